@@ -1,6 +1,6 @@
 /** The interface between the gateway and the administration endpoints, and how an endpoint is declared. */
 
-import { type Committed, committedOf } from '../model/change.ts'
+import { type ChangeReader, type Committed, committedOf } from '../model/change.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
 import type { Answers, EndpointDescription } from '../model/endpoint.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
@@ -9,6 +9,7 @@ import type { BlockReader } from '../model/readings.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AuditStore } from '../store/audit-store.ts'
 import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
+import type { AskedPermissions } from './asked-permissions.ts'
 import { published } from './formats.ts'
 import { type Parameters, readParameters, type Values } from './parameters.ts'
 import type { Checker } from './validate.ts'
@@ -17,6 +18,8 @@ import { readIfMatch } from './if-match.ts'
 export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   /** The permission that the caller must hold in the request's space. */
   readonly permission: string
+  /** Bytes of the request's body; left out: as of most endpoints. */
+  readonly maxBody?: number
   /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
   handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
 }
@@ -68,7 +71,7 @@ type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
 
 interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Pick<
   AdminEndpoint,
-  'method' | 'operation' | 'summary' | 'permission' | 'codes' | 'tagged' | 'conditional'
+  'method' | 'operation' | 'summary' | 'permission' | 'codes' | 'tagged' | 'conditional' | 'maxBody'
 > {
   readonly path: Path
   readonly query?: P
@@ -99,7 +102,7 @@ export function endpoint<
       // A query that is not declared is not read, so it is no fault.
       const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
       if (isRefusal(values)) return values
-      const checked = check === undefined ? (undefined as B) : check(body)
+      const checked = check === undefined ? (undefined as B) : await check(body)
       if (isRefusal(checked)) return checked
       const ifMatch = conditional ? readIfMatch(lines) : null
       if (isRefusal(ifMatch)) return ifMatch
@@ -109,13 +112,15 @@ export function endpoint<
 }
 
 export interface AdminDeps {
-  readonly store: AdminStore & BlockReader & { readonly audit: Pick<AuditStore, 'list'> }
+  readonly store: AdminStore & BlockReader & ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
   /** Resolves when no instance decides by the old state. Awaited before the response to a write. */
   readonly announce: (committed: Committed) => Promise<void>
   /** ms since the epoch */
   readonly now: () => number
   /** Limit of a Seat's size in bytes; see `seatSize`. */
   readonly seatBytes: number
+  /** Of the tables that decide at the moment. */
+  readonly asked: () => AskedPermissions
 }
 
 export function writerOf(

@@ -1,6 +1,6 @@
 /** JSON Schemas of the request bodies. `formats.ts` defines the formats. */
 
-import { list, orNull, strictObject, text, textItem } from '../model/json-schema.ts'
+import { flag, list, mapOf, orNull, strictObject, text, textItem } from '../model/json-schema.ts'
 
 /** Every request with the key looks up each of its Seats. */
 const MAX_SEATS_OF_KEY = 1000
@@ -21,6 +21,38 @@ const fieldsOfSeat = {
 }
 
 export const seatSchema = strictObject(fieldsOfSeat)
+
+/** A Seat of a file, under its name. */
+export const seatOfFileSchema = strictObject(
+  { spaces: fieldsOfSeat.spaces, permissions: fieldsOfSeat.permissions },
+  { was: text('Its former name: the Seat is renamed.', { format: 'name', examples: ['Reader'] }) },
+)
+
+/** Of a file of Seats. */
+const MAX_SEATS = 10_000
+
+const fieldsOfFile = {
+  tenant: text('Refused where the caller is of another tenant.', { examples: ['acme'] }),
+  prune: flag('Deletes the Seats that the caller may see and that are not named.'),
+}
+
+/** Names have the format of names of Seats. */
+const seatsOfFile = mapOf(seatOfFileSchema, `Seats by name, at most ${MAX_SEATS.toLocaleString('en')}.`, {
+  maxProperties: MAX_SEATS,
+})
+
+export const planSchema = strictObject({ seats: seatsOfFile }, fieldsOfFile)
+
+export const applySchema = strictObject(
+  { seats: seatsOfFile },
+  {
+    ...fieldsOfFile,
+    versions: mapOf(
+      orNull(textItem({ examples: ['"3-d41d8cd98f00"'] })),
+      'As the plan answered: nothing is written unless exactly its changes are due, at these versions.',
+    ),
+  },
+)
 
 export const seatPatchSchema = strictObject({}, fieldsOfSeat)
 

@@ -1,11 +1,12 @@
 /** `/v1/seats`. */
 
 import { seatTag } from '../model/entity-tag.ts'
-import { text } from '../model/json-schema.ts'
+import { text, type ValueOf } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
+  type Caller,
   endpoint,
   noContent,
   respondToWrite,
@@ -13,9 +14,11 @@ import {
   writerOf,
 } from './endpoint.ts'
 import { seatBody, seatPatchBody } from './input.ts'
+import type { seatPatchSchema } from './schemas.ts'
 import { PAGE, pageOf } from './page.ts'
 import { ID } from './parameters.ts'
-import { createdSeat, listedSeat, listing, seat } from './views.ts'
+import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
+import { heldSeat, unaskedPermissions, type Warning, withWarnings } from './warnings.ts'
 
 const params = { seat_id: text('The id of the Seat.', ID) }
 const seats = listing(listedSeat)
@@ -33,8 +36,11 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       tagged: true,
       codes: ['grant_exceeds_own', 'seat_name_taken'],
       async handle({ body, caller }) {
+        const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
         const write = deps.store.createSeat(writerOf(caller, deps), body)
-        return respondToWrite(write, deps, (made) => tagged(seatTag(made), createdSeat(made)))
+        return respondToWrite(write, deps, (made) =>
+          tagged(seatTag(made), withWarnings(createdSeat(made), warnings)),
+        )
       },
     }),
     endpoint({
@@ -74,13 +80,17 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       summary: 'Changes the fields of a Seat that the body has.',
       params,
       body: seatPatchBody,
-      answers: { 200: seat.schema },
+      answers: { 200: updatedSeat.schema },
       tagged: true,
       conditional: true,
       codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
       async handle({ params: { seat_id }, body, ifMatch, caller }) {
+        const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
+        const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        return respondToWrite(write, deps, (updated) => tagged(seatTag(updated), seat(updated)))
+        return respondToWrite(write, deps, (updated) =>
+          tagged(seatTag(updated), withWarnings(updatedSeat(updated), warnings)),
+        )
       },
     }),
     endpoint({
@@ -99,4 +109,16 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       },
     }),
   ]
+
+  /** Only where the body empties the Seat: others take no further read. */
+  async function heldWarnings(
+    id: string,
+    { spaces, permissions }: ValueOf<typeof seatPatchSchema>,
+    { tenant, scope }: Caller,
+  ): Promise<Warning[]> {
+    const field = permissions?.length === 0 ? 'permissions' : spaces?.length === 0 ? 'spaces' : null
+    if (field === null) return []
+    const { users, keys } = await deps.store.seatHolders({ tenant, scope, now: deps.now() }, id)
+    return heldSeat(field, users, keys)
+  }
 }

@@ -14,13 +14,17 @@ const MAX_ECHO = 128
 const first = withFormats({ allErrors: false })
 const all = withFormats({ allErrors: true })
 
-/** Checks a body: returns the body itself or a refusal. */
+/** Checks a body: returns the body itself or a refusal. A large one is checked in slices. */
 export interface Checker<T> {
-  (body: unknown): T | AdminRefusal
+  (body: unknown): T | AdminRefusal | Promise<T | AdminRefusal>
   readonly schema: Schema<T>
 }
 
-export function checker<T>(schema: Schema<T>): Checker<T> {
+export interface ImmediateChecker<T> extends Checker<T> {
+  (body: unknown): T | AdminRefusal
+}
+
+export function checker<T>(schema: Schema<T>): ImmediateChecker<T> {
   const isValid = first.compile<T>(schema)
   // Compiled when it is needed first: a start does not wait for it.
   let explain: ValidateFunction<T> | null = null

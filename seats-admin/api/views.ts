@@ -21,6 +21,7 @@ import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session.ts'
 import type { User } from '../model/user.ts'
 import { ID } from './parameters.ts'
+import { warnings } from './warnings.ts'
 
 const id = text('A ULID: ids sort in order of creation.', ID)
 const createdAt = time('When it was created.')
@@ -37,9 +38,11 @@ const seatFields = {
 }
 
 export const createdSeat = view(
-  named('CreatedSeat', 'A Seat that was just created.', {
-    ...object({ ...seatFields, created_by: createdBy, created_at: createdAt }),
-  }),
+  named(
+    'CreatedSeat',
+    'A Seat that was just created.',
+    object({ ...seatFields, created_by: createdBy, created_at: createdAt }, { warnings }),
+  ),
   shownSeat,
 )
 
@@ -54,26 +57,32 @@ function shownSeat(stored: StoredSeat) {
   }
 }
 
-export const seat = view(
+const readFields = {
+  ...seatFields,
+  created_by: createdBy,
+  created_at: createdAt,
+  updated_at: time('When it was last updated: `created_at` before the first update.'),
+}
+const updatedBy = text('Who updated it last. Absent before the first update.')
+
+export const seat = view(named('Seat', 'A Seat.', object(readFields, { updated_by: updatedBy })), readSeat)
+
+export const updatedSeat = view(
   named(
-    'Seat',
-    'A Seat.',
-    object(
-      {
-        ...seatFields,
-        created_by: createdBy,
-        created_at: createdAt,
-        updated_at: time('When it was last updated: `created_at` before the first update.'),
-      },
-      { updated_by: text('Who updated it last. Absent before the first update.') },
-    ),
+    'UpdatedSeat',
+    'A Seat that was just updated.',
+    object(readFields, { updated_by: updatedBy, warnings }),
   ),
-  (stored: StoredSeat) => ({
+  readSeat,
+)
+
+function readSeat(stored: StoredSeat) {
+  return {
     ...shownSeat(stored),
     ...(stored.updatedBy === null ? {} : { updated_by: stored.updatedBy }),
     updated_at: timeText(stored.updatedAt ?? stored.createdAt),
-  }),
-)
+  }
+}
 
 export const listedSeat = view(
   named(

@@ -25,6 +25,7 @@ export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
   readonly additionalProperties?: boolean | JsonSchema
+  readonly maxProperties?: number
   readonly anyOf?: readonly JsonSchema[]
 }
 
@@ -99,6 +100,15 @@ export function strictObject<R extends Fields, O extends Fields = Record<never, 
 /** Of an answer: any fields. */
 export function freeObject(description: string): Schema<Readonly<Record<string, unknown>>> {
   return { type: 'object', additionalProperties: true, description }
+}
+
+/** A map of names that the schema does not know. */
+export function mapOf<V>(
+  value: Schema<V>,
+  description: string,
+  more: JsonSchema = {},
+): Schema<Readonly<Record<string, V>>> {
+  return { type: 'object', ...more, additionalProperties: value, description }
 }
 
 /** The schema under a name in the OpenAPI document. */

@@ -4,14 +4,8 @@ import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
 import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
 import { type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
-import {
-  type HoldingKeys,
-  MAX_CHANGES,
-  MAX_KEY_NAMES,
-  MAX_UNNAMED,
-  namesOf,
-  type SeatsReading,
-} from './seats-file.ts'
+import type { HoldingKeys } from '../model/seats-file.ts'
+import { MAX_CHANGES, MAX_KEY_NAMES, MAX_UNNAMED, namesOf, type SeatsReading } from './seats-file.ts'
 
 export function seatsFileQueries(dialect: Dialect) {
   const visible = seatIsVisible(dialect)
@@ -32,6 +26,7 @@ export function seatsFileQueries(dialect: Dialect) {
         WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
           AND (k.expires_at IS NULL OR k.expires_at > :now) AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))
       ) held WHERE at <= ${MAX_KEY_NAMES} ORDER BY seat_id, at`,
+    users: `SELECT s.member_count FROM seats s WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,
     keysOf: `SELECT seat_id, api_key_id FROM api_key_seats
       WHERE tenant = :tenant AND seat_id IN (${dialect.texts(':ids')}) ORDER BY seat_id, api_key_id`,
   }

@@ -2,6 +2,7 @@
 
 import { seatTag } from '../model/entity-tag.ts'
 import type { Committed } from '../model/change.ts'
+import type { AppliedSeats, SeatAction, SeatChange, SeatVersions } from '../model/seats-file.ts'
 import { holds } from '../model/permission.ts'
 import { pointerTo } from '../model/pointer.ts'
 import {
@@ -27,57 +28,6 @@ export const PATIENCE = 5
 /** Names of API keys, and of unnamed Seats, that a plan has. */
 export const MAX_KEY_NAMES = 10
 export const MAX_UNNAMED = 20
-
-export interface SeatsReader {
-  readonly tenant: string
-  readonly scope: Scope
-  /** ms since the epoch: API keys that have expired by then are not counted. */
-  readonly now: number
-}
-
-/** Entity tags by the name of the change; null: a Seat to be created. */
-export type SeatVersions = ReadonlyMap<string, string | null>
-
-export type SeatAction = 'create' | 'update' | 'delete'
-
-/** What happens to one Seat. */
-export interface SeatChange {
-  readonly action: SeatAction
-  /** After it; of a deletion the name that the Seat had. */
-  readonly name: string
-  /** Null: it is created. */
-  readonly before: ListedSeat | null
-  /** Null: it is deleted. */
-  readonly after: WantedSeat | null
-}
-
-export interface HoldingKeys {
-  readonly count: number
-  /** {@link MAX_KEY_NAMES} at most. */
-  readonly names: readonly string[]
-}
-
-export interface PlannedSeat extends SeatChange {
-  readonly keys: HoldingKeys
-}
-
-export interface SeatsPlan {
-  readonly changes: readonly PlannedSeat[]
-  readonly unchanged: number
-  readonly unnamed: { readonly count: number; readonly names: readonly string[] }
-}
-
-export interface AppliedSeats {
-  readonly changes: readonly {
-    readonly action: SeatAction
-    readonly name: string
-    readonly was: string | null
-    readonly id: string
-  }[]
-  readonly unchanged: number
-  /** Null: there was nothing to do. */
-  readonly committed: Committed | null
-}
 
 /** What a store has of the Seats that are named. */
 export interface SeatsReading {

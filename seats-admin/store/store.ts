@@ -20,7 +20,7 @@ import type { SignedInIdentity, User } from '../model/user.ts'
 import type { ListedSession } from '../model/session.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { Health } from './health.ts'
-import type { AppliedSeats, SeatsPlan, SeatsReader, SeatVersions } from './seats-file.ts'
+import type { AppliedSeats, SeatHolders, SeatsPlan, SeatsReader, SeatVersions } from '../model/seats-file.ts'
 import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
@@ -117,6 +117,8 @@ export interface AdminStore {
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the versions. */
   planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
+  /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
+  seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
   /**
    * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last administrator are
    * checked as by single writes, the latter on the state after all changes.

@@ -1,10 +1,10 @@
 /** Compares route tables with Seats and API keys: what is granted and not asked for, asked for and not granted. */
 
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
-import { administrates, GRANT_ANY } from '../../seats-admin/model/scope.ts'
+import { administrates } from '../../seats-admin/model/scope.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { nearest } from '../config/invalid-value.ts'
 import { needsPermission, type Route } from '../model/route.ts'
+import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
 
 export type LintCode =
   | 'permission_unasked'
@@ -65,24 +65,6 @@ export interface LintedTenant {
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
 }
 
-/** Known names. Thousands of Seats may have the same wrong one, so what is nearest is remembered. */
-class Names {
-  readonly all: ReadonlySet<string>
-  readonly #nearest = new Map<string, string | null>()
-
-  constructor(all: ReadonlySet<string>) {
-    this.all = all
-  }
-
-  nearest(name: string): string | null {
-    const known = this.#nearest.get(name)
-    if (known !== undefined) return known
-    const found = nearest(name, this.all)
-    this.#nearest.set(name, found)
-    return found
-  }
-}
-
 /** Findings that concern the tables alone. */
 export function lintRoutes(routes: readonly Route[]): Finding[] {
   return ownRoutes(routes)
@@ -99,7 +81,7 @@ export async function lintTenant(
   now: number,
 ): Promise<Finding[]> {
   const { id, adminSpace } = tenant
-  const asked = new Names(askedPermissions(routes))
+  const asked = new RequiredPermissions(routes)
   const granted = new Set<string>()
   const held = new Set<string>()
   const findings: Finding[] = []
@@ -138,7 +120,7 @@ function lintKey(tenant: string, { name, seats, expiresAt }: LintedKey, now: num
 function lintSeat(
   tenant: string,
   { name, permissions, members }: LintedSeat,
-  asked: Names,
+  asked: KnownNames,
   held: ReadonlySet<string>,
 ): Finding[] {
   const findings = permissions.flatMap((permission) => unasked(tenant, name, permission, asked))
@@ -149,7 +131,7 @@ function lintSeat(
   return findings
 }
 
-function unasked(tenant: string, seat: string, permission: string, asked: Names): Finding[] {
+function unasked(tenant: string, seat: string, permission: string, asked: KnownNames): Finding[] {
   if (permission === EVERY_PERMISSION)
     return [
       finding('wildcard_seat', tenant, {
@@ -158,7 +140,7 @@ function unasked(tenant: string, seat: string, permission: string, asked: Names)
         message: `Seat "${seat}" holds every permission`,
       }),
     ]
-  if (asked.all.has(permission)) return []
+  if (asked.has(permission)) return []
   const suggestion = asked.nearest(permission)
   const message = `Seat "${seat}" holds ${permission}, which no route requires`
   const hint = suggestion === null ? {} : { suggestion }
@@ -168,7 +150,7 @@ function unasked(tenant: string, seat: string, permission: string, asked: Names)
 /** Routes that need a permission which no Seat of the tenant holds. `*` counts as holding it. */
 function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlySet<string>): Finding[] {
   if (granted.has(EVERY_PERMISSION)) return []
-  const names = new Names(granted)
+  const names = new KnownNames(granted)
   return ownRoutes(routes)
     .filter(({ requirement }) => needsPermission(requirement) && !granted.has(requirement))
     .map((route) => {
@@ -178,11 +160,6 @@ function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlyS
       const hint = suggestion === null ? {} : { suggestion }
       return finding('route_ungranted', tenant, { route: route.id, permission, message, ...hint })
     })
-}
-
-/** The permissions that some route requires, built-in routes included, and the one that endpoints ask for beside. */
-function askedPermissions(routes: readonly Route[]): Set<string> {
-  return new Set([...routes.map(({ requirement }) => requirement).filter(needsPermission), GRANT_ANY])
 }
 
 function ownRoutes(routes: readonly Route[]): Route[] {

@@ -35,6 +35,7 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   let [best, least] = ['', Math.min(3, Math.ceil(word.length / 3)) + 1]
   if (word.length > 64) return null
   for (const each of known) {
+    if (Math.abs(each.length - word.length) >= least) continue
     const distance = editDistance(word.toLowerCase(), each.toLowerCase())
     if (distance < least) [best, least] = [each, distance]
   }

@@ -58,7 +58,7 @@ export function builtInRoutes(
 }
 
 function localRoute(
-  { method, path }: Pick<Operation, 'method' | 'path'>,
+  { method, path, maxBody = MAX_BODY }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
   requirement: Requirement,
   handler: LocalHandler,
 ): Route {
@@ -68,7 +68,7 @@ function localRoute(
     path,
     requirement,
     target: Object.freeze({ kind: 'local', handler }),
-    maxBody: MAX_BODY,
+    maxBody,
     responseTimeout: null,
     signIn: null,
     place: null,

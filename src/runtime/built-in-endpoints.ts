@@ -1,13 +1,14 @@
 /** All built-in endpoints: administration, questions about access, sign-in. */
 
 import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '../../seats-admin/index.ts'
+import { requiredPermissions } from '../access/asked-permissions.ts'
 import { accessEndpoints } from '../access/endpoints.ts'
 import type { Tables } from '../access/tables.ts'
 import type { PublicHandler, Route } from '../model/route.ts'
 import { builtInRoutes, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
 import type { Operation } from '../pipeline/openapi/operation.ts'
 
-export interface EndpointDeps extends AdminDeps {
+export interface EndpointDeps extends Omit<AdminDeps, 'asked'> {
   readonly store: Store
   /** Those that decide requests. */
   readonly tables: () => Tables
@@ -15,7 +16,19 @@ export interface EndpointDeps extends AdminDeps {
 
 /** Those that require a permission. */
 export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
-  return [...createAdminApi(deps), ...accessEndpoints(deps)]
+  const asked = requiredPermissions(() => deps.tables().table.routes)
+  const { announce, now, seatBytes } = deps
+  const admin: AdminDeps = {
+    // Commands have none.
+    get store() {
+      return deps.store
+    },
+    announce,
+    now,
+    seatBytes,
+    asked,
+  }
+  return [...createAdminApi(admin), ...accessEndpoints(deps)]
 }
 
 /** The built-in routes without handlers that work, for commands, which only list them. @param signIn is configured */

@@ -40,7 +40,7 @@ import {
   seatsFileQueries,
   seatsReading,
 } from '../seats-file-queries.ts'
-import { isStorable } from '../storable-text.ts'
+import { isStorable, storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Writer } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { postgres, storableWriter } from './dialect.ts'
@@ -73,7 +73,9 @@ const WRITE = recorded(`${GIVE_UP}
 
 type Read = (query: Sql, values: Values) => Promise<Row[]>
 
-export function seatsFileOf(pools: ConnectionPools): Pick<AdminStore, 'planSeats' | 'applySeats'> {
+export function seatsFileOf(
+  pools: ConnectionPools,
+): Pick<AdminStore, 'planSeats' | 'seatHolders' | 'applySeats'> {
   return {
     async planSeats({ tenant, scope, now }, wanted) {
       const read: Read = (query, values) => pools.query(pools.administration, query, values)
@@ -91,6 +93,14 @@ export function seatsFileOf(pools: ConnectionPools): Pick<AdminStore, 'planSeats
         })),
         unnamed: wanted.prune ? { count: 0, names: [] } : await unnamed(read, tenant, scope, wanted),
       }
+    },
+
+    async seatHolders({ tenant, scope, now }, id) {
+      const values = { tenant, now, ids: JSON.stringify([storableOrEmpty(id)]), ...visibilityOf(scope) }
+      const [row] = await pools.query(pools.administration, QUERIES.users, values)
+      if (row === undefined) return { users: 0, keys: NO_KEYS }
+      const keys = holdingKeys(await pools.query(pools.administration, QUERIES.keys, values))
+      return { users: integer(row, 'member_count'), keys: keys.get(id) ?? NO_KEYS }
     },
 
     applySeats(author, wanted, versions) {

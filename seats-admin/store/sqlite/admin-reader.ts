@@ -26,7 +26,7 @@ import { sessionListing, sessionLists, sessionPageValues } from '../session-list
 import { storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from '../store.ts'
 import { type AuditReads, auditReads } from './audit-reader.ts'
-import { seatsPlanner } from './seats-file-reader.ts'
+import { seatHolders, seatsPlanner } from './seats-file-reader.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
@@ -36,6 +36,7 @@ export type ListerOperations = Synchronous<
     AdminStore,
     | 'readSeat'
     | 'planSeats'
+    | 'seatHolders'
     | 'listSeats'
     | 'readApiKey'
     | 'listApiKeys'
@@ -57,6 +58,7 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
   return {
     ...auditReads(database, running),
     planSeats: seatsPlanner(database),
+    seatHolders: seatHolders(database),
     readSeat: (tenant, id, scope) =>
       visibleSeat(statements.seat.get({ tenant, id, ...visibilityOf(scope) }), scope),
     listSeats(tenant, page) {

@@ -62,6 +62,19 @@ export function seatsPlanner(
   }
 }
 
+export function seatHolders(
+  database: DatabaseSync,
+): Synchronous<Pick<AdminStore, 'seatHolders'>>['seatHolders'] {
+  const statements = prepareSeatsFile(database)
+  return ({ tenant, scope, now }, id) => {
+    const values = { tenant, ids: JSON.stringify([id]), ...visibilityOf(scope) }
+    const row = statements.users.get(values)
+    if (row === undefined) return { users: 0, keys: NO_KEYS }
+    const keys = holdingKeys(statements.keys.all({ ...values, now })).get(id) ?? NO_KEYS
+    return { users: integer(row, 'member_count'), keys }
+  }
+}
+
 export function readSeats(
   statements: SeatsFileStatements,
   tenant: string,

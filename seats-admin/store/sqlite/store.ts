@@ -70,6 +70,7 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     updateSeat: writer.method('updateSeat'),
     deleteSeat: writer.method('deleteSeat'),
     planSeats: lister.method('planSeats', PATIENCE),
+    seatHolders: lister.method('seatHolders'),
     applySeats: writer.method('applySeats', PATIENCE),
     createApiKey: writer.method('createApiKey'),
     revokeApiKey: writer.method('revokeApiKey'),

@@ -10,7 +10,7 @@ import type { Plan, SeatsBody, Warning } from '../remote/resources.ts'
 import { readSavedPlan, readSeats } from './files.ts'
 import { planOf, PRUNE } from './plan.ts'
 import { counted, planText } from './plan-output.ts'
-import { warn } from './warnings.ts'
+import { warn } from './written.ts'
 
 interface Applied {
   readonly changes: readonly { readonly action: string; readonly name: string; readonly id: string }[]

@@ -1,12 +1,11 @@
 /** `seatgate seats create`. */
 
-import { printable } from '../../telemetry/readable.ts'
 import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import type { SeatView } from '../remote/resources.ts'
-import { warn } from './warnings.ts'
+import { warn, writtenText } from './written.ts'
 
 export const createSeat = defineCommand(
   {
@@ -32,8 +31,6 @@ export const createSeat = defineCommand(
       const body = { name, spaces: values.in ?? [], permissions: values.permission ?? [] }
       const { value } = await gateway.send<SeatView>('/v1/seats', { method: 'POST', body })
       warn(value.warnings, terminal)
-      await terminal.print(
-        values.json ? JSON.stringify(value) : `created ${printable(value.name)} ${value.id}`,
-      )
+      await terminal.print(values.json ? JSON.stringify(value) : writtenText('created', value))
     }),
 )

@@ -1,11 +1,11 @@
 /** `seatgate seats delete`. */
 
-import { printable } from '../../telemetry/readable.ts'
 import { defineCommand } from '../command.ts'
 import { WRITTEN } from '../remote/exits.ts'
 import { findSeat } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { explainStale } from './update.ts'
+import { writtenText } from './written.ts'
 
 export const deleteSeat = defineCommand(
   {
@@ -21,6 +21,6 @@ export const deleteSeat = defineCommand(
     withGateway(values, terminal, async (gateway) => {
       const { seat, tag } = await findSeat(gateway, given)
       await gateway.send(`/v1/seats/${seat.id}`, { method: 'DELETE', ifMatch: tag }).catch(explainStale)
-      await terminal.print(`deleted ${printable(seat.name)} ${seat.id}`)
+      await terminal.print(writtenText('deleted', seat))
     }),
 )

@@ -4,6 +4,7 @@ import { printable } from '../../telemetry/readable.ts'
 import { names } from '../remote/output.ts'
 import type { Plan, PlannedChange } from '../remote/resources.ts'
 import { fold } from '../screen.ts'
+import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
 /** Entries of a list that are shown. */
@@ -19,7 +20,7 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
     unnamed.count === 0
       ? []
       : [fold(`${counted(unnamed.count, 'Seat')} in no file, left alone: ${names(unnamed.names, SHOWN)}`)]
-  const warned = warnings.map(({ path, code, message }) => `warning: ${path} ${message} (${code})`)
+  const warned = warnings.map((each) => warningText(each))
   return [...changes.map(changeText), fold(summary), ...rest, ...warned]
     .map((text) => text.split('\n').map(printable).join('\n'))
     .join('\n')

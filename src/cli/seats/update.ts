@@ -9,7 +9,7 @@ import { findSeat } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
 import type { SeatView } from '../remote/resources.ts'
-import { warn } from './warnings.ts'
+import { warn, writtenText } from './written.ts'
 
 const space = { type: 'string', value: 'S', multiple: true } as const
 const permission = { type: 'string', value: 'P', multiple: true } as const
@@ -52,9 +52,7 @@ export const updateSeat = defineCommand(
         .send<SeatView>(`/v1/seats/${seat.id}`, { method: 'PUT', body, ifMatch: tag })
         .catch(explainStale)
       warn(value.warnings, terminal)
-      await terminal.print(
-        values.json ? JSON.stringify(value) : `updated ${printable(value.name)} ${value.id}`,
-      )
+      await terminal.print(values.json ? JSON.stringify(value) : writtenText('updated', value))
     })
   },
 )

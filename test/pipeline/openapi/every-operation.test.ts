@@ -27,6 +27,8 @@ t.test('each answer', async (t) => {
   await admin('GET', '/v1/seats')
   await admin('GET', `/v1/seats/${seat}`)
   await admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list', 'trainings:read'] })
+  await admin('POST', '/v1/seats/plan', { seats: { Viewer: { spaces: [], permissions: [] } } })
+  await admin('POST', '/v1/seats/apply', { seats: { Made: { spaces: [], permissions: ['a:b'] } } })
   const key = (await admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })).json.id
   await admin('GET', '/v1/api-keys')
   await admin('GET', `/v1/api-keys/${key}`)

@@ -2,14 +2,15 @@ import t from 'tap'
 import { createAdminApi } from '../../../seats-admin/index.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { inSpace } from '../store/conformance.ts'
-import { KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
+import { ASKED, KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
 const START = '2030-01-01T00:00:00.000Z'
 
 t.test('the endpoints and their required permissions', async (t) => {
   const { store } = await startApi(t)
-  const endpoints = createAdminApi({ store, announce: async () => {}, now: Date.now, seatBytes: 65_536 })
+  const more = { announce: async () => {}, now: Date.now, seatBytes: 65_536, asked: () => ASKED }
+  const endpoints = createAdminApi({ store, ...more })
   t.same(
     endpoints.map(({ method, path, permission }) => [`${method} ${path}`, permission]),
     [
@@ -18,6 +19,8 @@ t.test('the endpoints and their required permissions', async (t) => {
       [`GET ${SEAT}`, 'seats:read'],
       [`PUT ${SEAT}`, 'seats:update'],
       [`DELETE ${SEAT}`, 'seats:delete'],
+      ['POST /v1/seats/plan', 'seats:read'],
+      ['POST /v1/seats/apply', 'seats:update'],
       [`POST ${KEYS}`, 'api-keys:create'],
       [`GET ${KEYS}`, 'api-keys:list'],
       [`GET ${KEY}`, 'api-keys:read'],

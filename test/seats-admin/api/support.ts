@@ -11,11 +11,19 @@ import {
   type Store,
 } from '../../../seats-admin/index.ts'
 import { ADMIN } from '../store/conformance.ts'
+import type { AskedPermissions } from '../../../seats-admin/api/asked-permissions.ts'
 import type { AdminReply } from '../../../seats-admin/api/endpoint.ts'
 import { open, temporaryFolder } from '../store/sqlite/support.ts'
 import { assertConforms } from '../../support/openapi.ts'
 import { problemBody } from '../../../src/http/server/problem.ts'
 import { Refusal } from '../../../src/model/errors.ts'
+
+/** One route. */
+export const ASKED: AskedPermissions = {
+  has: (permission) => permission === 'trainings:list',
+  routesOf: (permission) => (['*', 'trainings:list'].includes(permission) ? ['GET /v1/trainings'] : []),
+  nearest: (permission) => (permission === 'trainings:lists' ? 'trainings:list' : null),
+}
 
 export interface CallInput {
   readonly id?: string
@@ -61,6 +69,7 @@ export async function startApi(
     store,
     seatBytes: 65_536,
     now: () => api.clock,
+    asked: () => ASKED,
     announce: (committed) => {
       announced.push(committed)
       return announce(committed)

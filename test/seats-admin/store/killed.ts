@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
+import { chainOf, faultsOf } from './audit-chain.ts'
 import { ADMIN } from './conformance.ts'
 
 const seatScript = fileURLToPath(new URL('./kill-process.ts', import.meta.url))
@@ -53,6 +54,36 @@ export async function lostWrites(store: Store, acknowledged: readonly string[]):
     if (here === 'deleted' && renamed.givenUpAt === null) found.push(`${name}: the new name is not marked`)
   }
   return found
+}
+
+/** Changes without an entry in the audit, entries without their change, and faults of the chain. */
+export async function auditFaults(store: Store, acknowledged: readonly string[]): Promise<string[]> {
+  const entries = await chainOf(store)
+  const recorded = new Map<string, string>()
+  const said = new Set<string>()
+  for (const { target, before, after } of entries) {
+    const [old, now] = [before, after].map((state) => (state === null ? null : String(state['name'])))
+    if (old == null) said.add(`made ${now}`)
+    else if (now == null) said.add(`deleted ${old.replace('-renamed', '')}`)
+    else said.add(`renamed ${old}`)
+    if (now == null) recorded.delete(target.id)
+    else recorded.set(target.id, now)
+  }
+  const there = new Map<string, string>()
+  for (let after: string | null = null, more = true; more;) {
+    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
+    for (const { id, name } of data) there.set(id, name)
+    after = data.at(-1)?.id ?? null
+    more = hasMore
+  }
+  const ids = new Set([...recorded.keys(), ...there.keys()])
+  return [
+    ...faultsOf(entries),
+    ...acknowledged.filter((line) => !said.has(line)).map((line) => `${line}: no entry`),
+    ...[...ids]
+      .filter((id) => recorded.get(id) !== there.get(id))
+      .map((id) => `${id} is ${there.get(id)}, by the audit ${recorded.get(id)}`),
+  ]
 }
 
 /** Seats with missing or foreign parts. */

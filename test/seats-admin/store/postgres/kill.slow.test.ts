@@ -6,12 +6,12 @@ import t from 'tap'
 import { isRefusal, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { done, writer } from '../conformance.ts'
-import { lostWrites, incompleteSeats, startWriter, writeUntilKilled } from '../killed.ts'
+import { auditFaults, lostWrites, incompleteSeats, startWriter, writeUntilKilled } from '../killed.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 const LANES = 2
-const ROUNDS = 4
+const ROUNDS = 20
 
 t.test(`${LANES * ROUNDS} writers killed beside a running one`, async (t) => {
   const url = await emptyDatabase(server)
@@ -30,10 +30,12 @@ t.test(`${LANES * ROUNDS} writers killed beside a running one`, async (t) => {
     }
     t.same(await lostWrites(store, all), [], `lane ${number}: ${all.length} acknowledged`)
     t.ok(all.length >= ROUNDS, 'at least one in each round')
+    return all
   }
-  await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)))
+  const all = (await Promise.all(Array.from({ length: LANES }, (_, number) => lane(number)))).flat()
   dying = false
   const { seq } = await others
+  t.same(await auditFaults(store, all), [])
   t.same(await incompleteSeats(store), [])
   const { changes } = await store.changesSince(null)
   t.same(
@@ -62,6 +64,7 @@ t.test('the server is killed during many writes', async (t) => {
     await server.restart()
     t.ok(acknowledged.length >= 3)
     t.same(await lostWrites(store, acknowledged), [], `${acknowledged.length} acknowledged`)
+    t.same(await auditFaults(store, acknowledged), [])
   }
   t.same(await incompleteSeats(store), [])
 })

@@ -3,6 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { chainOf, faultsOf } from '../audit-chain.ts'
 import { done, writer } from '../conformance.ts'
 import { allNames } from '../listings.ts'
 
@@ -36,5 +37,7 @@ const whileFull = {
 rmSync(ballast)
 const healed = await attempt(store.createSeat(writer(), { name: 'healed', spaces: [], permissions }))
 const afterwards = await allNames(store)
+const entries = await chainOf(store)
+const audit = { names: entries.map(({ target }) => target.name), faults: faultsOf(entries) }
 await store.close()
-process.stdout.write(JSON.stringify({ acknowledged, refusal, whileFull, healed, afterwards }))
+process.stdout.write(JSON.stringify({ acknowledged, refusal, whileFull, healed, afterwards, audit }))

@@ -20,4 +20,5 @@ t.test('a full disk', async (t) => {
   t.same(seen.whileFull.names, seen.acknowledged)
   t.equal(seen.healed, 'done')
   t.same(seen.afterwards, [...seen.acknowledged, 'healed'])
+  t.same(seen.audit, { names: seen.afterwards, faults: [] }, 'an entry for each change, and no other')
 })

@@ -1,15 +1,15 @@
-/** `kill -9`: acknowledged writes are complete afterwards; a write in flight is applied entirely or not at all. */
+/** `kill -9`: acknowledged writes are complete afterwards, with their entries in the audit; a write in flight is applied entirely or not at all. */
 
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { openSqliteStore } from '../../../../seats-admin/index.ts'
-import { lostWrites, incompleteSeats, startWriter, writeUntilKilled } from '../killed.ts'
+import { auditFaults, lostWrites, incompleteSeats, startWriter, writeUntilKilled } from '../killed.ts'
 import { temporaryFolder } from './support.ts'
 
 const LANES = 4
-const ROUNDS = 10
+const ROUNDS = 40
 
 t.test(`${LANES * ROUNDS} rounds`, async (t) => {
   const lane = async (number: number) => {
@@ -34,7 +34,11 @@ t.test(`${LANES * ROUNDS} rounds`, async (t) => {
     }
     const store = await openSqliteStore({ path })
     t.same(
-      [...(await lostWrites(store, all)), ...(await incompleteSeats(store))],
+      [
+        ...(await lostWrites(store, all)),
+        ...(await incompleteSeats(store)),
+        ...(await auditFaults(store, all)),
+      ],
       [],
       `lane ${number}: all ${all.length}`,
     )

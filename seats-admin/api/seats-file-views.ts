@@ -1,0 +1,152 @@
+/** The JSON forms of plans, and of what was applied. */
+
+import { count, list, mapOf, named, object, oneOf, orNull, text, textItem } from '../model/json-schema.ts'
+import { EVERY_PERMISSION } from '../model/permission.ts'
+import type { SeatLists } from '../model/seat.ts'
+import type { AppliedSeats, PlannedSeat, SeatsPlan } from '../model/seats-file.ts'
+import { versionOf } from '../store/seats-file.ts'
+import type { AskedPermissions } from './asked-permissions.ts'
+import { type Warning, warnings } from './warnings.ts'
+import { ID } from './parameters.ts'
+
+/** Ids of routes of one change. */
+const MAX_ROUTES = 10
+const ACTIONS = ['create', 'update', 'delete'] as const
+
+const changeFields = {
+  action: oneOf(ACTIONS, 'What happens to the Seat.'),
+  name: text('Its name afterwards; of a deletion the name that it has.', { examples: ['Viewer'] }),
+}
+const was = { was: text('Its name before. Absent: it keeps its name.', { examples: ['Reader'] }) }
+const id = text('Its id.', ID)
+const texts = (description: string) => list(textItem({}), description)
+const routes = (description: string) =>
+  object({ count: count(description), routes: list(textItem({}), `Some of them, at most ${MAX_ROUTES}.`) })
+const some = (description: string) =>
+  object({ count: count(description), names: list(textItem({}), 'Names of some of them.') })
+
+const plannedChange = named(
+  'PlannedChange',
+  'What happens to one Seat, and whom it touches.',
+  object(
+    {
+      ...changeFields,
+      spaces_added: texts('Spaces that it has afterwards only.'),
+      spaces_removed: texts('Spaces that it has before only.'),
+      permissions_added: texts('Permissions that it has afterwards only.'),
+      permissions_removed: texts('Permissions that it has before only.'),
+      users: count('Users whose latest sign-in or refresh carried the Seat.'),
+      api_keys: some('API keys in force that have it.'),
+      routes_gained: routes('Routes that it opens afterwards only, in its spaces.'),
+      routes_lost: routes('Routes that it opens before only.'),
+    },
+    { ...was, id: text('Its id. Absent: it is created.', ID) },
+  ),
+)
+
+const shared = {
+  tenant: text('The tenant.', { examples: ['acme'] }),
+  unchanged: count('Seats that are as they are named.'),
+  warnings: { ...warnings, description: 'At most 100.' } as typeof warnings,
+}
+
+export const planAnswer = named(
+  'SeatsPlan',
+  'What would change.',
+  object({
+    ...shared,
+    space: text('The space of the request.', { examples: ['admin'] }),
+    changes: list(plannedChange, 'Creations, updates, deletions; each in the order of names.'),
+    unnamed: some('Seats that the caller may see and that are neither named nor to be deleted.'),
+    versions: mapOf(
+      orNull(textItem({})),
+      'By the name of each change, the entity tag of the Seat as it is; null: it is created.',
+    ),
+  }),
+)
+
+export const appliedAnswer = named(
+  'AppliedSeats',
+  'What was changed.',
+  object({
+    ...shared,
+    changes: list(
+      named('AppliedChange', 'What happened to one Seat.', object({ ...changeFields, id }, was)),
+      'As in the plan.',
+    ),
+  }),
+)
+
+export function shownPlan(
+  { changes, unchanged, unnamed }: SeatsPlan,
+  { tenant, space }: { readonly tenant: string; readonly space: string },
+  asked: AskedPermissions,
+  found: readonly Warning[],
+) {
+  return {
+    tenant,
+    space,
+    changes: changes.map((change) => shownChange(change, asked)),
+    unchanged,
+    unnamed,
+    warnings: found,
+    // A name may be __proto__: fromEntries makes it a member like any other.
+    versions: Object.fromEntries(changes.map((change) => [change.name, versionOf(change)])),
+  }
+}
+
+export function shownApplied(
+  { changes, unchanged }: AppliedSeats,
+  tenant: string,
+  found: readonly Warning[],
+) {
+  return {
+    tenant,
+    changes: changes.map(({ action, name, was: former, id: seat }) => ({
+      action,
+      name,
+      ...(former === null ? {} : { was: former }),
+      id: seat,
+    })),
+    unchanged,
+    warnings: found,
+  }
+}
+
+const NOTHING: SeatLists = { spaces: [], permissions: [] }
+
+function shownChange({ action, name, before, after, keys }: PlannedSeat, asked: AskedPermissions) {
+  const [old, now]: [SeatLists, SeatLists] = [before ?? NOTHING, after ?? NOTHING]
+  return {
+    action,
+    name,
+    ...(before === null ? {} : { id: before.id }),
+    ...(before === null || before.name === name ? {} : { was: before.name }),
+    spaces_added: without(now.spaces, old.spaces),
+    spaces_removed: without(old.spaces, now.spaces),
+    permissions_added: without(now.permissions, old.permissions),
+    permissions_removed: without(old.permissions, now.permissions),
+    users: before?.memberCount ?? 0,
+    api_keys: keys,
+    routes_gained: routesBeside(now, old, asked),
+    routes_lost: routesBeside(old, now, asked),
+  }
+}
+
+function without(texts: readonly string[], others: readonly string[]): string[] {
+  const there = new Set(others)
+  return texts.filter((each) => !there.has(each))
+}
+
+/** The routes that one Seat opens and the other does not. A Seat without spaces opens none. */
+function routesBeside(one: SeatLists, other: SeatLists, asked: AskedPermissions) {
+  const held = new Set(other.spaces.length === 0 ? [] : other.permissions)
+  if (one.spaces.length === 0 || held.has(EVERY_PERMISSION)) return { count: 0, routes: [] }
+  const opened = new Set(
+    one.permissions.filter((each) => !held.has(each)).flatMap((each) => asked.routesOf(each)),
+  )
+  // `*` opens also what the other opens.
+  if (one.permissions.includes(EVERY_PERMISSION))
+    for (const each of held) for (const route of asked.routesOf(each)) opened.delete(route)
+  return { count: opened.size, routes: [...opened].slice(0, MAX_ROUTES) }
+}

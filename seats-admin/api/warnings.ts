@@ -1,0 +1,67 @@
+/** Warnings in the answers to writes of Seats: the write was made, and may not be what was meant. */
+
+import { setImmediate as breathe } from 'node:timers/promises'
+import { list, named, object, oneOf, text, type ValueOf } from '../model/json-schema.ts'
+import { EVERY_PERMISSION } from '../model/permission.ts'
+import { pointerTo } from '../model/pointer.ts'
+import type { HoldingKeys } from '../model/seats-file.ts'
+import type { AskedPermissions } from './asked-permissions.ts'
+
+export const WARNING_CODES = ['permission_unasked', 'seat_held'] as const
+
+const warning = named(
+  'Warning',
+  'Something that may not be meant.',
+  object({
+    path: text('JSON Pointer (RFC 6901) into the body.', { examples: ['/permissions/0'] }),
+    code: oneOf(
+      WARNING_CODES,
+      '`permission_unasked`: no route requires the permission; `seat_held`: the Seat grants nothing now, and users or API keys have it. Codes may be added.',
+    ),
+    message: text('For people, with the nearest name where there is one.'),
+  }),
+)
+
+export type Warning = ValueOf<typeof warning>
+
+/** Of one answer. Further ones are left out. */
+const MAX_WARNINGS = 100
+
+export const warnings = list(warning, `At most ${MAX_WARNINGS}. Absent: there is nothing to warn of.`)
+
+/** @param seats the permissions by the pointer to their list. Looking for near names is done in slices */
+export async function unaskedPermissions(
+  seats: Iterable<readonly [pointer: string, permissions: readonly string[]]>,
+  asked: AskedPermissions,
+): Promise<Warning[]> {
+  const found: Warning[] = []
+  for (const [pointer, permissions] of seats)
+    for (const [at, permission] of permissions.entries()) {
+      if (permission === EVERY_PERMISSION || asked.has(permission)) continue
+      if (found.length === MAX_WARNINGS) return found
+      const near = asked.nearest(permission)
+      const meant = near === null ? '' : `: perhaps ${near} is meant`
+      const message = `no route requires ${permission}${meant}`
+      found.push({ path: pointerTo(pointer, String(at)), code: 'permission_unasked', message })
+      await breathe()
+    }
+  return found
+}
+
+/** Of a Seat without spaces or permissions. @param field the empty list */
+export function heldSeat(field: string, users: number, { count, names }: HoldingKeys): Warning[] {
+  if (users === 0 && count === 0) return []
+  const more = count - names.length
+  const keys = `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const holders = [
+    ...(users > 0 ? [`${users} ${users === 1 ? 'user' : 'users'}`] : []),
+    ...(count > 0 ? [`${count} ${count === 1 ? 'API key' : 'API keys'} (${keys})`] : []),
+  ].join(' and ')
+  const message = `the Seat grants nothing now, and ${holders} ${users + count === 1 ? 'has' : 'have'} it`
+  return [{ path: pointerTo('', field), code: 'seat_held', message }]
+}
+
+/** Absent where there is none. */
+export function withWarnings<B extends object>(body: B, found: readonly Warning[]) {
+  return found.length === 0 ? body : { ...body, warnings: found }
+}

@@ -1,0 +1,62 @@
+/** The permissions that the routes of a table require, and the routes of each. */
+
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
+import { GRANT_ANY } from '../../seats-admin/model/scope.ts'
+import { nearest } from '../config/invalid-value.ts'
+import { needsPermission, type Route } from '../model/route.ts'
+
+/** Names that are not known, with the nearest one, which are remembered. */
+const MAX_REMEMBERED = 10_000
+
+/** Known names. Thousands of Seats may have the same wrong one, so the nearest one is remembered. */
+export class KnownNames {
+  readonly all: ReadonlySet<string>
+  readonly #nearest = new Map<string, string | null>()
+
+  constructor(all: ReadonlySet<string>) {
+    this.all = all
+  }
+
+  has(name: string): boolean {
+    return this.all.has(name)
+  }
+
+  nearest(name: string): string | null {
+    const known = this.#nearest.get(name)
+    if (known !== undefined) return known
+    const found = nearest(name, this.all)
+    if (this.#nearest.size < MAX_REMEMBERED) this.#nearest.set(name, found)
+    return found
+  }
+}
+
+/** Built-in routes included. */
+export class RequiredPermissions extends KnownNames {
+  readonly #routes: ReadonlyMap<string, readonly string[]>
+
+  constructor(routes: readonly Route[]) {
+    const requiring = routes.filter(({ requirement }) => needsPermission(requirement))
+    const byPermission = Map.groupBy(requiring, ({ requirement }) => requirement)
+    super(new Set([...byPermission.keys(), GRANT_ANY]))
+    this.#routes = new Map([
+      ...[...byPermission].map(([permission, of]) => [permission, of.map(({ id }) => id)] as const),
+      [EVERY_PERMISSION, requiring.map(({ id }) => id)],
+    ])
+  }
+
+  routesOf(permission: string): readonly string[] {
+    return this.#routes.get(permission) ?? []
+  }
+}
+
+/** Of the routes that decide at the moment: compiled once for each table. */
+export function requiredPermissions(routes: () => readonly Route[]): () => RequiredPermissions {
+  let of: readonly Route[] | null = null
+  let known = new RequiredPermissions([])
+  return () => {
+    const now = routes()
+    if (now !== of) known = new RequiredPermissions(now)
+    of = now
+    return known
+  }
+}

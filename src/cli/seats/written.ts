@@ -1,0 +1,18 @@
+/** What a write has done, and warnings: these on standard error, where they are in the way of no program. */
+
+import { printable } from '../../telemetry/readable.ts'
+import type { Terminal } from '../command.ts'
+import type { SeatView, Warning } from '../remote/resources.ts'
+import { fold } from '../screen.ts'
+
+export function warn(warnings: readonly Warning[] | undefined, terminal: Terminal): void {
+  for (const each of warnings ?? []) terminal.printError(warningText(each))
+}
+
+export function warningText({ path, code, message }: Warning): string {
+  return fold(printable(`warning: ${path} ${message} (${code})`), '', '  ')
+}
+
+export function writtenText(verb: string, { name, id }: Pick<SeatView, 'name' | 'id'>): string {
+  return fold(printable(`${verb} ${name} ${id}`), '', '  ')
+}
