@@ -1,7 +1,7 @@
 /** Scripts of writers: each changes its own Seats, API keys or sessions, and states the answer that their callers get from then on. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SPACE } from './fleet.ts'
+import { SPACE, TENANT } from './fleet.ts'
 import type { Writing } from './writing.ts'
 
 const LIST = 'trainings:list'
@@ -162,7 +162,41 @@ async function* logouts(writing: Writing, name: string): AsyncGenerator<void> {
   }
 }
 
-function seat(name: string): object {
+/** Applies files: one Seat gets the permission, another loses it, a third is renamed, all in one write. */
+async function* files(writing: Writing, name: string): AsyncGenerator<void> {
+  const [first, second, third] = [
+    `${name}.first`,
+    `${name}.second`,
+    (turn: number) => `${name}.third.${turn}`,
+  ]
+  const [one, other] = [await writing.token(first, DENIED), await writing.token(second, DENIED)]
+  let before = await writing.token(third(0), DENIED)
+  const { spaces: there } = seat(name)
+  const holding = (granted: boolean) => ({ spaces: there, permissions: [granted ? LIST : 'trainings:read'] })
+  const apply = (seats: object, changes: Parameters<Writing['send']>[3]) =>
+    writing.send('POST', '/v1/seats/apply', { tenant: TENANT, seats }, changes)
+  await apply({ [first]: holding(true), [second]: holding(false), [third(0)]: holding(true) }, [
+    [one, 'allow'],
+    [other, DENIED],
+    [before, 'allow'],
+  ])
+  for (let turn = 1; ; turn++) {
+    yield
+    const granted = turn % 2 === 0
+    const after = await writing.token(third(turn), DENIED)
+    const renamed = { ...holding(true), was: third(turn - 1) }
+    await apply({ [first]: holding(granted), [second]: holding(!granted), [third(turn)]: renamed }, [
+      [one, granted ? 'allow' : DENIED],
+      [other, granted ? DENIED : 'allow'],
+      [before, DENIED],
+      [after, 'allow'],
+    ])
+    writing.remove(before)
+    before = after
+  }
+}
+
+function seat(name: string) {
   return { name, spaces: [SPACE], permissions: [LIST] }
 }
 
@@ -175,4 +209,5 @@ export const SCRIPTS: readonly Script[] = [
   blocks,
   sessions,
   logouts,
+  files,
 ]
