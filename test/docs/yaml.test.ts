@@ -1,8 +1,10 @@
-/** Every configuration and route table of the manual loads as `seatgate check` and `seatgate start` load it. */
+/** Every configuration, route table and file of Seats of the manual loads as the commands load it. */
 
 import { join } from 'node:path'
 import t from 'tap'
+import { parse } from 'yaml'
 import { loadWithTables } from '../../src/cli/load.ts'
+import { readSeatsFile } from '../../src/config/seats-file.ts'
 import { folderWith } from '../cli/command-line.ts'
 import { filesOf, variablesOf } from './configuration.ts'
 import { pages, placeOf, runnable } from './pages.ts'
@@ -13,9 +15,18 @@ function load(text: string) {
   return loadWithTables(join(folderWith(t, filesOf(text)), 'gateway.config.yaml'), variablesOf(text))
 }
 
+function isSeatsFile(text: string): boolean {
+  return 'seats' in parse(text)
+}
+
 t.ok(blocks.length >= 6, `${blocks.length} blocks`)
 for (const block of blocks)
   t.test(placeOf(block), async (t) => {
+    if (isSeatsFile(block.text)) {
+      const file = join(folderWith(t, { 'seats.yaml': block.text }), 'seats.yaml')
+      t.ok((await readSeatsFile(file, {})).seats.length > 0, 'its Seats are read')
+      return
+    }
     const { table } = await load(block.text)
     t.ok(
       table.routes.some(({ place }) => place !== null),
