@@ -6,7 +6,8 @@
 import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Random } from './random.ts'
-import { TENANT, type StoredRecord, type Version, versionOf } from './records.ts'
+import type { Schedule } from './schedule.ts'
+import { NEVER_WRITTEN, TENANT, type StoredRecord, type Version, versionOf } from './records.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
 const MAX_CHANGES = 1000
@@ -28,6 +29,8 @@ export class Database {
   readonly rows = new Map<string, InstanceRow>()
   /** Number of rows removed from the list. */
   removed = 0
+  /** Whether the blocks of the tenant are too many to be read as a whole. */
+  readonly hasManyBlocks: boolean
   readonly #random: Random
   /** Number of changes kept; a reader that is further behind gets none. */
   readonly #kept: number
@@ -35,8 +38,9 @@ export class Database {
   readonly #versions = new Map<StoredRecord, Version[]>()
   #head: Position = { seq: 0, mark: 0 }
 
-  constructor(random: Random, kept: number) {
+  constructor(random: Random, { kept, hasManyBlocks }: Pick<Schedule, 'kept' | 'hasManyBlocks'>) {
     this.#random = random
+    this.hasManyBlocks = hasManyBlocks
     this.#kept = kept
   }
 
@@ -52,19 +56,21 @@ export class Database {
     const seq = this.#changes.length
     this.#head = { seq, mark }
     const versions = this.#versions.get(record) ?? []
-    versions.push(versionOf(record, seq, deletes))
+    // Each write of a block makes or ends it: two alike could not be told apart.
+    const isEnd = record.kind === 'block' ? this.current(record).blocked : deletes
+    versions.push(versionOf(record, seq, isEnd))
     this.#versions.set(record, versions)
     return { seq, mark, changes }
   }
 
   current(record: StoredRecord): Version {
-    return this.#versions.get(record)?.at(-1) ?? { seq: 0, seat: null, key: null }
+    return this.#versions.get(record)?.at(-1) ?? NEVER_WRITTEN
   }
 
-  /** Whether the record was absent in a version at `seq` or later. */
-  wasAbsentSince(record: StoredRecord, seq: number): boolean {
+  /** Whether a version at `seq` or later is so. */
+  wasSince(record: StoredRecord, seq: number, isSo: (version: Version) => boolean): boolean {
     const versions = this.#versions.get(record) ?? []
-    return versions.some((each) => each.seq >= seq && each.seat === null && each.key === null)
+    return versions.some((each) => each.seq >= seq && isSo(each))
   }
 
   feedSince(position: Position | null): FeedState {
@@ -96,8 +102,8 @@ export class Database {
 }
 
 function changesOf({ kind, id, name }: StoredRecord): Committed['changes'] {
-  const own = { tenant: TENANT, kind, key: id }
-  return kind === 'api-key' ? [own] : [own, { tenant: TENANT, kind: 'seat-name', key: name }]
+  const own = { tenant: TENANT, kind, key: kind === 'block' ? JSON.stringify(id) : id }
+  return kind === 'seat' ? [own, { tenant: TENANT, kind: 'seat-name', key: name }] : [own]
 }
 
 function othersOf(count: number): Committed['changes'] {

@@ -14,16 +14,15 @@ import type { DecisionCache } from '../../../src/decision/decision-cache.ts'
 import { Keys } from '../../../src/redis/keys.ts'
 import { Seal } from '../../../src/redis/seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
-import { SeatMemory } from '../../../src/decision/seats/memory.ts'
+import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Process } from './process.ts'
 import { RedisClient } from './redis-client.ts'
 import { StoreClient } from './store-client.ts'
-import { TENANT, type StoredRecord } from './records.ts'
+import { BLOCK, SESSION, TENANT, type StoredRecord } from './records.ts'
 import type { Floor } from './checker.ts'
 import type { World } from './world.ts'
-import { NO_BLOCKS } from '../../decision/seats/no-blocks.ts'
 
-/** The records that a request needs: a token names a Seat, an API key refers to one by id. */
+/** The records that a request needs: a token names a Seat, and has a session and a user; an API key refers to a Seat by id. */
 export interface Question {
   readonly key: StoredRecord | null
   readonly seat: StoredRecord
@@ -49,11 +48,9 @@ const SEAL = new NoSeal([])
 const QUESTIONS = [new SeatQuestion('s1', 'things:use'), new SeatQuestion('s1', 'things:see')] as const
 
 function principalOf(claims: SeatClaims): Principal {
-  const rest = { user: 'someone', email: null, session: null, validUntil: null }
+  const rest = { user: BLOCK.id, email: null, session: SESSION.id, validUntil: null }
   return { method: 'bearer', tenant: TENANT, claims, ...rest }
 }
-
-const NO_SESSIONS = { ...NO_BLOCKS, readSession: async () => ({ seq: 0, value: null }) }
 
 export class Decider {
   readonly process: Process
@@ -86,7 +83,7 @@ export class Decider {
           process.clock.now,
         )
       : this.#store
-    this.#memory = new SeatMemory(parts.source(source), NO_SESSIONS, world.schedule.memory)
+    this.#memory = parts.memory(parts.source(source), parts.direct(this.#store), world.schedule.memory)
     this.#decisions = parts.decisions(this.#memory)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
@@ -122,11 +119,19 @@ export class Decider {
     )
   }
 
-  /** As in the product: synchronous when memory holds the record, else after the read. */
+  /**
+   * As in the product: synchronous when memory holds the record, else after the read. But an ended session and a block do
+   * not end the request, so that it checks every record.
+   */
   async #decide({ key, seat }: Question, floor: Floor): Promise<void> {
     const trace: Trace = { source: 'memory' }
     const question = QUESTIONS[this.#asked++ % 2] ?? QUESTIONS[0]
     if (key === null) {
+      const session = this.#memory.sessionById(TENANT, SESSION.id, trace)
+      const current = session instanceof Promise ? await session : session
+      this.#check(floor, SESSION, current?.issuedAt ?? null)
+      const isBlocked = this.#memory.isBlocked(TENANT, BLOCK.id, trace)
+      this.#checkBlock(floor, isBlocked instanceof Promise ? await isBlocked : isBlocked)
       const ask = () => {
         const found = this.#memory.seatByName(TENANT, seat.name, question, trace)
         return found instanceof Promise ? found.then(({ seat: named }) => named) : found.seat
@@ -186,6 +191,12 @@ export class Decider {
     const { context, checker } = this.#world
     context.trace?.(`${this.process.name} decides on ${record.id} ${seq ?? 'absent'}`)
     checker.check(this.process.name, floor, record, seq)
+  }
+
+  #checkBlock(floor: Floor, isBlocked: boolean): void {
+    const { context, checker } = this.#world
+    context.trace?.(`${this.process.name} decides on ${BLOCK.id} ${isBlocked ? 'blocked' : 'not blocked'}`)
+    checker.checkBlock(this.process.name, floor, BLOCK, isBlocked)
   }
 
   #expectAnswer(what: string): () => void {

@@ -11,7 +11,7 @@ import type { ChangeListener } from '../../../src/coherence/feed-reading.ts'
 import { Lease, type Renewer } from '../../../src/coherence/lease.ts'
 import { type WorkerChannel, RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { type Generation, DecisionCache } from '../../../src/decision/decision-cache.ts'
-import type { SeatSource } from '../../../src/decision/seats/memory.ts'
+import { type DirectSource, SeatMemory, type SeatSource } from '../../../src/decision/seats/memory.ts'
 import type { StoreClient } from './store-client.ts'
 
 export interface Parts {
@@ -23,6 +23,9 @@ export interface Parts {
   list(store: StoreClient): InstanceList
   /** The source that memory reads from. */
   source(source: SeatSource): SeatSource
+  /** The source of sessions and blocks. */
+  direct(source: DirectSource): DirectSource
+  memory(...options: ConstructorParameters<typeof SeatMemory>): SeatMemory
   /** The cache of decisions by caller. */
   decisions(memory: Generation): DecisionCache
 }
@@ -34,5 +37,7 @@ export const REAL_PARTS: Parts = {
   remoteDecider: (line, instance, history) => new RemoteDecider(line, instance, history),
   list: (store) => store,
   source: (source) => source,
+  direct: (source) => source,
+  memory: (...options) => new SeatMemory(...options),
   decisions: (memory) => new DecisionCache(memory),
 }

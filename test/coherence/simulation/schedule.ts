@@ -48,6 +48,8 @@ export interface Schedule {
   readonly checksRecovery: boolean
   /** Bytes of a process's memory: enough, or so few that most entries are evicted before they change. */
   readonly memory: number
+  /** Whether a process asks about the block of each user alone. */
+  readonly hasManyBlocks: boolean
 }
 
 /** Bytes that hold all records. */
@@ -73,7 +75,9 @@ export function scheduleOf(seed: number): Schedule {
   actions.sort((a, b) => a.at - b.at)
   const checksRecovery = random.chance(0.15)
   const memory = random.pick([ENOUGH, ENOUGH, 4000])
-  return { seed, gateways, hasRedis, kept, conditions, actions, end, checksRecovery, memory }
+  const hasManyBlocks = random.chance(0.3)
+  const store = { hasRedis, kept, hasManyBlocks }
+  return { seed, gateways, ...store, conditions, actions, end, checksRecovery, memory }
 }
 
 function workersOf(random: Random): number {
@@ -132,7 +136,7 @@ function writesOf(random: Random, at: number): Action[] {
 
 /** Mostly the same record, so that writes and requests coincide. */
 function recordOf(random: Random): number {
-  return random.chance(0.6) ? 0 : random.below(RECORDS.length)
+  return random.chance(0.5) ? 0 : random.below(RECORDS.length)
 }
 
 function faultsOf(random: Random, when: () => number): Action[] {

@@ -8,10 +8,12 @@ import type { AsOf, GrantReading, Named } from '../../../seats-admin/model/readi
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
 import { delay, type Context } from './context.ts'
 import type { Process } from './process.ts'
-import { type StoredRecord, recordNamed, recordOf, type Version } from './records.ts'
+import { BLOCK, type StoredRecord, recordNamed, recordOf, type Version } from './records.ts'
 
 /** Timeouts in milliseconds, as in the real store. */
 const TIMEOUT = 2000
@@ -53,6 +55,19 @@ export class StoreClient {
 
   apiKeyById(_tenant: string, id: string): Promise<AsOf<StoredApiKey | null>> {
     return this.#read(recordOf(id), ({ key }) => key)
+  }
+
+  readSession(_tenant: string, id: string): Promise<AsOf<SessionRecord | null>> {
+    return this.#read(recordOf(id), ({ session }) => session)
+  }
+
+  blocks(_tenant: string): Promise<AsOf<BlocksReading>> {
+    const isMany = this.#database.hasManyBlocks
+    return this.#read(BLOCK, (version) => ({ now: 0, blocks: isMany ? null : activeBlocks(version) }))
+  }
+
+  userBlock(_tenant: string, user: string): Promise<AsOf<UserBlockReading>> {
+    return this.#read(recordOf(user), (version) => ({ now: 0, block: activeBlocks(version)[0] ?? null }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {
@@ -148,6 +163,10 @@ export class StoreClient {
       timeline.after(delay(this.#context), null, () => end(effect(seen)))
     })
   }
+}
+
+function activeBlocks({ blocked }: Version): ActiveBlock[] {
+  return blocked ? [{ user: BLOCK.id, until: null }] : []
 }
 
 type Settle<V> = (resolve: (value: V) => void, reject: (cause: Error) => void) => void

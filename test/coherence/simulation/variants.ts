@@ -4,7 +4,7 @@
  */
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
-import type { NumberedChange, Position } from '../../../seats-admin/model/change.ts'
+import type { ChangeKind, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import type { ChangeListener, Reading } from '../../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
@@ -13,6 +13,7 @@ import { type Decider, Instance, type InstanceOptions } from '../../../src/coher
 import { LEASE, Lease, MARGIN, type Renewer } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { DecisionCache } from '../../../src/decision/decision-cache.ts'
+import { type DirectSource, type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { type Parts, REAL_PARTS } from './parts.ts'
 import type { StoreClient } from './store-client.ts'
 
@@ -88,6 +89,16 @@ class DropsAnnouncements extends History {
   override isCurrent(...asked: Parameters<History['isCurrent']>): boolean {
     return this.#history.isCurrent(...asked)
   }
+}
+
+/** Memory that no change of one kind reaches. */
+function withoutChangesOf(kind: ChangeKind): Parts['memory'] {
+  return (...options) =>
+    new (class extends SeatMemory {
+      override applyAnnouncement(changes: readonly SeatChange[]): void {
+        super.applyAnnouncement(changes.filter((change) => change.kind !== kind))
+      }
+    })(...options)
 }
 
 /** Takes an announcement as applied once it is sent to the worker. */
@@ -168,6 +179,14 @@ function listed(change: (store: StoreClient) => Partial<InstanceList>): Parts['l
   }
 }
 
+function boundDirect(store: DirectSource): DirectSource {
+  return {
+    readSession: (...asked) => store.readSession(...asked),
+    blocks: (...asked) => store.blocks(...asked),
+    userBlock: (...asked) => store.userBlock(...asked),
+  }
+}
+
 function bound(list: InstanceList): InstanceList {
   return {
     register: (id, name) => list.register(id, name),
@@ -195,6 +214,26 @@ export const VARIANTS: readonly Variant[] = [
       apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
     }),
   }),
+  variant('memory keeps a session from before its end', {
+    direct: (store) => ({
+      ...boundDirect(store),
+      readSession: async (...asked) => ({ ...(await store.readSession(...asked)), seq: Infinity }),
+    }),
+  }),
+  variant('memory keeps a list of blocks from before the block', {
+    direct: (store) => ({
+      ...boundDirect(store),
+      blocks: async (...asked) => ({ ...(await store.blocks(...asked)), seq: Infinity }),
+    }),
+  }),
+  variant('memory keeps the answer about a user from before the block', {
+    direct: (store) => ({
+      ...boundDirect(store),
+      userBlock: async (...asked) => ({ ...(await store.userBlock(...asked)), seq: Infinity }),
+    }),
+  }),
+  variant('the end of a session does not reach memory', { memory: withoutChangesOf('session') }),
+  variant('a block does not reach memory', { memory: withoutChangesOf('block') }),
   variant('a cached decision outlives its inputs', { decisions: () => new DecisionCache({ generation: 0 }) }),
   variant('an unlisted instance has a lease', {
     list: listed((store) => ({

@@ -42,7 +42,7 @@ export class World {
     const timed =
       trace === null ? null : (what: string) => trace(`${timeline.now.toFixed(2).padStart(8)} ${what}`)
     this.context = { timeline, random, conditions: schedule.conditions, trace: timed }
-    this.database = new Database(random, schedule.kept)
+    this.database = new Database(random, schedule)
     this.checker = new Checker(this.database, timed)
     for (const record of RECORDS) this.database.commit(record, false)
     for (const workers of schedule.gateways) this.begin(workers)
@@ -126,7 +126,8 @@ export class World {
     for (const { lease, process } of open)
       if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
     const before = this.figures.unavailable
-    for (const decider of open) for (const seat of SEATS) this.ask(decider, { key: KEY, seat })
+    for (const decider of open)
+      for (const seat of SEATS) for (const key of [KEY, null]) this.ask(decider, { key, seat })
     timeline.runUntil(timeline.now + 50)
     if (this.figures.unavailable > before) this.checker.report('no lease', 'a request was refused')
   }
@@ -138,5 +139,6 @@ const [KEY = null] = RECORDS.filter(({ kind }) => kind === 'api-key')
 /** A question that depends on the record. */
 export function questionOf(random: Random, record: StoredRecord): Question {
   if (record.kind === 'api-key') return { key: record, seat: random.pick(SEATS) }
+  if (record.kind !== 'seat') return { key: null, seat: random.pick(SEATS) }
   return { key: random.chance(0.5) ? KEY : null, seat: record }
 }
