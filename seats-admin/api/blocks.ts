@@ -39,7 +39,7 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
       summary: 'Blocks a user: every token and session of the user is refused.',
       body: blockBody,
       answers: { 200: block.schema },
-      codes: ['grant_exceeds_own'],
+      codes: ['grant_exceeds_own', 'unavailable'],
       async handle({ body, caller }) {
         const writer = writerOf(caller, deps)
         const input = blockInput(body, writer.now)

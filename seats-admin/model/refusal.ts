@@ -15,6 +15,7 @@ export type AdminCode =
   | 'permission_denied'
   | 'last_administrator'
   | 'precondition_failed'
+  | 'unavailable'
 
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */

@@ -42,6 +42,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'forgets-no-session': {
     during: (load) => load.written(20),
   },
+  'forgets-no-block': {
+    during: (load) => load.written(20),
+  },
   'accepts-all-cached-values': {
     during: (load) => load.written(20),
   },

@@ -3,6 +3,7 @@
  * `broken-protocol.slow.test.ts`.
  */
 
+import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
@@ -28,19 +29,8 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
       await announce.call(this, committed)
     }
   },
-  /** Keeps sessions in memory whatever the feed says. */
-  'forgets-no-session'() {
-    const { applyReading, applyAnnouncement } = SeatMemory.prototype
-    SeatMemory.prototype.applyReading = function (changes) {
-      applyReading.call(this, changes?.filter(({ kind }) => kind !== 'session') ?? null)
-    }
-    SeatMemory.prototype.applyAnnouncement = function (changes) {
-      applyAnnouncement.call(
-        this,
-        changes.filter(({ kind }) => kind !== 'session'),
-      )
-    }
-  },
+  'forgets-no-session': () => withoutChangesOf('session'),
+  'forgets-no-block': () => withoutChangesOf('block'),
   'lease-never-expires'() {
     Lease.prototype.live = () => true
   },
@@ -57,6 +47,20 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
       setTimeout(() => void applyAnnouncement.call(this, changes).catch(() => {}), LATE)
     }
   },
+}
+
+/** Memory keeps what it has of a kind, whatever the feed says. */
+function withoutChangesOf(kind: ChangeKind): void {
+  const { applyReading, applyAnnouncement } = SeatMemory.prototype
+  SeatMemory.prototype.applyReading = function (changes) {
+    applyReading.call(this, changes?.filter((change) => change.kind !== kind) ?? null)
+  }
+  SeatMemory.prototype.applyAnnouncement = function (changes) {
+    applyAnnouncement.call(
+      this,
+      changes.filter((change) => change.kind !== kind),
+    )
+  }
 }
 
 const [how = ''] = process.argv.splice(2, 1)

@@ -1,11 +1,12 @@
 /** Blocks: the list, and writes, each in its own transaction. */
 
-import { blockNotFound } from '../../model/refusal.ts'
+import { type AdminRefusal, blockNotFound } from '../../model/refusal.ts'
 import { blockEvent } from '../audit-forms.ts'
 import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from '../blocks.ts'
 import type { AdminStore } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { replaceUnstorable, storableOrEmpty } from '../storable-text.ts'
+import { text } from '../rows.ts'
 import { postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
 import { recorded } from './transaction.ts'
@@ -16,6 +17,8 @@ const BY_ID = sql(blockById)
 const BY_USER = sql(blockByUser)
 /** A statement of its own: the insertion must see that the expired block of the same user is gone. */
 const EXPIRE = sql(`DELETE FROM blocks WHERE tenant = :tenant AND until <= ${postgres.clock}`)
+/** Versions without blocks record no content hash of their tables. */
+const OLDER = sql('SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1')
 const PUT =
   recorded(`put AS (INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
   VALUES (:tenant, :id, :sub, :sub_digest, :until, :reason, :created_by, :created_at)
@@ -37,6 +40,8 @@ export function blocksOf(
       const { tenant, now } = writer
       const reason = shown === null ? null : replaceUnstorable(shown)
       return pools.write(async (transaction) => {
+        const [older] = await transaction.query(OLDER, {})
+        if (older !== undefined) return olderInstance(text(older, 'name'))
         await transaction.query(EXPIRE, { tenant })
         const [found] = await transaction.query(BY_USER, { tenant, sub_digest: subDigest(user) })
         const before = found === undefined ? null : storedBlock(found)
@@ -60,5 +65,13 @@ export function blocksOf(
         return { ...(await transaction.write(REMOVE, [change], { tenant, id })), value: null }
       }, writer)
     },
+  }
+}
+
+/** During an upgrade: it would answer the requests of the user. */
+function olderInstance(name: string): AdminRefusal {
+  return {
+    refused: 'unavailable',
+    detail: `The instance ${name} has an older version, which knows no blocks. Replace it, and repeat: nothing was changed.`,
   }
 }

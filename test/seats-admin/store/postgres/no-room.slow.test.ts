@@ -10,6 +10,7 @@ import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { ordinaryUser } from '../../../support/servers/folder.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { done, writer } from '../conformance.ts'
+import { auditFaults } from '../killed.ts'
 import { allNames } from '../listings.ts'
 import { emptyDatabase, open } from './support.ts'
 
@@ -63,4 +64,6 @@ t.test('files that can not grow', async (t) => {
   const { head, changes } = await store.changesSince(null)
   t.equal(head.seq, 2 * (acknowledged.length + 1), 'refused writes used no numbers')
   t.equal(changes?.length, head.seq)
+  const made = [...acknowledged, 'healed'].map((name) => `made ${name}`)
+  t.same(await auditFaults(store, made), [], 'an entry for each write, and none for a refused one')
 })

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { type PostgresOptions, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { openPostgresStore } from '../../../../seats-admin/store/postgres/store.ts'
 import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
@@ -48,6 +48,23 @@ async function connect(t: Test, url: string): Promise<Connection> {
   return connection
 }
 
+/** Processes that wait before they open the store; each then creates a Seat. */
+function startOpening(options: PostgresOptions, count: number) {
+  const script = fileURLToPath(new URL('../open-process.ts', import.meta.url))
+  const place = JSON.stringify({ kind: 'postgres', ...options })
+  return Array.from({ length: count }, (_, at) =>
+    spawn(process.execPath, [script, place, `by ${at}`], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  )
+}
+
+/** Lets them open it at once, and checks that each succeeds. */
+async function opening(t: Test, children: ReturnType<typeof startOpening>): Promise<void> {
+  await Promise.all(children.map((child) => once(child.stdout, 'data')))
+  const exits = children.map((child) => once(child, 'exit'))
+  for (const child of children) child.stdin.write('go\n')
+  for (const [code] of await Promise.all(exits)) t.equal(code, 0)
+}
+
 t.test('ten stores opened at once on an empty database', async (t) => {
   const url = await emptyDatabase(server)
   const stores = await Promise.all(Array.from({ length: 10 }, () => open(t, { url, pool: 1 })))
@@ -62,20 +79,7 @@ t.test('ten stores opened at once on an empty database', async (t) => {
 
 t.test('five processes that open at once', async (t) => {
   const url = await emptyDatabase(server)
-  const script = fileURLToPath(new URL('../open-process.ts', import.meta.url))
-  const children = Array.from({ length: 5 }, (_, at) =>
-    spawn(
-      process.execPath,
-      [script, JSON.stringify({ kind: 'postgres', url, timeout: 20_000 }), `by ${at}`],
-      {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    ),
-  )
-  await Promise.all(children.map((child) => once(child.stdout, 'data')))
-  const exits = children.map((child) => once(child, 'exit'))
-  for (const child of children) child.stdin.write('go\n')
-  for (const [code] of await Promise.all(exits)) t.equal(code, 0)
+  await opening(t, startOpening({ url, timeout: 20_000 }, 5))
   const store = await open(t, { url })
   const names = (await store.listSeats('acme', page)).data.map((each) => each.name)
   t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4'])
@@ -138,6 +142,56 @@ t.test(
     ])
   },
 )
+
+/** A change of a Seat as versions before the audit wrote it. Each sets the Seat's permissions to its number. */
+function oldWrite(number: number): string {
+  return `BEGIN; SELECT seq FROM seatgate.counter FOR UPDATE;
+    UPDATE seatgate.seats SET permissions = '["v:${number}"]' WHERE id = 'a';
+    INSERT INTO seatgate.changes (seq, mark, tenant, kind, key)
+      SELECT seq + 1, 7, 'acme', 'seat', 'a' FROM seatgate.counter;
+    UPDATE seatgate.counter SET seq = seq + 1, mark = 7; COMMIT`
+}
+
+t.test('ten processes of this version start while an instance of an older one writes', async (t) => {
+  const url = await emptyDatabase(server)
+  await migrate(await connect(t, url), MIGRATIONS.slice(0, 3))
+  await server.query(
+    `INSERT INTO seatgate.seats (tenant, id, name, spaces, permissions, created_by, created_at)
+       VALUES ('acme', 'a', 'A', '[]', '[]', 'alice', 1);
+     INSERT INTO seatgate.instances VALUES ('old', 'gw-old', 5, 0, now())`,
+    [],
+    databaseOf(url),
+  )
+  const old = await connect(t, url)
+  const refusals = new Set<string>()
+  let [written, refused, opened] = [0, 0, false]
+  const writing = (async () => {
+    for (let number = 1; !opened || refused === 0; number++)
+      try {
+        await old.run(oldWrite(number))
+        written = number
+      } catch (cause) {
+        await old.run('ROLLBACK')
+        refusals.add(String(cause))
+        refused++
+      }
+  })()
+  const children = startOpening({ url, timeout: 20_000 }, 10)
+  await opening(t, children)
+  opened = true
+  await writing
+  t.ok(written > 0, `${written} writes of the older instance, then ${refused} refused`)
+  t.match([...refusals], [/written_by_a_version_with_an_audit/], 'refused whole, for one reason')
+  const store = await open(t, { url })
+  t.same(done(await store.readSeat('acme', 'a', ADMIN)).permissions, [`v:${written}`], 'no half of a write')
+  const { head } = await store.changesSince(null)
+  t.equal(head.seq, written + 2 * children.length, 'a change for each write')
+  const block = () => store.createBlock(writer(), { user: 'eve', until: null, reason: null })
+  t.match(await block(), { refused: 'unavailable', detail: /gw-old has an older version/ })
+  t.match((await store.userBlock('acme', 'eve')).value, { block: null })
+  await store.registry?.leave('old')
+  done(await block())
+})
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
   const url = await emptyDatabase(server)
