@@ -1,6 +1,7 @@
 /** Logout tokens that must not count: each attack by its name, against a provider with scripted tokens. */
 
 import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { exportJWK, generateKeyPair } from 'jose'
 import t from 'tap'
 import type { Page } from './browser-client.ts'
@@ -33,6 +34,8 @@ function post(token: string, uri = URI): Promise<Page> {
 
 /** A program that is signed in, in this session at the provider. @returns its token */
 async function signIn(sid: string | undefined, sub = 'alice'): Promise<string> {
+  // A sign-in that begins in the millisecond of a logout of the user counts as one under way.
+  await sleep(2)
   const page = await provider.signIn(world, world.browser(), (nonce) =>
     provider.sign(provider.claims({ nonce, sid, sub })),
   )
