@@ -31,7 +31,7 @@ export async function faultsOf(peer: Peer, world: World, folder: string): Promis
   mkdirSync(folder, { recursive: true })
   const upstream = new RecordingUpstream()
   const origin = await upstream.listen()
-  const setup = { world, folder, routes: 10, workers: 1 }
+  const setup = { world, folder, routes: 10, workers: 1, tls: false }
   const port = Number(new URL(origin).port)
   try {
     const running = await peer.start({ ...setup, upstream: { port, origin, ca: null } })

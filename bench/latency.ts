@@ -1,8 +1,8 @@
 /** Load at a fixed rate, and the latencies under it. */
 
-import type { Load } from './load.ts'
+import type { Load } from './load-settings.ts'
 
-export interface RatedLoad extends Omit<Load, 'countStatuses'> {
+export interface RatedLoad extends Omit<Load, 'client' | 'countStatuses'> {
   /** Requests a second. */
   readonly rate: number
 }

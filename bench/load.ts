@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 import { bound, loadCores, which } from './cores.ts'
+import { byH2load } from './h2load.ts'
+import { byHandshakes } from './handshakes.ts'
+import type { Load, Loaded } from './load-settings.ts'
 import { readRequests } from './read-requests.ts'
-import type { Requests } from './requests.ts'
 
 const SCRIPT = fileURLToPath(new URL('./wrk.lua', import.meta.url))
 const MEBIBYTE = 1024 * 1024
@@ -17,36 +19,18 @@ const wrk = which('wrk')
 /** The load program in use. */
 export const loader = wrk === null ? 'autocannon' : 'wrk'
 
-export interface Load {
-  readonly port: number
-  readonly requests: Requests
-  /** Number of the first request. */
-  readonly from: number
-  /** Responses are counted by their status, at the cost of the load program. */
-  readonly countStatuses: boolean
-  readonly connections: number
-  readonly seconds: number
-  /** Cores that the peer may use, and the load may not. */
-  readonly workers: number
-}
-
-export interface Loaded {
-  /** Responses. */
-  readonly requests: number
-  readonly sent: number
-  /** Of these, with a status of 400 or above. */
-  readonly refused: number
-  /** Broken connections, and missing responses. */
-  readonly failed: number
-  /** Requests a second. */
-  readonly rate: number
-  /** Responses by status; empty where they were not counted. */
-  readonly statuses: Readonly<Record<string, number>>
-}
-
 /** Rejects when the single-use tokens have run out, because the rest would measure something else. */
 export function saturate(load: Load): Promise<Loaded> {
-  return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
+  const { client } = load
+  switch (client) {
+    case 'http1':
+      return wrk === null ? byAutocannon(load) : byWrk(wrk, load)
+    case 'tls-connections':
+    case 'tls-resumptions':
+      return byHandshakes(client === 'tls-resumptions', load)
+    default:
+      return byH2load(client, load)
+  }
 }
 
 async function byWrk(program: string, load: Load): Promise<Loaded> {

@@ -56,10 +56,10 @@ export async function withPeer<V>(
   use: (running: RunningPeer) => Promise<V>,
 ): Promise<V> {
   const folder = mkdtempSync(join(parent, `${peer.name}-`))
-  const { routes, workers } = workload
+  const { routes, workers, client } = workload
   const upstream = upstreams[workload.upstream]
   try {
-    const running = await peer.start({ world, upstream, folder, routes, workers })
+    const running = await peer.start({ world, upstream, folder, routes, workers, tls: client !== 'http1' })
     try {
       return await use(running)
     } finally {
@@ -78,12 +78,19 @@ async function run(
 ): Promise<Sample> {
   const idle = memoryOf(pids)
   const { authorises } = peer
-  const traffic = new Traffic({ port, requests, authorises, workers: workload.workers })
+  const traffic = new Traffic({
+    port,
+    requests,
+    authorises,
+    workers: workload.workers,
+    client: workload.client,
+  })
   await traffic.warmUp(lengths.warmUp)
   const before = cpuOf(pids)
   const { requests: answered, rate } = await traffic.saturate(lengths.saturated)
   const cpu = (cpuOf(pids) - before) / answered
   const loaded = memoryOf(pids)
-  const latency = lengths.rated === 0 ? null : await traffic.atRate(rate / 2, lengths.rated)
+  const isRated = lengths.rated > 0 && workload.client === 'http1'
+  const latency = !isRated ? null : await traffic.atRate(rate / 2, lengths.rated)
   return { cpu, rate, idle, loaded, startedIn, latency }
 }

@@ -3,7 +3,8 @@
  * where the responses are not the planned ones.
  */
 
-import { type Loaded, saturate } from './load.ts'
+import { saturate } from './load.ts'
+import type { Client, Loaded } from './load-settings.ts'
 import type { Latency } from './latency.ts'
 import { atRate } from './open-loop.ts'
 import { plannedOf, type Requests, type Status } from './requests.ts'
@@ -14,6 +15,8 @@ export const CONNECTIONS = 64
  * 40,000).
  */
 const WARM = 200_000
+/** Seconds of a part of the warm-up with TLS, where connecting takes some of them. */
+const TLS_STEP = 3
 const STATUSES: readonly Status[] = [200, 401, 403]
 
 export interface TrafficSetup {
@@ -24,6 +27,7 @@ export interface TrafficSetup {
   /** Cores that the peer may use, and the load may not. */
   readonly workers: number
   readonly connections?: number
+  readonly client?: Client
 }
 
 export class Traffic {
@@ -34,13 +38,14 @@ export class Traffic {
     this.#setup = setup
   }
 
-  /** One second at a time, until enough requests are sent. The first second checks the status of each response. */
+  /** A second or a few at a time, until enough requests are sent. The first part checks the status of each response. */
   async warmUp(seconds: number): Promise<void> {
     const { newTokens, statuses } = this.#setup.requests
     // Where every request takes a new token, half of them are left for the rest of the run.
     const enough = newTokens !== null && statuses.length === 1 ? newTokens.count / 2 : WARM
-    for (let second = 0; second < seconds && this.#sent < enough; second++)
-      await this.saturate(1, second === 0)
+    const step = this.#setup.client === undefined || this.#setup.client === 'http1' ? 1 : TLS_STEP
+    for (let second = 0; second < seconds && this.#sent < enough; second += step)
+      await this.saturate(step, second === 0)
   }
 
   async saturate(seconds: number, countStatuses = false): Promise<Loaded> {
@@ -65,8 +70,8 @@ export class Traffic {
   }
 
   get #common() {
-    const { port, requests, workers, connections = CONNECTIONS } = this.#setup
-    return { port, requests, workers, connections }
+    const { port, requests, workers, connections = CONNECTIONS, client = 'http1' } = this.#setup
+    return { port, requests, workers, connections, client }
   }
 
   #planned(status: Status, from: number, count: number): number {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CERTIFICATES } from '../test/support/servers/tls.ts'
 import { filler, SIZES, SMALL } from './answers.ts'
+import { knowsH2c, startGrpcUpstream } from './grpc.ts'
 import { loadCores, which } from './cores.ts'
 import { mixedServer } from './mixed/nginx.ts'
 import { freePort, Program } from './program.ts'
@@ -18,6 +19,8 @@ export interface Upstream {
   readonly origin: string
   /** The file of the authority that issued its certificate; null: no TLS. */
   readonly ca: string | null
+  /** It speaks HTTP/2 without TLS, and no HTTP/1.1. */
+  readonly h2c?: boolean
 }
 
 export interface Upstreams {
@@ -25,6 +28,8 @@ export interface Upstreams {
   readonly tls: Upstream
   /** Responses of many kinds. */
   readonly mixed: Upstream
+  /** Answers gRPC-like calls; that of `plain` where Seatgate can not reach it. */
+  readonly grpc: Upstream
   /** The program in use. */
   readonly by: string
   stop(): Promise<void>
@@ -37,12 +42,21 @@ export async function startUpstreams(folder: string): Promise<Upstreams> {
   const nginx = which('nginx')
   const command = nginx === null ? nodeCommand(ports) : nginxCommand(nginx, writeNginx(folder, ports))
   const program = await Program.start({ command, port, cores: loadCores(1), folder })
+  const grpc = knowsH2c ? await startGrpcUpstream(folder) : null
+  const plain = { port, origin: `http://127.0.0.1:${port}`, ca: null }
   return {
-    plain: { port, origin: `http://127.0.0.1:${port}`, ca: null },
+    plain,
+    grpc:
+      grpc === null
+        ? plain
+        : { port: grpc.port, origin: `http://127.0.0.1:${grpc.port}`, ca: null, h2c: true },
     mixed: { port: mixedPort, origin: `http://127.0.0.1:${mixedPort}`, ca: null },
     tls: { port: tlsPort, origin: `https://localhost:${tlsPort}`, ca: CERTIFICATES.files.ca },
     by: nginx === null ? 'Node.js' : 'nginx',
-    stop: () => program.stop(),
+    stop: async () => {
+      await grpc?.stop()
+      await program.stop()
+    },
   }
 }
 

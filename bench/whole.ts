@@ -13,9 +13,9 @@ import type { Choice, Part } from './plan.ts'
 import type { Measured } from './measured.ts'
 import { machine } from './results.ts'
 import { jobsOf, messageOf, type RoundLengths, runRounds } from './rounds.ts'
-import { measureTurns, type Turns } from './turns.ts'
+import { GOALS, measureTurns, type Turns } from './turns.ts'
 import { measureWebSockets, SPEAKERS, startEcho, type WebSocketCost } from './websockets.ts'
-import { badTokens, mixed, oneToken, type Workload } from './workloads.ts'
+import { badTokens, mixed, oneToken, workloads as all, type Workload } from './workloads.ts'
 
 /** Parts that need them. */
 const OF_PEERS: readonly Part[] = ['turns', 'flood', 'websockets']
@@ -101,9 +101,10 @@ export class WholeBench {
   }
 
   async #turns(peers: readonly Peer[]): Promise<Turns[]> {
-    const { quick, rounds, lengths } = this.#wanted
+    const { quick, rounds, lengths, workloads } = this.#wanted
+    const chosen = workloads.length === 0 ? all : workloads
     const turns: Turns[] = []
-    for (const workload of [mixed, oneToken]) {
+    for (const workload of chosen.filter(({ name }) => name in GOALS)) {
       const setup = { workload, warmUp: lengths.warmUp, rounds, turns: quick ? 4 : 12 }
       const work = () => measureTurns(peers, this.#place, setup)
       turns.push(...((await this.#attempt(`${workload.name}, by turns`, work)) ?? []))

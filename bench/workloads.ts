@@ -1,6 +1,8 @@
 /** The requests to the peers: each workload is a kind of request, with its set-up. */
 
 import { mixedRequests } from './mixed/requests.ts'
+import type { Client } from './load-settings.ts'
+import { knowsH2c } from './grpc.ts'
 import { routeEntry, SEATS, SPACE, seatName } from './names.ts'
 import { NEW_TOKEN, type PlannedRequest, type Requests, type Status, writeRequests } from './requests.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -15,6 +17,7 @@ export interface Workload {
   readonly routes: number
   /** Cores that the peer may use. */
   readonly workers: number
+  readonly client: Client
   readonly upstream: Exclude<keyof Upstreams, 'by' | 'stop'>
   /** Names of the other peers that support it, or 'all' of them. */
   readonly rivals: readonly string[] | 'all'
@@ -30,7 +33,7 @@ export interface Workload {
 
 const ROUTES = 10_000
 /** Other peers that check tokens, fastest first. */
-const VERIFIERS = ['haproxy-jwt', 'nginx-auth-request']
+const VERIFIERS = ['haproxy-jwt', 'nginx-auth-request', 'nginx-decision']
 /**
  * Half of them for the warm-up; the other half is slightly more than the fastest peer verifies on a core in three
  * seconds.
@@ -40,6 +43,7 @@ const NEW_TOKENS = 360_000
 const DEFAULTS = {
   routes: ROUTES,
   workers: 1,
+  client: 'http1',
   upstream: 'plain',
   rivals: VERIFIERS,
   quick: false,
@@ -156,5 +160,23 @@ export const workloads: readonly Workload[] = [
     more: { headers: ['Connection: close'] },
   }),
   workload('tls-upstream', 'TLS to the upstream', { upstream: 'tls', each: one(PATH) }),
+  ...(
+    [
+      ['tls-http1', 'TLS, HTTP/1.1'],
+      ['tls-http2', 'TLS, HTTP/2, 16 streams a connection'],
+      ['tls-connections', 'a TLS connection a request, full handshake'],
+      ['tls-resumptions', 'a TLS connection a request, resumed session'],
+    ] as const
+  ).map(([client, label]) => workload(client, label, { client, each: one(PATH) })),
+  ...(knowsH2c
+    ? [
+        workload('grpc-unary', 'gRPC unary, TLS to h2c', {
+          client: 'grpc',
+          upstream: 'grpc',
+          each: one(PATH),
+          more: { method: 'POST' },
+        }),
+      ]
+    : []),
   workload('two-workers', '2 workers on 2 cores', { workers: 2, each: one(PATH) }),
 ]

@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type * as Admin from '../seats-admin/index.ts'
 import type { Store } from '../seats-admin/index.ts'
+import { type CertificateFiles, makeCertificate } from './certificate.ts'
 import { PERMISSION, PERMISSIONS, routeEntry, SEATS, SPACE, seatName, TENANT } from './names.ts'
 import { storeOf } from './store.ts'
 
@@ -23,6 +24,8 @@ export interface World {
   /** `sqlite:PATH` */
   readonly store: string
   readonly apiKeys: readonly string[]
+  /** Of the peers. */
+  readonly certificate: CertificateFiles
 }
 
 /** @param root of the source that reads the store: another one where revisions are compared */
@@ -35,7 +38,8 @@ export async function makeWorld(folder: string, root = new URL('..', import.meta
   try {
     const apiKeys: string[] = []
     for (let number = 0; number < KEYS; number++) apiKeys.push(await makeKey(store, seatName(number)))
-    return { folder, secret: randomBytes(32).toString('hex'), store: `sqlite:${path}`, apiKeys }
+    const certificate = makeCertificate(folder)
+    return { folder, secret: randomBytes(32).toString('hex'), store: `sqlite:${path}`, apiKeys, certificate }
   } finally {
     await store.close()
   }
@@ -94,16 +98,17 @@ function encode(value: unknown): string {
 export function writeConfiguration(folder: string, setup: ConfigurationSetup): string {
   mkdirSync(join(folder, 'routes'))
   writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(setup.routes))
-  const { world, port, upstream, ca, workers } = setup
+  const { world, upstream, ca, workers } = setup
   const tls = ca === null ? '' : `, tls: { ca: ${JSON.stringify(ca)} }`
+  const protocol = setup.h2c === true ? ', protocol: h2c' : ''
   const file = join(folder, 'gateway.config.yaml')
-  const text = `listen: 127.0.0.1:${port}
+  const text = `listen: ${listenOf(setup)}
 ops: 127.0.0.1:0
 workers: ${workers}
 drain: 1s
-store: ${JSON.stringify(world.store)}
+${setup.decision === undefined ? '' : `decision: { listen: "127.0.0.1:${setup.decision}" }\n`}store: ${JSON.stringify(world.store)}
 tenants: { ${TENANT}: { token: { secrets: ["${world.secret}"] } } }
-upstreams: { main: { targets: ["${upstream}"]${tls} } }
+upstreams: { main: { targets: ["${upstream}"]${tls}${protocol} } }
 routes: [routes/*.yaml]
 `
   writeFileSync(file, text, { mode: 0o600 })
@@ -113,12 +118,25 @@ routes: [routes/*.yaml]
 export interface ConfigurationSetup {
   readonly world: World
   readonly port: number
+  /** The port of the decision listener; left out: there is none. */
+  readonly decision?: number
   /** An origin. */
   readonly upstream: string
   /** Certificate of its authority; null: no TLS. */
   readonly ca: string | null
   readonly routes: number
   readonly workers: number
+  /** The upstream speaks HTTP/2 without TLS. */
+  readonly h2c?: boolean
+  /** The listener has TLS and HTTP/2. */
+  readonly tls?: boolean
+}
+
+function listenOf({ world, port, tls = false }: ConfigurationSetup): string {
+  const address = `127.0.0.1:${port}`
+  if (!tls) return address
+  const { cert, key } = world.certificate
+  return JSON.stringify([{ address, http2: true, tls: { certificates: [{ cert, key }] } }])
 }
 
 /** Entries in a table of any size. */

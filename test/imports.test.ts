@@ -19,7 +19,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
 )
 
 /** Folders directly in src, and files. */
-const MOST_FOLDERS = 14
+const MOST_FOLDERS = 16
 const MOST_FILES = 3
 
 const files = globSync('{src,seats-admin}/**/*.{ts,js}').sort()

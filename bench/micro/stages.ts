@@ -8,15 +8,19 @@ import type { ResponseHead } from '../../src/http/client/upstream-request.ts'
 import { requestHeaders } from '../../src/proxy/request-headers.ts'
 import { responseHeaders } from '../../src/proxy/response-headers.ts'
 import { readTarget } from '../../src/decision/router/path.ts'
+import { compileTable } from '../../src/decision/router/table.ts'
 import { resolve } from '../../src/decision/seats/resolve.ts'
+import { canonicalHost } from '../../src/model/host.ts'
 import { AccessLog } from '../../src/telemetry/access-log.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
 import { PERMISSION, SPACE } from '../names.ts'
 import { token, type World } from '../world.ts'
 import { SeatQuestion } from '../../src/model/seat.ts'
+import { identityStages } from './identity.ts'
 import { exchangeWith, Subject, TARGET } from './subject.ts'
 import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
+import { tracingStages } from './tracing.ts'
 import { fieldTable } from '../../test/support/field-table.ts'
 
 export type StageCost = Cost
@@ -64,6 +68,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   return [
     repeated('read the target', () => readTarget(TARGET, 'gw.example', 8192)),
     repeated('match it among 10,000 routes', () => compiled.table.match('GET', path)),
+    byHost(subject, path),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
     repeated('resolve a Seat', () => resolve(decisionPoint.memory, principal, query, { source: 'memory' })),
@@ -72,13 +77,33 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     repeated('headers to the upstream', () =>
       requestHeaders(exchange, upstream, proxies).map(({ text }) => text),
     ),
+    ...identityStages((signed) =>
+      requestHeaders(exchange, upstream, proxies, signed).map(({ text }) => text),
+    ),
     repeated('headers to the client', () => responseHeaders(ANSWERED, true)),
     repeated('a line of the access log, written', () => log.write(exchange)),
     repeated('metrics', () => {
       metrics.requestStarted()
       metrics.countRequest(exchange, now)
     }),
+    ...tracingStages(exchange),
   ]
+}
+
+const HOSTS = 100
+
+/** The same routes, over many hosts. Its host is read from the authority too. */
+function byHost({ config, compiled }: Subject, path: string): Timed {
+  const id = compiled.table.match('GET', path)?.route.id
+  const of = (at: number) => `h${at % HOSTS}.example`
+  const entries = config.routes.map((entry, at) => ({ ...entry, hosts: [of(at)] }))
+  const { table } = compileTable(entries, config.upstreams, [])
+  const authority = `${of(config.routes.findIndex(({ method, path: each }) => `${method} ${each}` === id))}:8080`
+  if (table.match('GET', path, canonicalHost(authority)) === null)
+    throw new Error('no entry of the host matches')
+  return repeated(`match it among 10,000 routes of ${HOSTS} hosts, host read`, () =>
+    table.match('GET', path, canonicalHost(authority)),
+  )
 }
 
 function tokensOf({ config: { tenants, defaultTenant } }: Subject): BearerTokens {

@@ -46,6 +46,15 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'over-limit',
+    label: 'one caller far over its rate limit, on 8 connections',
+    honest: 'GET',
+    run: (setup) => {
+      const lines = [SPACE_LINE, `Authorization: Bearer ${setup.token}`]
+      return closedLoop(setup, CONNECTIONS, [head('GET', '/v1/limited/7', lines)])
+    },
+  },
+  {
     name: 'slow-uploads',
     label: '512 uploads of 1.4 KiB/s each',
     honest: 'POST',

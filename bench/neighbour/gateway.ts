@@ -78,6 +78,7 @@ const MAIN = `upstream: main
 routes:
   GET /v1/trainings/{id}: ${PERMISSION}
   POST /v1/trainings/{id}: ${PERMISSION}
+  GET /v1/limited/{id}: { permission: ${PERMISSION}, rate_limit: [calls] }
   GET /open/{id}: public
   GET /page/{id}: { permission: authenticated, sign_in: ${ATTACKER} }
 ${Array.from({ length: HEAVY_ROUTES }, (_, at) => `  GET /v1/heavy${at}: resource-${at}:operation\n`).join('')}`
@@ -93,6 +94,7 @@ ops: 127.0.0.1:0
 drain: 1s
 store: ${JSON.stringify(`sqlite:${store}`)}
 limits: { connections: 2000 }
+rate_limits: { calls: { limit: 10/s, per: caller } }
 tenants:
   ${TENANT}: { token: { secrets: ["${secrets.honest}"] } }
   ${ATTACKER}:

@@ -5,7 +5,7 @@ import { caddy, caddyForwardAuth } from './caddy.ts'
 import { fastify, fastifyJwt } from './fastify.ts'
 import { haproxy, haproxyJwt } from './haproxy.ts'
 import { httpProxy3, httpProxy3Jwt } from './http-proxy-3.ts'
-import { nginx, nginxAuthRequest } from './nginx.ts'
+import { nginx, nginxAuthRequest, nginxDecision } from './nginx.ts'
 import { node } from './node.ts'
 import type { Peer } from './peer.ts'
 import { seatgate, seatgateBare, seatgateOpen } from './seatgate.ts'
@@ -17,6 +17,7 @@ export const peers: readonly Peer[] = [
   haproxyJwt,
   haproxy,
   nginxAuthRequest,
+  nginxDecision,
   nginx,
   httpProxy3Jwt,
   httpProxy3,

@@ -41,9 +41,16 @@ async function start(setup: Setup, front: string): Promise<RunningPeer> {
   return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
 }
 
-function configuration({ upstream, workers }: Setup, port: number, front: string): string {
+function configuration(
+  { world, upstream, workers, tls: listensWithTls }: Setup,
+  port: number,
+  front: string,
+): string {
   const { host } = new URL(upstream.origin)
-  const tls = upstream.ca === null ? '' : `ssl verify required ca-file ${upstream.ca} sni str(localhost)`
+  const protocol = upstream.h2c === true ? 'proto h2' : ''
+  const tls =
+    upstream.ca === null ? protocol : `ssl verify required ca-file ${upstream.ca} sni str(localhost)`
+  const listener = listensWithTls ? ` ssl crt ${world.certificate.both} alpn h2,http/1.1` : ''
   return `global
   nbthread ${workers}
   maxconn 4096
@@ -60,7 +67,7 @@ defaults
   timeout http-request 10s
   timeout tunnel 1h
 frontend front
-  bind 127.0.0.1:${port} backlog 4096
+  bind 127.0.0.1:${port} backlog 4096${listener}
 ${front}  default_backend main
 backend main
   option forwardfor

@@ -5,10 +5,12 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { IDENTITY_FIELDS } from '../../src/proxy/identity-headers.ts'
 import { peerCores, which } from '../cores.ts'
 import { freePort, Program } from '../program.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
 import { launchServer, runningOf } from './node-program.ts'
+import { launchDecisions } from './seatgate.ts'
 import type { Peer, Setup } from './peer.ts'
 
 export const nginx: Peer = {
@@ -27,9 +29,27 @@ export const nginxAuthRequest: Peer = {
   start: async (setup) => {
     const service = await launchServer('decision-service', setup, true)
     try {
-      return runningOf([service, await launch(setup, service.port)])
+      return runningOf([service, await launch(setup, { port: service.port, ask: ASK, location: DECISION })])
     } catch (cause) {
       await service.stop()
+      throw cause
+    }
+  },
+}
+
+export const nginxDecision: Peer = {
+  name: 'nginx-decision',
+  label: "nginx, auth_request to Seatgate's decision listener",
+  authorises: true,
+  apiKeys: true,
+  available,
+  start: async (setup) => {
+    const port = await freePort()
+    const gateway = await launchDecisions(setup, port)
+    try {
+      return runningOf([gateway, await launch(setup, { port, ask: ASK_SEATGATE, location: SEATGATE })])
+    } catch (cause) {
+      await gateway.stop()
       throw cause
     }
   },
@@ -39,32 +59,50 @@ function available(): string | null {
   return which('nginx') === null ? 'not installed: apt-get install nginx' : null
 }
 
-async function launch(setup: Setup, service: number | null): Promise<Program> {
+/** What nginx asks, and how. */
+interface Decisions {
+  readonly port: number
+  /** Directives of the location that asks. */
+  readonly ask: string
+  /** The location of the question. */
+  readonly location: string
+}
+
+async function launch(setup: Setup, decisions: Decisions | null): Promise<Program> {
   const { folder, workers } = setup
   const port = await freePort()
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, nginxConfiguration(folder, workers, http(setup, port, service)))
+  writeFileSync(file, nginxConfiguration(folder, workers, http(setup, port, decisions)))
   const command = nginxCommand(which('nginx') ?? 'nginx', file)
   return Program.start({ command, port, cores: peerCores(workers), folder })
 }
 
-function http({ folder, upstream }: Setup, port: number, service: number | null): string {
+function http(
+  { folder, world, upstream, tls: listensWithTls }: Setup,
+  port: number,
+  decisions: Decisions | null,
+): string {
+  const { cert, key } = world.certificate
+  const [options, files] = listensWithTls
+    ? [' ssl http2', `ssl_certificate ${cert}; ssl_certificate_key ${key}; ssl_protocols TLSv1.2 TLSv1.3;`]
+    : ['', '']
   return `access_log ${folder}/access.log combined buffer=32k flush=1s;
   client_max_body_size 10m;
   map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
   ${pool('main', new URL(upstream.origin).host)}
-  ${service === null ? '' : pool('decisions', `127.0.0.1:${service}`)}
+  ${decisions === null ? '' : pool('decisions', `127.0.0.1:${decisions.port}`)}
   server {
-    listen 127.0.0.1:${port} backlog=4096;
+    listen 127.0.0.1:${port} backlog=4096${options};
+    ${files}
     proxy_http_version 1.1;
     location / {
-      ${service === null ? '' : ASK}
+      ${decisions?.ask ?? ''}
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $connection_upgrade;
       ${tls(upstream.ca)}
-      proxy_pass ${upstream.ca === null ? 'http' : 'https'}://main;
+      ${upstream.h2c === true ? 'grpc_pass grpc://main;' : `proxy_pass ${upstream.ca === null ? 'http' : 'https'}://main;`}
     }
-    ${service === null ? '' : DECISION}
+    ${decisions?.location ?? ''}
   }`
 }
 
@@ -91,4 +129,28 @@ const DECISION = `location = /decision {
       proxy_set_header Connection "";
       proxy_set_header X-Original-URI $request_uri;
       proxy_pass http://decisions;
+    }`
+
+/** As the manual has it, but for the documents of refusals. */
+const ASK_SEATGATE = `auth_request /decision;
+      ${IDENTITY_FIELDS.map(identityLines).join('\n      ')}
+      proxy_set_header X-Api-Key "";
+      proxy_set_header Authorization "";`
+
+function identityLines(name: string): string {
+  const variable = name.replaceAll('-', '_')
+  return `auth_request_set $${variable} $upstream_http_${variable}; proxy_set_header ${name} $${variable};`
+}
+
+const SEATGATE = `location = /decision {
+      internal;
+      proxy_set_header Upgrade "";
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+      proxy_set_header Connection "";
+      proxy_set_header X-Original-Method $request_method;
+      proxy_set_header X-Original-URL $scheme://$host$request_uri;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_method HEAD;
+      proxy_pass http://decisions/auth/nginx;
     }`

@@ -12,6 +12,8 @@ export interface Setup {
   readonly routes: number
   /** Cores that it may use. */
   readonly workers: number
+  /** It listens with TLS, and offers HTTP/2 and HTTP/1.1 by ALPN; otherwise with HTTP/1.1 only. */
+  readonly tls: boolean
 }
 
 export interface RunningPeer {

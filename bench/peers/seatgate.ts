@@ -42,10 +42,24 @@ function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
 }
 
 async function start(setup: Setup, script: readonly string[]): Promise<RunningPeer> {
-  const { world, upstream, folder, routes, workers } = setup
+  return runningOf([await launch(setup, script)])
+}
+
+/** Seatgate for other proxies. @param decision the port of its decision listener */
+export function launchDecisions(setup: Setup, decision: number): Promise<Program> {
+  return launch(setup, [join(root, 'src', 'cli', 'seatgate.js'), 'start', '--config'], { decision })
+}
+
+async function launch(
+  setup: Setup,
+  script: readonly string[],
+  more: { readonly decision?: number } = {},
+): Promise<Program> {
+  const { world, upstream, folder, routes, workers, tls } = setup
   const port = await freePort()
-  const more = { upstream: upstream.origin, ca: upstream.ca, routes, workers }
-  const file = writeConfiguration(folder, { world, port, ...more })
+  const { origin, ca, h2c = false } = upstream
+  const options = { upstream: origin, ca, h2c, routes, workers, tls, ...more }
+  const file = writeConfiguration(folder, { world, port, ...options })
   const command = [process.execPath, ...script, file]
-  return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
+  return Program.start({ command, port, cores: peerCores(workers), folder })
 }

@@ -8,7 +8,7 @@ import { enableCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import { type Evaluation, PathParams } from '../../src/model/decision.ts'
-import type { Route } from '../../src/model/route.ts'
+import { type Route, UNSCOPED } from '../../src/model/route.ts'
 
 // As in `seatgate.js`, before any of the code is read.
 enableCompileCache()
@@ -25,7 +25,9 @@ const route: Route = Object.freeze({
   target: Object.freeze({ kind: 'upstream', name: 'main' }),
   maxBody: 10 * 1024 * 1024,
   responseTimeout: null,
+  ...UNSCOPED,
   signIn: null,
+  cors: null,
   place: null,
 })
 
@@ -57,6 +59,8 @@ DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): 
     params: PathParams.none,
     query: mark < 0 ? '' : target.slice(mark),
     resolved: null,
+    cors: null,
+    preflight: null,
   }
 }
 

@@ -10,6 +10,10 @@ interface Metric {
 
 /** The labels that each metric has; a running gateway shows them once a series exists. */
 export const LABELS: Readonly<Record<string, readonly string[]>> = {
+  seatgate_spans_total: ['result'],
+  seatgate_build_info: ['version', 'node'],
+  seatgate_tenant_requests_total: ['tenant', 'status'],
+  seatgate_upstream_duration_seconds: ['upstream'],
   seatgate_requests_total: ['route', 'status'],
   seatgate_request_duration_seconds: ['route'],
   seatgate_cache_lookups_total: ['cache', 'result'],
@@ -19,6 +23,7 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_websockets_ended_total: ['by'],
   seatgate_websockets_refused_total: ['bound'],
   seatgate_requests_over_share_total: ['of'],
+  seatgate_rate_limited_total: ['limit'],
   seatgate_connections: ['state'],
   seatgate_connections_refused_total: ['reason'],
   seatgate_connections_evicted_total: ['state'],

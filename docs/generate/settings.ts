@@ -49,7 +49,9 @@ function settingsOf(parent: Schema, root: Schema, prefix: string): Setting[] {
 }
 
 function settingsWithin(schema: Schema, root: Schema, key: string): Setting[] {
-  const { additionalProperties: members } = schema
+  const { additionalProperties: members, items } = schema
+  const element = items === undefined ? {} : resolved(items, root)
+  if (element.properties !== undefined) return settingsOf(element, root, `${key}[].`)
   if (typeof members === 'object' && root === gatewaySchema)
     return settingsOf(resolved(members, root), root, `${key}.<${key === 'tenants' ? 'id' : 'name'}>.`)
   return schema.properties === undefined ? [] : settingsOf(schema, root, `${key}.`)
@@ -71,9 +73,9 @@ function row({ key, schema, type, required }: Setting): string[] {
 function marked(text: string): string {
   if (text.includes('`')) return text
   return text
-    .replaceAll(/\b[a-z]+\.md\b/g, '[$&]($&)')
+    .replaceAll(/\b[a-z-]+\.md\b/g, '[$&]($&)')
     .replaceAll(
-      /(?<![\w(/[.])(?:[a-z]+(?:[._][a-z]+)+(?!\.md|\w)|\/[a-z]+z\b|\/metrics|\$\{\w+\}|(?<=\b503 )unavailable)/g,
+      /(?<![\w(/[.-])(?:[a-z]+(?:[._][a-z]+)+(?!\.md|\w)|\/[a-z]+z\b|\/metrics|\$\{\w+\}|(?<=\b503 )unavailable)/g,
       (found) => (found.endsWith('.md') ? found : code(found)),
     )
 }
@@ -98,6 +100,7 @@ function typeOf(own: Schema, root: Schema): string {
 const TYPE_NAMES: Readonly<Record<string, string>> = {
   string: 'text',
   object: 'map',
+  array: 'list',
   integer: 'number',
   boolean: 'true or false',
 }

@@ -1,10 +1,10 @@
 /** `/v1/users`: users as their sign-ins made them known. */
 
-import type { BlocksReading } from '../model/block.ts'
 import { text } from '../model/json-schema.ts'
-import { userNotFound } from '../model/refusal.ts'
+import { inputInvalid, userNotFound } from '../model/refusal.ts'
 import type { User } from '../model/user.ts'
-import { type AdminDeps, type AdminEndpoint, endpoint } from './endpoint.ts'
+import { areBlocked } from './blocked.ts'
+import { type AdminDeps, type AdminEndpoint, type Caller, endpoint } from './endpoint.ts'
 import { limitOf, limitParameter } from './page.ts'
 import { someText } from './parameters.ts'
 import { listing, user } from './views.ts'
@@ -16,6 +16,10 @@ const LIST = {
     'must be the sub of the last user before the page',
   ),
   q: someText('A part of a `sub` or of an email address.', 'must be a part of a sub or of an email address'),
+  sub: someText(
+    'The whole `sub` of a user, of any characters: the page has this user, or none. Excludes `q` and `after`.',
+    'must be the sub of a user',
+  ),
 }
 
 const users = listing(user, 'In the order of `sub`.')
@@ -32,6 +36,7 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       answers: { 200: users.schema },
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
+        if (query.sub !== null) return oneUser(query.sub, query, { tenant, scope })
         const limit = limitOf(query)
         const found: User[] = []
         // A call examines a bounded number of users, so that its page may be short, or empty.
@@ -42,11 +47,7 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
           found.push(...data)
           from = next
         } while (from !== null && found.length <= limit)
-        const { value: blocks } = await deps.store.blocks(tenant)
-        const shown = found.slice(0, limit)
-        const data = await Promise.all(
-          shown.map(async (each) => ({ ...each, blocked: await isBlocked(each, tenant, blocks) })),
-        )
+        const data = await withBlocks(found.slice(0, limit), tenant)
         return { status: 200, body: users({ data, hasMore: found.length > limit }) }
       },
     }),
@@ -56,20 +57,41 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'users:read',
       operation: 'readUser',
       summary: 'Reads a user who signed in.',
-      params: { sub: text('The `sub` of the user.', { examples: ['alice'] }) },
+      params: {
+        sub: text(
+          'The `sub` of the user. One with a slash cannot stand here: `GET /v1/users?sub=` reads it.',
+          { examples: ['alice'] },
+        ),
+      },
       answers: { 200: user.schema },
       codes: ['user_not_found'],
       async handle({ params: { sub }, caller: { tenant, scope } }) {
-        const found = await deps.store.readUser(tenant, sub, scope)
-        if (found === null) return userNotFound
-        const { value: blocks } = await deps.store.blocks(tenant)
-        return { status: 200, body: user({ ...found, blocked: await isBlocked(found, tenant, blocks) }) }
+        const [found] = await known(sub, { tenant, scope })
+        return found === undefined ? userNotFound : { status: 200, body: user(found) }
       },
     }),
   ]
 
-  async function isBlocked({ sub }: User, tenant: string, { blocks }: BlocksReading): Promise<boolean> {
-    if (blocks !== null) return blocks.some((each) => each.user === sub)
-    return (await deps.store.userBlock(tenant, sub)).value.block !== null
+  async function oneUser(
+    sub: string,
+    { q, after }: { readonly q: string | null; readonly after: string | null },
+    asker: Asker,
+  ) {
+    if (q !== null || after !== null) return inputInvalid([{ path: '/sub', message: 'excludes q and after' }])
+    return { status: 200, body: users({ data: await known(sub, asker), hasMore: false }) } as const
+  }
+
+  /** None or one. */
+  async function known(sub: string, { tenant, scope }: Asker) {
+    const found = await deps.store.readUser(tenant, sub, scope)
+    return found === null ? [] : withBlocks([found], tenant)
+  }
+
+  async function withBlocks(found: readonly User[], tenant: string) {
+    const subs = found.map(({ sub }) => sub)
+    const blocked = await areBlocked(deps.store, tenant, subs)
+    return found.map((each, at) => ({ ...each, blocked: blocked[at] === true }))
   }
 }
+
+type Asker = Pick<Caller, 'tenant' | 'scope'>

@@ -47,35 +47,46 @@ const grantedUser = named(
     email: orNull(text('Null: not known.')),
     last_sign_in: orNull(time('Null: from before sign-ins were recorded.')),
     seats: seatNames,
+    blocked: flag('Whether a block is in force: the user is refused all the same.'),
   }),
 )
 
-export const whoCanAnswer = object({
-  method: orNull(text('As asked. Null: the question is about a permission.')),
-  path: orNull(text('Normalised, without the query.')),
-  route: orNull(text('The entry that answers the request. Null: none does.')),
-  permission: orNull(
-    text('What the entry requires, also `authenticated` and `public`. Null: no entry answers.'),
-  ),
-  tenant: text('The tenant.', { examples: ['acme'] }),
-  space: orNull(text('As asked. Null: any.')),
-  seats: list(grantingSeat, 'In order of creation.'),
-  api_keys: list(grantedApiKey, 'In order of creation, behind all Seats.'),
-  users: list(grantedUser, 'In the order of `sub`, behind all API keys.'),
-  has_more: hasMore,
-})
+const HOST_OPTION = {
+  host: text('The hosts of its table, joined by commas. Left out: those that no table names.'),
+}
+
+export const whoCanAnswer = object(
+  {
+    method: orNull(text('As asked. Null: the question is about a permission.')),
+    path: orNull(text('Normalised, without the query.')),
+    route: orNull(text('The entry that answers the request. Null: none does.')),
+    permission: orNull(
+      text('What the entry requires, also `authenticated` and `public`. Null: no entry answers.'),
+    ),
+    tenant: text('The tenant.', { examples: ['acme'] }),
+    space: orNull(text('As asked. Null: any.')),
+    seats: list(grantingSeat, 'In order of creation.'),
+    api_keys: list(grantedApiKey, 'In order of creation, behind all Seats.'),
+    users: list(grantedUser, 'In the order of `sub`, behind all API keys.'),
+    has_more: hasMore,
+  },
+  { host: text('As asked, in lower case and without a port. Left out: none was named.') },
+)
 
 const accessRow = named(
   'AccessRow',
   'A route, in one space.',
-  object({
-    method: text('The method of the entry.', { examples: ['GET'] }),
-    path: text('The pattern of the entry.', { examples: ['/v1/trainings'] }),
-    permission: text('What the entry requires.', { examples: ['trainings:list'] }),
-    upstream: text('Where it leads; `seatgate` for a built-in endpoint.'),
-    space: orNull(text('Null: no Seat is needed.')),
-    seat: orNull(text('The name of the first Seat that grants it. Null: none is needed.')),
-  }),
+  object(
+    {
+      method: text('The method of the entry.', { examples: ['GET'] }),
+      path: text('The pattern of the entry.', { examples: ['/v1/trainings'] }),
+      permission: text('What the entry requires.', { examples: ['trainings:list'] }),
+      upstream: text('Where it leads; `seatgate` for a built-in endpoint.'),
+      space: orNull(text('Null: no Seat is needed.')),
+      seat: orNull(text('The name of the first Seat that grants it. Null: none is needed.')),
+    },
+    HOST_OPTION,
+  ),
 )
 
 export const canAnswer = object({

@@ -5,6 +5,9 @@ import { GRANT_ANY } from '../../seats-admin/model/scope.ts'
 import { nearest } from '../config/invalid-value.ts'
 import { needsPermission, type Route } from '../model/route.ts'
 
+/** What an API key needs to ask for decisions (AuthZEN). It counts in the admin space of the key's tenant. */
+export const EVALUATE = 'access:evaluate'
+
 /** Names that are not known, with the nearest one, which are remembered. */
 const MAX_REMEMBERED = 10_000
 
@@ -30,14 +33,14 @@ export class KnownNames {
   }
 }
 
-/** Built-in routes included. */
+/** Built-in routes included, and what no route of the table asks for: the right to grant, and that to ask for decisions. */
 export class RequiredPermissions extends KnownNames {
   readonly #routes: ReadonlyMap<string, readonly string[]>
 
   constructor(routes: readonly Route[]) {
     const requiring = routes.filter(({ requirement }) => needsPermission(requirement))
     const byPermission = Map.groupBy(requiring, ({ requirement }) => requirement)
-    super(new Set([...byPermission.keys(), GRANT_ANY]))
+    super(new Set([...byPermission.keys(), GRANT_ANY, EVALUATE]))
     this.#routes = new Map([
       ...[...byPermission].map(([permission, of]) => [permission, of.map(({ id }) => id)] as const),
       [EVERY_PERMISSION, requiring.map(({ id }) => id)],

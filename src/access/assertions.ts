@@ -5,9 +5,10 @@ import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { RequestPattern } from '../config/policy-file.ts'
 import { type PathExceptions, readPattern } from '../decision/router/pattern.ts'
 import { RouteTable } from '../decision/router/table.ts'
-import { insert, type Leaf, Node } from '../decision/router/tree.ts'
-import { needsPermission, type Route } from '../model/route.ts'
+import { insert, Node } from '../decision/router/tree.ts'
+import { needsPermission, type Route, UNSCOPED } from '../model/route.ts'
 import type { Witness } from './difference.ts'
+import { hostClasses, hostClassesOf } from './host-classes.ts'
 import { pathClasses } from './path-classes.ts'
 import { entryFor, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
@@ -34,25 +35,26 @@ export function patternFault({ method, path }: RequestPattern, { methods }: Tabl
   return typeof pattern === 'string' ? pattern : null
 }
 
-/** Only holders of these Seats get an answer from an upstream on the requests. @param names of Seats */
+/** Only holders of these Seats get an answer from an upstream on the requests. @param names of Seats @param host null: all */
 export function proveOnly(
   tables: Tables,
   seats: readonly SeatInput[],
   names: readonly string[],
   may: RequestPattern,
+  host: string | null = null,
 ): Proof {
   const others = seats.filter(({ name, spaces }) => spaces.length > 0 && !names.includes(name))
   const holders = holdersOf(others)
   const reached = new Set<Route>()
   let counterexample: Counterexample | null = null
-  for (const { route, method, path } of requestsWithin(tables, [may])) {
+  for (const { route, method, path, witness } of requestsWithin(tables, [may], host)) {
     reached.add(route)
     if (counterexample !== null) continue
     const free = !needsPermission(route.requirement)
     // No entry of a table can close the endpoints of sign-in.
     if (free && route.place === null) continue
     const seat = free ? null : holders(route.requirement)
-    if (free || seat !== null) counterexample = { route, method, path, seat }
+    if (free || seat !== null) counterexample = { route, method, ...witness, path, seat }
   }
   return { counterexample, reached }
 }
@@ -69,36 +71,45 @@ function holdersOf(seats: readonly SeatInput[]): (permission: string) => string 
 }
 
 /** No request outside these patterns is public, those of built-in paths aside. */
-export function provePublic(tables: Tables, patterns: readonly RequestPattern[]): Proof {
+export function provePublic(
+  tables: Tables,
+  patterns: readonly RequestPattern[],
+  host: string | null = null,
+): Proof {
   const allowed = patternTables(tables, patterns)
   const reached = new Set<Route>()
   let counterexample: Counterexample | null = null
-  for (const { route, method, path, leaves, target } of requests([tables, allowed])) {
+  for (const { route, method, path, leaves, target, witness } of requests([tables, allowed], host)) {
     if (route.requirement !== 'public' || route.place === null) continue
     if (entryFor(allowed, leaves[1] ?? [], method, target) !== null) reached.add(route)
-    else counterexample ??= { route, method, path, seat: null }
+    else counterexample ??= { route, method, ...witness, path, seat: null }
   }
   return { counterexample, reached }
 }
 
-function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[]) {
+function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[], host: string | null) {
   const within = patternTables(tables, patterns)
-  for (const request of requests([tables, within])) {
+  for (const request of requests([tables, within], host)) {
     const { leaves, method, target } = request
     if (entryFor(within, leaves[1] ?? [], method, target) !== null) yield request
   }
 }
 
 /** One request for each class that an entry of the first tables answers. Built-in routes are among them. */
-function* requests([tables, patterns]: readonly [Tables, Tables]) {
-  const sides = [tables, patterns]
-  const roots = sides.map(({ table }) => table.root)
-  for (const { path, leaves } of pathClasses(roots, { marks: marksOf([tables]) })) {
-    const target = targetOf(path)
-    const all: Leaf[] = leaves.flat()
-    for (const method of methodsAt(all, sides)) {
-      const route = entryFor(tables, leaves[0] ?? [], method, target)
-      if (route !== null) yield { route, method, path, leaves, target }
+function* requests(sides: readonly [Tables, Tables], asked: string | null) {
+  const [tables, patterns] = sides
+  const met = new Set<Node>()
+  for (const host of asked === null ? hostClasses(sides) : hostClassesOf(sides, asked)) {
+    const root = tables.table.rootOf(host)
+    if (met.has(root)) continue
+    met.add(root)
+    const witness = host === null ? {} : { host }
+    for (const { path, leaves } of pathClasses([root, patterns.table.root], { marks: marksOf([tables]) })) {
+      const target = targetOf(path)
+      for (const method of methodsAt(leaves.flat(), sides)) {
+        const route = entryFor(tables, leaves[0] ?? [], method, target)
+        if (route !== null) yield { route, method, path, leaves, target, witness }
+      }
     }
   }
 }
@@ -120,8 +131,17 @@ function patternTables({ methods }: Tables, patterns: readonly RequestPattern[])
 const PATTERN = 'pattern'
 
 function patternRoute(method: string, path: string): Route {
-  const limits = { maxBody: Infinity, responseTimeout: null, signIn: null }
+  const limits = { maxBody: Infinity, responseTimeout: null, signIn: null, cors: null }
   const target = { kind: 'upstream', name: PATTERN } as const
   const place = { file: '', line: 1, column: 1 }
-  return { id: `${method} ${path}`, method, path, requirement: 'public', target, ...limits, place }
+  return {
+    id: `${method} ${path}`,
+    method,
+    path,
+    ...UNSCOPED,
+    requirement: 'public',
+    target,
+    ...limits,
+    place,
+  }
 }

@@ -2,6 +2,7 @@
 
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { hostsLabel, isAddress } from '../model/host.ts'
 import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
 
 /** A Seat as far as it grants routes of a table. */
@@ -12,7 +13,7 @@ export interface HeldSeat {
 }
 
 export interface Holdings {
-  /** False: the credential is not accepted (any more), so that public routes alone are allowed. */
+  /** False: the credential is not accepted (any more), or the user is blocked: public routes alone are allowed. */
   readonly accepted: boolean
   readonly seats: readonly HeldSeat[]
 }
@@ -20,6 +21,8 @@ export interface Holdings {
 export interface AccessRow {
   readonly method: string
   readonly path: string
+  /** Joined by commas; left out: those that no table names. */
+  readonly host?: string
   readonly permission: string
   readonly upstream: string
   /** Null where no Seat is needed; among routes that are not allowed also where the holder has no space at all. */
@@ -78,13 +81,14 @@ export function isRowId(routes: readonly Route[], id: string): boolean {
 
 function placeOf(routes: readonly Route[], id: string): { at: number; space: string | null } {
   const [method, path, space = null, ...rest] = id.split(' ')
-  const at = routes.findIndex((each) => each.method === method && each.path === path)
+  const at = routes.findIndex(({ id }) => id === `${method} ${path}`)
   return { at: at < 0 || rest.length > 0 ? routes.length : at, space }
 }
 
-/** Unique among the rows of one answer: neither methods nor paths nor spaces contain a space character. */
-export function rowId({ method, path, space }: AccessRow): string {
-  return space === null ? `${method} ${path}` : `${method} ${path} ${space}`
+/** Unique among the rows of one answer: neither methods nor hosts nor paths nor spaces contain a space character. */
+export function rowId({ method, host, path, space }: AccessRow): string {
+  const id = `${method} ${host === undefined ? '' : hostsLabel(host.split(','))}${path}`
+  return space === null ? id : `${id} ${space}`
 }
 
 function* rowsOf(
@@ -102,14 +106,29 @@ function* rowsOf(
     return
   }
   const granted = grants.of(requirement)
-  if (allowed) for (const [space, seat] of granted) yield rowOf(route, space, seat)
-  else if (spaces.length === 0) yield rowOf(route, null, null)
-  else for (const space of spaces) if (!granted.has(space)) yield rowOf(route, space, null)
+  const isPossible = possibleSpaces(route)
+  if (allowed) {
+    for (const [space, seat] of granted) if (isPossible(space)) yield rowOf(route, space, seat)
+  } else if (spaces.length === 0) yield rowOf(route, null, null)
+  else
+    for (const space of spaces) if (!granted.has(space) || !isPossible(space)) yield rowOf(route, space, null)
 }
 
+/** Whether some request of the route has the space: its table may fix it, or read it from its own hosts. */
+export function possibleSpaces({ space: source, hosts }: Route): (space: string) => boolean {
+  if (source.kind === 'fixed') return (space) => space === source.space
+  if (source.kind !== 'host_label' || hosts.length === 0) return () => true
+  const labels = new Set(hosts.map((host) => (isAddress(host) ? '' : host.split('.')[source.label - 1])))
+  return (space) => labels.has(space) || (labels.has('*') && LABEL.test(space))
+}
+
+/** Of a host, in lower case. */
+const LABEL = /^[a-z0-9_-]{1,63}$/
+
 function rowOf(route: Route, space: string | null, seat: string | null): AccessRow {
-  const { method, path, requirement } = route
-  return { method, path, permission: requirement, upstream: upstreamOf(route), space, seat }
+  const { method, hosts, path, requirement } = route
+  const host = hosts.length === 0 ? {} : { host: hosts.join(',') }
+  return { method, path, ...host, permission: requirement, upstream: upstreamOf(route), space, seat }
 }
 
 function spacesOf(seats: readonly HeldSeat[]): string[] {

@@ -10,6 +10,8 @@ import type { Tables } from './tables.ts'
 export interface MadeUpRequest {
   readonly method: string
   readonly target: string
+  /** Null: the request names none. */
+  readonly host: string | null
   /** Names of the caller's Seats; null: the request has no credential. */
   readonly seats: readonly string[] | null
   /** Null: the request has no Space header. */
@@ -29,9 +31,15 @@ export class CaseEngine {
     this.#engine = new OfflineEngine(tables, seatsByName(seats), targetBytes)
   }
 
-  decide({ method, target, seats, space }: MadeUpRequest): Decision {
+  decide({ method, target, host, seats, space }: MadeUpRequest): Decision {
     const caller = seats === null ? missing : this.#holderOf(seats, space)
-    const evaluation = this.#engine.decide({ method, target, caller, space: space === null ? [] : [space] })
+    const evaluation = this.#engine.decide({
+      method,
+      target,
+      host,
+      caller,
+      space: space === null ? [] : [space],
+    })
     if (evaluation instanceof Promise) throw new Error('all Seats are in memory')
     return evaluation.decision
   }

@@ -2,9 +2,11 @@
 
 import { holds } from '../../seats-admin/model/permission.ts'
 import { needsPermission, type Place, type Route, upstreamOf } from '../model/route.ts'
+import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import type { Difference, Witness } from './difference.ts'
+import { spaceOf } from './equal-rests.ts'
 
-/** `limits` is the same answer with other timeouts, sizes or another sign-in. */
+/** `limits` is the same answer with other timeouts, sizes, rate limits or another sign-in. */
 export type ChangeKind =
   'became_public' | 'loosened' | 'tightened' | 'changed' | 'added' | 'removed' | 'rerouted' | 'limits'
 
@@ -30,6 +32,12 @@ export interface GrantingSeat {
 export interface EntryView {
   readonly permission: string
   readonly upstream: string
+  /** Left out: the header Space. */
+  readonly space?: string
+  /** Taken off the forwarded path. */
+  readonly strip_prefix?: string
+  /** Put before the forwarded path. */
+  readonly base_path?: string
   readonly file: string
   readonly line: number
 }
@@ -38,6 +46,8 @@ export interface Change {
   readonly kind: ChangeKind
   /** Of the entry that answers now, or else of the one before. */
   readonly method: string
+  /** Joined by commas; left out: those that no table names. */
+  readonly host?: string
   readonly pattern: string
   readonly witness: Witness
   readonly old: EntryView | null
@@ -63,6 +73,7 @@ export function changeOf(
   return {
     kind: kindOf(before, after, moved),
     method: shown?.method ?? witness.method,
+    ...(shown === null || shown.hosts.length === 0 ? {} : { host: shown.hosts.join(',') }),
     pattern: shown?.path ?? witness.path,
     witness,
     old: viewOf(before),
@@ -94,11 +105,21 @@ function kindOf(before: Route | null, after: Route | null, moved: Change['seats'
   if (after === null) return 'removed'
   if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
   if (before === null) return 'added'
-  if (before.requirement === after.requirement)
-    return upstreamOf(before) === upstreamOf(after) ? 'limits' : 'rerouted'
+  if (spaceOf(before) !== spaceOf(after) && needsPermission(after.requirement)) return ofSpaces(before)
+  if (before.requirement === after.requirement) return isSamePlace(before, after) ? 'limits' : 'rerouted'
   const step = rankOf(after) - rankOf(before)
   if (step !== 0) return step < 0 ? 'loosened' : 'tightened'
   return ofPermissions(moved)
+}
+
+/** Seats of another space decide: neither is the wider one, unless no Seat was needed. */
+function ofSpaces(before: Route): ChangeKind {
+  return needsPermission(before.requirement) ? 'changed' : 'tightened'
+}
+
+function isSamePlace(one: Route, other: Route): boolean {
+  const rewrites = [one, other].map(({ rewrite }) => JSON.stringify(rewrite))
+  return upstreamOf(one) === upstreamOf(other) && rewrites[0] === rewrites[1]
 }
 
 /** Which of two permissions is the wider one depends on the Seats. */
@@ -113,8 +134,17 @@ export const BUILT_IN = '(built in)'
 
 export function viewOf(route: Route | null): EntryView | null {
   if (route === null) return null
+  const { requirement: permission, rewrite, space } = route
   const { file, line } = route.place ?? NOWHERE
-  return { permission: route.requirement, upstream: upstreamOf(route), file, line }
+  return {
+    permission,
+    upstream: upstreamOf(route),
+    ...(isSpaceHeader(space) ? {} : { space: sourceText(space) }),
+    ...(rewrite === null || rewrite.strip === '' ? {} : { strip_prefix: rewrite.strip }),
+    ...(rewrite === null || rewrite.base === '' ? {} : { base_path: rewrite.base }),
+    file,
+    line,
+  }
 }
 
 const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
@@ -122,7 +152,8 @@ const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
 function byWeight(one: Change, other: Change): number {
   const weight = KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind)
   if (weight !== 0) return weight
-  const [name = '', otherName = ''] = [one, other].map(({ pattern, method }) => `${pattern} ${method}`)
+  const names = [one, other].map(({ host = '', pattern, method }) => `${host}${pattern} ${method}`)
+  const [name = '', otherName = ''] = names
   if (name === otherName) return 0
   return name < otherName ? -1 : 1
 }

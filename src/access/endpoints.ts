@@ -3,6 +3,7 @@
 import {
   type AdminEndpoint,
   type AdminRefusal,
+  areBlocked,
   endpoint,
   formatted,
   idOf,
@@ -19,6 +20,7 @@ import { inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/mode
 import { maySee } from '../../seats-admin/model/scope.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
+import { ambiguousHost } from '../decision/authn/space.ts'
 import { Refusal } from '../model/errors.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings, isRowId } from './can.ts'
 import { canAnswer, whoCanAnswer } from './answers.ts'
@@ -36,7 +38,14 @@ import {
 export interface AccessDeps {
   readonly store: Pick<
     Store,
-    'listSeats' | 'listApiKeys' | 'listUsers' | 'readApiKey' | 'readUser' | 'seatByName'
+    | 'listSeats'
+    | 'listApiKeys'
+    | 'listUsers'
+    | 'readApiKey'
+    | 'readUser'
+    | 'seatByName'
+    | 'blocks'
+    | 'userBlock'
   >
   /** Those that decide requests. */
   readonly tables: () => Tables
@@ -84,6 +93,7 @@ const space = formatted('space', 'One space; otherwise all.')
 const WHO_CAN = {
   method: someText('The method of the request. Required, unless `permission` is given.'),
   path: someText('Its path, also with a query. Required with `method`.'),
+  host: someText('The host of the request, where route tables name hosts.'),
   permission: formatted('permission', 'A permission in place of a request.'),
   space,
   limit: limitParameter,
@@ -108,17 +118,20 @@ async function whoCan(
 }
 
 function questionOf(
-  { method, path, permission, space: where }: Values<typeof WHO_CAN>,
+  { method, path, host, permission, space: where }: Values<typeof WHO_CAN>,
   tables: Tables,
 ): Question | AdminRefusal {
-  if (permission !== null && (method !== null || path !== null))
-    return faulty('/permission', 'excludes method and path')
+  if (permission !== null && (method !== null || path !== null || host !== null))
+    return faulty('/permission', 'excludes method, path and host')
   if (permission !== null) return questionOfPermission(permission, where)
   if (method === null) return faulty('/method', 'is required, unless permission is given')
   if (path === null) return faulty('/path', 'is required with method')
-  const question = questionOfRequest(tables, { method, path, space: where })
-  return question instanceof Refusal ? faulty('/path', question.detail) : question
+  const question = questionOfRequest(tables, { method, path, host, space: where })
+  if (!(question instanceof Refusal)) return question
+  return faulty(FAULTY[question.code] ?? (question === ambiguousHost ? '/host' : '/path'), question.detail)
 }
+
+const FAULTY: Readonly<Record<string, string>> = { space_conflict: '/space' }
 
 function faulty(path: string, message: string): AdminRefusal {
   return inputInvalid([{ path, message }])
@@ -151,8 +164,8 @@ const CAN = {
   space,
   limit: limitParameter,
   after: someText(
-    'The row before the page: `METHOD PATH`, and behind a space character its space if it has one.',
-    'must be the row before the page: METHOD PATH, and SPACE if it has one',
+    'The row before the page: `METHOD PATH`, with the host before the path if it has one, and behind a space character its space if it has one.',
+    'must be the row before the page: METHOD PATH, with its HOST before PATH, and SPACE behind it, if it has them',
   ),
 } as const
 
@@ -204,7 +217,9 @@ class HoldingsReader {
     const { tenant, scope } = this.#asker
     if (user !== null) {
       const found = await this.#store.readUser(tenant, user, scope)
-      return found === null ? userNotFound : this.#holdings(found.seats)
+      if (found === null) return userNotFound
+      const [blocked] = await areBlocked(this.#store, tenant, [user])
+      return this.#holdings(found.seats, blocked === false)
     }
     if (key !== null) {
       const found = await this.#store.readApiKey(tenant, key, scope)

@@ -5,14 +5,31 @@
 
 import type { Leaf, Node } from '../decision/router/tree.ts'
 import type { Route } from '../model/route.ts'
+import { rateLimitText } from '../model/rate-limit.ts'
+import { sourceText } from '../model/space-source.ts'
 import type { Position } from './path-classes.ts'
 import { exceptionsOf, type Tables } from './tables.ts'
 
-/** What an entry requires, where it leads, and its limits. */
+/** What an entry requires and in which space, where it leads, and its limits. */
 export function answerOf(route: Route): string {
-  const { requirement, target, maxBody, responseTimeout, signIn } = route
+  const { requirement, target, rewrite, maxBody, responseTimeout, signIn, rateLimits } = route
   const place = target.kind === 'upstream' ? `to ${target.name}` : route.id
-  return JSON.stringify([requirement, place, String(maxBody), responseTimeout, signIn])
+  return JSON.stringify([
+    requirement,
+    spaceOf(route),
+    place,
+    rewrite,
+    String(maxBody),
+    responseTimeout,
+    signIn,
+    rateLimits?.map(rateLimitText).sort() ?? [],
+  ])
+}
+
+/** Where the space is read from; null: none is. A parameter is a segment of the path, whatever its name. */
+export function spaceOf({ requirement, space, path }: Route): string | null {
+  if (requirement === 'public') return null
+  return space.kind === 'param' ? `segment ${path.split('/').indexOf(`{${space.name}}`)}` : sourceText(space)
 }
 
 /**
@@ -25,10 +42,16 @@ export function* equalRests(
   after: Tables,
 ): Generator<null, (positions: readonly Position[]) => boolean> {
   const numbers = new Numbers()
-  for (const side of [before, after]) yield* numberNodes(numbers, side, side.table.root)
+  for (const side of [before, after])
+    for (const root of rootsOf(side)) yield* numberNodes(numbers, side, root)
   const ofPosition = (position: Position) => position.map((each) => numbers.of(each)).join(' ')
   const sameMethods = before.methods.symmetricDifference(after.methods).size === 0
   return ([old = [], now = []]) => sameMethods && ofPosition(old) === ofPosition(now)
+}
+
+/** Hosts with the same entries have one. */
+function rootsOf({ table }: Tables): Set<Node> {
+  return new Set([table.root, ...(table.hosts?.roots ?? [])])
 }
 
 /** The number of each node and leaf: the same for the same content. */

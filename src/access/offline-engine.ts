@@ -12,10 +12,14 @@ import { exceptionsOf, type Tables } from './tables.ts'
 export interface OfflineRequest {
   readonly method: string
   readonly target: string
+  /** Left out: the request names none. */
+  readonly host?: string | null
   /** The result of its authentication. */
   readonly caller: Principal | Refusal
   /** The lines of its Space header. */
   readonly space: readonly string[]
+  /** The lines of another header that the route reads its space from. Left out: those of Space. */
+  readonly field?: readonly string[]
 }
 
 export type SeatSource = DecisionEngineOptions['seats']
@@ -48,11 +52,19 @@ export class OfflineEngine {
    *
    * @param request its method is one that the gateway accepts
    */
-  decide({ method, target, caller, space }: OfflineRequest): Evaluation | Promise<Evaluation> {
+  decide({
+    method,
+    target,
+    host = null,
+    caller,
+    space,
+    field = space,
+  }: OfflineRequest): Evaluation | Promise<Evaluation> {
     // The engine asks for it before anything is awaited.
     this.#caller = caller
     const credentials = { apiKey: [], authorization: [], cookie: [], space }
-    return this.#engine.evaluate({ method, target, host: null, credentials, browser: NO_BROWSER })
+    const fields = { linesOf: () => field }
+    return this.#engine.evaluate({ method, target, host, credentials, fields, browser: NO_BROWSER })
   }
 }
 

@@ -12,6 +12,8 @@ export interface CaseResult {
   readonly file: string
   readonly line: number
   readonly request: string
+  /** Left out: the case names none. */
+  readonly host?: string
   readonly expect: string
   readonly got: string
   readonly ok: boolean
@@ -21,7 +23,12 @@ export interface AssertionResult {
   readonly file: string
   readonly line: number
   readonly ok: boolean
-  readonly counterexample?: { readonly request: string; readonly route: string; readonly seat: string | null }
+  readonly counterexample?: {
+    readonly request: string
+    readonly host?: string
+    readonly route: string
+    readonly seat: string | null
+  }
 }
 
 export interface PolicyResult {
@@ -72,9 +79,10 @@ function decide(
 ): CaseResult {
   const { code, route } = engine.decide(request)
   if (route !== null) reached.add(route)
-  const { method, target } = request
+  const { method, target, host } = request
   const { file, line } = place
-  return { file, line, request: `${method} ${target}`, expect, got: code, ok: code === expect }
+  const named = host === null ? {} : { host }
+  return { file, line, request: `${method} ${target}`, ...named, expect, got: code, ok: code === expect }
 }
 
 function prove(
@@ -84,8 +92,8 @@ function prove(
 ): AssertionResult {
   const proof =
     assertion.kind === 'only'
-      ? proveOnly(tables, seats, assertion.seats, assertion.may)
-      : provePublic(tables, assertion.patterns)
+      ? proveOnly(tables, seats, assertion.seats, assertion.may, assertion.host)
+      : provePublic(tables, assertion.patterns, assertion.host)
   for (const route of proof.reached) reached.add(route)
   const { file, line } = assertion.place
   const { counterexample } = proof
@@ -93,6 +101,7 @@ function prove(
   return { file, line, ok: false, counterexample: shown(counterexample) }
 }
 
-function shown({ method, path, route, seat }: Counterexample) {
-  return { request: `${method} ${path}`, route: route.id, seat }
+function shown({ method, host, path, route, seat }: Counterexample) {
+  const named = host === undefined ? {} : { host }
+  return { request: `${method} ${path}`, ...named, route: route.id, seat }
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from '../decision/router/pattern.ts'
 import { readTarget, type RequestTarget } from '../decision/router/path.ts'
-import type { RouteTable } from '../decision/router/table.ts'
+import type { Match, RouteTable } from '../decision/router/table.ts'
 import { type Leaf, pick } from '../decision/router/tree.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Route } from '../model/route.ts'
@@ -75,14 +75,21 @@ export function entryFor(
   return null
 }
 
-/** The entry that answers one request; null: the gateway itself refuses it. */
-export function answeringEntry(side: Tables, method: string, target: RequestTarget): Route | null {
+/** The entry that answers one request; null: the gateway itself refuses it. @param host canonical; null: it names none */
+export function answeringEntry(
+  side: Tables,
+  method: string,
+  target: RequestTarget,
+  host: string | null,
+): Match | null {
   if (!side.methods.has(method)) return null
-  const route = side.table.match(method, target.path)?.route ?? null
-  if (route === null || (route.target.kind === 'public' && route.target.handler === null)) return null
+  const match = side.table.match(method, target.path, host)
+  if (match === null) return null
+  const { route } = match
+  if (route.target.kind === 'public' && route.target.handler === null) return null
   const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
   if ((target.semicolon && !allowSemicolons) || (target.encodedSlash && !allowEncodedSlashes)) return null
-  return route
+  return match
 }
 
 export function exceptionsOf({ upstreams }: Tables, { target }: Route): PathExceptions {

@@ -1,25 +1,40 @@
 /** Who can: the Seats that grant a permission, and the API keys and users that hold one of them. */
 
-import type { AdminStore, ApiKey, Grant, ListedSeat, Page, Scope, User } from '../../seats-admin/index.ts'
+import {
+  type AdminStore,
+  type ApiKey,
+  areBlocked,
+  type BlockReader,
+  type Grant,
+  type ListedSeat,
+  type Page,
+  type Scope,
+  type User,
+} from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
-import { readTarget } from '../decision/router/path.ts'
+import { ambiguousHost, spaceOf } from '../decision/authn/space.ts'
+import { readTarget, type RequestTarget } from '../decision/router/path.ts'
+import type { Match } from '../decision/router/table.ts'
 import { Refusal } from '../model/errors.ts'
+import { canonicalHost } from '../model/host.ts'
 import { needsPermission, type Requirement, type Route } from '../model/route.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
 /** The lists of a store; of a file with Seats, where no API key and no user is known. */
-export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'>
+export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & BlockReader
 
 /** One request, or one permission. */
 export interface Question {
   readonly method: string | null
   /** Without the query, normalised. */
   readonly path: string | null
+  /** Canonical; null: the request names none. */
+  readonly host: string | null
   /** The entry that answers the request; null: none does, or the question is about a permission. */
   readonly route: Route | null
   /** Null: no entry answers. */
   readonly permission: Requirement | null
-  /** Null: any. */
+  /** Null: any. Where the request itself determines it, that one. */
   readonly space: string | null
 }
 
@@ -27,6 +42,8 @@ export interface Question {
 export interface Asked {
   readonly method: string | null
   readonly path: string | null
+  /** Left out: the request names none. */
+  readonly host?: string
   /** The id of the entry. */
   readonly route: string | null
   readonly permission: string | null
@@ -60,6 +77,8 @@ export interface GrantedUserView {
   readonly last_sign_in: string | null
   /** Names of the Seats of the latest sign-in that grant the permission. */
   readonly seats: readonly string[]
+  /** A block is in force: the user is refused all the same. */
+  readonly blocked: boolean
 }
 
 /** One holder, in the order of an answer: Seats, API keys, users. */
@@ -68,23 +87,54 @@ export type Holder =
   | { readonly kind: 'api-key'; readonly view: GrantedKeyView }
   | { readonly kind: 'user'; readonly view: GrantedUserView }
 
-/** @returns a refusal where the gateway refuses every request for this path */
-export function questionOfRequest(
-  tables: Tables,
-  { method, path: target, space }: { method: string; path: string; space: string | null },
-): Question | Refusal {
-  const read = readTarget(target, null, Infinity)
+export interface AskedRequest {
+  readonly method: string
+  /** The path, also with a query. */
+  readonly path: string
+  /** As a request has it; null: it names none. */
+  readonly host: string | null
+  /** Null: any. */
+  readonly space: string | null
+}
+
+/** @returns a refusal where the gateway refuses every such request */
+export function questionOfRequest(tables: Tables, request: AskedRequest): Question | Refusal {
+  const { method, path, space } = request
+  const read = readTarget(path, null, Infinity)
   if (read instanceof Refusal) return read
-  const route = answeringEntry(tables, method, read)
-  return { method, path: read.path, route, permission: route?.requirement ?? null, space }
+  const host = request.host === null ? null : canonicalHost(request.host)
+  if (host === null && request.host !== null) return ambiguousHost
+  const match = answeringEntry(tables, method, read, host)
+  const question = { method, path: read.path, host, route: match?.route ?? null }
+  if (match === null) return { ...question, permission: null, space }
+  const permission = match.route.requirement
+  const where = needsPermission(permission) ? spaceAt(match, read, request) : space
+  return where instanceof Refusal ? where : { ...question, permission, space: where }
+}
+
+/** The space that such a request has; null: any. The asked one stands for that of a header or of the query. */
+function spaceAt(
+  { route, params }: Match,
+  { query }: RequestTarget,
+  { method, path: target, host, space }: AskedRequest,
+): string | null | Refusal {
+  const lines = space === null ? [] : [space]
+  const credentials = { apiKey: [], authorization: [], cookie: [], space: lines }
+  const browser = { method, rawHeaders: [], upgrade: false }
+  const fields = { linesOf: () => lines }
+  const request = { method, target, host, credentials, fields, browser }
+  const read = spaceOf(request, route.space, { params, query, authority: host })
+  const isOpen = route.space.kind === 'header' || route.space.kind === 'query'
+  return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read
 }
 
 export function questionOfPermission(permission: string, space: string | null): Question {
-  return { method: null, path: null, route: null, permission, space }
+  return { method: null, path: null, host: null, route: null, permission, space }
 }
 
-export function asked({ method, path, route, permission, space }: Question, tenant: string): Asked {
-  return { method, path, route: route?.id ?? null, permission, tenant, space }
+export function asked({ method, path, host, route, permission, space }: Question, tenant: string): Asked {
+  const named = host === null ? {} : { host }
+  return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }
 
 /** The permission that Seats must hold; null: Seats do not decide, as no entry answers or no Seat is needed. */
@@ -152,7 +202,12 @@ async function listOf(
     return { data: data.map((each) => ({ kind, view: grantedKey(each) })), next }
   }
   const { data, next } = await lists.listUsers(tenant, page)
-  return { data: data.map((each) => ({ kind, view: grantedUser(each) })), next }
+  const blocked = await areBlocked(
+    lists,
+    tenant,
+    data.map(({ sub }) => sub),
+  )
+  return { data: data.map((each, at) => ({ kind, view: grantedUser(each, blocked[at] === true) })), next }
 }
 
 export function positionOf({ kind, view }: Holder): Position {
@@ -172,8 +227,8 @@ function grantedKey({ id, name, expiresAt, lastUsedAt, seats }: ApiKey): Granted
   return { id, name, expires_at: time(expiresAt), last_used_at: time(lastUsedAt), seats }
 }
 
-function grantedUser({ sub, email, lastSignIn, seats }: User): GrantedUserView {
-  return { sub, email, last_sign_in: time(lastSignIn), seats }
+function grantedUser({ sub, email, lastSignIn, seats }: User, blocked: boolean): GrantedUserView {
+  return { sub, email, last_sign_in: time(lastSignIn), seats, blocked }
 }
 
 /** RFC 3339, UTC, milliseconds. */

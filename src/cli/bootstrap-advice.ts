@@ -1,6 +1,7 @@
 /** What `seatgate bootstrap` prints: what the key may do, and the next steps with this configuration. */
 
 import type { Address, Config, RouteEntry } from '../config/config.ts'
+import { isSpaceHeader, SPACE_HEADER } from '../model/space-source.ts'
 import { CONFIG } from './options.ts'
 import { fold } from './screen.ts'
 import { pathWord, programName, word } from './shell.ts'
@@ -35,7 +36,7 @@ function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS
   const route = exampleRoute(config.routes)
   const permission = route?.requirement ?? 'example:read'
   const granted = space === 'main' ? 'first' : 'main'
-  const gateway = `http://${reachable(config.listen)}`
+  const gateway = frontOf(config.listen)
   const program = programName(env)
   const file = config.file === CONFIG.default ? '' : ` --config ${pathWord(config.file)}`
   const body = JSON.stringify({ name: SEAT, spaces: [granted], permissions: [permission] })
@@ -56,16 +57,27 @@ function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS
 
 /** A route that needs a permission: a GET without parameters if there is one, as anybody may try that. */
 function exampleRoute(routes: readonly RouteEntry[]): RouteEntry | undefined {
-  const guarded = routes.filter(({ requirement }) => !['public', 'authenticated', '*'].includes(requirement))
+  const guarded = routes.filter(
+    // The printed command sends the header Space.
+    ({ requirement, space = SPACE_HEADER }) =>
+      !['public', 'authenticated', '*'].includes(requirement) && isSpaceHeader(space),
+  )
   const reads = guarded.filter(({ method }) => method === 'GET')
   return reads.find(({ path }) => !path.includes('{')) ?? reads[0] ?? guarded[0]
 }
 
 function requestTo(route: RouteEntry | undefined, gateway: string): string {
   if (route === undefined) return word(`${gateway}/`)
-  const path = route.path.replaceAll(/\{[^}]*\}/g, '1').replace(/\*$/, '')
+  const path = ((route.prefix ?? '') + route.path).replaceAll(/\{[^}]*\}/g, '1').replace(/\*$/, '')
   const method = route.method === 'GET' || route.method === 'ANY' ? '' : `-X ${route.method} `
-  return `${method}${word(`${gateway}${path}`)}`
+  const host = route.hosts?.[0]?.replace(/^\*/, 'x')
+  return `${method}${word(`${gateway}${path}`)}${host === undefined ? '' : ` -H ${word(`Host: ${host}`)}`}`
+}
+
+/** Of the first listener. */
+function frontOf([listener]: Config['listen']): string {
+  if (listener === undefined) return 'http://127.0.0.1:PORT'
+  return `${listener.tls === null ? 'http' : 'https'}://${reachable(listener)}`
 }
 
 /** Where this machine reaches the listener. */

@@ -1,6 +1,6 @@
 /** `seatgate can`: the routes that the holder of Seats, an API key or a user may call, or may not. */
 
-import { isRefusal, type Store } from '../../seats-admin/index.ts'
+import { areBlocked, isRefusal, type Store } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { type AccessRow, accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/can.ts'
@@ -80,16 +80,18 @@ async function holdingsOf(
   if (store === null) throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
     const known = await userOf(store, tenant.id, user)
-    return { holdings: { accepted: true, seats: await found(known.seats) }, note: null }
+    const [blocked] = await areBlocked(store, tenant.id, [user])
+    const note = blocked ? `this user is blocked: ${REFUSED}` : null
+    return { holdings: { accepted: blocked === false, seats: await found(known.seats) }, note }
   }
   const record = await store.readApiKey(tenant.id, key ?? '', EVERYTHING)
   if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant.id} has no API key ${printable(key ?? '')}`)
   const accepted = isAccepted(record, Date.now())
-  const note = accepted
-    ? null
-    : 'this API key is expired or revoked: it is refused everywhere but on public routes'
+  const note = accepted ? null : `this API key is expired or revoked: ${REFUSED}`
   return { holdings: { accepted, seats: await found(record.seats) }, note }
 }
+
+const REFUSED = 'all but public routes are refused'
 
 const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
@@ -125,7 +127,7 @@ function* asText(rows: Iterable<AccessRow>): Generator<string> {
   for (const { row, spaces, more } of byRoute(rows)) {
     count++
     const where = spaces.length === 0 ? '' : `  in ${spaces.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-    yield printable(`${row.method} ${row.path}  ${row.permission} → ${row.upstream}${where}`)
+    yield printable(`${row.method} ${row.host ?? ''}${row.path}  ${row.permission} → ${row.upstream}${where}`)
   }
   if (count === 0) yield 'no route'
 }
@@ -133,7 +135,7 @@ function* asText(rows: Iterable<AccessRow>): Generator<string> {
 function* byRoute(rows: Iterable<AccessRow>) {
   let current: { row: AccessRow; spaces: string[]; more: number } | null = null
   for (const row of rows) {
-    if (current === null || current.row.path !== row.path || current.row.method !== row.method) {
+    if (current === null || !isSameRoute(current.row, row)) {
       if (current !== null) yield current
       current = { row, spaces: [], more: 0 }
     }
@@ -142,6 +144,10 @@ function* byRoute(rows: Iterable<AccessRow>) {
     else current.more++
   }
   if (current !== null) yield current
+}
+
+function isSameRoute(one: AccessRow, other: AccessRow): boolean {
+  return one.path === other.path && one.method === other.method && one.host === other.host
 }
 
 function* batches(rows: Iterable<AccessRow>): Generator<AccessRow[]> {

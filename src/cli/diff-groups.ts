@@ -50,7 +50,7 @@ function required(kind: ChangeKind, entry: EntryView | null): string {
 
 /** With its place where that fits. */
 function routeAsText(change: Change): string {
-  const { method, pattern } = change
+  const { method, host = '', pattern } = change
   const { file, line } = change.new ?? change.old ?? { file: '', line: 0 }
-  return onOneLine(`    ${method} ${pattern}`, line === 0 ? '' : ` (${file}:${line})`)
+  return onOneLine(`    ${method} ${host}${pattern}`, line === 0 ? '' : ` (${file}:${line})`)
 }

@@ -30,18 +30,37 @@ export function changesAsText(changes: readonly Change[]): string {
 
 function changeAsText(change: Change): string {
   return [
-    `${change.kind}  ${change.method} ${change.pattern}`,
+    `${change.kind}  ${routeText(change)}`,
     `  old  ${entryAsText(change.old)}`,
     `  new  ${entryAsText(change.new)}`,
-    `  e.g. ${change.witness.method} ${change.witness.path}`,
+    `  e.g. ${requestText(change)}`,
     ...seatLines(change).map((line) => fold(line, '  ', '       ')),
   ].join('\n')
+}
+
+/** `GET api.example.com/v1/a`. */
+function routeText({ method, host = '', pattern }: Change): string {
+  return `${method} ${host}${pattern}`
+}
+
+function requestText({ witness: { method, host = '', path } }: Change): string {
+  return `${method} ${host}${path}`
+}
+
+/** Beside permission and upstream: the source of the space, and what changes of the path. */
+function detailsOf({ space, strip_prefix: strip, base_path: base }: EntryView): string {
+  const parts = [
+    ...(space === undefined ? [] : [`space: ${space}`]),
+    ...(strip === undefined ? [] : [`without ${strip}`]),
+    ...(base === undefined ? [] : [`behind ${base}`]),
+  ]
+  return parts.length === 0 ? '' : `, ${parts.join(', ')}`
 }
 
 function entryAsText(entry: EntryView | null): string {
   if (entry === null) return 'no entry (404)'
   const { permission, upstream, file, line } = entry
-  return `${permission} → ${upstream} (${line === 0 ? file : `${file}:${line}`})`
+  return `${permission} → ${upstream}${detailsOf(entry)} (${line === 0 ? file : `${file}:${line}`})`
 }
 
 function seatLines({ seats }: Change): string[] {
@@ -69,15 +88,15 @@ function summary(changes: readonly Change[]): string {
 export function changesAsMarkdown(changes: readonly Change[]): string {
   if (changes.length === 0) return `### Route tables\n\n${EQUAL}`
   const rows = changes.slice(0, MOST_ROWS).map((change) => {
-    const { kind, method, pattern, witness } = change
+    const { kind } = change
     const seats = seatLines(change).map(escaped).join('<br>')
     const mark = kind === 'became_public' ? '⚠️ ' : ''
     const cells = [
       `${mark}${MEANING[kind]}`,
-      code(`${method} ${pattern}`),
+      code(routeText(change)),
       permissionAsMarkdown(change.old),
       permissionAsMarkdown(change.new),
-      code(`${witness.method} ${witness.path}`),
+      code(requestText(change)),
       ...(change.seats === undefined ? [] : [seats]),
     ]
     return `| ${cells.join(' | ')} |`
@@ -95,7 +114,7 @@ function permissionAsMarkdown(entry: EntryView | null): string {
   if (entry === null) return 'no entry'
   const { permission, upstream, file, line } = entry
   const place = line === 0 ? file : `${file}:${line}`
-  return `${code(permission)} → ${escaped(upstream)}<br>${escaped(place)}`
+  return `${code(permission)} → ${escaped(upstream + detailsOf(entry))}<br>${escaped(place)}`
 }
 
 /** In a table cell: a `|` ends the cell even within code. */

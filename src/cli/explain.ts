@@ -6,13 +6,14 @@ import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/answer-code.ts'
 import { refusalOf } from '../http/server/connection-refusal.ts'
-import { validateMethod } from '../http/server/request-validation.ts'
+import { validateHost, validateMethod } from '../http/server/request-validation.ts'
 import { MalformedRequest } from '../http/wire/malformed-request.ts'
 import { requestGrammar } from '../http/wire/request-parser.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
+import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
 import { unreadableEvaluation } from '../decision/engine.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
@@ -20,12 +21,17 @@ import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { configOf, defineCommand, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
-import { CONFIG, JSON_OUTPUT, METHODS, TENANT } from './options.ts'
+import { CONFIG, HOST, JSON_OUTPUT, METHODS, TENANT } from './options.ts'
 import { fold } from './screen.ts'
 import { mintForSeats } from './token.ts'
 
 const options = {
-  space: { type: 'string', value: 'S', description: 'the value of the Space header' },
+  host: HOST,
+  space: {
+    type: 'string',
+    value: 'S',
+    description: 'the value of the Space header, or of the header that the route reads its space from',
+  },
   token: { type: 'string', value: 'T', description: 'a bearer token' },
   'api-key': { type: 'string', value: 'K', description: 'an API key' },
   tenant: { ...TENANT, description: 'the tenant of a caller who holds the named Seats' },
@@ -84,18 +90,25 @@ export const explain = defineCommand(
         tenant === null
           ? given
           : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
-      const { engine, signIn } = await decisionPoint.compile(config)
+      const { engine, signIn, table } = await decisionPoint.compile(config)
+      if (values.host === undefined && table.hosts !== null)
+        terminal.printError('note: route tables name hosts, and this request none: --host names one')
       const browser = { method, rawHeaders: [], upgrade: false }
       // The typed target as the bytes on the wire: UTF-8, one character a byte.
       const sent = Buffer.from(target, 'utf8').toString('latin1')
-      const request = { method, target: sent, host: null, credentials, browser }
-      const refusal = refusalOfRequestLine(method, sent, config)
+      const { host = null } = values
+      const fields = { linesOf: () => given.space }
+      const request = { method, target: sent, host, credentials, fields, browser }
+      const refusal = refusalOfRequestLine(method, sent, config) ?? validateHost(host)
       const evaluation =
         refusal === null
           ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
           : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
-      await terminal.print(values.json ? recordAsJson(evaluation.decision) : formatEvaluation(evaluation))
+      const identity = signedIdentityOf(config, evaluation.decision)
+      await terminal.print(
+        values.json ? recordAsJson(evaluation.decision, identity) : formatEvaluation(evaluation, identity),
+      )
       const { code } = evaluation.decision
       if (expected === null || expected === code) return 0
       terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
@@ -149,7 +162,23 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   name_given_up: 'was given up after the token was issued',
 }
 
-function formatEvaluation({ decision }: Evaluation): string {
+/** The JWT that the upstream gets with the request. */
+interface SignedIdentity {
+  /** The request header. */
+  readonly header: string
+  /** The claim `aud`. */
+  readonly audience: string
+}
+
+/** Null: the request is not forwarded, or carries no JWT. */
+function signedIdentityOf({ identity }: Config, decision: Decision): SignedIdentity | null {
+  const { answer, principal, permission, route } = decision
+  if (identity === null || answer !== 'allow' || route?.target.kind !== 'upstream') return null
+  if (principal === null || permission === 'public') return null
+  return { header: identity.header, audience: route.target.name }
+}
+
+function formatEvaluation({ decision }: Evaluation, identity: SignedIdentity | null): string {
   const lines = [
     decision.code,
     fold(printable(decision.reason), '  '),
@@ -160,6 +189,9 @@ function formatEvaluation({ decision }: Evaluation): string {
       `  space       ${decision.space ?? '-'}`,
     ].map(printable),
   ]
+  const limits = decision.route?.rateLimits ?? []
+  if (limits.length > 0) lines.push(`  limits      ${limits.map(rateLimitText).join(', ')}`)
+  if (identity !== null) lines.push(`  identity    JWT for ${identity.audience} in ${identity.header}`)
   for (const seat of decision.seats)
     lines.push(fold(printable(`"${seat.name}" ${VERDICTS[seat.verdict]}`), '  seat        ', INDENT))
   if (decision.grantedIn.length > 0)
@@ -200,10 +232,11 @@ function refusalOfRequestLine(method: string, target: string, config: Config): R
 
 /**
  * The whole decision record as JSON. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity (the
- * time of issue of a token without `iat`) null.
+ * time of issue of a token without `iat`) null. `signedIdentity` is there where the request carries one.
  */
-export function recordAsJson(decision: Decision): string {
-  return JSON.stringify(decision, plain, 2)
+export function recordAsJson(decision: Decision, signedIdentity: SignedIdentity | null = null): string {
+  const record = signedIdentity === null ? decision : { ...decision, signedIdentity }
+  return JSON.stringify(record, plain, 2)
 }
 
 function plain(_key: string, value: unknown): unknown {

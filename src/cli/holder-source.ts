@@ -70,6 +70,8 @@ function theTenant(config: Config, named: string | undefined): TenantConfig {
   return first
 }
 
+/** A file has no position in a feed of changes. */
+const NOWHERE = { seq: 0, mark: 0 }
 const NONE = { data: [], hasMore: false, next: null }
 
 /** In one page: a file is in memory anyway. */
@@ -85,6 +87,8 @@ function listsOf(seats: readonly SeatInput[]): Holders {
     },
     listApiKeys: async () => NONE,
     listUsers: async () => NONE,
+    blocks: async () => ({ ...NOWHERE, value: { now: 0, blocks: [] } }),
+    userBlock: async () => ({ ...NOWHERE, value: { now: 0, block: null } }),
   }
 }
 

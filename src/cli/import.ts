@@ -126,9 +126,10 @@ function describedIn(file: string, text: string) {
 }
 
 function driftLines(table: OpenApiTable, entries: readonly ImportedEntry[], out: string): string[] {
-  const { missing, surplus, other }: Drift = table.drift(entries)
+  const { missing, outside, surplus, other }: Drift = table.drift(entries)
   return [
     ...missing.map((entry) => `${out}: no entry for ${keyOf(entry)} (${entry.permission})`),
+    ...outside.map((entry) => `${out}: ${keyOf(entry)} is not behind the table's prefix`),
     ...surplus.map((key) => `${out}: the description has no ${key}`),
     ...other.map(
       ({ entry, written }) =>

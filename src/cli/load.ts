@@ -33,8 +33,9 @@ export async function loadWithTables(
 ): Promise<Loaded> {
   const loaded = await loadConfigWithFaults(file, env, display)
   const { config, faults, files, fileWarnings } = loaded
-  const builtIn = builtInPaths(hasProvider(config))
-  const compile = (entries: readonly RouteEntry[]) => compileTable(entries, loaded.upstreams, builtIn)
+  const builtIn = builtInPaths(hasProvider(config), config?.identity != null)
+  const compile = (entries: readonly RouteEntry[]) =>
+    compileTable(entries, loaded.upstreams, builtIn, loaded.apiHosts)
   const active = compile(loaded.entries)
   const shadow = loaded.shadowEntries === null ? null : compile(loaded.shadowEntries)
   const both = shadow === null ? [active] : [active, shadow]

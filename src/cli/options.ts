@@ -43,5 +43,11 @@ export const TENANT = {
 
 export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option
 
+export const HOST = {
+  type: 'string',
+  value: 'H',
+  description: 'the host of the request, where route tables name hosts',
+} as const satisfies Option
+
 /** For completion. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

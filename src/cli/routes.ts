@@ -12,6 +12,8 @@ export const routes = defineCommand(
   {
     name: 'routes',
     summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
+    details:
+      'Where a table names hosts, the host stands before the path; - is for the hosts that none names.',
     options: {
       filter: { type: 'string', value: 'GLOB', description: 'those whose path matches, such as "/v1/**"' },
       permission: { type: 'string', value: 'P', description: 'those that require it' },
@@ -25,35 +27,47 @@ export const routes = defineCommand(
   },
   async ({ values }, terminal) => {
     const { table } = await loadWithTables(values.config, terminal.env)
-    const rows = table.routes.map(row).filter(({ path, permission, upstream }) => {
-      if (values.filter !== undefined && !posix.matchesGlob(path, values.filter)) return false
-      if (values.permission !== undefined && permission !== values.permission) return false
-      if (values.upstream !== undefined && upstream !== values.upstream) return false
-      return !values.public || permission === 'public'
-    })
+    const withHosts = table.routes.some(({ hosts }) => hosts.length > 0)
+    const rows = table.routes
+      .map((route) => row(route, withHosts))
+      .filter(({ path, permission, upstream }) => {
+        if (values.filter !== undefined && !posix.matchesGlob(path, values.filter)) return false
+        if (values.permission !== undefined && permission !== values.permission) return false
+        if (values.upstream !== undefined && upstream !== values.upstream) return false
+        return !values.public || permission === 'public'
+      })
     if (values.json) await terminal.print(JSON.stringify(rows, null, 2))
     else if (rows.length > 0) await terminal.print(asText(rows))
     else terminal.printError('seatgate routes: no route matches')
   },
 )
 
-/** The line of a built-in route is 0. */
-function row(route: Route) {
-  const { method, path, requirement, place } = route
+/**
+ * The line of a built-in route is 0.
+ *
+ * @param withHosts some table names hosts: joined by commas; null: those that no table names
+ */
+function row(route: Route, withHosts: boolean) {
+  const { method, hosts, path, requirement, cors, rateLimits, place } = route
+  const host = hosts.length === 0 ? null : hosts.join(',')
   return {
     method,
+    ...(withHosts ? { host } : {}),
     path,
     permission: requirement,
     upstream: upstreamOf(route),
     file: place?.file ?? BUILT_IN,
     line: place?.line ?? 0,
+    ...(cors === null ? {} : { cors: cors.origins }),
+    ...(rateLimits === null ? {} : { rate_limit: rateLimits.map(({ name }) => name) }),
   }
 }
 
 function asText(rows: readonly ReturnType<typeof row>[]): string {
   return columns(
-    rows.map(({ method, path, permission, upstream, file, line }) => [
+    rows.map(({ method, host, path, permission, upstream, file, line }) => [
       method,
+      ...(host === undefined ? [] : [host ?? '-']),
       path,
       permission,
       upstream,

@@ -54,6 +54,7 @@ export const start = defineCommand(
 /** @returns the configuration */
 function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {
   for (const { place, message } of loaded.fileWarnings) logger.warn({ file: place.file }, message)
+  for (const warning of loaded.config.openTelemetry.warnings) logger.warn(warning)
   return loaded.config
 }
 
@@ -84,9 +85,15 @@ export async function runGateway(
   service.starting(config.startupTimeout)
   const gateway = await Promise.race([Gateway.start(config, log), terminated])
   if (typeof gateway === 'string') return exitEarly(gateway, log)
-  const { front, ops } = gateway.addresses
-  log.logger.info({ listener: 'front' }, `listening on http://${address(front)} (front door)`)
+  const { fronts, ops, decision } = gateway.addresses
+  const urls = fronts.map((front) => `${front.scheme}://${address(front)}`)
+  for (const url of urls) log.logger.info({ listener: 'front' }, `listening on ${url} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
+  if (decision !== null)
+    log.logger.info(
+      { listener: 'decision' },
+      `listening on http://${address(decision)} (decisions for other proxies)`,
+    )
   warnOfShortage(config, log)
   log.flush()
   listening(gateway.addresses)
@@ -94,7 +101,7 @@ export async function runGateway(
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, { log, load, service })
-  service.ready(`listening on http://${address(front)}`)
+  service.ready(`listening on ${urls.join(', ')}`)
   service.watch(() => gateway.serving)
   const end = await Promise.race([terminated, gateway.superseded])
   if (typeof end !== 'string') return endSuperseded(end, gateway, reloader, log)

@@ -45,21 +45,26 @@ export function policyOutput(
   )
 }
 
-function ofCase({ file, line, request, expect, got, ok }: CaseResult): Line {
+function ofCase({ file, line, request, host, expect, got, ok }: CaseResult): Line {
+  const asked = `${request}${atHost(host)}`
   return {
     file,
     line,
-    name: `${request} expects ${expect}`,
-    failure: ok ? null : `${request}: expected ${expect}, got ${got}`,
+    name: `${asked} expects ${expect}`,
+    failure: ok ? null : `${asked}: expected ${expect}, got ${got}`,
   }
+}
+
+function atHost(host: string | undefined): string {
+  return host === undefined ? '' : ` at ${host}`
 }
 
 function ofAssertion({ file, line, ok, counterexample }: AssertionResult): Line {
   const name = `assertion in line ${line}`
   if (ok || counterexample === undefined) return { file, line, name, failure: null }
-  const { request, route, seat } = counterexample
+  const { request, host, route, seat } = counterexample
   const by = seat === null ? 'without a Seat' : `by Seat "${seat}"`
-  return { file, line, name, failure: `refuted: ${request} is allowed ${by} (entry ${route})` }
+  return { file, line, name, failure: `refuted: ${request}${atHost(host)} is allowed ${by} (entry ${route})` }
 }
 
 function hasFailed({ failure }: Line): boolean {

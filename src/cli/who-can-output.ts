@@ -63,9 +63,9 @@ const FREE: Readonly<Record<string, string>> = {
   authenticated: 'is open to every caller with a valid credential, whatever the Seats',
 }
 
-function heading({ method, path, route, permission }: Question): string {
+function heading({ method, host, path, route, permission }: Question): string {
   if (method === null) return `who holds ${permission}`
-  if (route === null || permission === null) return `no route matches ${method} ${path}`
+  if (route === null || permission === null) return `no route matches ${method} ${host ?? ''}${path}`
   const place = route.place === null ? 'built in' : `${route.place.file}:${route.place.line}`
   return `${route.id} (${place}) ${FREE[permission] ?? `requires ${permission}`}`
 }
@@ -81,7 +81,8 @@ function lineOf({ kind, view }: Holder, anySpace: boolean): string {
   const seats = `by ${namesOf(view.seats.map((name) => `"${name}"`))}`
   if (kind === 'user') {
     const seen = view.last_sign_in === null ? '' : `, ${view.last_sign_in}`
-    return `${view.sub}${view.email === null ? '' : ` <${view.email}>`} ${seats}${seen}`
+    const blocked = view.blocked ? ', BLOCKED' : ''
+    return `${view.sub}${view.email === null ? '' : ` <${view.email}>`} ${seats}${seen}${blocked}`
   }
   const expiry = view.expires_at === null ? '' : `, expires ${view.expires_at}`
   const used = view.last_used_at === null ? '' : `, last used ${view.last_used_at}`

@@ -18,7 +18,7 @@ import { Refusal } from '../model/errors.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { openHolders } from './holder-source.ts'
-import { CONFIG, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './options.ts'
+import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './options.ts'
 import { holdersAsJson, holdersAsText } from './who-can-output.ts'
 
 /** Exit code: the gateway answers the request with 404 or 405. */
@@ -29,7 +29,7 @@ export const whoCan = defineCommand(
     name: 'who-can',
     summary: 'Lists who can call a route: Seats that grant it, API keys and users that hold one.',
     details:
-      'Expired and revoked API keys are left out. Users are those of their latest sign-in. Callers with tokens of other issuers are not known.',
+      'Expired and revoked API keys are left out. Users are those of their latest sign-in; a blocked one is marked. Callers with tokens of other issuers are not known.',
     positionals: [
       { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
       { name: 'PATH', description: 'its path', optional: true },
@@ -40,6 +40,7 @@ export const whoCan = defineCommand(
         value: 'P',
         description: 'who holds this permission, in place of a request',
       },
+      host: HOST,
       space: { ...SPACE, description: 'only in this space' },
       tenant: TENANT,
       seats: SEATS_FILE,
@@ -55,9 +56,11 @@ export const whoCan = defineCommand(
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', path = ''] = positionals
-    const { permission, space = null } = values
+    const { permission, host = null, space = null } = values
     if (permission === undefined ? path === '' : method !== '')
       throw new UsageError('either METHOD and PATH, or --permission, is required')
+    if (permission !== undefined && host !== null)
+      throw new UsageError('--host belongs to METHOD and PATH, not to --permission')
     if (permission !== undefined && !isPermission(permission))
       throw new UsageError('--permission is not a permission: <resource>:<operation>, or *')
     if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
@@ -66,10 +69,10 @@ export const whoCan = defineCommand(
       if (note !== null) terminal.printError(`note: ${note}`)
       const question =
         permission === undefined
-          ? questionOfRequest(tablesOf(config, table), { method, path, space })
+          ? questionOfRequest(tablesOf(config, table), { method, path, host, space })
           : questionOfPermission(permission, space)
       if (question instanceof Refusal)
-        throw new CommandFailed(`the gateway refuses this path (${question.code}): ${question.detail}`)
+        throw new CommandFailed(`the gateway refuses this request (${question.code}): ${question.detail}`)
       const pages = pagesOf(lists, tenant.id, question)
       const output = values.json
         ? holdersAsJson(asked(question, tenant.id), pages)

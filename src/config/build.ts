@@ -5,10 +5,23 @@ import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
-import type { Address, Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
+import type {
+  Config,
+  SettingSource,
+  SettingSources,
+  StoreConfig,
+  TablesConfig,
+  TenantConfig,
+} from './config.ts'
 import { frozenMap } from './frozen.ts'
+import { canonicalHost, hostMatches } from '../model/host.ts'
+import { distinctHost } from './hosts.ts'
+import { buildIdentity } from './identity.ts'
 import { buildLimits, buildMemory } from './limits.ts'
+import { buildDecision } from './decision.ts'
+import { buildListeners, sourcesOfListeners } from './listeners.ts'
 import { buildMethods } from './methods.ts'
+import { buildRateLimits } from './rate-limits.ts'
 import { redisUrl } from './redis.ts'
 import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
@@ -18,7 +31,10 @@ import { buildUpstreams } from './upstreams.ts'
 const MAX_WORKERS = 128
 
 /** The part of a configuration that the main file alone determines. */
-export type Settings = Omit<Config, 'file' | 'files' | 'signature' | 'shadow' | keyof TablesConfig>
+export type Settings = Omit<
+  Config,
+  'file' | 'files' | 'signature' | 'shadow' | 'openTelemetry' | keyof TablesConfig
+>
 
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
@@ -26,7 +42,7 @@ export function buildSettings(root: Section, folder: string): Settings {
   const tenants = buildTenants(root)
   const limits = buildLimits(root, tenants.size)
   return {
-    ...buildAddresses(root),
+    ...buildAddresses(root, folder),
     opsHosts: Object.freeze(root.texts('ops_hosts', hostName)),
     workers: buildWorkers(root),
     store: buildStore(root, folder),
@@ -38,10 +54,14 @@ export function buildSettings(root: Section, folder: string): Settings {
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants: frozenMap(tenants),
     upstreams: frozenMap(buildUpstreams(root, folder, limits)),
+    apiHosts: buildApiHosts(root, tenants),
     ...buildProxies(root),
     limits,
+    rateLimits: frozenMap(buildRateLimits(root)),
     methods: buildMethods(root),
     memory: buildMemory(root),
+    identity: buildIdentity(root, folder),
+    metrics: Object.freeze({ routes: root.section('metrics').value('routes') !== false }),
     auditRetention: root.section('audit').setting('retention', durationWithin('1d', '36500d')),
     startupTimeout: root.setting('startup_timeout', durationWithin('0s', '1h')),
     drain: root.setting('drain', durationWithin('0s', '24d')),
@@ -50,16 +70,31 @@ export function buildSettings(root: Section, folder: string): Settings {
   }
 }
 
+/** Not a fault: a proxy in front may send another `Host` than the browser's. */
+function buildApiHosts(root: Section, tenants: ReadonlyMap<string, TenantConfig>): Config['apiHosts'] {
+  if (!root.has('api_hosts')) return null
+  const hosts = root.texts('api_hosts', distinctHost())
+  for (const [id, { oidc }] of tenants) {
+    const host = canonicalHost(URL.parse(oidc?.redirectUri ?? '')?.host ?? '')
+    if (host === null || hosts.some((each) => hostMatches(each, host))) continue
+    const message = `redirect_uri: ${host} is not among api_hosts, so a sign-in does not return to the gateway unless a proxy sends another Host`
+    root.section('tenants').section(id).section('oidc').warn('redirect_uri', 'redirect_elsewhere', message)
+  }
+  return Object.freeze(hosts)
+}
+
 function buildSources(root: Section): SettingSources {
   return Object.freeze({
     listen: root.source('listen'),
     ops: root.source('ops'),
+    decision: root.section('decision').source('listen', 'decision.listen'),
     store: root.source('store'),
     redis: root.source('redis'),
     tenants: root.source('tenants'),
     connections: root.section('limits').source('connections', 'limits.connections'),
     issuers: sourcesOfIssuers(root.section('tenants')),
     targets: sourcesOfTargets(root.section('upstreams')),
+    listeners: sourcesOfListeners(root),
   })
 }
 
@@ -88,11 +123,11 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
   return { trustedProxies: Object.freeze(trustedProxies), proxyProtocol }
 }
 
-function buildAddresses(root: Section): { listen: Address; ops: Address } {
-  const listen = root.setting('listen', address)
+function buildAddresses(root: Section, folder: string): Pick<Config, 'listen' | 'ops' | 'decision'> {
+  const listen = buildListeners(root, folder)
   const ops = root.setting('ops', address)
   const isKnown = (key: string) => !root.has(key) || root.value(key) !== undefined
-  if (isKnown('listen') && isKnown('ops') && addressesConflict(listen, ops)) {
+  if (isKnown('listen') && isKnown('ops') && listen.some((each) => addressesConflict(each, ops))) {
     const key = root.has('ops') ? 'ops' : 'listen'
     root.fault(key, `${key}: listen and ops can not share an address and port`)
   }
@@ -102,7 +137,7 @@ function buildAddresses(root: Section): { listen: Address; ops: Address } {
       'ops_open',
       `ops: asks for no credential, and accepts connections on every address of this machine`,
     )
-  return { listen, ops }
+  return { listen, ops, decision: buildDecision(root, [...listen, ops]) }
 }
 
 function buildStore(root: Section, folder: string): StoreConfig {

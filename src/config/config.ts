@@ -1,6 +1,10 @@
 /** The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. */
 
+import type { CorsSettings } from '../model/cors.ts'
+import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Requirement } from '../model/route.ts'
+import type { SpaceSource } from '../model/space-source.ts'
+import type { OpenTelemetryConfig } from './open-telemetry/types.ts'
 
 /** The entries of all route tables that one list names. */
 export interface TablesConfig {
@@ -16,8 +20,11 @@ export interface Config extends TablesConfig {
   readonly files: readonly string[]
   /** State of those files when they were read: what changed since then is not in here. */
   readonly signature: string
-  readonly listen: Address
+  /** At least one. */
+  readonly listen: readonly ListenerConfig[]
   readonly ops: Address
+  /** Null without a listener for questions of other proxies. */
+  readonly decision: DecisionConfig | null
   /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */
   readonly opsHosts: readonly string[]
   readonly workers: number
@@ -29,14 +36,24 @@ export interface Config extends TablesConfig {
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
   /** Candidate tables, by which live requests are also judged, never answered; null: there are none. */
   readonly shadow: TablesConfig | null
+  /** Hosts that the built-in endpoints answer on: canonical, `*.` for one label. Null: every host. */
+  readonly apiHosts: readonly string[] | null
   /** CIDR blocks of peers whose X-Forwarded-* are continued. */
   readonly trustedProxies: readonly string[]
   /** Connections begin with a PROXY protocol header; only those from `trustedProxies`. */
   readonly proxyProtocol: boolean
   readonly limits: Limits
+  /** By name. */
+  readonly rateLimits: ReadonlyMap<string, RateLimit>
   /** Accepted methods beside those of IANA's registry. */
   readonly methods: readonly string[]
   readonly memory: MemoryBounds
+  /** Null: upstreams get the identity of callers unsigned alone. */
+  readonly identity: IdentityConfig | null
+  /** Requests are counted by route; by upstream otherwise. */
+  readonly metrics: { readonly routes: boolean }
+  /** From the environment alone. */
+  readonly openTelemetry: OpenTelemetryConfig
   /** How long entries of the audit are kept. */
   readonly auditRetention: number
   /** How long a start waits for a slow or unavailable store. */
@@ -62,13 +79,15 @@ export interface SettingSource {
   readonly isVariable: boolean
 }
 
+/** `listeners`: of each address of `listen`. */
 export interface SettingSources extends Readonly<
-  Record<'listen' | 'ops' | 'store' | 'redis' | 'tenants' | 'connections', SettingSource>
+  Record<'listen' | 'ops' | 'decision' | 'store' | 'redis' | 'tenants' | 'connections', SettingSource>
 > {
   /** Of the tenants with an identity provider, by their ids. */
   readonly issuers: ReadonlyMap<string, SettingSource>
   /** Of each target, by the name of its upstream. */
   readonly targets: ReadonlyMap<string, readonly SettingSource[]>
+  readonly listeners: readonly SettingSource[]
 }
 
 /** The limits of clients, per process. */
@@ -94,6 +113,8 @@ export interface Limits {
   readonly connections: number
   /** Of one client address, or of one IPv6 network of 64 bits. */
   readonly connectionsPerAddress: number
+  /** Requests in flight of one HTTP/2 connection. */
+  readonly http2Streams: number
   /** With a request of one tenant in flight, WebSockets included. */
   readonly connectionsPerTenant: number
   /** Open at once: in all, of one tenant, of one caller. */
@@ -114,11 +135,51 @@ export interface MemoryBounds {
   readonly seats: number
   /** Buffered bytes of client connections: partial heads, pipelined requests, unread responses. */
   readonly connections: number
+  /** Signed identities. */
+  readonly identities: number
 }
 
 export interface Address {
   readonly host: string
   readonly port: number
+}
+
+/** The listener that answers other proxies whether they may forward a request. */
+export interface DecisionConfig {
+  readonly listen: Address
+  /** CIDR blocks of the peers that may ask. At least one. */
+  readonly clients: readonly string[]
+  /** The public origin of the listener, without a final slash; null where it is not configured. */
+  readonly url: string | null
+}
+
+/** A listener of clients. */
+export interface ListenerConfig extends Address {
+  /** Null for plain HTTP. */
+  readonly tls: ListenerTls | null
+  /** HTTP/2 is offered by ALPN. Only with TLS. */
+  readonly http2: boolean
+}
+
+export type ClientAuthentication = 'none' | 'request' | 'require'
+
+/** PEM texts. */
+export interface ListenerTls {
+  /** At least one. The first one is for clients that ask for no name. */
+  readonly certificates: readonly ServerCertificate[]
+  readonly minVersion: '1.2' | '1.3'
+  /** Not null unless `clientAuth` is `none`. */
+  readonly clientCa: string | null
+  /** `request`: a presented certificate must be valid. `require`: one must be presented. */
+  readonly clientAuth: ClientAuthentication
+}
+
+export interface ServerCertificate {
+  /** The certificate, then its intermediates. */
+  readonly cert: string
+  readonly key: string
+  /** DNS names of the certificate in lower case, without a final dot; `*.` may stand for the first label. */
+  readonly names: readonly string[]
 }
 
 /** `path`: absolute. `url`: with its credentials, so never to be shown. */
@@ -151,6 +212,20 @@ export interface TenantConfig {
   readonly token: TokenConfig
   /** Null for a tenant without sign-in. */
   readonly oidc: OidcConfig | null
+}
+
+export type IdentityAlgorithm = 'ES256' | 'EdDSA'
+
+/** Of the JWT that tells upstreams who calls. */
+export interface IdentityConfig {
+  /** In lower case. */
+  readonly header: string
+  readonly algorithm: IdentityAlgorithm
+  /** PEM texts of private keys of the algorithm, at least one: the first signs, all are published. */
+  readonly keys: readonly string[]
+  readonly lifetime: number
+  /** The claim `iss`. */
+  readonly issuer: string
 }
 
 export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
@@ -201,14 +276,21 @@ export interface TokenConfig {
   readonly leeway: number
 }
 
+/** HTTP/1.1, HTTP/2 over TLS, or HTTP/2 without TLS by prior knowledge (RFC 9113, section 3.3). */
+export type UpstreamProtocol = 'http1' | 'h2' | 'h2c'
+
 export interface UpstreamConfig {
   readonly name: string
   /** Origins (scheme, host, port). */
   readonly targets: readonly URL[]
+  /** Put before every forwarded path, such as `/api`; '': nothing. */
+  readonly basePath: string
+  /** `h2` has https targets only, `h2c` http targets only. */
+  readonly protocol: UpstreamProtocol
   readonly balance: 'round-robin' | 'least-pending'
   /** Connections to a target at once. */
   readonly connections: number
-  /** Of these, what requests may have whose bodies are still coming from their clients. */
+  /** Of these, what requests may have whose bodies are still coming from their clients. Over HTTP/2: such requests. */
   readonly uploads: number
   /** How long a request waits for a place before one is ended for it whose caller holds more of them. */
   readonly evictionDelay: number
@@ -254,13 +336,26 @@ export interface UpstreamTls {
 /** One line of a route table, checked by itself but not yet against the others. */
 export interface RouteEntry {
   readonly method: string
+  /** The pattern as written, without the prefix. */
   readonly path: string
+  /** Canonical, `*.` for one label; left out: the hosts that no other table names. */
+  readonly hosts?: readonly string[]
+  /** Stands before the pattern, such as `/code`; left out: nothing. */
+  readonly prefix?: string
+  /** The prefix is taken off the path that is forwarded. */
+  readonly stripPrefix?: boolean
+  /** Left out: the header `Space`. */
+  readonly space?: SpaceSource
   readonly requirement: Requirement
   readonly upstream: string
   readonly responseTimeout: number | null
   readonly maxBody: number
   /** The tenant whose provider an unauthenticated browser is redirected to; null for no redirect. */
   readonly signIn: string | null
+  /** Of its table; left out: pages of other origins get no CORS headers from the gateway. */
+  readonly cors?: CorsSettings
+  /** A request takes a token of each; left out: none. */
+  readonly rateLimits?: readonly RateLimit[]
   readonly place: Place
 }
 

@@ -5,6 +5,9 @@
  */
 
 import { createHash } from 'node:crypto'
+import { corsKey } from '../model/cors.ts'
+import { rateLimitText } from '../model/rate-limit.ts'
+import { isSpaceHeader, sourceText, type SpaceSource } from '../model/space-source.ts'
 import type { Config, RouteEntry } from './config.ts'
 
 /** Hexadecimal digits of SHA-256: enough to tell the tables of one deployment apart. */
@@ -12,24 +15,38 @@ const DIGITS = 12
 /** Changes whenever the same tables get another hash. */
 const FORMAT = 'seatgate-tables-1'
 
-type Settings = Pick<Config, 'upstreams' | 'methods'>
+type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'apiHosts'>>
 
 /**
- * Covers what `seatgate diff` compares: of each entry, its method, pattern, requirement, upstream, limits and `sign_in`, and
- * whether the upstream accepts `;` and `%2F`; and the accepted methods. Built-in routes belong to the program.
+ * Covers what `seatgate diff` compares: of each entry, its method, hosts, pattern, requirement, space, upstream, forwarded path,
+ * limits, rate limits and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts of built-in routes,
+ * which themselves belong to the program. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
  */
-export function contentHash(entries: readonly RouteEntry[], { upstreams, methods }: Settings): string {
-  const lines = entries.map((entry) => lineOf(entry, upstreams)).sort()
-  const text = [FORMAT, JSON.stringify([...methods].sort()), ...lines].join('\n')
+export function contentHash(
+  entries: readonly RouteEntry[],
+  { upstreams, methods, apiHosts = null }: Settings,
+): string {
+  const lines = entries.flatMap((entry) => linesOf(entry, upstreams)).sort()
+  const hosts = apiHosts === null ? [] : [JSON.stringify(['api_hosts', ...apiHosts.toSorted()])]
+  const text = [FORMAT, JSON.stringify([...methods].sort()), ...hosts, ...lines].join('\n')
   return createHash('sha256').update(text).digest('hex').slice(0, DIGITS)
 }
 
-function lineOf(entry: RouteEntry, upstreams: Settings['upstreams']): string {
-  const { method, path, requirement, upstream, maxBody, responseTimeout, signIn } = entry
+/** One for each host, so that two tables with a host each say the same as one with both. */
+function linesOf(entry: RouteEntry, upstreams: Settings['upstreams']): string[] {
+  const parts = partsOf(entry, upstreams)
+  const more = newerPartsOf(entry, upstreams.get(entry.upstream)?.basePath ?? '')
+  if (entry.hosts === undefined)
+    return [JSON.stringify(Object.keys(more).length === 0 ? parts : [...parts, more])]
+  return entry.hosts.map((host) => JSON.stringify([...parts, { ...more, host }]))
+}
+
+function partsOf(entry: RouteEntry, upstreams: Settings['upstreams']): unknown[] {
+  const { method, path, prefix = '', requirement, upstream, maxBody, responseTimeout, signIn } = entry
   const { allowSemicolons = false, allowEncodedSlashes = false } = upstreams.get(upstream) ?? {}
-  return JSON.stringify([
+  return [
     method,
-    withoutNames(path),
+    withoutNames(prefix + path),
     requirement,
     upstream,
     // JSON has no Infinity.
@@ -38,7 +55,29 @@ function lineOf(entry: RouteEntry, upstreams: Settings['upstreams']): string {
     signIn,
     allowSemicolons,
     allowEncodedSlashes,
-  ])
+  ]
+}
+
+/** Nothing where an entry says none of it, so that older tables keep their hash. */
+function newerPartsOf(
+  { path, prefix, stripPrefix, space, cors, rateLimits }: RouteEntry,
+  base: string,
+): object {
+  return {
+    // Beside the whole pattern: the prefix itself is a path of these entries.
+    ...(prefix !== undefined && (path === '/' || path === '/*') ? { prefix } : {}),
+    ...(stripPrefix === true ? { strip: prefix } : {}),
+    ...(base === '' ? {} : { base }),
+    ...(space === undefined || isSpaceHeader(space) ? {} : { space: spaceKey(space, path) }),
+    ...(cors === undefined ? {} : { cors: corsKey(cors) }),
+    ...(rateLimits === undefined ? {} : { rate_limit: rateLimits.map(rateLimitText).sort() }),
+  }
+}
+
+/** Parameters by their position, as their names decide nothing. */
+function spaceKey(space: SpaceSource, path: string): unknown {
+  if (space.kind !== 'param') return sourceText(space)
+  return ['param', path.split('/').indexOf(`{${space.name}}`)]
 }
 
 /** `/a/{id}` → `/a/{}`: the name of a parameter decides nothing. */

@@ -13,6 +13,9 @@ export const WARNINGS = {
   wider_fallback: 'other methods of a path fall back to an entry that requires less',
   foreign_parameter: '`:name` is a static segment; a parameter is `{name}`',
   public_everything: 'an entry makes every path public that no other entry matches',
+  shadowed_wildcard:
+    'a host that a table names gets nothing from the wildcard of another table that matches it',
+  redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api_hosts`',
   secret_literal: 'a secret stands in the file, in place of a variable',
   ops_open: 'the listener for operators, which asks for no credential, accepts connections of other machines',
   certificate_expires: 'a certificate expires within 30 days',

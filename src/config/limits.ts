@@ -26,6 +26,7 @@ export function buildLimits(root: Section, tenants: number): Limits {
     lingeringTime: section.setting('lingering_time', durationWithin('0s', '10m')),
     lingeringTimeout: section.setting('lingering_timeout', durationWithin('0s', '10m')),
     maxBody: section.setting('max_body', maxBody),
+    http2Streams: section.count('http2_streams'),
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
     // The largest body of a request to the Seat endpoints is 1 MiB.
     seatBytes: section.setting('seat_bytes', sizeWithin('1KiB', '1MiB')),
@@ -77,5 +78,6 @@ export function buildMemory(root: Section): MemoryBounds {
     apiKeys: section.setting('api_keys', remembered),
     seats: section.setting('seats', remembered),
     connections: section.setting('connections', remembered),
+    identities: section.setting('identities', remembered),
   })
 }

@@ -10,11 +10,15 @@ import type { Config, RouteEntry, TablesConfig, UpstreamConfig } from './config.
 import type { Document } from './positioned-document.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
-import { ConfigError, type Fault, sortFaults, type Warning } from './faults.ts'
+import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from './faults.ts'
 import { joinSignatures, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
+import { NO_OPEN_TELEMETRY, readOpenTelemetry } from './open-telemetry/read.ts'
 import { parse, parseAnywhere } from './yaml-parser.ts'
-import { buildRoutes } from './routes.ts'
+import { identityFiles } from './identity.ts'
+import { listenerFiles } from './listeners.ts'
+import { hostWarnings } from './host-overlaps.ts'
+import { type BuiltTable, buildRoutes } from './routes.ts'
 import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
 import { readSource } from './read-file.ts'
@@ -37,6 +41,7 @@ export interface LoadResult {
   /** Of the candidate tables; null: there are none. */
   readonly shadowEntries: readonly RouteEntry[] | null
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
+  readonly apiHosts: Config['apiHosts']
   /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
 }
@@ -82,18 +87,21 @@ export async function loadConfigWithFaults(
       entries: [],
       shadowEntries: null,
       upstreams: new Map(),
+      apiHosts: null,
       warnings: fileWarnings,
     }
     return { ...nothing, faults, fileWarnings, accepts, files }
   }
+  const pemFiles = [...listenerFiles(main.root, folder), ...identityFiles(main.root, folder)]
+  const beforePem = await signatureOf(pemFiles)
   const settings = buildSettings(main.root, folder)
   const active = await findRouteTables(main.root, folder)
   const candidate = main.root.has('shadow')
     ? await findRouteTables(main.root.section('shadow'), folder)
     : null
   const paths = [...active.paths, ...(candidate?.paths ?? [])]
-  const signature = [envFile.signature, before, await signatureOf(paths)].reduce(joinSignatures)
-  const { upstreams, tenants, limits } = settings
+  const signature = [envFile.signature, before, beforePem, await signatureOf(paths)].reduce(joinSignatures)
+  const { upstreams, apiHosts, tenants, limits } = settings
   // A file may be in both lists.
   const tables = new Map<string, OpenedDocument>()
   for (const [real, path] of await uniqueFiles(paths)) tables.set(real, await open(path, 'routes'))
@@ -102,38 +110,71 @@ export async function loadConfigWithFaults(
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
     maxBody: limits.maxBody,
     methods: methodsOf(settings),
+    rateLimits: settings.rateLimits,
   }
-  const built = new Map<string, readonly RouteEntry[]>()
+  const built = new Map<string, BuiltTable>()
   for (const [real, { document, root }] of tables)
-    built.set(real, root === null ? [] : buildRoutes(document, root, context))
-  const entriesOf = async (files: TableFiles) =>
+    if (root !== null) built.set(real, buildRoutes(document, root, context))
+  const tablesIn = async (files: TableFiles) =>
     [...(await uniqueFiles(files.paths)).keys()].flatMap((real) => built.get(real) ?? [])
-  const entries = await entriesOf(active)
-  const shadowEntries = candidate === null ? null : await entriesOf(candidate)
+  const activeTables = await tablesIn(active)
+  const candidateTables = candidate === null ? null : await tablesIn(candidate)
+  const entries = entriesOf(activeTables)
+  const shadowEntries = candidateTables === null ? null : entriesOf(candidateTables)
   const documents = [main, ...tables.values()].map(({ document }) => document)
   const inComments = comments.flatMap((each) => each.faults)
   const inDocuments = documents.flatMap((document) => document.faults)
   const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments])
-  const inFiles = documents.flatMap((document) => document.warnings).filter((each) => !accepts(each))
+  const ofHosts = distinct([activeTables, candidateTables ?? []].flatMap(hostWarnings))
+  const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
+    (each) => !accepts(each),
+  )
   const warnings = [...fileWarnings, ...inFiles]
-  const files = Object.freeze([path, envFile.path, ...active.patterns, ...(candidate?.patterns ?? [])])
+  const files = Object.freeze([
+    path,
+    envFile.path,
+    ...pemFiles,
+    ...active.patterns,
+    ...(candidate?.patterns ?? []),
+  ])
   const config =
     faults.length > 0
       ? null
       : Object.freeze({
           ...settings,
+          openTelemetry: env === null ? NO_OPEN_TELEMETRY : await readOpenTelemetry(variables),
           file,
           files,
           signature,
           ...tableOf(entries, settings),
           shadow: shadowEntries === null ? null : tableOf(shadowEntries, settings),
         })
-  return { config, faults, warnings, fileWarnings, accepts, entries, shadowEntries, upstreams, files }
+  return {
+    config,
+    faults,
+    warnings,
+    fileWarnings,
+    accepts,
+    entries,
+    shadowEntries,
+    upstreams,
+    apiHosts,
+    files,
+  }
+}
+
+/** A file may be in both lists. */
+function distinct(found: readonly Warning[]): Warning[] {
+  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
+}
+
+function entriesOf(tables: readonly BuiltTable[]): RouteEntry[] {
+  return tables.flatMap(({ entries }) => entries)
 }
 
 function tableOf(
   entries: readonly RouteEntry[],
-  settings: Pick<Config, 'upstreams' | 'methods'>,
+  settings: Pick<Config, 'upstreams' | 'methods' | 'apiHosts'>,
 ): TablesConfig {
   return Object.freeze({ routes: Object.freeze(entries), hash: contentHash(entries, settings) })
 }
@@ -146,9 +187,9 @@ interface OpenedDocument {
 
 /** Whether the answers to requests depend on the setting: then it can't be left out. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
-  if (first === 'routes' || first === 'shadow' || first === 'methods') return true
+  if (first === 'routes' || first === 'shadow' || first === 'methods' || first === 'api_hosts') return true
   if (first === 'limits') return second === 'max_body'
-  return first === 'upstreams' && third?.startsWith('allow_') === true
+  return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
 }
 
 function opened(document: Document, kind: SchemaName): OpenedDocument {

@@ -5,6 +5,7 @@ import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { answerCode } from './answer-code.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, sortFaults } from './faults.ts'
+import { tableHost } from './hosts.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { seatsOf, tenantId } from './seats-file.ts'
@@ -20,6 +21,8 @@ export interface PolicyCase {
   readonly place: Place
   readonly method: string
   readonly target: string
+  /** As a request has it, with or without a port; null: it has none. */
+  readonly host: string | null
   /** Names; null: the request has no credential. */
   readonly seats: readonly string[] | null
   readonly space: string | null
@@ -27,7 +30,8 @@ export interface PolicyCase {
   readonly expect: string
 }
 
-export type PolicyAssertion = { readonly place: Place } & (
+/** `host`: canonical, perhaps with `*.` for one label; null: every host. */
+export type PolicyAssertion = { readonly place: Place; readonly host: string | null } & (
   | { readonly kind: 'only'; readonly seats: readonly string[]; readonly may: RequestPattern }
   | { readonly kind: 'public'; readonly patterns: readonly RequestPattern[] }
 )
@@ -61,6 +65,7 @@ function caseOf({ section, place }: { section: Section; place: Place }): PolicyC
     place,
     method,
     target,
+    host: section.text('host', (host) => host) ?? null,
     seats: section.has('seats') ? section.texts('seats', (name) => name) : null,
     space: section.text('space', (space) => space) ?? null,
     expect: section.text('expect', answerCode) ?? '',
@@ -78,9 +83,11 @@ function assertionOf(
     document.faults.push({ place, message: 'an assertion has either only with may, or public' })
     return []
   }
-  if (isPublic === true) return [{ place, kind: 'public', patterns: section.texts('public', requestPattern) }]
+  const host = section.text('host', tableHost) ?? null
+  if (isPublic === true)
+    return [{ place, host, kind: 'public', patterns: section.texts('public', requestPattern) }]
   const seats = section.texts('only', (name) => name)
-  return [{ place, kind: 'only', seats, may: section.text('may', requestPattern) ?? NO_REQUEST }]
+  return [{ place, host, kind: 'only', seats, may: section.text('may', requestPattern) ?? NO_REQUEST }]
 }
 
 const requestLine: ValueParser<RequestPattern> = (text) => {

@@ -1,11 +1,16 @@
 /** Builds the entries of one route table and checks each of them. The router checks them against each other. */
 
 import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
-import type { Requirement } from '../model/route.ts'
+import type { RateLimit } from '../model/rate-limit.ts'
+import { needsPermission, type Requirement } from '../model/route.ts'
 import { InvalidValue, didYouMean, quote, type ValueParser } from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
+import { buildCors } from './cors.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
+import { buildSpaceSource } from './space-source.ts'
+import { buildTableHead, type TableHead, type TableHosts, tableHosts } from './table-head.ts'
+import { namedRateLimits } from './rate-limits.ts'
 import { durationWithin, maxBody } from './units.ts'
 
 const timeout = durationWithin('1ms', '24d')
@@ -19,28 +24,80 @@ export interface RouteContext {
   readonly maxBody: number
   /** Accepted request methods. */
   readonly methods: ReadonlySet<string>
+  readonly rateLimits: ReadonlyMap<string, RateLimit>
 }
 
-export function buildRoutes(document: Document, root: Section, context: RouteContext): RouteEntry[] {
+/** One route table. */
+export interface BuiltTable {
+  readonly entries: readonly RouteEntry[]
+  /** Null: it names no host. */
+  readonly hosts: TableHosts | null
+}
+
+export function buildRoutes(document: Document, root: Section, context: RouteContext): BuiltTable {
   const { upstreams, methods } = context
   const named = (text: string) =>
     upstreams.has(text)
       ? text
       : new InvalidValue(`is not an upstream of the configuration${didYouMean(text, upstreams)}`)
   const upstream = root.text('upstream', named) ?? ''
+  const head = buildTableHead(root)
+  const cors = buildCors(root)
+  const ofTable = namedRateLimits(root, context.rateLimits)
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
     const request = readKey(key, methods)
     const limits = readValue(routes, key, context)
+    // As with the space, what a route says replaces what its table says.
+    const rateLimits = namedRateLimits(routes.section(key), context.rateLimits) ?? ofTable
+    const place = document.place(routes.offsetOf(key))
     if (request instanceof InvalidValue) routes.faultAtKey(key, `${quote(key)} ${request.message}`)
     else
       entries.push(
-        Object.freeze({ ...request, ...limits, upstream, place: document.place(routes.offsetOf(key)) }),
+        Object.freeze({
+          ...request,
+          ...limits,
+          ...head.shared,
+          ...(cors === undefined ? {} : { cors }),
+          ...(rateLimits === undefined || rateLimits.length === 0 ? {} : { rateLimits }),
+          ...spaceOf(routes, key, { ...request, ...limits }, head),
+          upstream,
+          place,
+        }),
       )
   }
-  return entries
+  return { entries, hosts: tableHosts(root, head) }
 }
+
+/** That of the route, or else of its table. Routes without a permission need no space. */
+function spaceOf(
+  routes: Section,
+  key: string,
+  { path, requirement }: Pick<RouteEntry, 'path' | 'requirement'>,
+  head: TableHead,
+): Pick<RouteEntry, 'space'> {
+  const params = new Set(path.split('/').flatMap((each) => PARAM.exec(each)?.[1] ?? []))
+  const section = routes.section(key)
+  const own = buildSpaceSource(section, params)
+  if (section.has('space')) {
+    if (requirement === 'public')
+      section.faultAtKey('space', 'space: not allowed on a public route, which needs none')
+    return own === undefined ? {} : { space: own }
+  }
+  const { space } = head
+  if (space === undefined || requirement === 'public') return {}
+  if (space.kind !== 'param' || params.has(space.name)) return { space }
+  if (needsPermission(requirement))
+    routes.faultAtKey(
+      key,
+      `${quote(key)} has no parameter {${space.name}}, which the space of the table is read from: give the route a space of its own`,
+    )
+  return {}
+}
+
+/** As in the router's patterns. */
+const PARAM = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/
 
 /** `METHOD /path`. The router checks the path's syntax. @param known accepted methods */
 function readKey(key: string, known: ReadonlySet<string>): { method: string; path: string } | InvalidValue {

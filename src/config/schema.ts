@@ -11,6 +11,7 @@ export interface Schema {
   readonly $ref?: string
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: boolean | Schema
+  readonly items?: Schema
   readonly default?: Value
 }
 
@@ -33,6 +34,12 @@ const definitions = new Map<string, Schema>(
 export function valueSchema({ properties, additionalProperties }: Schema, key: string): Schema {
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key] ?? {}
   return typeof additionalProperties === 'object' ? additionalProperties : {}
+}
+
+/** The schema of the elements of the list under a key of a map. */
+export function itemSchema(map: Schema, key: string): Schema {
+  const { items = {} } = valueSchema(map, key)
+  return definitions.get(items.$ref ?? '') ?? items
 }
 
 /** The schema of the map under a key of a map. */

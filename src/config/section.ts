@@ -9,7 +9,7 @@ import type { WarningCode } from './faults.ts'
 import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
-import { mapSchema, type Schema, valueSchema } from './schema.ts'
+import { itemSchema, mapSchema, type Schema, valueSchema } from './schema.ts'
 
 export class Section {
   readonly #document: Document
@@ -82,10 +82,11 @@ export class Section {
   sections(key: string): { section: Section; place: Place }[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
+    const schema = itemSchema(this.#schema, key)
     return list.flatMap((item, index) => {
       if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
       const place = this.#document.place(this.#document.spot(list, String(index))?.value ?? 0)
-      return [{ section: new Section(this.#document, item, {}), place }]
+      return [{ section: new Section(this.#document, item, schema), place }]
     })
   }
 

@@ -2,8 +2,9 @@
 
 import { origin } from './addresses.ts'
 import { InvalidValue, confidential, quote } from './invalid-value.ts'
-import type { Limits, UpstreamConfig, UpstreamHealth } from './config.ts'
+import type { Limits, UpstreamConfig, UpstreamHealth, UpstreamProtocol } from './config.ts'
 import type { Section } from './section.ts'
+import { staticPath } from './static-path.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreamTls } from './upstream-tls.ts'
 
@@ -35,19 +36,16 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
     section.faultAtKey('tls', 'tls: requires https:// targets, and a target is http://')
-  const connections = section.count('connections')
-  const uploads = section.number('uploads') ?? Math.ceil(connections / 2)
-  if (uploads > connections)
-    section.fault('uploads', `uploads: must be at most connections (${connections}), not ${uploads}`)
+  const protocol = buildProtocol(section, targets)
   return Object.freeze({
     name,
     targets: Object.freeze(targets),
+    basePath: section.text('base_path', staticPath) ?? '',
+    protocol,
     balance: section.setting('balance', balance),
-    connections,
-    uploads,
+    ...buildCapacity(section, protocol),
     // The queue is checked twice in that time.
     evictionDelay: section.setting('eviction_delay', durationWithin('20ms', '1h')),
-    maxPending: section.count('max_pending'),
     connectTimeout: section.setting('connect_timeout', timeout),
     responseTimeout: section.setting('response_timeout', timeout),
     bodyTimeout: section.text('body_timeout', timeout) ?? limits.bodyTimeout,
@@ -61,6 +59,41 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
     allowSemicolons: section.flag('allow_semicolons'),
     allowEncodedSlashes: section.flag('allow_encoded_slashes'),
   })
+}
+
+/** Targets of one protocol. https targets of `h2` negotiate it by ALPN, which `h2c` targets can not. */
+function buildProtocol(section: Section, targets: readonly URL[]): UpstreamProtocol {
+  const chosen = section.setting('protocol', protocol)
+  const scheme = SCHEMES[chosen]
+  const other = scheme === null ? undefined : targets.find((each) => each.protocol !== scheme)
+  if (other !== undefined)
+    section.fault('protocol', `protocol: ${chosen} requires ${scheme}// targets, not ${quote(other.origin)}`)
+  return chosen
+}
+
+const SCHEMES = { http1: null, h2: 'https:', h2c: 'http:' } as const
+
+function protocol(text: string): UpstreamProtocol | InvalidValue {
+  return text === 'http1' || text === 'h2' || text === 'h2c'
+    ? text
+    : new InvalidValue('is not http1, h2 or h2c')
+}
+
+/** An HTTP/2 connection carries many requests. */
+const HTTP2_CONNECTIONS = 8
+
+type Capacity = Pick<UpstreamConfig, 'connections' | 'uploads' | 'maxPending'>
+
+/** Uploads hold connections of HTTP/1.1, but streams of HTTP/2. */
+function buildCapacity(section: Section, protocol: UpstreamProtocol): Capacity {
+  const multiplexed = protocol !== 'http1'
+  const connections =
+    multiplexed && !section.has('connections') ? HTTP2_CONNECTIONS : section.count('connections')
+  const maxPending = section.count('max_pending')
+  const [most, key] = multiplexed ? [maxPending, 'max_pending'] : [connections, 'connections']
+  const uploads = section.number('uploads') ?? Math.ceil(most / 2)
+  if (uploads > most) section.fault('uploads', `uploads: must be at most ${key} (${most}), not ${uploads}`)
+  return { connections, uploads, maxPending }
 }
 
 function balance(text: string): UpstreamConfig['balance'] | InvalidValue {

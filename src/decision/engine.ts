@@ -6,7 +6,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { repeatedSpace, spaceOf } from './authn/space.ts'
+import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/space.ts'
 import { authorize, type Authorization } from './authorize.ts'
 import type { CacheLookups } from '../model/cache-lookups.ts'
 import type { ErrorCode } from '../model/errors.ts'
@@ -22,11 +22,15 @@ import {
   type Timings,
   type Trace,
 } from '../model/decision.ts'
+import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
 import type { HeldPermissions, Requirement, Route } from '../model/route.ts'
 import { SeatQuestion } from '../model/seat.ts'
+import type { CorsPolicy } from '../model/cors.ts'
+import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
 import { type Generation, DecisionCache } from './decision-cache.ts'
-import { readTarget, unreadPath } from './router/path.ts'
+import { answerPreflight, type EntriesAtPath } from './preflight.ts'
+import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { grantedIn } from './seats/granted-in.ts'
 import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
@@ -37,6 +41,7 @@ export interface RequestAuthenticator {
     credentials: Credentials,
     trace: Trace,
     browser: BrowserContext,
+    cors: CorsPolicy | null,
   ): Principal | Refusal | Promise<Principal | Refusal>
 }
 
@@ -60,6 +65,8 @@ export interface DecisionEngineOptions {
   readonly lookups?: CacheLookups
   /** The authorization of a caller with more Seats than this for a space is cached. */
   readonly fewSeats?: number
+  /** Request methods that are served; left out: any. */
+  readonly methods?: ReadonlySet<string>
   /** Bytes of a request target. */
   readonly targetBytes: number
   /** The content hash of the tables, for the record; left out: they are not from files. */
@@ -76,10 +83,11 @@ const FEW_SEATS = 16
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 const NO_SPACES: readonly string[] = Object.freeze([])
 
-const noSignIn = new Refusal('route_not_found', 'No tenant has an identity provider.')
+const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
 const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
+const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
@@ -87,6 +95,7 @@ const REASONS = {
   public: 'The route is public.',
   authenticated: 'The credential is valid.',
   permission: 'A Seat grants the permission in this space.',
+  preflight: 'The cors of the table grants the preflight.',
 }
 
 /** The results so far; becomes the record. */
@@ -99,6 +108,8 @@ class Draft {
   #mark: number | null
   path = ''
   query = ''
+  /** The host as received; null: the request names none. */
+  authority: string | null = null
   route: Route | null = null
   params = PathParams.none
   caller: Principal | Refusal | null = null
@@ -107,6 +118,8 @@ class Draft {
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
   source: Source = 'memory'
+  cors: string | null = null
+  preflight: string | null = null
 
   constructor(request: AuthorizationRequest, stages: boolean, config: string | null) {
     this.request = request
@@ -144,13 +157,25 @@ export class DecisionEngine {
    */
   evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
     const draft = new Draft(request, stages, this.#parts.config ?? null)
-    const matched = this.#match(draft)
+    const target = this.#read(draft)
+    if (target instanceof Refusal) return refused(draft, target)
+    const preflight = request.method === 'OPTIONS' ? this.#preflight(draft, target) : null
+    if (preflight !== null) return preflight
+    const matched = this.#match(draft, target)
     draft.endStage('match')
     if (matched instanceof Refusal) return refused(draft, matched)
     if (matched.requirement === 'public') return admitPublic(draft, matched)
     const { lease } = this.#parts
-    if (lease.live()) return this.#authenticate(draft, matched.requirement)
-    return lease.renewed().then(() => this.#authenticate(draft, matched.requirement))
+    if (lease.live()) return this.#authenticate(draft, matched)
+    return lease.renewed().then(() => this.#authenticate(draft, matched))
+  }
+
+  /** As `Evaluation.cors`, for a request that could not be decided. */
+  corsOf(request: AuthorizationRequest): string | null {
+    const draft = new Draft(request, false, null)
+    const target = this.#read(draft)
+    if (!(target instanceof Refusal)) this.#match(draft, target)
+    return draft.cors
   }
 
   /**
@@ -177,29 +202,68 @@ export class DecisionEngine {
     return withSpaces(evaluation, spaces)
   }
 
-  #match(draft: Draft): Route | Refusal {
-    const { table, targetBytes, allowsSemicolon, allowsEncodedSlash } = this.#parts
-    const target = readTarget(draft.request.target, draft.request.host, targetBytes)
-    if (target instanceof Refusal) {
-      draft.path = unreadPath(draft.request.target)
-      return target
+  #read(draft: Draft): RequestTarget | Refusal {
+    const target = readTarget(draft.request.target, draft.request.host, this.#parts.targetBytes)
+    if (target instanceof Refusal) draft.path = unreadPath(draft.request.target)
+    else {
+      draft.path = target.path
+      draft.query = target.query
+      draft.authority = draft.request.host ?? target.authority
     }
-    draft.path = target.path
-    draft.query = target.query
-    const match: Match | null = table.match(draft.request.method, target.path)
-    if (target.semicolon && (match === null || !allowsSemicolon(match.route))) return semicolon
-    if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route))) return encodedSlash
-    if (match === null) return noMatch(table, draft)
-    draft.route = match.route
-    draft.params = match.params
-    return match.route
+    return target
   }
 
-  #authenticate(draft: Draft, requirement: Requirement): Evaluation | Promise<Evaluation> {
+  #match(draft: Draft, target: RequestTarget): Route | Refusal {
+    const { table } = this.#parts
+    const host = table.hosts === null ? null : hostOf(draft)
+    if (host instanceof Refusal) return host
+    const match: Match | null = table.match(draft.request.method, target.path, host)
+    const ambiguity = this.#ambiguity(target, match?.route ?? null)
+    if (ambiguity !== null) return ambiguity
+    if (match === null) return noMatch(table, draft, host)
+    const { route } = match
+    draft.route = route
+    draft.params = match.params
+    if (route.cors === null) return route
+    draft.cors = corsLines(route.cors, draft.request.browser)
+    return hasTwoOrigins(draft.request.browser) ? repeatedOrigin : route
+  }
+
+  #ambiguity({ semicolon: hasSemicolon, encodedSlash: hasSlash }: RequestTarget, route: Route | null) {
+    const { allowsSemicolon, allowsEncodedSlash } = this.#parts
+    if (hasSemicolon && (route === null || !allowsSemicolon(route))) return semicolon
+    if (hasSlash && (route === null || !allowsEncodedSlash(route))) return encodedSlash
+    return null
+  }
+
+  /** Null: the request is no preflight that a table answers. */
+  #preflight(draft: Draft, target: RequestTarget): Evaluation | null {
+    const { table, methods } = this.#parts
+    const { path } = target
+    const preflight = draft.request.browser.preflight ?? null
+    if (preflight === null) return null
+    const host = table.hosts === null ? null : hostOf(draft)
+    // The match that follows refuses it.
+    if (host instanceof Refusal) return null
+    const entries: EntriesAtPath = {
+      match: (method) => table.match(method, path, host)?.route ?? null,
+      methods: () => table.allowedMethods(path, host),
+      all: () => table.routesAt(path, host),
+      isServed: (method) => method !== 'CONNECT' && methods?.has(method) !== false,
+    }
+    const answer = answerPreflight(entries, preflight)
+    if (answer === null) return null
+    draft.route = answer.route
+    draft.preflight = answer.lines
+    const refusal = this.#ambiguity(target, answer.route) ?? answer.refusal
+    return refusal === null ? allowed(draft, REASONS.preflight) : refused(draft, refusal)
+  }
+
+  #authenticate(draft: Draft, { requirement, cors, space: source }: Route): Evaluation | Promise<Evaluation> {
     const { credentials, browser } = draft.request
-    const space = spaceOf(credentials)
+    const space = spaceOf(draft.request, source, draft)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser, cors)
     if (caller instanceof Promise)
       return caller.then((known) => this.#admit(draft, requirement, known, space))
     return this.#admit(draft, requirement, caller, space)
@@ -269,17 +333,23 @@ function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluati
 
 /** No credential is read. An upstream may read Space, so a repeated Space is refused here too. */
 function admitPublic(draft: Draft, { target }: Route): Evaluation {
-  if (spaceOf(draft.request.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
+  if (headerSpace(draft.request.credentials) === repeatedSpace) return refused(draft, repeatedSpace)
   if (target.kind === 'public' && target.handler === null) {
     draft.route = null
-    return refused(draft, noSignIn)
+    return refused(draft, notConfigured)
   }
   return allowed(draft, REASONS.public)
 }
 
-function noMatch(table: RouteTable, draft: Draft): Refusal {
-  const methods = table.allowedMethods(draft.path)
+/** Where tables name hosts, a host that readers may see differently could be one of these to an upstream. */
+function hostOf({ authority }: Draft): string | null | Refusal {
+  return authority === null ? null : (canonicalHost(authority) ?? ambiguousHost)
+}
+
+function noMatch(table: RouteTable, draft: Draft, host: string | null): Refusal {
+  const methods = table.allowedMethods(draft.path, host)
   if (methods.length === 0) return noRoute
+  draft.cors = sharedCorsLines(table.routesAt(draft.path, host), draft.request.browser)
   const allow = methods.join(', ')
   return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
 }
@@ -341,7 +411,8 @@ function evaluation(
       method: draft.request.method,
       path: draft.path,
       route: draft.route,
-      permission: draft.route?.requirement ?? null,
+      // A preflight is answered without it.
+      permission: draft.preflight === null ? (draft.route?.requirement ?? null) : null,
       principal: draft.principal,
       space: draft.space,
       seats: draft.seats,
@@ -355,5 +426,7 @@ function evaluation(
     params: draft.params,
     query: draft.query,
     resolved: draft.resolved,
+    cors: draft.cors,
+    preflight: draft.preflight,
   }
 }

@@ -7,7 +7,11 @@
  */
 
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
+import type { CorsPolicy } from '../model/cors.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
+import { canonicalHost } from '../model/host.ts'
+import type { Route } from '../model/route.ts'
+import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import type { RouteTable } from './router/table.ts'
 import { DecisionEngine, type DecisionEngineOptions } from './engine.ts'
 
@@ -18,6 +22,8 @@ export class ShadowEngine {
   readonly #table: RouteTable
   /** What the live decision on the request in hand found. */
   #caller: Evaluation['caller'] = null
+  /** On it depends whether a session cookie counts. */
+  #cors: CorsPolicy | null = null
 
   /** @param live the parts of the live engine, with the candidate table, and an authenticator for requests that needed none */
   constructor(live: DecisionEngineOptions) {
@@ -26,8 +32,9 @@ export class ShadowEngine {
     this.#engine = new DecisionEngine({
       ...live,
       authenticator: {
-        authenticate: (credentials, trace, browser) =>
-          this.#caller ?? authenticator.authenticate(credentials, trace, browser),
+        authenticate: (credentials, trace, browser, cors) =>
+          (isSamePolicy(cors, this.#cors) ? this.#caller : null) ??
+          authenticator.authenticate(credentials, trace, browser, cors),
       },
       lease: { live: () => lease.live(), renewed: () => Promise.reject(noLease) },
     })
@@ -39,9 +46,10 @@ export class ShadowEngine {
    */
   decide(request: AuthorizationRequest, live: Evaluation): DecisionCode | Promise<DecisionCode> {
     const { decision, caller } = live
-    if (this.isAlike(decision)) return decision.code
+    if (this.isAlike(request, live)) return decision.code
     // Read before `evaluate` returns, as the engine authenticates at once or not at all.
     this.#caller = caller
+    this.#cors = decision.route?.cors ?? null
     const evaluation = this.#engine.evaluate(request)
     this.#caller = null
     return evaluation instanceof Promise ? evaluation.then(codeOf) : codeOf(evaluation)
@@ -51,16 +59,43 @@ export class ShadowEngine {
    * Whether the candidate's entry requires the same as that of the live decision, so that the code is the same: behind the
    * match, a decision depends on the entry by nothing else.
    */
-  isAlike({ route, method, path }: Decision): boolean {
+  isAlike(
+    request: AuthorizationRequest,
+    { decision: { route, method, path }, preflight }: Evaluation,
+  ): boolean {
+    // The route of a preflight is that of another method.
+    if (preflight !== null) return false
     // Whether a path with these is accepted depends on the upstream of the entry.
     if (route === null || path.includes(';') || path.includes('%')) return false
-    const match = this.#table.match(method, path)
+    const host = this.#hostOf(request)
+    if (host === undefined) return false
+    const match = this.#table.match(method, path, host)
     return (
       match !== null &&
       match.route.requirement === route.requirement &&
-      match.route.target.kind === route.target.kind
+      match.route.target.kind === route.target.kind &&
+      isSameSource(match.route, route) &&
+      isSamePolicy(match.route.cors, route.cors)
     )
   }
+
+  /** Undefined: the whole engine has to read it. */
+  #hostOf({ host, target }: AuthorizationRequest): string | null | undefined {
+    if (this.#table.hosts === null) return null
+    if (!target.startsWith('/')) return undefined
+    return host === null ? null : (canonicalHost(host) ?? undefined)
+  }
+}
+
+/** Whether the space of the request is read from the same place. A parameter depends on its pattern. */
+function isSameSource(one: Route, other: Route): boolean {
+  if (isSpaceHeader(one.space) && isSpaceHeader(other.space)) return true
+  return one.path === other.path && sourceText(one.space) === sourceText(other.space)
+}
+
+/** Each table compiles its own. */
+function isSamePolicy(a: CorsPolicy | null, b: CorsPolicy | null): boolean {
+  return a?.key === b?.key
 }
 
 const noLease = new Error('no lease: memory may not be current')

@@ -13,11 +13,22 @@ export interface AuthorizationRequest {
   readonly method: string
   /** The raw request target (RFC 9112, section 3.2). */
   readonly target: string
-  /** The value of Host; null where it is unknown (`explain`). */
+  /** The value of Host, or of `:authority`; null: the request has none (HTTP/1.0). */
   readonly host: string | null
   readonly credentials: Credentials
+  /** Other fields that may name a space. Left out: the request has none. */
+  readonly fields?: RequestFields
   /** Context that decides whether a session cookie counts. */
   readonly browser: BrowserContext
+}
+
+export interface RequestFields {
+  /**
+   * The values of the lines of a field. `other spelling`: a line has a name that a lenient reader takes for it, such as `X_Org`.
+   *
+   * @param name lower case; letters, digits and `-`
+   */
+  linesOf(name: string): readonly string[] | 'other spelling'
 }
 
 /** The request's information about the page that sent it. A session cookie counts only if it permits (CSRF). */
@@ -27,4 +38,20 @@ export interface BrowserContext {
   readonly rawHeaders: readonly string[]
   /** The request asks for another protocol (RFC 9110, section 7.8): a WebSocket. */
   readonly upgrade: boolean
+  /** The values of Origin, one array element a line; left out: none. */
+  readonly origins?: readonly string[]
+  /** The request as a preflight; null or left out: it is none. */
+  readonly preflight?: Preflight | null
+}
+
+/**
+ * A CORS preflight (WHATWG Fetch, section 4.9): OPTIONS with Origin and Access-Control-Request-Method. Field values as
+ * received: one array element a line.
+ */
+export interface Preflight {
+  readonly origins: readonly string[]
+  /** Access-Control-Request-Method. */
+  readonly methods: readonly string[]
+  /** Access-Control-Request-Headers: lists of names. */
+  readonly headers: readonly string[]
 }

@@ -7,7 +7,7 @@ export class Lookups {
 
 /**
  * `tokens`: verified bearer tokens; `api_keys`: addresses of accepted keys; `authorizations`: of callers with many Seats;
- * `seat_names`, `seats`, `api_key_records`, `sessions`, `blocks`: records in memory; `redis`: records shared by a fleet.
+ * `seat_names`, `seats`, `api_key_records`, `sessions`, `blocks`: records in memory; `identities`: JWTs for upstreams; `redis`: records shared by a fleet.
  */
 export class CacheLookups {
   readonly tokens = new Lookups()
@@ -18,5 +18,6 @@ export class CacheLookups {
   readonly api_key_records = new Lookups()
   readonly sessions = new Lookups()
   readonly blocks = new Lookups()
+  readonly identities = new Lookups()
   readonly redis = new Lookups()
 }

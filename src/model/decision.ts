@@ -1,6 +1,7 @@
 /** The decision record, and the parts of a decision. */
 
 import type { ErrorCode, Refusal } from './errors.ts'
+import { forwardedPath } from './path-rewrite.ts'
 import type { Principal, SeatClaims } from './principal.ts'
 import type { Requirement, Route } from './route.ts'
 import type { Seat } from './seat.ts'
@@ -81,10 +82,21 @@ export class PathParams {
     this.#values = values
   }
 
+  /** Null: the pattern has no such parameter. */
+  get(name: string): string | null {
+    const at = this.#names.indexOf(name)
+    return at < 0 ? null : (this.#values[at] ?? null)
+  }
+
   /** Built on demand: a forwarded request does not need it. */
   toObject(): Record<string, string> {
     return Object.fromEntries(this.#names.map((name, i) => [name, this.#values[i] ?? '']))
   }
+}
+
+/** The request target that is forwarded: the path that was matched, as its route rewrites it, and the query as received. */
+export function forwardedTarget({ decision: { path, route }, query }: Evaluation): string {
+  return forwardedPath(route?.rewrite ?? null, path) + query
 }
 
 /** The decision, and the results of earlier stages that later stages use. */
@@ -99,4 +111,14 @@ export interface Evaluation {
   readonly query: string
   /** Null for a route that goes to an upstream. */
   readonly resolved: ResolvedSeats | null
+  /**
+   * The lines `Access-Control-*` of the response, each with its CRLF; '': no page of another origin may read it. Null: the
+   * table has no `cors`, or none is known.
+   */
+  readonly cors: string | null
+  /**
+   * The request is a preflight that the table answers, and these are the lines for it, Vary included. The route is that of the
+   * announced request. Null: it is none.
+   */
+  readonly preflight: string | null
 }

@@ -14,6 +14,7 @@ export const errors = {
   request_malformed: { status: 400, title: 'The request could be read in more than one way' },
   path_ambiguous: { status: 400, title: 'The path could be read in more than one way' },
   space_required: { status: 400, title: 'A Space header is required' },
+  space_conflict: { status: 400, title: 'The Space header contradicts the request' },
   input_invalid: { status: 400, title: 'The input is not valid' },
   credentials_ambiguous: { status: 400, title: 'The credentials could be read in more than one way' },
   credentials_missing: { status: 401, title: 'Credentials are required' },
@@ -27,6 +28,8 @@ export const errors = {
   permission_denied: { status: 403, title: 'No Seat in this space holds the permission' },
   caller_blocked: { status: 403, title: 'The caller is blocked' },
   origin_refused: { status: 403, title: 'A page of another origin made the request' },
+  peer_refused: { status: 403, title: 'The peer may not ask for decisions' },
+  preflight_refused: { status: 403, title: 'The preflight is refused' },
   grant_exceeds_own: { status: 403, title: 'A caller can grant only permissions that it holds' },
   route_not_found: { status: 404, title: 'No route matches' },
   seat_not_found: { status: 404, title: 'No such Seat' },
@@ -43,6 +46,7 @@ export const errors = {
   uri_too_long: { status: 414, title: 'The request target is too long' },
   media_type_unsupported: { status: 415, title: 'The media type is not supported' },
   upgrade_required: { status: 426, title: 'Another version of the protocol is required' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The header section is too large' },
   upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
   upstream_protocol_error: { status: 502, title: 'The upstream broke the protocol' },
@@ -73,6 +77,8 @@ export class Refusal {
   readonly faults: readonly InputFault[] | null
   /** The value of `Allow`, with `method_not_allowed` (RFC 9110, section 10.2.1). */
   readonly allow: string | null
+  /** Milliseconds after which the request may come again, with `rate_limited`; null: the refusal does not say. */
+  readonly retryAfter: number | null
   /** Sent in place of the problem document; null: the problem document is sent. */
   readonly page: RefusalPage | null
 
@@ -82,6 +88,7 @@ export class Refusal {
     more: {
       faults?: readonly InputFault[] | null | undefined
       allow?: string | null
+      retryAfter?: number | null
       page?: RefusalPage
     } = {},
   ) {
@@ -89,6 +96,7 @@ export class Refusal {
     this.detail = detail
     this.faults = more.faults ?? null
     this.allow = more.allow ?? null
+    this.retryAfter = more.retryAfter ?? null
     this.page = more.page ?? null
   }
 
@@ -98,7 +106,7 @@ export class Refusal {
 
   /** The same refusal with a page. */
   withPage(page: RefusalPage): Refusal {
-    const { faults, allow } = this
-    return new Refusal(this.code, this.detail, { faults, allow, page })
+    const { faults, allow, retryAfter } = this
+    return new Refusal(this.code, this.detail, { faults, allow, retryAfter, page })
   }
 }

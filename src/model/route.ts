@@ -1,7 +1,11 @@
 /** A route of the compiled table, and the handlers that serve built-in routes. */
 
+import type { CorsPolicy } from './cors.ts'
 import type { Refusal } from './errors.ts'
+import type { PathRewrite } from './path-rewrite.ts'
 import type { Principal } from './principal.ts'
+import type { RateLimit } from './rate-limit.ts'
+import { SPACE_HEADER, type SpaceSource } from './space-source.ts'
 
 /** What a route requires of a caller: nothing, any valid credential, or a permission in the request's space. */
 export type Requirement = 'public' | 'authenticated' | (string & {})
@@ -20,28 +24,53 @@ export interface Place {
 
 /** One entry of the compiled table. */
 export interface Route {
-  /** `GET /v1/trainings/{id}`: the route's name in logs and metrics. One id an entry bounds the labels. */
+  /**
+   * `GET /v1/trainings/{id}`, `GET api.example.com/v1/trainings/{id}`: the route's name in logs and metrics. One id an entry
+   * bounds the labels.
+   */
   readonly id: string
   /** An HTTP method, or `ANY`. */
   readonly method: string
-  /** The pattern as written. */
+  /** Canonical, `*.` for one label; empty: the hosts that no table names, and every host for a built-in route. */
+  readonly hosts: readonly string[]
+  /** The pattern as written, behind the prefix of its table. */
   readonly path: string
   readonly requirement: Requirement
+  readonly space: SpaceSource
   readonly target: RouteTarget
+  /** Null: the path is forwarded as it is matched. */
+  readonly rewrite: PathRewrite | null
   /** Bytes of a request body; Infinity: no limit. */
   readonly maxBody: number
   /** Milliseconds until the response of the upstream begins; null: the upstream's own setting. */
   readonly responseTimeout: number | null
   /** The tenant whose identity provider a browser without credentials is redirected to; null: no redirect. */
   readonly signIn: string | null
+  /** Of its table; null: none, as for built-in routes. */
+  readonly cors: CorsPolicy | null
+  /** A request takes a token of each; null: it is not limited, as on built-in routes. */
+  readonly rateLimits: readonly RateLimit[] | null
   /** Null for a built-in route. */
   readonly place: Place | null
 }
 
+/** Of a route without a host, a source of its space, a prefix and a base path. */
+export const UNSCOPED: Pick<Route, 'hosts' | 'space' | 'rewrite' | 'rateLimits'> = Object.freeze({
+  hosts: Object.freeze([]),
+  space: SPACE_HEADER,
+  rewrite: null,
+  rateLimits: null,
+})
+
 /** Where a route leads: to an upstream, or to a handler in the process. */
 export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }
-  | { readonly kind: 'local'; readonly handler: LocalHandler }
+  | {
+      readonly kind: 'local'
+      readonly handler: LocalHandler
+      /** It changes nothing, whatever its method. */
+      readonly reads?: boolean
+    }
   /** A public handler. Null: the endpoint is not configured, and the gateway responds as if no route matched. */
   | { readonly kind: 'public'; readonly handler: PublicHandler | null }
 
@@ -53,7 +82,7 @@ export function upstreamOf({ target }: Route): string {
 /** A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value. */
 export type LocalHandler = (request: LocalRequest) => Promise<LocalResponse | Refusal>
 
-/** A built-in endpoint that requires no credential and reads the request itself: sign-in. */
+/** A built-in endpoint that requires no credential and reads the request itself: sign-in, the keys of signed identity. */
 export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>
 
 export interface PublicRequest {
@@ -95,6 +124,10 @@ export interface LocalResponse {
   readonly body?: unknown
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers?: readonly string[]
+  /** For the access log: what was asked and answered. Holds no credential. */
+  readonly logged?: Readonly<Record<string, unknown>>
+  /** Left out: `no-store`, as the response concerns one caller. */
+  readonly cacheControl?: string
 }
 
 export interface HeldPermissions {

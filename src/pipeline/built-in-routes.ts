@@ -2,16 +2,18 @@
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { KEY_SET_ENDPOINT } from '../identity/endpoint.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/endpoints.ts'
 import { Refusal } from '../model/errors.ts'
-import type {
-  HeldPermissions,
-  LocalHandler,
-  LocalRequest,
-  LocalResponse,
-  PublicHandler,
-  Requirement,
-  Route,
+import {
+  type HeldPermissions,
+  type LocalHandler,
+  type LocalRequest,
+  type LocalResponse,
+  type PublicHandler,
+  type Requirement,
+  type Route,
+  UNSCOPED,
 } from '../model/route.ts'
 import { OPENAPI_OPERATION, serveDocument } from './openapi/endpoint.ts'
 import type { Operation } from './openapi/operation.ts'
@@ -26,19 +28,31 @@ const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** Public routes: the endpoints check their own input. @param handler null: no tenant has a provider */
 export function signInRoutes(handler: PublicHandler | null): Route[] {
-  return SIGN_IN_ENDPOINTS.map(({ method, path }) =>
-    Object.freeze({
-      id: `${method} ${path}`,
-      method,
-      path,
-      requirement: 'public',
-      target: Object.freeze({ kind: 'public', handler }),
-      maxBody: MAX_SIGN_IN_BODY,
-      responseTimeout: null,
-      signIn: null,
-      place: null,
-    }),
-  )
+  return SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, handler))
+}
+
+/** @param handler null: identity is not signed */
+export function keySetRoute(handler: PublicHandler | null): Route {
+  return publicRoute(KEY_SET_ENDPOINT, handler)
+}
+
+function publicRoute(
+  { method, path }: Pick<Operation, 'method' | 'path'>,
+  handler: PublicHandler | null,
+): Route {
+  return Object.freeze({
+    id: `${method} ${path}`,
+    method,
+    path,
+    ...UNSCOPED,
+    requirement: 'public',
+    target: Object.freeze({ kind: 'public', handler }),
+    maxBody: MAX_SIGN_IN_BODY,
+    responseTimeout: null,
+    signIn: null,
+    cors: null,
+    place: null,
+  })
 }
 
 /**
@@ -66,23 +80,25 @@ function localRoute(
     id: `${method} ${path}`,
     method,
     path,
+    ...UNSCOPED,
     requirement,
     target: Object.freeze({ kind: 'local', handler }),
     maxBody,
     responseTimeout: null,
     signIn: null,
+    cors: null,
     place: null,
   })
 }
 
-/** The operations of the OpenAPI document: these endpoints, sign-in, and the document itself. */
+/** The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the document itself. */
 export function operationsOf(endpoints: readonly AdminEndpoint[]): Operation[] {
   return [
     ...endpoints.map((endpoint) => ({ ...endpoint, requirement: endpoint.permission })),
-    ...SIGN_IN_ENDPOINTS.map((endpoint) => ({
+    ...[...SIGN_IN_ENDPOINTS, KEY_SET_ENDPOINT].map((endpoint) => ({
       ...endpoint,
       requirement: 'public',
-      // Where no tenant has a provider.
+      // Where no tenant has a provider, or identity is not signed.
       codes: [...endpoint.codes, 'route_not_found' as const],
     })),
     OPENAPI_OPERATION,

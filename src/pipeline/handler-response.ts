@@ -9,10 +9,10 @@ import { discardBody } from '../proxy/discard-body.ts'
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 1024 * 1024
 
-/** Responses concern one caller, so they are `no-store`. @param more further header fields: name, value, … */
+/** @param more further header fields: name, value, … */
 export function sendHandlerResponse(
   exchange: Exchange,
-  { status, body }: LocalResponse,
+  { status, body, cacheControl = 'no-store' }: LocalResponse,
   more: readonly string[] = [],
 ): void {
   const { request, response } = exchange
@@ -20,7 +20,7 @@ export function sendHandlerResponse(
   // The client may send its body or leave it out (RFC 9110, section 10.1.1), so the next request has no known
   // beginning.
   if (exchange.expectsContinue) response.shouldKeepAlive = false
-  const headers = ['cache-control', 'no-store', 'x-request-id', exchange.id, ...more]
+  const headers = ['cache-control', cacheControl, 'x-request-id', exchange.id, ...more]
   if (body === undefined) {
     // 204 and 304 have no Content-Length (RFC 9110, section 8.6).
     if (status !== 204 && status !== 304) headers.push('content-length', '0')

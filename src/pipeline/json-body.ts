@@ -14,6 +14,11 @@ const coded = new Refusal('media_type_unsupported', 'The body must not have a Co
 /** `application/json`, with no charset other than UTF-8 (RFC 8259, section 8.1). */
 const JSON_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
 
+/** @param value of Content-Type; several, joined by commas, are none */
+export function isJsonType(value: string): boolean {
+  return JSON_TYPE.test(value)
+}
+
 /** Reads the whole body; undefined: there is none. Never resolves when the client disconnects first. */
 export async function readJson(
   exchange: Exchange,
@@ -21,7 +26,7 @@ export async function readJson(
 ): Promise<{ value: unknown } | Refusal> {
   const { rawHeaders, length } = exchange.request
   if (length === 0) return { value: undefined }
-  if (!JSON_TYPE.test(joined(rawHeaders, 'content-type'))) return notJson
+  if (!isJsonType(joined(rawHeaders, 'content-type'))) return notJson
   if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
   const bytes = await readBody(exchange, limits)
   return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))

@@ -31,7 +31,10 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
     .then((result) => {
       if (result instanceof Refusal) pipeline.refuse(exchange, result, null)
-      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, result, result.headers)
+      else {
+        exchange.logged = result.logged ?? null
+        if (!exchange.response.destroyed) sendHandlerResponse(exchange, result, result.headers)
+      }
     })
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
 }

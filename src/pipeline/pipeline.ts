@@ -1,5 +1,5 @@
 /**
- * The pipeline. The stages of a request, in order: validate, evaluate, forward or serve, log.
+ * The pipeline. The stages of a request, in order: validate, evaluate, take tokens of rate limits, forward or serve, log.
  *
  * `lib/batched-stages.ts` runs a stage for all requests of one turn of the event loop. An exception of any stage ends in
  * `Refusals.failed`, which refuses the request: the pipeline fails closed.
@@ -8,32 +8,37 @@
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
 import type { DecisionEngine } from '../decision/engine.ts'
+import type { RateLimiter, RateLimitVerdict } from '../decision/limits/rate-limiter.ts'
 import type { ShadowEngine } from '../decision/shadow.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
-import { Exchange } from '../http/server/exchange.ts'
+import { Exchange, type Question } from '../http/server/exchange.ts'
 import { handshakeResponse } from '../http/server/handshake-response.ts'
-import type { CloseWith } from '../http/server/listener.ts'
+import type { RespondUnparsed } from '../http/server/listener.ts'
 import { type RequestShareLimits, RequestShares } from '../http/server/request-shares.ts'
 import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
 import { type WebSocketLimits, WebSocketShares } from '../http/server/web-socket-shares.ts'
 import { nextStage } from '../lib/batched-stages.ts'
+import type { SignedIdentity } from '../identity/signed-identity.ts'
 import { InFlight } from '../lib/in-flight.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
-import type { Refusal } from '../model/errors.ts'
+import { Refusal } from '../model/errors.ts'
 import type { PublicResponse } from '../model/route.ts'
 import { clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
-import type { TrustedProxies } from '../proxy/forwarded.ts'
+import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/close-frame.ts'
 import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import { serveLocal } from './local-handler.ts'
+import { grantPreflight } from './preflight.ts'
 import { respondPublic, servePublic } from './public-handler.ts'
+import { isCounted, refusalBy, takeTokens } from './rate-limits.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import { ShadowDecisions } from './shadow-decisions.ts'
@@ -45,8 +50,14 @@ export interface PipelineConfig {
   readonly shadow: ShadowEngine | null
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
+  /** The peers that name their requests by X-Request-ID. */
+  readonly requestIdsFrom: TrustedProxies
+  /** For answers to other proxies; null: identity is not signed. */
+  readonly identity: SignedIdentity | null
   readonly signIn: SignInRedirect
   readonly limits: PipelineLimits
+  /** Null: requests are not traced. */
+  readonly tracer: Tracer | null
 }
 
 export interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {
@@ -74,12 +85,14 @@ export class Pipeline {
   readonly #requestShares: RequestShares
   readonly #webSocketShares: WebSocketShares
   readonly #shadowDecisions: ShadowDecisions
+  readonly #rateLimiter: RateLimiter
   #draining = false
 
-  constructor(config: PipelineConfig, log: AccessLog, metrics: Metrics) {
+  constructor(config: PipelineConfig, log: AccessLog, metrics: Metrics, rateLimiter: RateLimiter) {
     this.#config = config
     this.#log = log
     this.#metrics = metrics
+    this.#rateLimiter = rateLimiter
     this.#refusals = new Refusals(log, metrics)
     const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.#config.trustedProxies)
     this.#requestShares = new RequestShares(this.#inFlight, clientOf, (of) => metrics.overShare(of))
@@ -103,7 +116,7 @@ export class Pipeline {
     // Another protocol may follow an Upgrade. TRACE is refused: clients use it to probe proxies.
     if (request.upgrade !== null || request.method === 'TRACE') response.shouldKeepAlive = false
     const expectsContinue = request.expect !== null && request.minor === 1
-    const id = requestIdOf(request, this.#config.trustedProxies)
+    const id = requestIdOf(request, this.#config.requestIdsFrom)
     const exchange = new Exchange(request, response, id, performance.now(), expectsContinue)
     this.#start(exchange)
     nextStage(this.#validate, exchange)
@@ -118,7 +131,7 @@ export class Pipeline {
   /** @param rest bytes that arrived behind the handshake: a client must wait for the 101 (RFC 6455, section 4.1) */
   upgrade(request: ClientRequest, rest: Buffer): Exchange {
     const response = handshakeResponse(request)
-    const id = requestIdOf(request, this.#config.trustedProxies)
+    const id = requestIdOf(request, this.#config.requestIdsFrom)
     const exchange = new Exchange(request, response, id, performance.now(), false, true)
     request.socket.on('data', () => {
       if (!response.headersSent) this.#refuse(exchange, earlyBytes)
@@ -130,9 +143,35 @@ export class Pipeline {
     return exchange
   }
 
+  /** Starts the exchange of a question. {@link decide} follows, at once or when the asked request is read. */
+  ask(request: ClientRequest, response: ClientResponse, question: Question): Exchange {
+    const id = requestIdOf(request, this.#config.requestIdsFrom)
+    // The client may send its body or leave it out (RFC 9110, section 10.1.1).
+    if (request.expect !== null) response.shouldKeepAlive = false
+    const exchange = new Exchange(request, response, id, performance.now(), false, false, question)
+    this.#start(exchange)
+    return exchange
+  }
+
+  /** Decides a question, in the next stage. @param asked the request that the other proxy wants to forward */
+  decide(exchange: Exchange, asked: ClientRequest): void {
+    exchange.request = asked
+    exchange.handshake = isHandshake(asked)
+    nextStage(this.#validate, exchange)
+  }
+
   #start(exchange: Exchange): void {
     this.#inFlight.add(exchange)
     this.#metrics.requestStarted()
+    const { tracer } = this.#config
+    if (tracer !== null) this.#trace(exchange, tracer)
+  }
+
+  #trace(exchange: Exchange, tracer: Tracer): void {
+    const { section, socket } = exchange.request
+    const sender = tracer.parentOf(section.fields)
+    const trusted = sender !== null && this.#config.trustedProxies.has(peerAddress(socket.remoteAddress))
+    exchange.trace = tracer.begin(sender, trusted)
   }
 
   readonly #validate = (exchange: Exchange): void => {
@@ -140,8 +179,11 @@ export class Pipeline {
     if (exchange.settled) return
     try {
       const config = this.#config
-      const { request, handshake } = exchange
-      const refusal = validateRequest(request, config.limits) ?? (handshake ? null : strayHandshake(request))
+      const { request, handshake, question } = exchange
+      const refusal =
+        question?.fault ??
+        validateRequest(request, config.limits) ??
+        (handshake ? null : strayHandshake(request))
       if (refusal === null) this.#evaluate(exchange, config)
       else this.#refuse(exchange, refusal)
     } catch (cause) {
@@ -155,8 +197,19 @@ export class Pipeline {
     if (evaluation instanceof Promise) {
       evaluation
         .then((result) => this.#decided(exchange, config, request, result))
-        .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
+        .catch((cause: unknown) => this.#undecided(exchange, config, request, cause))
     } else this.#decided(exchange, config, request, evaluation)
+  }
+
+  /** A page may read this refusal too: the path alone tells the table. */
+  #undecided(
+    exchange: Exchange,
+    { engine }: PipelineConfig,
+    request: AuthorizationRequest,
+    cause: unknown,
+  ): void {
+    if (exchange.evaluation === null && !exchange.handshake) exchange.cors = engine.corsOf(request)
+    this.#refusals.failed(exchange, cause)
   }
 
   #decided(
@@ -165,21 +218,82 @@ export class Pipeline {
     request: AuthorizationRequest,
     evaluation: Evaluation,
   ): void {
-    this.#evaluated(exchange, config, evaluation)
+    this.#evaluated(exchange, config, request, evaluation)
     if (config.shadow !== null) this.#shadowDecisions.judge(exchange, config.shadow, request, evaluation)
   }
 
-  #evaluated(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {
-    exchange.evaluation = evaluation
+  #evaluated(
+    exchange: Exchange,
+    config: PipelineConfig,
+    request: AuthorizationRequest,
+    evaluation: Evaluation,
+  ): void {
+    this.#record(exchange, evaluation)
     // The client may have disconnected, or sent a malformed body, while the store was asked.
     if (exchange.settled) return
+    const verdict = takeTokens(this.#rateLimiter, exchange, evaluation, config.trustedProxies)
+    if (verdict === null) return this.#answer(exchange, config, evaluation)
+    if (!(verdict instanceof Promise)) return this.#limited(exchange, config, evaluation, verdict)
+    verdict
+      .then((later) => this.#decideAgain(exchange, config, request, later))
+      .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
+  }
+
+  /** What the request was decided on may have changed while tokens were asked for. */
+  #decideAgain(
+    exchange: Exchange,
+    config: PipelineConfig,
+    request: AuthorizationRequest,
+    verdict: RateLimitVerdict,
+  ): void | Promise<void> {
+    if (exchange.settled) return
+    const decided = (evaluation: Evaluation) => {
+      this.#record(exchange, evaluation)
+      if (exchange.settled) return
+      // A 401 comes before a 429.
+      if (isCounted(evaluation)) this.#limited(exchange, config, evaluation, verdict)
+      else this.#answer(exchange, config, evaluation)
+    }
+    const evaluation = config.engine.evaluate(request)
+    return evaluation instanceof Promise ? evaluation.then(decided) : decided(evaluation)
+  }
+
+  #record(exchange: Exchange, evaluation: Evaluation): void {
+    exchange.evaluation = evaluation
+    if (!exchange.handshake) exchange.cors = evaluation.cors
+  }
+
+  #limited(
+    exchange: Exchange,
+    config: PipelineConfig,
+    evaluation: Evaluation,
+    verdict: RateLimitVerdict,
+  ): void {
+    const refusal = refusalBy(exchange, verdict)
+    if (refusal === null) this.#answer(exchange, config, evaluation)
+    else this.#refuse(exchange, refusal)
+  }
+
+  /** Refuses as the evaluation says, or else serves or forwards. */
+  #answer(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {
     if (evaluation.refusal?.code === 'no_seat_in_space')
       return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
     if (evaluation.refusal !== null)
       return this.#refuseOrSignIn(exchange, config, evaluation, evaluation.refusal)
+    if (exchange.question !== null) return this.#allow(exchange, exchange.question, config)
+    if (evaluation.preflight !== null) return grantPreflight(exchange, evaluation.preflight)
     const overShare = this.#requestShares.admit(exchange)
     if (overShare !== null) return this.#refuse(exchange, overShare)
     this.#forwardOrServe(exchange, config, evaluation)
+  }
+
+  #allow(exchange: Exchange, question: Question, { upstreams, identity }: PipelineConfig): void {
+    const decision = exchange.evaluation?.decision
+    const target = decision?.route?.target
+    const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
+    const audience = upstream?.config.name ?? null
+    const signed = identity === null || decision === undefined ? [] : identity.fieldFor(audience, decision)
+    question.allow(exchange, upstream?.config ?? null, signed)
   }
 
   #forwardOrServe(exchange: Exchange, config: PipelineConfig, { decision }: Evaluation): void {
@@ -246,7 +360,25 @@ export class Pipeline {
     const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
     const redirect = tenant === null ? null : signIn(tenant, { method, target, rawHeaders })
     if (redirect === null) this.#refuse(exchange, refusal)
+    else if (exchange.question !== null)
+      this.#refuseWithSignIn(exchange, exchange.question, redirect, refusal)
     else respondPublic(exchange, redirect, this.#refusals)
+  }
+
+  /** Other proxies need the status of the refusal: the redirect is in its header fields. */
+  #refuseWithSignIn(
+    exchange: Exchange,
+    question: Question,
+    redirect: Promise<PublicResponse | Refusal>,
+    refusal: Refusal,
+  ): void {
+    redirect
+      .then((known) => {
+        if (known instanceof Refusal) return this.#refuse(exchange, known)
+        question.signIn = known.headers
+        this.#refuse(exchange, refusal)
+      })
+      .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
   }
 
   #refuse(exchange: Exchange, refusal: Refusal): void {
@@ -254,8 +386,8 @@ export class Pipeline {
   }
 
   /** The listener's report of bytes that are no request, or that break the body of the exchange in progress. */
-  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, closeWith: CloseWith): void {
-    this.#refusals.malformed(socket, refusal, exchange, closeWith)
+  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, respond: RespondUnparsed): void {
+    this.#refusals.malformed(socket, refusal, exchange, respond)
   }
 
   /** The response is complete, or the connection is closed. */
@@ -274,7 +406,10 @@ export class Pipeline {
   /** Counts and logs the exchanges that have ended. */
   logEnded(): void {
     for (const exchange of this.#unlogged) {
-      if (exchange.webSocket === null) this.#metrics.countRequest(exchange, exchange.endedAt)
+      if (exchange.webSocket === null) {
+        this.#metrics.countRequest(exchange, exchange.endedAt)
+        exchange.trace?.end(exchange, exchange.endedAt)
+      }
       this.#log.write(exchange)
     }
     this.#unlogged.length = 0
@@ -282,8 +417,10 @@ export class Pipeline {
 
   readonly #webSocketOpened = (exchange: Exchange): void => {
     this.#metrics.requestEnded()
-    this.#metrics.countRequest(exchange, performance.now())
+    const now = performance.now()
+    this.#metrics.countRequest(exchange, now)
     this.#metrics.webSocketOpened()
+    exchange.trace?.end(exchange, now)
     if (this.#draining) exchange.webSocket?.close('drain', GOING_AWAY, 'going away')
   }
 

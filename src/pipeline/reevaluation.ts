@@ -14,6 +14,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
+import { needsPermission } from '../model/route.ts'
 import type { Changed, Changes } from './pending-changes.ts'
 
 /** Milliseconds between checks. */
@@ -37,6 +38,8 @@ export interface OpenExchanges {
 }
 
 const otherCaller = new Refusal('token_invalid', 'The credential now identifies another caller.')
+
+const otherSpace = new Refusal('space_conflict', 'The request now belongs to another space.')
 
 export class Reevaluation {
   readonly #changes: Changes
@@ -129,6 +132,7 @@ export class Reevaluation {
     this.#exchanges.reevaluated(next)
     if (refusal !== null) this.#exchanges.revoke(exchange, refusal)
     else if (!sameCaller(exchange, next.decision)) this.#exchanges.revoke(exchange, otherCaller)
+    else if (!sameSpace(exchange, next.decision)) this.#exchanges.revoke(exchange, otherSpace)
     else exchange.evaluation = next
   }
 
@@ -164,4 +168,12 @@ function sameCaller({ evaluation }: Exchange, next: Decision): boolean {
   const before = evaluation?.decision.principal ?? null
   if (before === null) return true
   return next.principal?.tenant === before.tenant && next.principal.user === before.user
+}
+
+/** After a reload a table may read it elsewhere. The upstream received the one that the Seats were asked for. */
+function sameSpace({ evaluation }: Exchange, next: Decision): boolean {
+  const before = evaluation?.decision ?? null
+  const both = [before?.permission ?? null, next.permission]
+  if (!both.every((permission) => permission !== null && needsPermission(permission))) return true
+  return next.space === before?.space
 }

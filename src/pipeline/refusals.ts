@@ -3,9 +3,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
-import type { Exchange } from '../http/server/exchange.ts'
-import type { CloseWith } from '../http/server/listener.ts'
-import { rawProblem, writeProblem } from '../http/server/problem.ts'
+import type { Exchange, Question } from '../http/server/exchange.ts'
+import type { RespondUnparsed } from '../http/server/listener.ts'
+import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../http/server/grpc-problem.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { writeProblem } from '../http/server/problem.ts'
+import { PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
 import { POLICY_VIOLATION } from '../proxy/websocket/close-frame.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
@@ -39,7 +42,8 @@ export class Refusals {
     if (exchange.refusal !== null) return
     exchange.refusal = refusal
     exchange.cause = cause
-    exchange.response.refused = true
+    // A connection of another proxy carries the questions of many clients: none waits for the refused ones of others.
+    exchange.response.refused = exchange.question === null
     try {
       send(exchange, refusal)
     } catch (failure) {
@@ -54,13 +58,13 @@ export class Refusals {
   }
 
   /** Refuses bytes that are no request, or that break the body of the exchange in progress. */
-  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, closeWith: CloseWith): void {
-    if (exchange === null) return this.#refuseUnparsed(socket, refusal, closeWith)
+  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, respond: RespondUnparsed): void {
+    if (exchange === null) return this.#refuseUnparsed(socket, refusal, respond)
     const { response } = exchange
     if (response.headersSent) {
       // A refusal that was sent is complete: only the rest of the body is missing, and will not arrive.
       if (exchange.refusal !== null) return response.end()
-      if (!response.ended) abort(exchange)
+      if (!response.ended) response.abort()
       return
     }
     response.shouldKeepAlive = false
@@ -68,23 +72,53 @@ export class Refusals {
     response.end()
   }
 
-  /** Without a request there is no exchange: the response is written as bytes. */
-  #refuseUnparsed(socket: Socket, refusal: Refusal, closeWith: CloseWith): void {
+  /** Without a request there is no exchange. */
+  #refuseUnparsed(socket: Socket, refusal: Refusal, respond: RespondUnparsed): void {
     if (!socket.writable) return void socket.destroy()
     const id = randomUUID()
     this.#metrics.countUnreadable(refusal)
     this.#log.writeUnreadable(id, refusal, socket.remoteAddress)
-    closeWith(rawProblem(refusal, id))
+    respond(refusal, id)
   }
 }
 
 function send(exchange: Exchange, refusal: Refusal): void {
-  const { request, response, webSocket } = exchange
+  const { request, response, webSocket, question } = exchange
   if (webSocket !== null) return webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
-  if (response.headersSent) return abort(exchange)
+  if (question !== null) return answer(exchange, question, refusal)
+  if (speaksGrpc(request)) exchange.grpcStatus = grpcStatusOf(refusal)
+  if (response.headersSent) return cut(exchange, refusal)
   if (response.destroyed) return
   const bodyMayFollow = exchange.expectsContinue || expectsContinueInHttp10(request)
-  writeProblem(request, response, refusal, exchange.id, bodyMayFollow)
+  writeProblem(request, response, refusal, exchange.id, bodyMayFollow, linesOf(exchange))
+}
+
+/** The lines of the gateway's own answers: CORS, and what is left of rate limits. */
+export function linesOf(exchange: Exchange): FieldLines {
+  const cors = corsLinesOf(exchange)
+  return exchange.isLimited ? new FieldLines(cors.text + exchange.rateLimits, null) : cors
+}
+
+/** A proxy reads the status: a refusal in the form of gRPC, which is a 200, would allow the request. */
+function answer(exchange: Exchange, question: Question, refusal: Refusal): void {
+  const { response } = exchange
+  if (response.headersSent) return response.abort()
+  if (!response.destroyed) question.refuse(exchange, refusal)
+}
+
+/** A page may read a refusal as it may read a response. */
+function corsLinesOf({ cors, evaluation }: Exchange): FieldLines {
+  const preflight = evaluation?.preflight ?? null
+  if (preflight !== null) return new FieldLines(PREFLIGHT_VARY, null)
+  return cors === null ? FieldLines.none : new FieldLines(`${cors}Vary: Origin\r\n`, null)
+}
+
+/** A call of gRPC learns why its response ends. Any other response must not look complete. */
+function cut({ response, grpcResponse, forwarding }: Exchange, refusal: Refusal): void {
+  if (!grpcResponse || response.ended) return response.abort()
+  // What is sent until then may wait for its client. The upstream does not.
+  forwarding?.abandon()
+  response.end('', grpcTrailers(refusal))
 }
 
 /** HTTP/1.0 has no 100 (RFC 9110, section 10.1.1), so it is unknown whether the client sends its body. */
@@ -92,14 +126,14 @@ function expectsContinueInHttp10({ expect, minor }: ClientRequest): boolean {
   return expect !== null && minor === 0
 }
 
-/** Makes the response recognisably incomplete. In HTTP/1.0 a plain close may end the body, so the connection is reset. */
-function abort({ request, response }: Exchange): void {
-  if (request.minor === 0 && !request.socket.writableEnded) request.socket.resetAndDestroy()
-  else response.destroy()
-}
-
 /** Whether the request is an allowed change of Seats or keys: it may be committed, whatever failed afterwards. */
-function isWrite({ request, evaluation }: Exchange): boolean {
-  const kind = evaluation?.decision.route?.target.kind
-  return (kind === 'local' || kind === 'public') && request.method !== 'GET' && request.method !== 'HEAD'
+function isWrite({ request, evaluation, question }: Exchange): boolean {
+  if (question !== null) return false
+  const target = evaluation?.decision.route?.target
+  if (target?.kind === 'local' && target.reads === true) return false
+  return (
+    (target?.kind === 'local' || target?.kind === 'public') &&
+    request.method !== 'GET' &&
+    request.method !== 'HEAD'
+  )
 }

@@ -4,23 +4,34 @@ import { randomUUID } from 'node:crypto'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
-import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
+import type {
+  AuthorizationRequest,
+  BrowserContext,
+  Credentials,
+  Preflight,
+  RequestFields,
+} from '../model/authorization-request.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 
 const API_KEY = fieldName('x-api-key')
 const AUTHORIZATION = fieldName('authorization')
 const COOKIE = fieldName('cookie')
+const ORIGIN = fieldName('origin')
+const REQUESTED_HEADERS = fieldName('access-control-request-headers')
+const REQUESTED_METHOD = fieldName('access-control-request-method')
 const SPACE = fieldName('space')
 const REQUEST_ID_FIELD = fieldName('x-request-id')
 
 export function authorizationRequest(request: ClientRequest): AuthorizationRequest {
   const { method, url, host, section } = request
+  const context = new RequestContext(request)
   return {
     method,
     target: url,
     host,
     credentials: credentialsOf(section.fields),
-    browser: new RequestContext(request),
+    fields: context,
+    browser: context,
   }
 }
 
@@ -34,8 +45,8 @@ export function credentialsOf(fields: FieldTable): Credentials {
   }
 }
 
-/** Only sessions need the fields: they are not read before that. */
-class RequestContext implements BrowserContext {
+/** Only sessions, tables with `cors` and some sources of a space need the fields: they are not read before that. */
+class RequestContext implements BrowserContext, RequestFields {
   readonly #request: ClientRequest
 
   constructor(request: ClientRequest) {
@@ -53,15 +64,42 @@ class RequestContext implements BrowserContext {
   get upgrade(): boolean {
     return this.#request.upgrade !== null
   }
+
+  get origins(): readonly string[] {
+    return this.#request.section.fields.values(ORIGIN)
+  }
+
+  get preflight(): Preflight | null {
+    const { fields } = this.#request.section
+    const { method, origins } = this
+    const methods = method === 'OPTIONS' && origins.length > 0 ? fields.values(REQUESTED_METHOD) : []
+    return methods.length === 0 ? null : { origins, methods, headers: fields.values(REQUESTED_HEADERS) }
+  }
+
+  linesOf(name: string): readonly string[] | 'other spelling' {
+    const { fields } = this.#request.section
+    const wanted = fieldName(name)
+    const lines: string[] = []
+    for (let i = 0; i < fields.count; i++) {
+      if (!fields.isSpelling(i, wanted)) continue
+      if (fields.isOdd(i)) return 'other spelling'
+      lines.push(fields.value(i))
+    }
+    return lines
+  }
 }
 
 /** Ids of this form can't inject into logs, header fields and problem documents. */
 const REQUEST_ID = /^[A-Za-z0-9._~-]{1,128}$/
 
-/** The id that a trusted proxy sent; otherwise a new one. */
-export function requestIdOf({ section, socket }: ClientRequest, trustedProxies: TrustedProxies): string {
-  if (!trustedProxies.has(peerAddress(socket.remoteAddress))) return randomUUID()
+export function isRequestId(text: string): boolean {
+  return REQUEST_ID.test(text)
+}
+
+/** The id that one of the peers sent; otherwise a new one. */
+export function requestIdOf({ section, socket }: ClientRequest, peers: TrustedProxies): string {
+  if (!peers.has(peerAddress(socket.remoteAddress))) return randomUUID()
   const [received, ...others] = section.fields.values(REQUEST_ID_FIELD)
-  const isValid = received !== undefined && others.length === 0 && REQUEST_ID.test(received)
+  const isValid = received !== undefined && others.length === 0 && isRequestId(received)
   return isValid ? received : randomUUID()
 }

@@ -23,7 +23,7 @@ export class ShadowDecisions {
   /** Counts one result; where the codes differ, the exchange has that of the candidate. Never throws. */
   judge(exchange: Exchange, shadow: ShadowEngine, request: AuthorizationRequest, live: Evaluation): void {
     try {
-      if (this.#waiting >= MOST_WAITING && !shadow.isAlike(live.decision)) return this.#count('unjudged')
+      if (this.#waiting >= MOST_WAITING && !shadow.isAlike(request, live)) return this.#count('unjudged')
       const code = shadow.decide(request, live)
       if (code instanceof Promise) void this.#await(exchange, code, live)
       else this.#note(exchange, code, live)

@@ -5,8 +5,10 @@
 
 import { isIP, isIPv6 } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
+import { fieldName } from '../http/wire/field-name.ts'
 import { peerAddress, type TrustedProxies } from './forwarded.ts'
 
+const FORWARDED_FOR = fieldName('x-forwarded-for')
 /** Elements of X-Forwarded-For that are read, from the last one. */
 const MAX_HOPS = 32
 /** The length of an address with brackets and port. */
@@ -39,25 +41,37 @@ export function clientNetwork(peer: string | undefined, proxies: TrustedProxies)
  * The network of the client behind a trusted proxy: the last address in X-Forwarded-For that is not a trusted proxy.
  * Null without a trusted proxy, or if none of them names the client.
  */
-export function forwardedNetwork(
-  { socket, rawHeaders }: ClientRequest,
-  proxies: TrustedProxies,
-): string | null {
-  if (clientNetwork(socket.remoteAddress, proxies) !== null) return null
-  for (const hop of lastHops(rawHeaders)) {
+export function forwardedNetwork(request: ClientRequest, proxies: TrustedProxies): string | null {
+  if (clientNetwork(request.socket.remoteAddress, proxies) !== null) return null
+  const address = forwardedAddress(request, proxies)
+  return address === null ? null : networkOf(address)
+}
+
+/**
+ * The last address in X-Forwarded-For that is not a trusted proxy. The caller trusts the peer.
+ *
+ * @returns null where there is none
+ */
+export function forwardedAddress({ section }: ClientRequest, proxies: TrustedProxies): string | null {
+  for (const hop of lastHops(section.fields.values(FORWARDED_FOR))) {
     const address = hostOf(hop)
     if (isIP(address) === 0) return null
-    if (!proxies.has(address)) return networkOf(address)
+    if (!proxies.has(address)) return address
   }
   return null
 }
 
+/** The network of the client; that of the peer where a trusted proxy does not name it. */
+export function networkOfClient(request: ClientRequest, proxies: TrustedProxies): string {
+  const peer = request.socket.remoteAddress
+  const client = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
+  return client ?? networkOf(peerAddress(peer))
+}
+
 /** The last hops, from last to first, at most `MAX_HOPS`. */
-function* lastHops(rawHeaders: readonly string[]): Generator<string> {
+function* lastHops(lines: readonly string[]): Generator<string> {
   let remaining = MAX_HOPS
-  for (let i = rawHeaders.length - 2; i >= 0; i -= 2) {
-    if (rawHeaders[i]?.toLowerCase() !== 'x-forwarded-for') continue
-    const list = rawHeaders[i + 1] ?? ''
+  for (const list of lines.toReversed()) {
     for (let end = list.length; end >= 0 && remaining-- > 0;) {
       const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1)
       yield end - comma > MAX_HOP_LENGTH ? '' : list.slice(comma + 1, end).trim()

@@ -1,20 +1,24 @@
 /** Forwards a request to its upstream and streams the response back. A Forwarding exists for one request. */
 
 import { performance } from 'node:perf_hooks'
+import { forwardedTarget } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Exchange } from '../http/server/exchange.ts'
+import type { Exchange, ForwardedRequest } from '../http/server/exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { isGrpc } from '../http/wire/grpc.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
 import { Deadlines, type Timed } from './deadlines.ts'
 import { discardBody } from './discard-body.ts'
 import { type BufferedBody, isSmall } from './small-bodies.ts'
-import type {
-  ResponseHead,
-  RequestControl,
-  UpstreamRequest,
-  RequestOwner,
-  ResponseReceiver,
+import {
+  type ResponseHead,
+  type RequestControl,
+  Unprocessed,
+  type UpstreamRequest,
+  type RequestOwner,
+  type ResponseReceiver,
 } from '../http/client/upstream-request.ts'
 import { ownerOf } from './request-owner.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
@@ -24,6 +28,7 @@ import type { Upstream } from './upstream.ts'
 import {
   blameOf,
   busy,
+  faultName,
   abandoned,
   protocolError,
   refusalOf,
@@ -88,7 +93,14 @@ function choose({ exchange, upstream, repeatable }: ForwardTask, now: number): T
 const deadlines = new Deadlines()
 
 class Forwarding
-  implements ResponseReceiver, BodyOwner, ResponseListener, ResponseRelayOwner, Timed, BufferedBody
+  implements
+    ResponseReceiver,
+    BodyOwner,
+    ResponseListener,
+    ResponseRelayOwner,
+    Timed,
+    BufferedBody,
+    ForwardedRequest
 {
   readonly #task: ForwardTask
   readonly #exchange: Exchange
@@ -135,12 +147,12 @@ class Forwarding
     this.#responseTimeout = evaluation?.decision.route?.responseTimeout ?? upstream.config.responseTimeout
     this.#hopRequest = {
       method: request.method,
-      // Exactly the bytes that the router matched.
-      path: evaluation === null ? '' : evaluation.decision.path + evaluation.query,
-      headers: requestHeaders(exchange, upstream.config, upstream.proxies),
+      path: evaluation === null ? '' : forwardedTarget(evaluation),
+      headers: requestHeaders(exchange, upstream.config, upstream.proxies, upstream.identity),
       host: upstream.config.passHost ? request.host : null,
       body: this.#body,
       length: length === 0 && !HAS_CONTENT.has(request.method) ? null : length,
+      grpc: isGrpc(request.section.fields),
     }
   }
 
@@ -150,8 +162,13 @@ class Forwarding
   }
 
   start(target: Target, now: number): void {
-    this.#exchange.response.listen(this)
+    this.#listen()
     this.#begin(target, now)
+  }
+
+  #listen(): void {
+    this.#exchange.response.listen(this)
+    this.#exchange.forwarding = this
   }
 
   #begin(target: Target, now: number): void {
@@ -163,7 +180,7 @@ class Forwarding
 
   /** Reads the body first: a complete body needs no upload slot. */
   bufferBody(): void {
-    this.#exchange.response.listen(this)
+    this.#listen()
     this.#bufferingBody = true
     this.#upstream.smallBodies.add(this)
     this.#body?.read(0)
@@ -188,6 +205,7 @@ class Forwarding
 
   #send(target: Target, now: number): void {
     this.#target = target
+    this.#exchange.target = target.origin
     // Connecting has its own timeout, which is shorter.
     deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
     this.#epoch = target.begin(now)
@@ -195,7 +213,8 @@ class Forwarding
       target.uploads++
       this.#uploading = true
     }
-    target.dispatch(this.#hopRequest, this)
+    const traceParent = this.#exchange.trace?.attempt(target.url) ?? null
+    target.dispatch(traceParent === null ? this.#hopRequest : traced(this.#hopRequest, traceParent), this)
   }
 
   connected(control: RequestControl): boolean {
@@ -231,6 +250,7 @@ class Forwarding
       deadlines.remove(this)
       const now = performance.now()
       this.#exchange.respondedAt = now
+      this.#exchange.trace?.responded(status)
       this.#target?.ejection.responseStarted(this.#epoch, now)
       this.#relay.begin(head)
     } catch (error) {
@@ -250,6 +270,7 @@ class Forwarding
   ended(trailers: readonly string[]): void {
     this.#endAttempt()
     if (this.#finished) return
+    this.#exchange.trace?.attemptEnded(null)
     try {
       this.#relay.end(trailers)
     } catch (error) {
@@ -270,13 +291,16 @@ class Forwarding
   failed(error: Error): void {
     const target = this.#endAttempt()
     if (target === null) return
+    if (!this.#finished) this.#exchange.trace?.attemptEnded(faultName(error))
     const now = performance.now()
     // The upstream closed an idle connection just as it was reused. That is no fault of the target.
     const race = target.isKeepAliveRace(error)
     const blame = race ? null : blameOf(error, this.#control !== null, this.#responseStarted)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
     if (this.#finished) return
-    const next = race || blame !== null ? this.#next(target, race, now) : null
+    const unprocessed = error instanceof Unprocessed ? error : null
+    const retriable = race || blame !== null || unprocessed !== null
+    const next = retriable ? this.#next(target, race, unprocessed, now) : null
     if (next === null) return this.#fail(refusalOf(error, this.#control !== null), error)
     this.#upstream.retried(target, next, error)
     this.#retries++
@@ -287,12 +311,14 @@ class Forwarding
 
   /**
    * The target of a retry. A request of which nothing was written may always be retried, any other only if it is
-   * repeatable. The first keep-alive race does not count: every HTTP client must expect it.
+   * repeatable, or if the target has not processed it. The first keep-alive race does not count, nor a connection that
+   * the target closes in good order: every HTTP client must expect them.
    */
-  #next(tried: Target, race: boolean, now: number): Target | null {
+  #next(tried: Target, race: boolean, unprocessed: Unprocessed | null, now: number): Target | null {
     if (this.#responseStarted || this.#retries === this.#upstream.retries) return null
-    if (this.#control !== null && !this.#repeatable) return null
-    return this.#upstream.retryTarget(tried, this.#previous, race, race && this.#retries === 0, now)
+    if (this.#control !== null && !this.#repeatable && unprocessed?.intact !== true) return null
+    const free = (race || unprocessed?.goingAway === true) && this.#retries === 0
+    return this.#upstream.retryTarget(tried, this.#previous, race || unprocessed !== null, free, now)
   }
 
   /** Ends the attempt. Each attempt ends once, also an abandoned one. */
@@ -318,6 +344,12 @@ class Forwarding
     this.#uploading = false
   }
 
+  /** The streams of a call of gRPC answer each other. Once it has a response, the time of its connection bounds both. */
+  mayBeSilent(): boolean {
+    const isStream = this.#hopRequest.grpc === true && this.#upstream.config.protocol !== 'http1'
+    return isStream && !this.#finished && this.#exchange.respondedAt > 0
+  }
+
   bodyRefused(refusal: Refusal): void {
     if (!this.#finished) this.#fail(refusal, null)
   }
@@ -334,6 +366,10 @@ class Forwarding
 
   unwritable(error: unknown): void {
     this.#fail(protocolError, error)
+  }
+
+  abandon(): void {
+    if (!this.#finished) this.#abandon()
   }
 
   #fail(refusal: Refusal, cause: unknown): void {
@@ -358,5 +394,13 @@ class Forwarding
     if (this.#control !== null) this.#control.abort(abandoned)
     // No connection was available yet: the request leaves the queue.
     else if (this.#target?.cancel(this) === true) this.#endAttempt()
+  }
+}
+
+/** With a field for one attempt only. @param traceParent a valid value */
+function traced(request: UpstreamRequest, traceParent: string): UpstreamRequest {
+  return {
+    ...request,
+    headers: [...request.headers, new FieldLines(`traceparent: ${traceParent}\r\n`, null)],
   }
 }

@@ -7,9 +7,11 @@ import { performance } from 'node:perf_hooks'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
 import type { Target } from './target.ts'
+import type { RunningCheck } from './running-check.ts'
 import { loadUndici } from '../http/client/undici.ts'
 import { abandoned } from './upstream-faults.ts'
-import type { UpstreamHealth } from '../config/config.ts'
+import type { UpstreamHealth, UpstreamProtocol } from '../config/config.ts'
+import { startHttp2Check } from './http2-check.ts'
 
 /** The longest interval of checks for an unavailable target, in ms, for a quick recovery. */
 const MAX_UNAVAILABLE_INTERVAL = 500
@@ -17,20 +19,20 @@ const MAX_UNAVAILABLE_INTERVAL = 500
 export class HealthCheck {
   readonly #target: Target
   readonly #settings: UpstreamHealth
-  readonly #connect: buildConnector.connector
+  readonly #start: StartCheck
   #timer: NodeJS.Timeout | null = null
-  #check: Check | null = null
+  #check: RunningCheck | null = null
   #stopped = false
 
-  constructor(target: Target, settings: UpstreamHealth, tls: TlsOptions) {
+  constructor(target: Target, settings: UpstreamHealth, tls: TlsOptions, protocol: UpstreamProtocol) {
     this.#target = target
     this.#settings = settings
-    this.#connect = undiciConnector(settings.timeout, tls)
+    this.#start = checkBy(protocol, settings, tls)
   }
 
   /** The first check runs at once. */
   start(): void {
-    this.#check = startCheck(this.#target.url, this.#settings, this.#connect, (cause) => this.#checked(cause))
+    this.#check = this.#start(this.#target.url, (cause) => this.#checked(cause))
   }
 
   stop(): void {
@@ -53,23 +55,36 @@ function start(health: HealthCheck): void {
   health.start()
 }
 
+/** Reports once: the fault, or null. */
+type StartCheck = (url: URL, report: (cause: unknown) => void) => RunningCheck
+
+type CheckSettings = Pick<UpstreamHealth, 'path' | 'timeout'>
+
 /** Resolves with the fault of one check, or null. */
 export function checkOnce(
   url: URL,
-  settings: Pick<UpstreamHealth, 'path' | 'timeout'>,
+  settings: CheckSettings,
   tls: TlsOptions,
+  protocol: UpstreamProtocol,
 ): Promise<unknown> {
   return new Promise((resolve) => {
-    startCheck(url, settings, undiciConnector(settings.timeout, tls), resolve)
+    checkBy(protocol, settings, tls)(url, resolve)
   })
+}
+
+/** Checks use the protocol of requests: a target that does not speak it is not healthy. */
+function checkBy(protocol: UpstreamProtocol, settings: CheckSettings, tls: TlsOptions): StartCheck {
+  if (protocol !== 'http1') return (url, report) => startHttp2Check(url, settings, tls, report)
+  const connect = undiciConnector(settings.timeout, tls)
+  return (url, report) => startCheck(url, settings, connect, report)
 }
 
 function startCheck(
   url: URL,
-  { path, timeout }: Pick<UpstreamHealth, 'path' | 'timeout'>,
+  { path, timeout }: CheckSettings,
   connect: buildConnector.connector,
   report: (cause: unknown) => void,
-): Check {
+): RunningCheck {
   const client = new (loadUndici().Client)(url.origin, { connect, allowH2: false })
   const check = new Check(client, timeout, report)
   check.start(path, url.hostname)
@@ -77,7 +92,7 @@ function startCheck(
 }
 
 /** One check. Reports its result once: the fault, or null. */
-class Check implements Dispatcher.DispatchHandler {
+class Check implements Dispatcher.DispatchHandler, RunningCheck {
   readonly #client: Client
   readonly #report: (cause: unknown) => void
   readonly #timer: NodeJS.Timeout

@@ -27,6 +27,32 @@ export function identity({
   return headers
 }
 
+/** All fields that {@link identity} may write, in the order of answers. */
+export const IDENTITY_FIELDS = [
+  'x-seatgate-tenant',
+  'x-seatgate-user',
+  'x-seatgate-email',
+  'x-seatgate-space',
+  'x-seatgate-seats',
+  'x-seatgate-seats-count',
+  'x-seatgate-permission',
+  'x-seatgate-auth',
+] as const
+
+/**
+ * The same for the answer to another proxy: name, value, … of all fields. A value that doesn't exist is empty, so that the
+ * proxy overwrites the client's own field of that name.
+ */
+export function wholeIdentity(decision: Decision): string[] {
+  const present = identity(decision)
+  const headers: string[] = []
+  for (const name of IDENTITY_FIELDS) {
+    const at = present.indexOf(name)
+    headers.push(name, at < 0 ? '' : (present[at + 1] ?? ''))
+  }
+  return headers
+}
+
 /** Bytes of names in `x-seatgate-seats`: servers take 8 KiB of header section. A name has 2.3 KiB at most. */
 const MOST_NAMES = 4096
 

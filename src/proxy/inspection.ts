@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connectEvent, openSocket, tlsOptions } from '../http/client/connector.ts'
+import { probeHttp2 } from '../http/client/http2-probe.ts'
 import { checkOnce } from './health.ts'
 import { addressOf } from './target.ts'
 
@@ -27,21 +28,23 @@ const ALERT_TIME = 1000
  */
 export async function inspectTarget(
   url: URL,
-  { tls, health }: Pick<UpstreamConfig, 'tls' | 'health'>,
+  { tls, health, protocol }: Pick<UpstreamConfig, 'tls' | 'health' | 'protocol'>,
   timeout: number,
 ): Promise<TargetInspection> {
   const options = tlsOptions(tls)
-  const socket = await opened(addressOf(url, options), timeout)
+  const address = addressOf(url, options)
+  const socket = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
   const validUntil = tls?.insecureSkipVerify === true ? null : expiryOf(socket)
   socket.destroy()
-  const fault = health === null ? null : await checkOnce(url, health, options)
+  if (protocol !== 'http1') await probeHttp2(address, url.host, timeout)
+  const fault = health === null ? null : await checkOnce(url, health, options, protocol)
   const unhealthy = fault === null || fault instanceof Error ? fault : new Error(String(fault))
   return { validUntil, unhealthy }
 }
 
-function opened(address: Address, timeout: number): Promise<Socket> {
+function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
-  const socket = openSocket(address)
+  const socket = openSocket(address, null, alpn)
   const timer = setTimeout(() => socket.destroy(timedOut()), timeout)
   socket.once('error', reject)
   socket.once('close', () => {

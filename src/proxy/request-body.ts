@@ -17,6 +17,8 @@ export interface BodyOwner {
   bodyReceived?(): void
   /** Reading has stopped until the reader takes some of the body. */
   bodyPaused?(): void
+  /** Whether the client may be silent for longer. */
+  mayBeSilent?(): boolean
 }
 
 export const bodyTooLarge: Refusal = new Refusal(
@@ -110,7 +112,9 @@ export class RequestBody extends Readable implements BodySink {
   }
 
   timedOut(): void {
-    if (!this.destroyed) this.#owner.bodyRefused(bodyTooSlow)
+    if (this.destroyed) return
+    if (this.#owner.mayBeSilent?.() === true) this.#timer = setTimeout(onTimeout, this.#stall, this)
+    else this.#owner.bodyRefused(bodyTooSlow)
   }
 
   /** Releases the request and leaves it flowing, so that the rest of the body cannot block the connection. */

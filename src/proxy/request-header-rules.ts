@@ -8,7 +8,7 @@ import { HeaderRules } from './header-rules.ts'
  * - `proxy`: describes the client of a proxy; passes from trusted proxies
  * - the others by name
  */
-type Treatment =
+export type Treatment =
   | 'pass'
   | 'drop'
   | 'override'
@@ -17,6 +17,8 @@ type Treatment =
   | 'authorization'
   | 'cookie'
   | 'forwarded'
+  | 'traceparent'
+  | 'tracestate'
   | 'x-forwarded-for'
   | 'x-forwarded-host'
   | 'x-forwarded-proto'
@@ -103,6 +105,8 @@ const BY_NAME = [
   'connection',
   'cookie',
   'forwarded',
+  'traceparent',
+  'tracestate',
   'x-forwarded-for',
   'x-forwarded-host',
   'x-forwarded-proto',
@@ -125,3 +129,8 @@ const prefixes = [
 ]
 
 export const requestHeaderRules: HeaderRules<Treatment> = new HeaderRules<Treatment>(names, prefixes, 'pass')
+
+/** The same, and a field of the gateway that no client may send in any spelling. @param name folded */
+export function rulesWithout(name: string): HeaderRules<Treatment> {
+  return new HeaderRules<Treatment>(new Map([...names, [name, treated('drop')]]), prefixes, 'pass')
+}

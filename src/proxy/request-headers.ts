@@ -1,14 +1,15 @@
 /** The header fields of a forwarded request: those of the client that may pass, then those of the gateway. */
 
 import type { UpstreamConfig } from '../config/config.ts'
-import type { Exchange } from '../http/server/exchange.ts'
+import type { Exchange, RequestTrace } from '../http/server/exchange.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { withoutSession } from './reserved-cookies.ts'
 import { forwardedFields, peerAddress, ForwardedContext, type TrustedProxies } from './forwarded.ts'
-import { connectionNames, foldName } from './header-rules.ts'
+import { connectionNames, foldName, type HeaderRules } from './header-rules.ts'
 import { identity } from './identity-headers.ts'
-import { requestHeaderRules } from './request-header-rules.ts'
+import { requestHeaderRules, type Treatment } from './request-header-rules.ts'
+import type { UpstreamIdentity } from './upstream-identity.ts'
 
 /**
  * The client's fields keep their order and bytes. The identity of the caller and the fields of the gateway follow. Fields
@@ -18,6 +19,7 @@ export function requestHeaders(
   exchange: Exchange,
   config: UpstreamConfig,
   proxies: TrustedProxies,
+  signed: UpstreamIdentity | null = null,
 ): readonly FieldLines[] {
   const { request, evaluation } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
@@ -26,17 +28,35 @@ export function requestHeaders(
   const isPublic = decision === null || decision.permission === 'public'
   const allowed = {
     overrides: config.passOverrides,
+    ...allowedTrace(exchange.trace, forwardedContext !== null),
     authorization: config.passAuthorization && !isPublic,
   }
-  const client = new FieldLines(passing(request.section, allowed, forwardedContext), null)
+  const rules = signed === null ? requestHeaderRules : signed.rules
+  const client = new FieldLines(passing(request.section, rules, allowed, forwardedContext), null)
   const caller = isPublic ? FieldLines.none : FieldLines.of(identity(decision))
   const proto = 'encrypted' in request.socket ? 'https' : 'http'
   const forwarded = FieldLines.of(forwardedFields(forwardedContext, peer, proto, request.host ?? ''))
-  return [client, caller, exchange.requestIdLine, forwarded]
+  const jwt = signed === null || isPublic ? null : signed.lineFor(decision)
+  if (jwt === null) return [client, caller, exchange.requestIdLine, forwarded]
+  return [client, caller, jwt, exchange.requestIdLine, forwarded]
+}
+
+/**
+ * The gateway's own `traceparent` replaces that of the client. Data of the systems that a trace has passed belong to that
+ * trace (W3C Trace Context, section 3.3).
+ */
+function allowedTrace(
+  trace: RequestTrace | null,
+  trusted: boolean,
+): Pick<Allowed, 'traceParent' | 'traceState'> {
+  const isOwn = trace !== null && trace.propagates
+  return { traceParent: !isOwn, traceState: trusted && (!isOwn || trace.continued) }
 }
 
 /** Whether fields pass that usually do not. */
 interface Allowed {
+  readonly traceParent: boolean
+  readonly traceState: boolean
   readonly overrides: boolean
   readonly authorization: boolean
 }
@@ -47,6 +67,7 @@ interface Allowed {
  */
 function passing(
   { fields, connection }: HeaderSection,
+  rules: HeaderRules<Treatment>,
   allowed: Allowed,
   forwardedContext: ForwardedContext | null,
 ): string {
@@ -57,7 +78,7 @@ function passing(
   for (let i = 0; i < fields.count; i++) {
     let passes = true
     let line = ''
-    switch (requestHeaderRules.treatment(fields, i)) {
+    switch (rules.treatment(fields, i)) {
       case 'pass':
         break
       case 'override':
@@ -65,6 +86,12 @@ function passing(
         break
       case 'proxy':
         passes = forwardedContext !== null
+        break
+      case 'traceparent':
+        passes = allowed.traceParent
+        break
+      case 'tracestate':
+        passes = allowed.traceState
         break
       case 'authorization':
         passes = allowed.authorization

@@ -5,11 +5,19 @@ import { fieldName } from '../http/wire/field-name.ts'
 import { FieldTable } from '../http/wire/field-table.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { connectionNames, foldName, HeaderRules } from './header-rules.ts'
+import { connectionNames, foldName, HeaderRules, type Treatments } from './header-rules.ts'
 import { maySet } from './reserved-cookies.ts'
 
 type Treatment =
-  'pass' | 'drop' | 'connection' | 'content-length' | 'date' | 'set-cookie' | 'trailer' | 'transfer-encoding'
+  | 'pass'
+  | 'drop'
+  | 'connection'
+  | 'content-length'
+  | 'date'
+  | 'set-cookie'
+  | 'trailer'
+  | 'transfer-encoding'
+  | 'vary'
 
 /**
  * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to the client has
@@ -41,11 +49,26 @@ const names = new Map(
 )
 
 /** `x-seatgate` is reserved for the gateway. */
-const responseHeaderRules = new HeaderRules<Treatment>(
-  names,
-  [{ prefix: 'x-seatgate', exact: 'drop', other: 'drop' }],
-  'pass',
-)
+const RESERVED = { prefix: 'x-seatgate', exact: 'drop', other: 'drop' } as const
+const responseHeaderRules = new HeaderRules<Treatment>(names, [RESERVED], 'pass')
+
+/** For tables with `cors`: the gateway alone tells which pages may read a response. */
+const withCors = new Map<string, Treatments<Treatment>>([
+  ...names,
+  ['vary', { exact: 'vary', other: 'pass' }],
+])
+const CORS = { prefix: 'access-control', exact: 'drop', other: 'drop' } as const
+const corsHeaderRules = new HeaderRules<Treatment>(withCors, [RESERVED, CORS], 'pass')
+
+/** For routes with rate limits: `RateLimit` and `RateLimit-Policy` are the gateway's. */
+const LIMITED = { prefix: 'ratelimit', exact: 'drop', other: 'drop' } as const
+const limitedHeaderRules = new HeaderRules<Treatment>(names, [RESERVED, LIMITED], 'pass')
+const limitedCorsRules = new HeaderRules<Treatment>(withCors, [RESERVED, CORS, LIMITED], 'pass')
+
+function rulesFor(cors: string | null, limited: boolean): HeaderRules<Treatment> {
+  if (limited) return cors === null ? limitedHeaderRules : limitedCorsRules
+  return cors === null ? responseHeaderRules : corsHeaderRules
+}
 
 /** Clients built on Node.js silently drop further fields, so a response with more is refused. */
 const MAX_FIELDS = 2000
@@ -54,9 +77,16 @@ const MAX_FIELDS = 2000
  * The fields to write, without the request id. Their order, duplicates and bytes (as latin1) stay.
  *
  * @param chunks the client accepts a chunked body
+ * @param cors lines `Access-Control-*` in place of the upstream's; null: the upstream's pass
+ * @param limited the route has rate limits, whose fields stand in place of the upstream's
  * @returns a string: the fault of the response
  */
-export function responseHeaders({ status, fields }: ResponseHead, chunks: boolean): ResponseFields | string {
+export function responseHeaders(
+  { status, fields }: ResponseHead,
+  chunks: boolean,
+  cors: string | null = null,
+  limited = false,
+): ResponseFields | string {
   if (fields.count > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
   const connection = fields.values(CONNECTION)
   const named = connection.length === 0 ? null : namesIn(connection)
@@ -65,13 +95,15 @@ export function responseHeaders({ status, fields }: ResponseHead, chunks: boolea
   /** The fields from this one on are not in `text` yet, and pass. */
   let first = 0
   let trailer: string | null = null
+  let vary: string | null = null
+  const rules = rulesFor(cors, limited)
   let length: string | null = null
   let hasDate = false
   let sized = false
   let chunked = false
   for (let i = 0; i < fields.count; i++) {
     let passes = true
-    switch (responseHeaderRules.treatment(fields, i)) {
+    switch (rules.treatment(fields, i)) {
       case 'pass':
         break
       case 'date':
@@ -94,6 +126,10 @@ export function responseHeaders({ status, fields }: ResponseHead, chunks: boolea
         chunked = true
         passes = false
         break
+      case 'vary':
+        vary = joinValues(vary, fields.value(i))
+        passes = false
+        break
       case 'trailer':
         trailer = joinValues(trailer, fields.value(i))
         passes = false
@@ -110,8 +146,16 @@ export function responseHeaders({ status, fields }: ResponseHead, chunks: boolea
   text += fields.lines(first, fields.count)
   const hasBody = status !== 204 && status !== 304
   if (trailer !== null && !sized && chunks && hasBody) text += `trailer: ${trailer}\r\n`
+  if (cors !== null) text += `${cors}Vary: ${withOrigin(vary)}\r\n`
   if (named?.has('date') === true) hasDate = false
   return new ResponseFields(text, { length, connection: null, hasDate }, null)
+}
+
+/** For caches: the response depends on the Origin of its request (WHATWG Fetch, "CORS protocol and HTTP caches"). */
+function withOrigin(vary: string | null): string {
+  if (vary === null) return 'Origin'
+  const names = vary.split(',').map((name) => name.trim().toLowerCase())
+  return names.includes('*') || names.includes('origin') ? vary : `${vary}, Origin`
 }
 
 const CONNECTION = fieldName('connection')
@@ -130,15 +174,20 @@ function namesIn(lines: readonly string[]): ReadonlySet<string> | null | string 
 }
 
 /** The fields of an interim response (1xx), which has no body and no fields about one. */
-export function interimHeaders({ fields }: ResponseHead): ResponseFields {
+export function interimHeaders(
+  { fields }: ResponseHead,
+  cors: string | null = null,
+  limited = false,
+): ResponseFields {
   let text = ''
+  const rules = rulesFor(cors, limited)
   for (let i = 0; i < fields.count; i++)
-    if (isPlain(responseHeaderRules.treatment(fields, i))) text += fields.lines(i, i + 1)
+    if (isPlain(rules.treatment(fields, i))) text += fields.lines(i, i + 1)
   return new ResponseFields(text, { length: null, connection: null, hasDate: false }, null)
 }
 
 function isPlain(treatment: Treatment): boolean {
-  return treatment === 'pass' || treatment === 'date'
+  return treatment === 'pass' || treatment === 'date' || treatment === 'vary'
 }
 
 /** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */
@@ -163,15 +212,20 @@ const NOT_TRAILERS = new Set([
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
 /** The trailer fields that pass: name, value, … Throws when there are too many. */
-export function responseTrailers(raw: readonly string[]): readonly string[] {
+export function responseTrailers(
+  raw: readonly string[],
+  cors: string | null = null,
+  limited = false,
+): readonly string[] {
   if (raw.length === 0) return NO_TRAILERS
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   const fields = FieldTable.of(raw)
   if (fields === null) throw new Error('a malformed trailer field')
   const trailers: string[] = []
+  const rules = rulesFor(cors, limited)
   for (let i = 0; i < fields.count; i++) {
     const name = fields.name(i)
-    if (responseHeaderRules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    if (rules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
     trailers.push(name, fields.value(i))
   }
   return trailers

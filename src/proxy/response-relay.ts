@@ -3,10 +3,14 @@
 import type { Exchange } from '../http/server/exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
+import { fieldName } from '../http/wire/field-name.ts'
+import { isGrpc } from '../http/wire/grpc.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { passed } from './buffer-garbage.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
 import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
+
+const GRPC_STATUS = fieldName('grpc-status')
 
 /** Unsent bytes for the client beyond which interim responses are dropped. */
 const INTERIM_BACKLOG = 64 * 1024
@@ -53,14 +57,19 @@ export class ResponseRelay implements ResponseListener {
   interim(head: ResponseHead): void {
     const { response } = this.#exchange
     if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
-    response.writeInformation(head.status, interimHeaders(head))
+    response.writeInformation(
+      head.status,
+      interimHeaders(head, this.#exchange.cors, this.#exchange.isLimited),
+    )
   }
 
   /** Throws if the client cannot be given this response. Nothing of it is sent yet. */
   begin(head: ResponseHead): void {
     const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
-    const headers = responseHeaders(head, chunks)
+    const headers = responseHeaders(head, chunks, this.#exchange.cors, this.#exchange.isLimited)
     if (typeof headers === 'string') throw new Error(headers)
+    this.#exchange.grpcResponse = this.#exchange.request.http2 && isGrpc(head.fields)
+    this.#noteGrpcStatus(head.fields.values(GRPC_STATUS)[0])
     this.#status = head.status
     this.#phrase = head.phrase
     this.#headers = headers
@@ -88,7 +97,7 @@ export class ResponseRelay implements ResponseListener {
     this.#headers = null
     // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is unknown.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
-    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.requestIdLine)
+    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.responseLines)
     this.#headWritten = true
     return true
   }
@@ -110,9 +119,16 @@ export class ResponseRelay implements ResponseListener {
 
   /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
-    const trailers = responseTrailers(rawTrailers)
+    const trailers = responseTrailers(rawTrailers, this.#exchange.cors, this.#exchange.isLimited)
+    const grpcStatus = trailers.indexOf('grpc-status')
+    if (grpcStatus % 2 === 0) this.#noteGrpcStatus(trailers[grpcStatus + 1])
     if (this.#headers === null) this.#finish(trailers)
     else this.#trailers = trailers
+  }
+
+  /** For the access log. */
+  #noteGrpcStatus(value: string | undefined): void {
+    if (value !== undefined && /^[0-9]{1,3}$/.test(value)) this.#exchange.grpcStatus = Number(value)
   }
 
   #finish(trailers: readonly string[]): void {
@@ -125,16 +141,15 @@ export class ResponseRelay implements ResponseListener {
   }
 
   /**
-   * Aborts the response. If its head is written, the connection is reset for HTTP/1.0: there the end of the connection
-   * may be the end of the body, so a plain close would make a truncated body look complete.
+   * Stops the response. If its head is written, it is aborted for HTTP/1.0: there the end of the connection may be the end
+   * of the body, so a plain close would make a truncated body look complete.
    */
   abort(): void {
     const { response } = this.#exchange
     this.#headers = null
     if (!response.headersSent) return
     response.flushHeaders()
-    // Node.js ignores a reset of a socket that is already ending.
-    if (!this.#http11 && !response.socket.writableEnded) response.socket.resetAndDestroy()
+    if (!this.#http11) response.abort()
   }
 
   /** The response has ended, or its connection is closed. */

@@ -9,6 +9,8 @@ import {
   type ResponseReceiver,
 } from '../http/client/upstream-request.ts'
 import { ConnectionPool } from '../http/client/connection-pool.ts'
+import { Http2Pool } from '../http/client/http2-pool.ts'
+import type { RequestPool } from '../http/client/request-pool.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { EjectionSettings } from './upstream-options.ts'
@@ -22,16 +24,18 @@ const KEEP_ALIVE_MAX = 60_000
 
 export class Target {
   readonly url: URL
+  /** The name of the target in logs. */
+  readonly origin: string
   readonly ejection: OutlierEjection
   /** Requests in flight and waiting. Abandoned ones count until they end. */
   pending = 0
   /** Requests among them whose body is not completely received. */
   uploads = 0
-  /** For WebSockets: each connection carries one handshake. */
+  /** For WebSockets, over HTTP/1.1: each connection carries one handshake. */
   readonly agent: TargetAgent
   readonly #config: UpstreamConfig
   readonly #address: Address
-  readonly #pool: ConnectionPool
+  readonly #pool: RequestPool
 
   constructor(
     url: URL,
@@ -41,6 +45,7 @@ export class Target {
     owner: OutlierEjectionOwner,
   ) {
     this.url = url
+    this.origin = url.origin
     this.ejection = new OutlierEjection(ejection, config.health, owner)
     this.#config = config
     this.#address = addressOf(url, tls)
@@ -49,7 +54,7 @@ export class Target {
   }
 
   get status(): TargetStatus {
-    return { target: this.url.origin, state: this.ejection.state, pending: this.pending }
+    return { target: this.origin, state: this.ejection.state, pending: this.pending }
   }
 
   /** A request starts. @returns the epoch for `end` and for its results to `ejection` */
@@ -101,9 +106,9 @@ export class Target {
     return this.#pool.destroy()
   }
 
-  #openPool(): ConnectionPool {
-    const { connections, uploads, evictionDelay, connectTimeout, bodyTimeout } = this.#config
-    return new ConnectionPool({
+  #openPool(): RequestPool {
+    const { connections, uploads, evictionDelay, connectTimeout, bodyTimeout, protocol } = this.#config
+    const settings = {
       ...this.#address,
       authority: this.url.host,
       connections,
@@ -111,9 +116,11 @@ export class Target {
       evictionDelay,
       connectTimeout,
       bodyTimeout,
-      keepAlive: KEEP_ALIVE,
       keepAliveMax: KEEP_ALIVE_MAX,
-    })
+    }
+    if (protocol === 'http1') return new ConnectionPool({ ...settings, keepAlive: KEEP_ALIVE })
+    // Servers announce the end of an HTTP/2 connection, and keep idle ones for longer.
+    return new Http2Pool({ ...settings, keepAlive: KEEP_ALIVE_MAX })
   }
 }
 

@@ -6,8 +6,10 @@ import {
   ClientClosed,
   ConnectionLost,
   Evicted,
+  NoHttp2,
   NotForwardable,
   SlowClient,
+  Unprocessed,
 } from '../http/client/upstream-request.ts'
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
@@ -40,6 +42,12 @@ export const busy: Refusal = new Refusal(
   'The upstream has too many requests waiting. Nothing was sent to it: the request may be repeated.',
 )
 
+/** An HTTP/2 target refused the stream, and the request can not be sent again. */
+const unprocessed = new Refusal(
+  'unavailable',
+  'The upstream has not processed the request: it may be repeated.',
+)
+
 /** Evicted while waiting for a slot, or while holding one. */
 const evictedWaiting = new Refusal(
   'unavailable',
@@ -59,6 +67,8 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof SlowClient) return bodyTooSlow
   if (error instanceof Evicted) return connected ? evicted : evictedWaiting
   if (error instanceof BodyTimeout) return timedOut
+  if (error instanceof Unprocessed) return unprocessed
+  if (error instanceof NoHttp2) return protocolError
   return connected ? protocolError : unreachable
 }
 
@@ -69,9 +79,15 @@ export function blameOf(error: Error, connected: boolean, responseStarted: boole
   return !responseStarted && error instanceof ConnectionLost ? 'reset' : null
 }
 
-const NOT_UPSTREAM_FAULTS = [NotForwardable, SlowClient, Evicted, ClientClosed]
+const NOT_UPSTREAM_FAULTS = [NotForwardable, SlowClient, Evicted, ClientClosed, Unprocessed]
 
 /** The client or the gateway caused the error. */
 function isNotUpstreamFault(error: Error): boolean {
   return NOT_UPSTREAM_FAULTS.some((kind) => error instanceof kind)
+}
+
+/** A short name for spans: a code such as `ECONNREFUSED`, or the kind of error. There are few of them. */
+export function faultName(error: Error): string {
+  const code = 'code' in error ? error.code : null
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : error.constructor.name
 }

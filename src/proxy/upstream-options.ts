@@ -1,10 +1,13 @@
 /** The parameters of an upstream that have no key in the configuration. */
 
+import type { SignedIdentity } from '../identity/signed-identity.ts'
 import type { UpstreamListener } from './upstream-events.ts'
 
 export interface UpstreamOptions {
   /** CIDR blocks of peers whose X-Forwarded-* are continued; none when left out. */
   readonly trustedProxies?: readonly string[]
+  /** Signs who calls; none when left out. */
+  readonly identity?: SignedIdentity | null
   readonly ejection?: EjectionSettings
   readonly retries?: RetrySettings
   readonly listener?: UpstreamListener

@@ -9,6 +9,7 @@ import { SmallBodies } from './small-bodies.ts'
 import { HealthCheck } from './health.ts'
 import type { RequestOwner } from '../http/client/upstream-request.ts'
 import { RetryBudget } from './retry-budget.ts'
+import { UpstreamIdentity } from './upstream-identity.ts'
 import type { OutlierEjectionOwner } from './outlier-ejection.ts'
 import { Target } from './target.ts'
 import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts'
@@ -19,6 +20,7 @@ export type { UpstreamOptions } from './upstream-options.ts'
 export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
+  readonly identity: UpstreamIdentity | null
   readonly bodyTimeout: number
   /** Requests whose small bodies are read before a target is selected. */
   readonly smallBodies: SmallBodies
@@ -32,11 +34,18 @@ export class Upstream {
 
   /** Throws on unusable certificates. Opens no connection yet. */
   constructor(config: UpstreamConfig, options: UpstreamOptions = {}) {
-    const { trustedProxies = [], ejection = EJECTION, retries = RETRIES, listener = {} } = options
+    const {
+      trustedProxies = [],
+      identity = null,
+      ejection = EJECTION,
+      retries = RETRIES,
+      listener = {},
+    } = options
     const { health } = config
     const tls = tlsOptions(config.tls)
     this.config = config
     this.proxies = new TrustedProxies(trustedProxies)
+    this.identity = identity === null ? null : new UpstreamIdentity(identity, config.name)
     this.bodyTimeout = config.bodyTimeout
     this.smallBodies = new SmallBodies(config.maxPending)
     this.retries = retries.perRequest
@@ -46,7 +55,8 @@ export class Upstream {
     )
     this.#balancer = new Balancer(this.#targets, config, ejection)
     this.#budget = new RetryBudget(retries)
-    this.#checks = health === null ? [] : this.#targets.map((each) => new HealthCheck(each, health, tls))
+    this.#checks =
+      health === null ? [] : this.#targets.map((each) => new HealthCheck(each, health, tls, config.protocol))
   }
 
   /** Starts the health checks, if configured. Called once. */

@@ -22,6 +22,16 @@ export class Keys {
     return `${this.#prefix}sign-in:EPOCH`
   }
 
+  /** The bucket of a rate limit. @param hash of the limit's name and the key */
+  bucket(hash: string): string {
+    return `${this.#prefix}tokens:{${hash}}`
+  }
+
+  /** A random text that Redis loses with the buckets. Distinct from their hashes, which have 43 characters. */
+  get bucketEpoch(): string {
+    return `${this.#prefix}tokens:{EPOCH}`
+  }
+
   /** The channel of written changes, for all instances. */
   get announcements(): string {
     return `${this.#prefix}changes`

@@ -5,7 +5,7 @@ import { requiredPermissions } from '../access/asked-permissions.ts'
 import { accessEndpoints } from '../access/endpoints.ts'
 import type { Tables } from '../access/tables.ts'
 import type { PublicHandler, Route } from '../model/route.ts'
-import { builtInRoutes, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { builtInRoutes, keySetRoute, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
 import type { Operation } from '../pipeline/openapi/operation.ts'
 
 export interface EndpointDeps extends Omit<AdminDeps, 'asked'> {
@@ -31,10 +31,18 @@ export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
   return [...createAdminApi(admin), ...accessEndpoints(deps)]
 }
 
-/** The built-in routes without handlers that work, for commands, which only list them. @param signIn is configured */
-export function builtInPaths(signIn = false): Route[] {
-  const handler: PublicHandler | null = signIn ? async () => unserved() : null
-  return [...builtInRoutes(builtInEndpoints(UNSERVED), () => undefined), ...signInRoutes(handler)]
+/**
+ * The built-in routes without handlers that work, for commands, which only list them.
+ *
+ * @param signIn is configured @param identity is signed
+ */
+export function builtInPaths(signIn = false, identity = false): Route[] {
+  const served: PublicHandler = async () => unserved()
+  return [
+    ...builtInRoutes(builtInEndpoints(UNSERVED), () => undefined),
+    ...signInRoutes(signIn ? served : null),
+    keySetRoute(identity ? served : null),
+  ]
 }
 
 /** The operations of the OpenAPI document, for the manual. */

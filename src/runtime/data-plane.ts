@@ -4,111 +4,204 @@
  */
 
 import type { AddressInfo } from 'node:net'
-import type { Config } from '../config/config.ts'
+import { type Config, firstSecrets } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
+import { RateLimiter } from '../decision/limits/rate-limiter.ts'
+import type { Surroundings } from '../decision/limits/limited-keys.ts'
 import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
+import type { DecisionListener } from './decision-listener.ts'
+import { AUTHZEN_ROUTES } from '../external-authorization/authzen/discovery.ts'
 import { Pipeline, type PipelineConfig } from '../pipeline/pipeline.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
 import type { UpstreamListener } from '../proxy/upstream-events.ts'
 import { Reevaluation } from '../pipeline/reevaluation.ts'
-import { explainListening } from './surroundings/listener.ts'
+import { explainListening, listenerSource } from './surroundings/listener.ts'
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
+import { TlsAcceptor } from '../http/server/tls-acceptor.ts'
+import { openTracing, type Tracing } from './tracing.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
 import { watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { Metrics } from '../telemetry/metrics.ts'
 import { watchUpstreams } from '../telemetry/upstream-watch.ts'
 
+/** Of the listeners, the fronts in the order of the configuration; `decision`: null where there is none. */
+export interface DataPlaneAddresses {
+  readonly fronts: readonly AddressInfo[]
+  readonly decision: AddressInfo | null
+}
+
+export interface DataPlaneOptions {
+  readonly log: Log
+  /** What rate limits are shared by. */
+  readonly limits: Surroundings
+}
+
+interface Parts {
+  readonly metrics: Metrics
+  readonly log: Log
+  readonly tracing: Tracing
+  readonly rateLimiter: RateLimiter
+}
+
 export class DataPlane {
-  readonly metrics = new Metrics()
+  readonly metrics: Metrics
+  readonly #log: Log
   readonly #decisionPoint: DecisionPoint
+  readonly #rateLimiter: RateLimiter
   readonly #pipeline: Pipeline
   readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamListener
   readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
+  #tracing: Tracing
   #running: PipelineConfig
   #requestListener: RequestListener | null = null
+  #decisionListener: DecisionListener | null = null
+  /** Serves AuthZEN; null without the listener. */
+  #authzen: Pipeline | null = null
 
   /** Rejects with a ConfigError when the route tables are faulty. */
-  static async open(decisionPoint: DecisionPoint, config: Config, log: Log): Promise<DataPlane> {
-    return new DataPlane(decisionPoint, await decisionPoint.compile(config), log)
+  static async open(
+    decisionPoint: DecisionPoint,
+    config: Config,
+    { log, limits }: DataPlaneOptions,
+  ): Promise<DataPlane> {
+    const metrics = new Metrics()
+    const compiled = await decisionPoint.compile(config)
+    const tracing = await openTracing(config, log, metrics)
+    return new DataPlane(decisionPoint, compiled, {
+      metrics,
+      log,
+      tracing,
+      rateLimiter: new RateLimiter(limits),
+    })
   }
 
-  private constructor(decisionPoint: DecisionPoint, compiled: CompiledConfig, log: Log) {
+  private constructor(decisionPoint: DecisionPoint, compiled: CompiledConfig, parts: Parts) {
+    const { metrics, log, tracing, rateLimiter } = parts
+    this.metrics = metrics
+    this.#log = log
+    this.#tracing = tracing
+    this.#rateLimiter = rateLimiter
+    rateLimiter.configure([...compiled.config.rateLimits.values()])
     this.#decisionPoint = decisionPoint
     this.#compiled = compiled
     this.#watch = watchUpstreams(this.metrics, log, () =>
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
-    this.#connectionEvents = watchConnections(
-      this.metrics,
-      log,
-      () => this.#requestListener?.connections ?? {},
+    this.#connectionEvents = watchConnections(this.metrics, log, () =>
+      sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.connections ?? {}),
     )
-    this.#running = running(compiled, this.#watch)
-    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.line), this.metrics)
+    this.#running = running(compiled, this.#watch, tracing)
+    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.line), this.metrics, rateLimiter)
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
+    this.#configureMetrics()
     this.#addGauges(log)
   }
 
   /**
-   * Rejects with a SurroundingsFault when the address can't be bound. @param shared the port is shared with other workers
+   * Resolves with the addresses in the order of the configuration. Rejects with a SurroundingsFault when one can't be
+   * bound. @param shared the ports are shared with other workers
    */
-  async listen(shared = false): Promise<AddressInfo> {
+  async listen(shared = false): Promise<DataPlaneAddresses> {
     const { config } = this.#compiled
-    const settings = settingsOf(config, this.#running)
-    const { listen, sources } = config
+    const settings = settingsOf(config, this.#running, acceptorsOf(config))
+    const { listen } = config
     const options = { settings, events: this.#connectionEvents, shared }
-    this.#requestListener = await explainListening(listen, sources.listen, () =>
-      openRequestListener(listen, this.#pipeline, options),
+    this.#requestListener = await openRequestListener(listen, this.#pipeline, options, (at, open) =>
+      explainListening(listen[at], listenerSource(config, at), open),
     )
+    const decision = await this.#listenForQuestions(config, shared).catch(async (cause: unknown) => {
+      await this.#requestListener?.close(0)
+      throw cause
+    })
     startChecks(this.#running)
     this.#reevaluation.start()
-    return this.#requestListener.address
+    return { fronts: this.#requestListener.addresses, decision }
+  }
+
+  async #listenForQuestions(config: Config, shared: boolean): Promise<AddressInfo | null> {
+    const { decision, sources } = config
+    if (decision === null) return null
+    const { openDecisionListener } = await import('./decision-listener.ts')
+    const { authzenPipeline } = await import('./authzen.ts')
+    const log = new AccessLog(this.#log.line, 'authzen')
+    const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#tracing.tracer)
+    const authzen = new Pipeline(parts, log, this.metrics, this.#rateLimiter)
+    this.#authzen = authzen
+    const options = { pipeline: this.#pipeline, authzen, events: this.#connectionEvents, shared, config }
+    await explainListening(decision.listen, sources.decision, async () => {
+      this.#decisionListener = await openDecisionListener(decision, options)
+    })
+    return this.#decisionListener?.address ?? null
   }
 
   /**
-   * Compiles a configuration. Rejects, without any change, when the route tables are faulty. The returned function
+   * Compiles a configuration. Rejects, without any change, when the route tables or certificates are faulty. The returned function
    * activates settings and tables together: each request sees either the old ones or the new.
    */
   async prepare(config: Config): Promise<() => void> {
     const compiled = await this.#decisionPoint.compile(config)
-    const next = running(compiled, this.#watch)
+    const acceptors = acceptorsOf(config)
+    const tracing = await openTracing(config, this.#log, this.metrics, this.#tracing)
+    const next = running(compiled, this.#watch, tracing)
+    const authzen = await this.#authzenOf(compiled, tracing)
     return () => {
       const before = this.#running
+      this.#tracing = tracing
       const { signIn } = this.#compiled
       this.#running = next
       this.#compiled = compiled
       this.#decisionPoint.memory.resize(config.memory.seats)
+      this.#rateLimiter.configure([...config.rateLimits.values()])
       this.#pipeline.activate(next)
+      if (authzen !== null) this.#authzen?.activate(authzen)
       this.#reevaluation.reloaded()
-      this.#requestListener?.configure(settingsOf(config, next))
+      this.#requestListener?.configure(settingsOf(config, next, acceptors))
+      this.#decisionListener?.configure(config)
       startChecks(next)
-      this.metrics.retainRoutes(new Set(compiled.table.routes.map((route) => route.id)))
+      this.#configureMetrics()
       // Requests in flight keep the old pools until they end.
       for (const upstream of before.upstreams.values()) void upstream.close()
       void signIn?.close()
+      if (before.tracer !== next.tracer) void before.tracer?.close()
     }
+  }
+
+  async #authzenOf(compiled: CompiledConfig, { tracer }: Tracing): Promise<PipelineConfig | null> {
+    if (this.#authzen === null) return null
+    return (await import('./authzen.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
   }
 
   /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */
   async close(drain: number): Promise<void> {
-    await this.#requestListener?.close(drain)
+    await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.close(drain)])
+    this.#rateLimiter.close()
     this.#pipeline.logEnded()
+    this.#authzen?.logEnded()
     this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()
     this.#decisionPoint.lease.end()
+    await this.#tracing.tracer?.close()
+  }
+
+  #configureMetrics(): void {
+    const { config, table } = this.#compiled
+    const { upstreams, tenants } = config
+    const kept = { routes: table.routes, endpoints: AUTHZEN_ROUTES, upstreams, tenants }
+    this.metrics.configure(!config.metrics.routes, kept)
   }
 
   #addGauges(log: Log): void {
     const { lease, memory, lookups } = this.#decisionPoint
     const { metrics } = this
     metrics.addCaches(lookups)
+    metrics.addRateLimits(this.#rateLimiter)
     metrics.gauge(
       'seatgate_lease_live',
       '1 while the lease permits decisions from memory.',
@@ -136,7 +229,7 @@ export class DataPlane {
     metrics.gauge(
       'seatgate_connection_memory_bytes',
       'Bytes of messages that client connections hold; bounded by memory.connections.',
-      () => this.#requestListener?.memory ?? 0,
+      () => (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.memory ?? 0),
     )
     metrics.gauge(
       'seatgate_memory_bytes',
@@ -146,9 +239,24 @@ export class DataPlane {
   }
 }
 
+function sumOf(a: Readonly<Record<string, number>>, b: Readonly<Record<string, number>>) {
+  const sums = { ...a }
+  for (const [key, count] of Object.entries(b)) sums[key] = (sums[key] ?? 0) + count
+  return sums
+}
+
+/** TLS of each listener. Throws where OpenSSL refuses a certificate. */
+function acceptorsOf(config: Config): (TlsAcceptor | null)[] {
+  const secrets = firstSecrets(config)
+  return config.listen.map(({ tls, http2 }) =>
+    tls === null ? null : new TlsAcceptor({ tls, http2, secrets }),
+  )
+}
+
 function settingsOf(
   { limits, memory, proxyProtocol, upstreams }: Config,
   { trustedProxies }: PipelineConfig,
+  tls: ListenerSettings['tls'] & {},
 ): ListenerSettings {
   return {
     limits,
@@ -156,6 +264,7 @@ function settingsOf(
     trusts: (peer) => trustedProxies.has(peerAddress(peer)),
     memory: memory.connections,
     clientOf: (peer) => clientNetwork(peer, trustedProxies),
+    tls,
     stall: Math.max(limits.bodyTimeout, ...[...upstreams.values()].map(({ bodyTimeout }) => bodyTimeout)),
   }
 }
@@ -164,18 +273,23 @@ function startChecks({ upstreams }: PipelineConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
-function running(compiled: CompiledConfig, listener: UpstreamListener): PipelineConfig {
+function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer }: Tracing): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
+  const { identity } = compiled
+  const proxies = new TrustedProxies(trustedProxies)
   for (const [name, config] of compiled.config.upstreams)
-    upstreams.set(name, new Upstream(config, { trustedProxies, listener }))
+    upstreams.set(name, new Upstream(config, { trustedProxies, identity, listener }))
   const signIn = compiled.signIn?.redirect ?? (() => null)
   return {
     engine: compiled.engine,
     shadow: compiled.shadow,
     upstreams,
-    trustedProxies: new TrustedProxies(trustedProxies),
+    trustedProxies: proxies,
+    requestIdsFrom: proxies,
+    identity,
     signIn,
     limits: { ...limits, methods: methodsOf(compiled.config) },
+    tracer,
   }
 }

@@ -1,16 +1,17 @@
 /** The gateway's data planes: one in this process, or one in each worker on a shared port (`worker-data-planes.ts`). */
 
-import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
 import type { KeyUse } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
-import { DataPlane } from './data-plane.ts'
+import { DataPlane, type DataPlaneAddresses } from './data-plane.ts'
+import { systemClock } from '../coherence/clock.ts'
 import { DecisionPoint } from './decision-point.ts'
 import type { FleetNode } from './fleet-node.ts'
+import { openLender } from './lender.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 export interface DataPlanes {
-  readonly address: AddressInfo
+  readonly addresses: DataPlaneAddresses
   /** Processes that serve requests, and the configured number. */
   readonly workers: { readonly running: number; readonly size: number }
   /** All or none: rejects, without any change, when one data plane can't activate the configuration. */
@@ -31,10 +32,11 @@ export async function openInProcess(config: Config, node: FleetNode, log: Log): 
   const { store, instance, cache, ephemeral } = node
   const ports = { ephemeral, log: log.logger }
   const decisionPoint = new DecisionPoint({ store, coherence: instance, cache, ports, memory: config.memory })
-  const dataPlane = await DataPlane.open(decisionPoint, config, log)
+  const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
+  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits })
   await node.start()
   return {
-    address: await dataPlane.listen(),
+    addresses: await dataPlane.listen(),
     workers: { running: 1, size: 1 },
     async reload(next) {
       const activate = await dataPlane.prepare(next)

@@ -7,13 +7,14 @@ import type { Store } from '../../seats-admin/index.ts'
 import { type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
-import { builtInRoutes, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { builtInRoutes, keySetRoute, signInRoutes } from '../pipeline/built-in-routes.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
 import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
+import { methodsOf } from '../config/methods.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Trace } from '../model/decision.ts'
 import type { Route } from '../model/route.ts'
@@ -21,6 +22,8 @@ import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.t
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
+import { serveKeySet } from '../identity/endpoint.ts'
+import { SignedIdentity } from '../identity/signed-identity.ts'
 import { directSource, SeatMemory } from '../decision/seats/memory.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { builtInEndpoints } from './built-in-endpoints.ts'
@@ -38,6 +41,8 @@ export interface CompiledConfig {
   readonly shadow: ShadowEngine | null
   /** Null where no tenant has an identity provider. */
   readonly signIn: SignIn | null
+  /** Null where identity is not signed. */
+  readonly identity: SignedIdentity | null
 }
 
 export interface DecisionPointOptions {
@@ -95,13 +100,15 @@ export class DecisionPoint {
   /** Rejects with a ConfigError that lists the faults of all route tables. */
   async compile(config: Config): Promise<CompiledConfig> {
     const signIn = await this.#signIn(config)
+    const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
     let tables: Tables | null = null
-    const builtIn = this.#builtIn(config, signIn, () => {
+    const builtIn = this.#builtIn(config, { signIn, identity }, () => {
       if (tables === null) throw new Error('the tables are not compiled')
       return tables
     })
-    const compile = ({ routes }: TablesConfig) => compileTable(routes, config.upstreams, builtIn)
+    const compile = ({ routes }: TablesConfig) =>
+      compileTable(routes, config.upstreams, builtIn, config.apiHosts)
     const { table, faults } = compile(config)
     const shadow = config.shadow === null ? null : compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]
@@ -115,6 +122,7 @@ export class DecisionPoint {
       seats: this.memory,
       blocks: this.memory,
       lease: this.lease,
+      methods: methodsOf(config),
       targetBytes: config.limits.targetBytes,
       config: config.hash,
       allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
@@ -126,7 +134,13 @@ export class DecisionPoint {
       engine: new DecisionEngine({ ...parts, lookups: this.lookups }),
       shadow: shadow === null ? null : this.#shadow(config, signIn, { ...parts, table: shadow.table }),
       signIn,
+      identity,
     }
+  }
+
+  #identity({ identity, memory }: Config): SignedIdentity | null {
+    const { identities: lookups } = this.lookups
+    return identity === null ? null : new SignedIdentity(identity, { memory: memory.identities, lookups })
   }
 
   #authenticator(config: Config, signIn: SignIn | null): Authenticator {
@@ -177,7 +191,11 @@ export class DecisionPoint {
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */
-  #builtIn(config: Config, signIn: SignIn | null, tables: () => Tables): Route[] {
+  #builtIn(
+    config: Config,
+    { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,
+    tables: () => Tables,
+  ): Route[] {
     const endpoints = builtInEndpoints({
       store: this.store,
       tables,
@@ -188,6 +206,7 @@ export class DecisionPoint {
     return [
       ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),
       ...signInRoutes(signIn?.serve ?? null),
+      keySetRoute(identity === null ? null : serveKeySet(identity)),
     ]
   }
 }

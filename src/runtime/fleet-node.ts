@@ -25,6 +25,7 @@ import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
+import { FleetSize } from './fleet-size.ts'
 import { AuditKeeping } from './audit-keeping.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
@@ -55,6 +56,8 @@ export class FleetNode {
   readonly #startup: Startup
   readonly #bus: RedisBus | null
   readonly #health: StoreHealth
+  readonly #size: FleetSize
+  #sizeChanged: () => void = () => {}
   /** The content hash of the active tables. */
 
   private constructor(
@@ -85,6 +88,7 @@ export class FleetNode {
       listener: metrics.listener(log),
       acknowledgesFrom: acknowledgesFrom(store, log),
     })
+    this.#size = new FleetSize(store.registry, systemClock.now, () => this.#sizeChanged())
     this.#health = new StoreHealth(log)
     store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
   }
@@ -127,6 +131,7 @@ export class FleetNode {
     await this.#startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
     void this.#keepReserve()
+    await this.#countInstances()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
   }
@@ -134,7 +139,23 @@ export class FleetNode {
   /** Another configuration is active: values in Redis are sealed with its secrets, and the next sign of life has its hash. */
   activate(config: Config): void {
     this.#config = config
+    void this.#countInstances()
     this.cache?.seal.setSecrets(firstSecrets(config))
+  }
+
+  /** Live instances, at least one. Counted only where there are rate limits. */
+  get size(): number {
+    return this.#size.size
+  }
+
+  /** @param changed called when the number of live instances has changed */
+  onSize(changed: () => void): void {
+    this.#sizeChanged = changed
+  }
+
+  async #countInstances(): Promise<void> {
+    if (this.#config.rateLimits.size > 0) await this.#size.start()
+    else this.#size.stop()
   }
 
   /** The node's parts in `/readyz`. */
@@ -166,6 +187,7 @@ export class FleetNode {
   async close(): Promise<void> {
     clearInterval(this.#pruning ?? undefined)
     this.#audit.close()
+    this.#size.stop()
     await this.instance.close()
     this.cache?.connection.disconnect()
     this.ephemeral.close()
@@ -220,7 +242,8 @@ function lockOf(store: StoreConfig): StoreLock | null {
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
 function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
-  logger.warn('another gateway may hold a lease on the store: writes are acknowledged after it expires')
+  // Each first start after a bootstrap is one of these: nothing is wrong.
+  logger.info('another process may hold a lease on the store: writes are acknowledged after it expires')
   return systemClock.now() + LEASE + MARGIN
 }
 

@@ -6,6 +6,7 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
+import { packageRoot, versionOf } from '../config/package-version.ts'
 import { type DataPlanes, openInProcess } from './data-planes.ts'
 import { FleetNode } from './fleet-node.ts'
 import type { Listener } from '../http/server/listen.ts'
@@ -16,6 +17,19 @@ import { explainListening } from './surroundings/listener.ts'
 import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { TableComparison } from './table-comparison.ts'
+
+/** The address of a listener of clients. */
+export interface FrontAddress extends AddressInfo {
+  readonly scheme: 'http' | 'https'
+}
+
+export interface GatewayAddresses {
+  readonly front: AddressInfo
+  readonly fronts: readonly FrontAddress[]
+  readonly ops: AddressInfo
+  /** Null without a listener for questions of other proxies. */
+  readonly decision: AddressInfo | null
+}
 
 export class Gateway {
   readonly #metrics = new FleetMetrics()
@@ -52,10 +66,17 @@ export class Gateway {
     }
   }
 
-  /** The listeners' addresses; actual ports where the configuration has 0. */
-  get addresses(): { front: AddressInfo; ops: AddressInfo } {
-    if (this.#dataPlanes === null || this.#ops === null) throw new Error('not listening')
-    return { front: this.#dataPlanes.address, ops: this.#ops.address }
+  /** The listeners' addresses; actual ports where the configuration has 0. `front` is the first of `fronts`. */
+  get addresses(): GatewayAddresses {
+    const [front] = this.#dataPlanes?.addresses.fronts ?? []
+    if (this.#dataPlanes === null || this.#ops === null || front === undefined)
+      throw new Error('not listening')
+    const { fronts: addresses, decision } = this.#dataPlanes.addresses
+    const fronts = addresses.map((address, at) => ({
+      ...address,
+      scheme: this.#config.listen[at]?.tls == null ? ('http' as const) : ('https' as const),
+    }))
+    return { front, fronts, ops: this.#ops.address, decision }
   }
 
   /** False where every worker has ended. */
@@ -168,6 +189,12 @@ export class Gateway {
       'The tables in use: the label is their content hash, the value always 1.',
       () => ({ hash: this.#config.hash }),
     )
+    const build = { version: versionOf(packageRoot()), node: process.versions.node }
+    metrics.info(
+      'seatgate_build_info',
+      'The version of Seatgate and of Node.js that runs: the value is always 1.',
+      () => build,
+    )
     metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
     metrics.gauge(
       'seatgate_feed_age_seconds',
@@ -205,6 +232,14 @@ async function openDataPlanes(config: Config, node: FleetNode, log: Log): Promis
 
 /** Changed settings that can't be applied at run time: sockets, files and processes depend on them. */
 function changedForRestart(before: Config, after: Config): string[] {
-  const keys = ['listen', 'ops', 'workers', 'store', 'redis'] as const
-  return keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+  const keys = ['ops', 'workers', 'store', 'redis'] as const
+  const changed: string[] = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))
+  if (JSON.stringify(before.decision?.listen) !== JSON.stringify(after.decision?.listen))
+    changed.push('decision')
+  return socketsOf(before) === socketsOf(after) ? changed : ['listen', ...changed]
+}
+
+/** What their sockets are for. Certificates and the other settings of TLS apply to new connections. */
+function socketsOf({ listen }: Config): string {
+  return JSON.stringify(listen.map(({ host, port, tls }) => [host, port, tls !== null]))
 }

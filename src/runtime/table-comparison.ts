@@ -88,8 +88,8 @@ export class TableComparison {
 }
 
 /** As `seatgate diff --json` has it. */
-function fieldsOf({ kind, method, pattern, witness, old, new: now }: Change) {
-  return { kind, method, pattern, witness, old, new: now }
+function fieldsOf({ kind, method, host, pattern, witness, old, new: now }: Change) {
+  return { kind, method, ...(host === undefined ? {} : { host }), pattern, witness, old, new: now }
 }
 
 function messageOf(count: number, complete: boolean): string {
@@ -108,7 +108,7 @@ function* comparison(before: Config, after: Config): Generator<null, ChangeSumma
 }
 
 function* compiledTables(config: Config): Generator<null, Tables> {
-  const { routes, upstreams } = config
-  const table = yield* compiledTable(routes, upstreams, builtInPaths())
+  const { routes, upstreams, apiHosts } = config
+  const table = yield* compiledTable(routes, upstreams, builtInPaths(), apiHosts)
   return tablesOf(config, table)
 }

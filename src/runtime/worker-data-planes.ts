@@ -1,7 +1,6 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -10,12 +9,15 @@ import { Lease } from '../coherence/lease.ts'
 import { RemoteDecider } from '../coherence/worker-link.ts'
 import type { Address, Config } from '../config/config.ts'
 import { pack } from '../config/worker-copy.ts'
+import type { DataPlaneAddresses } from './data-plane.ts'
+import { Bank } from '../decision/limits/bank.ts'
+import type { LoanRequest } from '../model/rate-limit.ts'
 import type { DataPlanes } from './data-planes.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
-import { explainListening } from './surroundings/listener.ts'
+import { explainListening, listenerSource } from './surroundings/listener.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
 import { type PoolWorker, Pool } from './workers/pool.ts'
 
@@ -30,11 +32,14 @@ export class WorkerDataPlanes implements DataPlanes {
   readonly #merged = new MergedMetrics()
   readonly #deciders = new Map<number, RemoteDecider>()
   readonly #node: FleetNode
+  /** The buckets of rate limits without Redis. */
+  readonly #bank: Bank
   #config: Config
   /** Number of the configuration; `#versions` has the number that each worker runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
-  #address: AddressInfo | null = null
+  /** Null before the first worker listens. */
+  #addresses: DataPlaneAddresses | null = null
   /** Of workers that have responded, or ended in order. */
   #keyUses: KeyUse[] = []
 
@@ -42,15 +47,21 @@ export class WorkerDataPlanes implements DataPlanes {
     this.#config = config
     this.#node = node
     this.#log = log
+    this.#bank = new Bank(systemClock.now, () => node.size)
+    node.onSize(() => {
+      for (const { channel } of this.#pool.workers) channel.notify('instances', node.size)
+    })
     this.#pool = new Pool(config.workers, {
       forked: ({ id, channel }) => {
         this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
         serveEphemeral(channel, node.ephemeral)
         channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
+        channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
         channel.serve('config', () => ({
           version: this.#version,
           config: pack(this.#forWorkers()),
           owner: node.owner,
+          instances: node.size,
         }))
       },
       ready: (worker, response) => this.#ready(worker, response as Started),
@@ -70,20 +81,30 @@ export class WorkerDataPlanes implements DataPlanes {
     await node.start()
     const dataPlanes = new WorkerDataPlanes(config, node, history, log)
     if (kernelShares)
-      await explainListening(config.listen, config.sources.listen, () => refuseTaken(config.listen))
+      for (const [at, listener] of config.listen.entries())
+        await explainListening(listener, listenerSource(config, at), () => refuseTaken(listener))
+    if (kernelShares && config.decision !== null) {
+      const { listen: at } = config.decision
+      await explainListening(at, config.sources.decision, () => refuseTaken(at))
+    }
     await dataPlanes.#pool.start()
     return dataPlanes
   }
 
-  get address(): AddressInfo {
-    if (this.#address === null) throw new Error('not listening')
-    return this.#address
+  get addresses(): DataPlaneAddresses {
+    return this.#addresses ?? { fronts: [], decision: null }
   }
 
   /** A free port that was chosen once stays, even when all workers have ended at once. */
   #forWorkers(): Config {
-    const { listen } = this.#config
-    return { ...this.#config, listen: { ...listen, port: this.#address?.port ?? listen.port } }
+    const listen = this.#config.listen.map((listener, at) => ({
+      ...listener,
+      port: this.addresses.fronts[at]?.port ?? listener.port,
+    }))
+    const { decision } = this.#config
+    const port = this.addresses.decision?.port
+    if (decision === null || port === undefined) return { ...this.#config, listen }
+    return { ...this.#config, listen, decision: { ...decision, listen: { ...decision.listen, port } } }
   }
 
   get workers() {
@@ -109,8 +130,8 @@ export class WorkerDataPlanes implements DataPlanes {
     return worker !== undefined && this.#pool.workers.includes(worker)
   }
 
-  #ready(worker: PoolWorker, { address, version }: Started): void {
-    this.#address ??= address
+  #ready(worker: PoolWorker, { addresses, version }: Started): void {
+    this.#addresses ??= addresses
     this.#versions.set(worker.id, version)
     void this.#update(worker)
   }
@@ -189,7 +210,7 @@ async function refuseTaken(address: Address): Promise<void> {
 
 /** A worker's response once it has started. */
 interface Started {
-  readonly address: AddressInfo
+  readonly addresses: DataPlaneAddresses
   /** Of the configuration that it runs. */
   readonly version: number
 }

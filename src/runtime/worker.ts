@@ -14,9 +14,11 @@ import { RemoteEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
+import { openLender } from './lender.ts'
 import { Startup } from './startup.ts'
 import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { Channel } from './workers/channel.ts'
+import { RemoteLender } from './workers/remote-lender.ts'
 import { growYoungGeneration } from './young-generation.ts'
 
 const channel = new Channel({
@@ -26,6 +28,7 @@ const channel = new Channel({
 let decisionPoint: DecisionPoint | null = null
 let dataPlane: DataPlane | null = null
 let cache: SharedCache | null = null
+let instances = 1
 let activate: (() => void) | null = null
 
 // A terminal's Ctrl-C and some supervisors signal the whole process group: the primary says when to end.
@@ -56,10 +59,13 @@ interface WorkerStart {
   readonly version: number
   readonly config: unknown
   readonly owner: Owner | null
+  /** Live ones of the fleet. */
+  readonly instances: number
 }
 
 async function begin() {
-  const { version, config: packed, owner } = (await channel.call('config')) as WorkerStart
+  const { version, config: packed, owner, instances: counted } = (await channel.call('config')) as WorkerStart
+  instances = counted
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   logUnhandledRejections(log.logger)
@@ -71,7 +77,12 @@ async function begin() {
   const coherence = new RemoteInstance(channel, systemClock)
   const deciding = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
   await deciding.lease.renewed()
-  const opened = await DataPlane.open(deciding, config, log)
+  channel.serve('instances', (number) => {
+    instances = Number(number)
+  })
+  const lender = (await openLender(cache, log)) ?? new RemoteLender(channel, () => instances)
+  const limits = { now: systemClock.now, lender, processes: () => instances * config.workers }
+  const opened = await DataPlane.open(deciding, config, { log, limits })
   decisionPoint = deciding
   dataPlane = opened
   channel.serve('end', async (drain) => {
@@ -81,9 +92,9 @@ async function begin() {
     await log.close()
     return deciding.keyUses.take()
   })
-  const address = await opened.listen(true)
+  const addresses = await opened.listen(true)
   growYoungGeneration()
-  return { address, version }
+  return { addresses, version }
 }
 
 /** Connects in the background. The primary logs failures. */

@@ -1,13 +1,16 @@
 /**
  * The access log: one line a request, with the main fields of the decision record and the course of the response.
- * A line holds no header value, query, cookie or token.
+ * A line holds no query, cookie or token, and of header values only host, user agent and trace id.
  */
 
 import type { Refusal } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
+import { fieldName } from '../http/wire/field-name.ts'
 import type { Decision } from '../model/decision.ts'
 import type { SeatClaims } from '../model/principal.ts'
 import { upstreamOf } from '../model/route.ts'
+import { isSpaceHeader } from '../model/space-source.ts'
+import { traceParentOf } from './tracing/trace-context.ts'
 
 /** Seats in one line: a credential may name thousands. */
 const MAX_SEATS = 20
@@ -17,16 +20,20 @@ export type WriteLine = (level: 'info' | 'error', message: string, fields: strin
 
 export class AccessLog {
   readonly #write: WriteLine
+  readonly #askedBy: string
 
-  constructor(write: WriteLine) {
+  /** @param askedBy the protocol of requests that no client of the front door makes; null: they are of the front door */
+  constructor(write: WriteLine, askedBy: string | null = null) {
     this.#write = write
+    this.#askedBy = askedBy === null ? '' : `,"asked_by":"${askedBy}"`
   }
 
   write(exchange: Exchange): void {
-    const { refusal } = exchange
+    const { refusal, logged } = exchange
     // 5xx are faults of the gateway or an upstream: level `error`.
     const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
-    this.#write(level, 'request', accessLine(exchange))
+    const asked = logged === null ? '' : `,"asked":${JSON.stringify(logged)}`
+    this.#write(level, 'request', accessLine(exchange) + this.#askedBy + asked)
   }
 
   /** A request without a readable request line and header section. */
@@ -55,11 +62,14 @@ function exchangeFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
-  text += `,"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
+  text += `,"host":${hostText(request.host)},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
+  if (exchange.grpcStatus !== null) text += `,"grpc_status":${exchange.grpcStatus}`
   // A refusal after the decision hides its code.
   if (decision !== undefined && decision.code !== code) text += `,"decision":"${decision.code}"`
   // The tables that decided: not the current ones, when a reload came in between.
   if (decision !== undefined && decision.config !== null) text += `,"config":"${decision.config}"`
+  if (exchange.limitedBy !== null) text += `,"rate_limited":"${exchange.limitedBy}"`
+  if (exchange.evaluation?.preflight != null) text += ',"preflight":true'
   if (exchange.shadow !== null) text += `,"shadow":"${exchange.shadow}"`
   if (exchange.aborted) text += ',"aborted":true'
   if (webSocket !== null) text += webSocketFields(webSocket)
@@ -72,6 +82,17 @@ function exchangeFields(exchange: Exchange): string {
   return text
 }
 
+/** Characters: longer ones are no host names. */
+const MAX_HOST = 255
+
+/** In lower case and without port, as tables name hosts. */
+function hostText(host: string | null): string {
+  if (host === null) return 'null'
+  const colon = host.lastIndexOf(':')
+  const end = colon > host.lastIndexOf(']') ? colon : host.length
+  return quoted(host.slice(0, Math.min(end, MAX_HOST)).toLowerCase())
+}
+
 function webSocketFields({ endedBy, closeCode }: OpenWebSocket): string {
   const end = endedBy === null ? '' : `,"ended_by":"${endedBy}"`
   return closeCode === null ? end : `${end},"close_code":${closeCode}`
@@ -82,22 +103,48 @@ function fieldsOf(line: Record<string, unknown>): string {
   return JSON.stringify(line).slice(1, -1)
 }
 
+const USER_AGENT = fieldName('user-agent')
+/** Bytes of a user agent: browsers and tools send less than 300. */
+const MAX_USER_AGENT = 1024
+
+/** What the request says about its sender. */
+function clientFields(exchange: Exchange): string {
+  const { request, trace } = exchange
+  const { section } = request
+  let text = addressFields(exchange)
+  const [userAgent] = section.fields.values(USER_AGENT)
+  if (userAgent !== undefined) text += `,"user_agent":${quoted(userAgent.slice(0, MAX_USER_AGENT))}`
+  // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
+  const traceId = trace?.traceId ?? traceParentOf(section.fields)?.traceId
+  return traceId === undefined ? text : `${text},"trace_id":"${traceId}"`
+}
+
 function callerFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
-  const { remoteAddress } = exchange.request.socket
-  const client = `"client":${remoteAddress === undefined ? 'null' : quoted(remoteAddress)}`
+  const client = clientFields(exchange)
   if (decision === undefined) return client
   const { route, permission, principal, space, source, grantedIn } = decision
   let text = client
   if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
+  if (exchange.target !== null) text += `,"target":"${exchange.target}"`
   if (permission !== null) text += `,"permission":${quoted(permission)}`
   if (principal !== null)
     text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"${claimsFields(principal.claims)}`
   if (space !== null) text += `,"space":${quoted(space)}`
+  if (route !== null && !isSpaceHeader(route.space)) text += `,"space_by":"${route.space.kind}"`
   if (source !== null) text += `,"source":"${source}"`
   const seats = seatsOf(decision)
   if (seats !== '') text += `,"seats":[${seats}]`
   return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
+}
+
+/** The peer; of a question, the client that the asking proxy names, and the proxy. */
+function addressFields({ request, question }: Exchange): string {
+  const { remoteAddress } = request.socket
+  const peer = remoteAddress === undefined ? 'null' : quoted(remoteAddress)
+  if (question === null) return `"client":${peer}`
+  const client = question.client === null ? 'null' : quoted(question.client)
+  return `"asked_by":"${question.askedBy}","asked_from":${peer},"client":${client}`
 }
 
 /** What tells, beside the names, which Seats a credential means: a replay resolves them again. */
@@ -128,7 +175,14 @@ function listed<V>(all: readonly V[], written: (each: V) => string): string {
 const PLAIN = /^[ !#-[\]-~]*$/
 
 function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(CONTROLS, escaped)
+}
+
+/** Controls and line separators that `JSON.stringify` leaves as they are, and that terminals and log readers may obey. */
+const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */

@@ -1,13 +1,10 @@
 /** Metrics and rate-limited log lines of connection events. */
 
-import type { Logger } from 'pino'
 import { Counter, Gauge } from 'prom-client'
 import type { ListenerEvents } from '../http/server/listener-options.ts'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
-
-/** Milliseconds between two lines of one kind: an attack must not fill the disk. */
-const BETWEEN_LINES = 10_000
+import { rateLimited } from './rate-limited.ts'
 
 export function watchConnections(
   { registry }: Metrics,
@@ -42,6 +39,18 @@ export function watchConnections(
     labelNames: ['of'],
     registers,
   })
+  const handshakes = new Counter({
+    name: 'seatgate_tls_handshakes_total',
+    help: 'Completed TLS handshakes of clients, by version and by whether a session was resumed.',
+    labelNames: ['version', 'resumed'],
+    registers,
+  })
+  const handshakesFailed = new Counter({
+    name: 'seatgate_tls_handshakes_failed_total',
+    help: 'TLS handshakes of clients that failed: version (older than min_version), server_name (no certificate has it), client_certificate, alpn, cipher, not_tls (such as plain HTTP), timeout, client_alert (the client refused), closed (the client left), other.',
+    labelNames: ['reason'],
+    registers,
+  })
   for (const what of ['head', 'ahead', 'request']) relieved.inc({ of: what }, 0)
   for (const reason of ['limit', 'address', 'proxy_protocol', 'system']) refused.inc({ reason }, 0)
   for (const state of ['idle', 'opening', 'slow', 'active']) evicted.inc({ state }, 0)
@@ -51,6 +60,20 @@ export function watchConnections(
   )
   const full = rateLimited(logger, 'connections are refused: limits.connections is reached')
   const violation = rateLimited(logger, 'a connection is closed: it violated the PROXY protocol')
+  const handshakeLines = new Map<string, (fields: object) => void>()
+  const handshakeLine = (reason: string) => {
+    const line =
+      handshakeLines.get(reason) ?? rateLimited(logger, 'a TLS handshake failed: the connection is closed')
+    handshakeLines.set(reason, line)
+    return line
+  }
+  const sessions = new Counter({
+    name: 'seatgate_http2_connections_ended_total',
+    help: 'HTTP/2 connections that the gateway ended because of the client, by the error code of GOAWAY (RFC 9113, section 7).',
+    labelNames: ['code'],
+    registers,
+  })
+  const sessionFailed = rateLimited(logger, 'an HTTP/2 connection is closed: the client broke its rules')
   const unavailable = rateLimited(logger, 'the system opens no further connections')
   return {
     refused(by) {
@@ -64,22 +87,21 @@ export function watchConnections(
       refused.inc({ reason: 'proxy_protocol' })
       violation({ reason, peer })
     },
+    handshakeCompleted(version, resumed) {
+      handshakes.inc({ version, resumed: String(resumed) })
+    },
+    handshakeFailed({ reason, detail }, listener, peer) {
+      handshakesFailed.inc({ reason })
+      // Probes of load balancers open and close connections.
+      if (reason !== 'closed') handshakeLine(reason)({ reason, detail, listener, peer })
+    },
+    sessionFailed(code, reason, peer) {
+      sessions.inc({ code })
+      sessionFailed({ reason, code, peer })
+    },
     unavailable(cause) {
       refused.inc({ reason: 'system' })
       unavailable({ cause: cause.message })
     },
-  }
-}
-
-/** Writes the first line at once, counts those of the next interval, and adds their number to the line after it. */
-function rateLimited(logger: Logger, message: string): (fields: object) => void {
-  let next = 0
-  let suppressed = 0
-  return (fields) => {
-    const now = performance.now()
-    if (now < next) return void suppressed++
-    logger.warn({ ...fields, ...(suppressed > 0 ? { more_before: suppressed } : {}) }, message)
-    next = now + BETWEEN_LINES
-    suppressed = 0
   }
 }

@@ -7,16 +7,19 @@ import { Counter, collectDefaultMetrics } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
+import { type Route, upstreamOf } from '../model/route.ts'
 import { statusOf } from './access-log.ts'
+import type { SpanCounts } from './tracing/exporter.ts'
 import { addMetric, GaugeRegistry, histogramValues, RouteTally } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The route label of requests without a route. */
+/** The label `route` or `upstream` of requests without a route. */
 const NO_ROUTE = '(none)'
 
 const DURATION = 'seatgate_request_duration_seconds'
+const UPSTREAM_DURATION = 'seatgate_upstream_duration_seconds'
 
 /**
  * The decision that candidate tables would have made, against the one that was made. `other`: another refusal. `unjudged`: it
@@ -24,10 +27,27 @@ const DURATION = 'seatgate_request_duration_seconds'
  */
 export type ShadowResult = 'same' | 'allow_to_deny' | 'deny_to_allow' | 'other' | 'unjudged'
 
+/** What a rate limiter has counted. */
+export interface RateLimitCounts {
+  /** By limit. */
+  readonly refused: ReadonlyMap<string, number>
+  readonly passedByShare: number
+  readonly shared: number
+  readonly processes: number
+  readonly borrowed: number
+  readonly failed: number
+  readonly size: number
+}
+
 export class Metrics extends GaugeRegistry {
   #inFlight = 0
   #webSockets = 0
+  /** Whether requests are counted by upstream: by the value of `route` otherwise. */
+  #byUpstream = false
   readonly #routes = new Map<string, RouteTally>()
+  readonly #upstreams = new Map<string, RouteTally>()
+  /** Requests of a tenant's callers, by the first digit of the status. */
+  readonly #tenants = new Map<string, number[]>()
   readonly #decisions = new Map<string, number>()
   readonly #shadow: Record<ShadowResult, number> = {
     same: 0,
@@ -36,6 +56,8 @@ export class Metrics extends GaugeRegistry {
     other: 0,
     unjudged: 0,
   }
+  /** The tracer counts here. */
+  readonly spans: SpanCounts = { exported: 0, dropped: 0, failed: 0 }
   readonly #sources = { memory: 0, redis: 0, store: 0, refused: 0 }
 
   readonly #ended = new Counter({
@@ -71,7 +93,17 @@ export class Metrics extends GaugeRegistry {
     this.gauge('seatgate_requests_in_flight', 'Requests in flight.', () => this.#inFlight)
     this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()
+    this.#addUpstreams()
+    this.#addTenants()
     this.#addDecisions()
+    const spans = {
+      name: 'seatgate_spans_total',
+      help: 'Spans of traced requests, by result: exported, dropped (the queue was full), failed (the collector did not take them).',
+      type: 'counter',
+    } as const
+    addMetric(this.registry, spans, () =>
+      Object.entries(this.spans).map(([result, value]) => ({ labels: { result }, value })),
+    )
   }
 
   #addRequests(): void {
@@ -79,23 +111,64 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_requests_total',
-        help: 'Requests by route and status; status 0: the client disconnected before a response.',
+        help: 'Requests by route and status; status 0: the client disconnected before a response. With metrics.routes: false, by upstream and status.',
         type: 'counter',
       },
       () =>
         [...this.#routes].flatMap(([route, { byStatus }]) =>
-          [...byStatus].map(([status, value]) => ({ labels: { route, status: String(status) }, value })),
+          [...byStatus].map(([status, value]) => ({
+            labels: { [this.#label]: route, status: String(status) },
+            value,
+          })),
         ),
     )
     addMetric(
       this.registry,
       {
         name: DURATION,
-        help: 'From the parsed header section to the last byte of the response.',
+        help: 'From the parsed header section to the last byte of the response. With metrics.routes: false, by upstream.',
         type: 'histogram',
       },
       () =>
-        [...this.#routes].flatMap(([route, tally]) => histogramValues(DURATION, BUCKETS, { route }, tally)),
+        [...this.#routes].flatMap(([route, tally]) =>
+          histogramValues(DURATION, BUCKETS, { [this.#label]: route }, tally),
+        ),
+    )
+  }
+
+  get #label(): 'route' | 'upstream' {
+    return this.#byUpstream ? 'upstream' : 'route'
+  }
+
+  #addUpstreams(): void {
+    addMetric(
+      this.registry,
+      {
+        name: UPSTREAM_DURATION,
+        help: 'From the request to an upstream to the head of its response, retries included.',
+        type: 'histogram',
+      },
+      () =>
+        [...this.#upstreams].flatMap(([upstream, tally]) =>
+          histogramValues(UPSTREAM_DURATION, BUCKETS, { upstream }, tally),
+        ),
+    )
+  }
+
+  #addTenants(): void {
+    addMetric(
+      this.registry,
+      {
+        name: 'seatgate_tenant_requests_total',
+        help: 'Requests with an accepted credential, by its tenant and the class of the status: 2xx; none: the client disconnected before a response.',
+        type: 'counter',
+      },
+      () =>
+        [...this.#tenants].flatMap(([tenant, counts]) =>
+          counts.flatMap((value, digit) =>
+            value === 0 ? [] : [{ labels: { tenant, status: digit === 0 ? 'none' : `${digit}xx` }, value }],
+          ),
+        ),
     )
   }
 
@@ -143,6 +216,57 @@ export class Metrics extends GaugeRegistry {
     )
   }
 
+  addRateLimits(limiter: RateLimitCounts): void {
+    addMetric(
+      this.registry,
+      {
+        name: 'seatgate_rate_limited_total',
+        help: 'Requests refused with 429, by the name of the limit.',
+        type: 'counter',
+      },
+      () => [...limiter.refused].map(([limit, value]) => ({ labels: { limit }, value })),
+    )
+    addMetric(
+      this.registry,
+      {
+        name: 'seatgate_rate_limit_passed_by_share_total',
+        help: 'Requests that passed by the share of this process of a limit: the instances could not share it.',
+        type: 'counter',
+      },
+      () => [{ labels: {}, value: limiter.passedByShare }],
+    )
+    addMetric(
+      this.registry,
+      {
+        name: 'seatgate_rate_limit_loans_failed_total',
+        help: 'Slices of rate limits that were asked for in vain: Redis did not reply in time.',
+        type: 'counter',
+      },
+      () => [{ labels: {}, value: limiter.failed }],
+    )
+    this.gauge(
+      'seatgate_rate_limit_tokens_borrowed',
+      'Tokens of rate limits that are borrowed and not used yet.',
+      () => limiter.borrowed,
+    )
+    this.gauge(
+      'seatgate_rate_limits_divided',
+      'Rate limits of which each process enforces its share, as Redis is away or there is none.',
+      () => limiter.shared,
+    )
+    this.gauge(
+      'seatgate_rate_limit_processes',
+      'Processes of all live instances, by which rate limits are divided where they are.',
+      () => limiter.processes,
+      'min',
+    )
+    this.gauge(
+      'seatgate_rate_limit_keys',
+      'Callers, tenants, addresses and routes whose tokens are in memory.',
+      () => limiter.size,
+    )
+  }
+
   requestStarted(): void {
     this.#inFlight++
   }
@@ -154,9 +278,17 @@ export class Metrics extends GaugeRegistry {
   /** Counts the request; may run later than its end. @param at monotonic ms of the end, or of the 101 */
   countRequest(exchange: Exchange, at: number): void {
     const decision = exchange.evaluation?.decision
-    const tally = this.#route(decision?.route?.id ?? NO_ROUTE)
-    tally.countStatus(statusOf(exchange))
+    const status = statusOf(exchange)
+    const route = decision?.route ?? null
+    const tally = tallyOf(this.#routes, route === null ? NO_ROUTE : this.#nameOf(route))
+    tally.countStatus(status)
     tally.observe((at - exchange.startedAt) / 1000)
+    if (exchange.respondedAt > 0 && route !== null)
+      tallyOf(this.#upstreams, upstreamOf(route)).observe(
+        (exchange.respondedAt - exchange.forwardedAt) / 1000,
+      )
+    if (decision !== undefined && decision.principal !== null)
+      this.#countTenant(decision.principal.tenant, status)
     this.#countDecision(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')
     if (decision === undefined) {
       if (exchange.refusal?.code === 'unavailable') this.#sources.refused++
@@ -193,7 +325,7 @@ export class Metrics extends GaugeRegistry {
   }
 
   countUnreadable(refusal: Refusal): void {
-    this.#route(NO_ROUTE).countStatus(refusal.status)
+    tallyOf(this.#routes, NO_ROUTE).countStatus(refusal.status)
     this.#countDecision(refusal.code)
   }
 
@@ -201,18 +333,53 @@ export class Metrics extends GaugeRegistry {
     this.#decisions.set(code, (this.#decisions.get(code) ?? 0) + 1)
   }
 
-  /** Removes the series of routes that a reload has removed. */
-  retainRoutes(kept: ReadonlySet<string>): void {
-    for (const route of this.#routes.keys())
-      if (!kept.has(route) && route !== NO_ROUTE) this.#routes.delete(route)
+  #countTenant(tenant: string, status: number): void {
+    let counts = this.#tenants.get(tenant)
+    if (counts === undefined) {
+      counts = [0, 0, 0, 0, 0, 0]
+      this.#tenants.set(tenant, counts)
+    }
+    const digit = Math.floor(status / 100)
+    counts[digit] = (counts[digit] ?? 0) + 1
   }
 
-  #route(route: string): RouteTally {
-    let tally = this.#routes.get(route)
-    if (tally === undefined) {
-      tally = new RouteTally(BUCKETS)
-      this.#routes.set(route, tally)
-    }
-    return tally
+  /**
+   * Applies a configuration: removes the series of what it no longer has. A change of `byUpstream` begins new series.
+   *
+   * @param byUpstream requests are counted by upstream instead of route, for tables with thousands of routes
+   */
+  configure(byUpstream: boolean, kept: KeptSeries): void {
+    if (byUpstream !== this.#byUpstream) this.#routes.clear()
+    this.#byUpstream = byUpstream
+    const named = kept.routes.map((route) => this.#nameOf(route))
+    retain(this.#routes, new Set([NO_ROUTE, ...named, ...kept.endpoints]))
+    retain(this.#upstreams, kept.upstreams)
+    retain(this.#tenants, kept.tenants)
   }
+
+  #nameOf(route: Route): string {
+    return this.#byUpstream ? upstreamOf(route) : route.id
+  }
+}
+
+/** What has series: the names of a configuration bound the labels. */
+export interface KeptSeries {
+  readonly routes: readonly Route[]
+  /** Ids of routes of the gateway's own that no table has. */
+  readonly endpoints: readonly string[]
+  readonly upstreams: { has(name: string): boolean }
+  readonly tenants: { has(id: string): boolean }
+}
+
+function retain(series: Map<string, unknown>, kept: { has(name: string): boolean }): void {
+  for (const name of series.keys()) if (!kept.has(name)) series.delete(name)
+}
+
+function tallyOf(tallies: Map<string, RouteTally>, name: string): RouteTally {
+  let tally = tallies.get(name)
+  if (tally === undefined) {
+    tally = new RouteTally(BUCKETS)
+    tallies.set(name, tally)
+  }
+  return tally
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { differences } from '../../src/access/difference.ts'
 import { faultsOf } from './compare.ts'
-import { everyPath, pairs, tablesOf } from './random-tables.ts'
+import { EVERY_HOST, everyPath, hostPairs, pairs, tablesOf } from './random-tables.ts'
 
 const diff = (before: readonly string[], after: readonly string[]) =>
   differences(tablesOf({ lines: before }), tablesOf({ lines: after })).map(
@@ -19,6 +19,16 @@ t.test('random pairs of tables', async (t) => {
       t.same(faultsOf(pair, paths), [])
     }),
     { numRuns: 200 },
+  )
+})
+
+t.test('random pairs of tables with hosts', async (t) => {
+  const paths = everyPath(2)
+  fc.assert(
+    fc.property(hostPairs(2), (pair) => {
+      t.same(faultsOf(pair, paths, differences, EVERY_HOST), [])
+    }),
+    { numRuns: 150 },
   )
 })
 
@@ -43,4 +53,21 @@ t.test('methods', async (t) => {
   t.match(differences(tablesOf({ lines: ['ANY /a: p:q'] }), purge), [
     { before: null, witness: { method: 'PURGE', path: '/a' } },
   ])
+})
+
+t.test('hosts', async (t) => {
+  const one = ['GET a.example/x: p:q', 'GET *.example/x: p:q', 'GET /x: p:q']
+  t.same(diff(one, ['GET a.example,*.example/x: p:q', 'GET /x: p:q']), [], 'one table or two')
+  const shown = differences(tablesOf({ lines: one }), tablesOf({ lines: one.slice(1) }))
+  t.same(shown, [], 'the wildcard answers the same')
+  const [moved] = differences(
+    tablesOf({ lines: one }),
+    tablesOf({ lines: [...one.slice(1), 'GET a.example/y: p:q'] }),
+  )
+  t.match(moved?.witness, { method: 'GET', host: 'a.example' }, 'it does not fall back any more')
+  const [wild] = differences(
+    tablesOf({ lines: one }),
+    tablesOf({ lines: ['GET a.example/x: p:q', 'GET /x: p:q'] }),
+  )
+  t.equal(wild, undefined, 'hosts without a table of their own have the same entry')
 })

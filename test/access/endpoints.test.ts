@@ -191,7 +191,7 @@ t.test('users, as their sign-ins made them known', async (t) => {
   const at = Date.UTC(2026, 0, 2)
   await store.recordSignIn('acme', { sub: 'auth0|ann', email: 'ann@acme.example', name: null, at }, [viewer])
   await store.recordSignIn('acme', { sub: 'ben', email: null, name: null, at }, [viewer, editor])
-  await world.admin('POST', '/v1/blocks', { user: 'ben' })
+  const block = (await world.admin('POST', '/v1/blocks', { user: 'ben' })).json
   const ann = {
     sub: 'auth0|ann',
     email: 'ann@acme.example',
@@ -214,11 +214,49 @@ t.test('users, as their sign-ins made them known', async (t) => {
     has_more: false,
   })
   t.match((await world.admin('GET', '/v1/users?limit=0')).json, { code: 'input_invalid' })
+  const who = (await ask('/v1/access/who-can?method=POST&path=/list')).json
+  t.match(who.users, [{ sub: 'ben', email: null, seats: ['Editor'], blocked: true }])
+  const both = (await ask('/v1/access/who-can?method=GET&path=/list')).json.users
+  t.match(both, [
+    { sub: 'auth0|ann', blocked: false },
+    { sub: 'ben', blocked: true },
+  ])
+  const blocked = (await ask('/v1/access/can?user=ben&space=s1')).json.data
+  t.ok(
+    blocked.every(({ permission }: { permission: string }) => permission === 'public'),
+    'blocked: public routes alone',
+  )
+  await world.admin('DELETE', `/v1/blocks/${block.id}`)
   const can = (await ask('/v1/access/can?user=ben&space=s1')).json.data
   t.same(
     can.slice(0, 2).map(({ seat }: { seat: string }) => seat),
     ['Editor', 'Editor'],
   )
-  const who = (await ask('/v1/access/who-can?method=POST&path=/list')).json
-  t.match(who.users, [{ sub: 'ben', email: null, seats: ['Editor'] }])
+})
+
+t.test('a user of a sub that no path can have', async (t) => {
+  const store = await openSqliteStore({ path: world.storeFile })
+  t.teardown(() => store.close())
+  const sub = 'https://idp.example/users/../7?x=1&y=%2F'
+  await store.recordSignIn('acme', { sub, email: null, name: null, at: 0 }, [])
+  const read = (text: string) => world.admin('GET', `/v1/users?sub=${encodeURIComponent(text)}`)
+  const found = await read(sub)
+  t.match(found.json, { data: [{ sub, blocked: false }], has_more: false, count: 1 })
+  t.same((await read('https://idp.example/users')).json.data, [], 'no part of it')
+  t.same((await read(sub.toUpperCase())).json.data, [], 'no other case')
+  t.same((await read('\0')).json.data, [])
+  await world.admin('POST', '/v1/blocks', { user: sub })
+  t.match((await read(sub)).json.data, [{ sub, blocked: true }])
+  for (const query of ['sub=', 'sub=a&sub=b', 'sub=a&q=a', 'sub=a&after=a'])
+    t.match((await world.admin('GET', `/v1/users?${query}`)).json, {
+      code: 'input_invalid',
+      errors: [{ path: '/sub' }],
+    })
+  const token = await world.token(['s2:Users of s2'])
+  await world.seat('Users of s2', ['s2'], ['users:list'])
+  const there = await world.client.send('GET', `/v1/users?sub=${encodeURIComponent(sub)}`, {
+    authorization: `Bearer ${token}`,
+    space: 's2',
+  })
+  t.match(there.json, { data: [], has_more: false }, 'outside the admin space as the list')
 })

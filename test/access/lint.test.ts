@@ -39,7 +39,7 @@ t.test('permissions that no route requires', async (t) => {
     'permission_unasked warning A a:raed a:read',
     'permission_unasked warning A other:thing',
   ])
-  const own = ['seats:list', 'seats:grant', 'api-keys:create']
+  const own = ['seats:list', 'seats:grant', 'api-keys:create', 'access:evaluate']
   t.same(
     await found({ seats: { A: { permissions: ['a:read', 'a:write', ...own] } } }),
     [],

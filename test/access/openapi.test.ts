@@ -147,7 +147,7 @@ t.test('a table, its drift, and its update', async (t) => {
   t.match(text, '# Made by seatgate import from api.yaml: Shop 1\n')
   t.match(text, '  GET /a: a:list # All of: them # here\n')
   t.match(text, '  GET /b/{id}: public # review: the description names no credential\n')
-  const none = { missing: [], surplus: [], other: [] }
+  const none = { missing: [], outside: [], surplus: [], other: [] }
   t.same(new OpenApiTable(text).drift(first), none)
   const byHand = text
     .replace('GET /a: a:list', '# ours\n  GET /a: things:search')

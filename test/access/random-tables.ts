@@ -17,23 +17,26 @@ export const UPSTREAMS = new Map([
 ])
 
 export interface TablesInput {
-  /** `METHOD /path: requirement`, with ` > upstream` where it is not `plain`. */
+  /** `METHOD /path: requirement`, with ` > upstream` where it is not `plain`, and `host,host` before the path. */
   readonly lines: readonly string[]
   readonly methods?: readonly string[]
+  /** Of built-in endpoints. */
+  readonly apiHosts?: readonly string[]
 }
 
 /** @param text a line of `TablesInput` */
 export function readLine(text: string, index: number): RouteEntry {
-  const [, method = '', path = '', requirement = '', upstream = 'plain'] =
-    /^(\S+) (\S+): (\S+)(?: > (\S+))?$/.exec(text) ?? []
+  const [, method = '', names = '', path = '', requirement = '', upstream = 'plain'] =
+    /^(\S+) ([^\s/]*)(\S+): (\S+)(?: > (\S+))?$/.exec(text) ?? []
+  const hosts = names === '' ? {} : { hosts: names.split(',') }
   const place = { file: 'routes/a.yaml', line: index + 1, column: 3 }
   const limits = { responseTimeout: null, signIn: null, maxBody: 1 }
-  return { method, path, requirement, upstream, ...limits, place }
+  return { method, ...hosts, path, requirement, upstream, ...limits, place }
 }
 
 /** Entries that can't be served are left out, as `check` refuses them. */
-export function tablesOf({ lines, methods = [] }: TablesInput): Tables {
-  const { table } = compileTable(lines.map(readLine), UPSTREAMS, builtInPaths())
+export function tablesOf({ lines, methods = [], apiHosts }: TablesInput): Tables {
+  const { table } = compileTable(lines.map(readLine), UPSTREAMS, builtInPaths(), apiHosts ?? null)
   return { table, methods: methodsOf({ methods }), upstreams: UPSTREAMS }
 }
 
@@ -46,7 +49,7 @@ export function entriesOf(input: TablesInput): RouteEntry[] {
 const noCredential = new Refusal('credentials_missing', 'The request has no credential.')
 
 /** The entry that the decision engine matches; null: it refuses the request before it reads a credential. */
-export function oracle(tables: Tables): (method: string, path: string) => Route | null {
+export function oracle(tables: Tables): (method: string, path: string, host?: string | null) => Route | null {
   const engine = new DecisionEngine({
     table: tables.table,
     authenticator: { authenticate: () => noCredential },
@@ -57,11 +60,11 @@ export function oracle(tables: Tables): (method: string, path: string) => Route 
     allowsSemicolon: (route) => exceptionsOf(tables, route).allowSemicolons,
     allowsEncodedSlash: (route) => exceptionsOf(tables, route).allowEncodedSlashes,
   })
-  return (method, target) => {
+  return (method, target, host = null) => {
     if (!tables.methods.has(method)) return null
     const credentials = { apiKey: [], authorization: [], cookie: [], space: [] }
     const browser = { method, rawHeaders: [], upgrade: false }
-    const evaluation = engine.evaluate({ method, target, host: null, credentials, browser })
+    const evaluation = engine.evaluate({ method, target, host, credentials, browser })
     if (evaluation instanceof Promise) throw new Error('without a credential nothing is looked up')
     return evaluation.decision.route
   }
@@ -108,6 +111,22 @@ export function pairs(depth: number): fc.Arbitrary<readonly [TablesInput, Tables
         { lines: [...shared, ...added], methods: ofOther },
       ]
     })
+}
+
+const NAMES = ['', '', 'a.example', '*.example', 'a.example,*.example', 'b.example,a.example', '*.b.example']
+/** One of each class that such tables can tell apart. */
+export const EVERY_HOST = [null, 'a.example', 'B.example.', 'c.example:80', 'x.b.example', 'a.b.c.example']
+
+/** As `pairs`, with hosts. */
+export function hostPairs(depth: number): fc.Arbitrary<readonly [TablesInput, TablesInput]> {
+  const names = fc.array(fc.constantFrom(...NAMES), { minLength: ENTRIES * 2, maxLength: ENTRIES * 2 })
+  return fc.tuple(pairs(depth), names).map(([[one, other], hosts]) => {
+    const withHosts = ({ lines, ...rest }: TablesInput, by: number) => ({
+      ...rest,
+      lines: lines.map((line, at) => line.replace(' ', ` ${hosts[at * by] ?? ''}`)),
+    })
+    return [withHosts(one, 1), withHosts(other, 2)]
+  })
 }
 
 /** Those that entries name, and one for all others. */

@@ -53,6 +53,13 @@ async function outcomeOf(line: unknown, more: Partial<ReplaySubject> = {}): Prom
   return Object.keys(unjudged)[0] ?? (group === undefined ? `same ${same}` : `${group.from} → ${group.to}`)
 }
 
+t.test('preflights', async (t) => {
+  const line = { method: 'OPTIONS', path: '/a', preflight: true, route: 'GET /a', upstream: 'main' }
+  t.equal(await outcomeOf({ ...line, code: 'allow' }), 'preflight')
+  t.equal(await outcomeOf({ ...line, code: 'preflight_refused', status: 403 }), 'preflight')
+  t.equal(await outcomeOf({ method: 'OPTIONS', path: '/a', code: 'method_not_allowed' }), 'same 1')
+})
+
 t.test('lines that are no requests', async (t) => {
   const lines: [string, Reason][] = [
     ['{"level":"info","msg":"listening"}', 'other_line'],

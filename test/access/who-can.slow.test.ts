@@ -34,7 +34,7 @@ async function witnesses(built: Built) {
 
 /** In pages of two, so that pages end within and between the lists. */
 async function everyHolder(built: Built, request: { method: string; path: string }, space: string | null) {
-  const question = questionOfRequest(built.tables, { ...request, space })
+  const question = questionOfRequest(built.tables, { ...request, host: null, space })
   if (question instanceof Refusal) throw new Error(question.detail)
   const all: Holder[] = []
   let after: Position | null = null

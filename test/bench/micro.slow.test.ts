@@ -9,6 +9,7 @@ const MICRO = fileURLToPath(new URL('../../bench/micro.ts', import.meta.url))
 const STAGES = [
   'read the target',
   'match it among 10,000 routes',
+  'match it among 10,000 routes of 100 hosts, host read',
   'a token that is known',
   'a token never seen, verified',
   'resolve a Seat',
@@ -18,6 +19,8 @@ const STAGES = [
   'headers to the client',
   'a line of the access log, written',
   'metrics',
+  'tracing: not sampled',
+  'tracing: sampled, two spans encoded',
 ]
 
 t.test('npm run bench:micro', async (t) => {

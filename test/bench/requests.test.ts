@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { makeCertificate } from '../../bench/certificate.ts'
 import { mixedRequests } from '../../bench/mixed/requests.ts'
 import { readRequests } from '../../bench/read-requests.ts'
 import { NEW_TOKEN, plannedOf, writeRequests } from '../../bench/requests.ts'
@@ -48,6 +49,7 @@ t.test('the mixed workload: its shares, and the same sequence with and without A
     folder,
     secret: 'a'.repeat(64),
     store: '',
+    certificate: makeCertificate(folder),
     apiKeys: Array.from({ length: 100 }, (_, i) => `sk_${i}`),
   }
   const [keys, tokens] = [true, false].map((apiKeys) =>

@@ -37,6 +37,18 @@ t.test('help is exit 0, on standard output', async (t) => {
   t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
 })
 
+t.test('routes: the origins of a table with cors, beside its entries', async (t) => {
+  const open = `cors: { origins: [HTTPS://App.example] }\nupstream: trainings\nroutes: { GET /open: public }\n`
+  const { out, code } = await seatgate(folderWith(t, { ...files, 'routes/open.yaml': open }), [
+    'routes',
+    '--json',
+  ])
+  t.equal(code, 0)
+  const rows: { path: string; cors?: string[] }[] = JSON.parse(out)
+  const listed = rows.filter(({ cors }) => cors !== undefined).map(({ path, cors }) => [path, cors])
+  t.same(listed, [['/open', ['https://app.example']]])
+})
+
 t.test('check: no errors, or all of them by position', async (t) => {
   const good = folderWith(t, files)
   t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/, err: '' })

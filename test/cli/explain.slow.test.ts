@@ -1,5 +1,6 @@
 /** `explain` parses its arguments as the gateway parses a request, and prints the whole record. */
 
+import { UNSCOPED } from '../../src/model/route.ts'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +36,9 @@ const decision: Decision = {
     target: { kind: 'upstream', name: 'u' },
     maxBody: Infinity,
     responseTimeout: null,
+    ...UNSCOPED,
     signIn: null,
+    cors: null,
     place: null,
   },
   permission: 'a:b',

@@ -45,6 +45,28 @@ t.test('a table that the gateway loads', async (t) => {
   t.equal((await run('--out', 'routes/trainings.yaml', '--check')).code, 0)
 })
 
+t.test('a table with a prefix', async (t) => {
+  const api = 'openapi: 3.1.0\npaths: { /code/a: { get: {} }, /code/b: { get: {} }, /c: { get: {} } }\n'
+  const kept = 'upstream: u\nprefix: /code\nroutes:\n  GET /a: a:list\n'
+  const stripped = 'upstream: u\nprefix: /code\nstrip_prefix: true\nroutes:\n  GET /code/a: a:list\n'
+  const cwd = folderWith(t, { 'api.yaml': api, 'kept.yaml': kept, 'stripped.yaml': stripped })
+  const run = (...args: string[]) =>
+    seatgate(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'u', '--out', ...args])
+  t.same(await run('kept.yaml', '--check'), {
+    code: 3,
+    out: "kept.yaml: no entry for GET /b (b:list)\nkept.yaml: GET /c is not behind the table's prefix\n",
+    err: '',
+  })
+  t.equal((await run('kept.yaml', '--update')).code, 0)
+  t.equal(readFileSync(join(cwd, 'kept.yaml'), 'utf8'), `${kept}  GET /b: b:list\n`)
+  t.match(await run('stripped.yaml', '--update'), { code: 0, out: /no entry for GET \/code\/b/ })
+  t.equal(
+    readFileSync(join(cwd, 'stripped.yaml'), 'utf8'),
+    `${stripped}  GET /code/b: b:list\n  GET /c: c:list\n`,
+    'the service does not see the prefix',
+  )
+})
+
 t.test('JSON, and faults', async (t) => {
   const json = JSON.stringify(
     { openapi: '3.1.0', paths: { '/a/{b}-{c}': { get: {} }, '/d': { get: {} } } },

@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../seats-admin/index.ts'
 import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
 
 const FILES = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
+const SEAT = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
 const SEATS = {
   tenant: 'acme',
   seats: {
@@ -70,6 +71,7 @@ t.test('the store', async (t) => {
         email: 'ann@acme.example',
         last_sign_in: '1970-01-01T00:00:00.000Z',
         seats: [seat.value.name],
+        blocked: false,
       },
     ],
   })
@@ -90,6 +92,33 @@ t.test('the store', async (t) => {
   })
   t.match(await seatgate(cwd, ['can', '--api-key-id', 'x']), { code: 1, err: /has no API key x/ })
   t.match(await seatgate(cwd, ['can', '--seat', 'Editor']), { code: 1, err: /has no Seat "Editor"/ })
+})
+
+t.test('a blocked user', async (t) => {
+  const cwd = folderWith(t, FILES)
+  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const scope = { space: 'admin', admin: true, all: true, permissions: [] }
+  const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
+  const seat = await store.createSeat(writer, SEAT)
+  if (!('value' in seat)) throw new Error(seat.detail)
+  for (const sub of ['ann', 'ben'])
+    await store.recordSignIn('acme', { sub, email: null, name: null, at: 0 }, [seat.value.id])
+  await store.createBlock(writer, { user: 'ben', until: null, reason: null })
+  await store.close()
+  const who = await seatgate(cwd, ['who-can', 'GET', '/v1/trainings'])
+  t.match(who.out, '  ann by "Viewer", 1970-01-01T00:00:00.000Z\n')
+  t.match(who.out, '  ben by "Viewer", 1970-01-01T00:00:00.000Z, BLOCKED\n')
+  const { users } = JSON.parse((await seatgate(cwd, ['who-can', 'GET', '/v1/trainings', '--json'])).out)
+  t.match(users, [
+    { sub: 'ann', blocked: false },
+    { sub: 'ben', blocked: true },
+  ])
+  const can = await seatgate(cwd, ['can', '--user', 'ben'])
+  t.match(can, { code: 0, err: /this user is blocked: all but public routes are refused/ })
+  t.notMatch(can.out, /trainings:list|authenticated/)
+  t.match(can.out, /public/)
+  t.match(await seatgate(cwd, ['can', '--user', 'ann']), { err: '', out: /trainings:list/ })
 })
 
 t.test('a file, without variables and store', async (t) => {

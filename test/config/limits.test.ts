@@ -21,6 +21,7 @@ t.test('defaults', async (t) => {
     connections: 10_000,
     connectionsPerAddress: 10_000,
     connectionsPerTenant: 10_000,
+    http2Streams: 128,
     websockets: 7500,
     websocketsPerTenant: 7500,
     websocketsPerCaller: 468,
@@ -34,6 +35,7 @@ t.test('defaults', async (t) => {
     apiKeys: 8_388_608,
     seats: 67_108_864,
     connections: 134_217_728,
+    identities: 33_554_432,
   })
   t.same((await configOf(t, `${BASE}memory: {}\n`)).memory, DEFAULT_MEMORY)
 })
@@ -52,6 +54,7 @@ const ALL = `limits:
   connections: 500
   connections_per_address: 100
   connections_per_tenant: 400
+  http2_streams: 64
   websockets: 300
   websockets_per_tenant: 200
   websockets_per_caller: 10
@@ -79,6 +82,7 @@ t.test('all settings, and the defaults derived from them', async (t) => {
     connections: 500,
     connectionsPerAddress: 100,
     connectionsPerTenant: 400,
+    http2Streams: 64,
     websockets: 300,
     websocketsPerTenant: 200,
     websocketsPerCaller: 10,

@@ -10,7 +10,7 @@ t.test('omitted settings have their defaults', async (t) => {
   const folder = new Folder(t, { 'gateway.config.yaml': BASE })
   const { config } = await folder.load()
   t.match(config, {
-    listen: { host: '0.0.0.0', port: 8080 },
+    listen: [{ host: '0.0.0.0', port: 8080 }],
     ops: { host: '127.0.0.1', port: 9090 },
     store: { kind: 'sqlite', path: folder.file('data/seatgate.db') },
     defaultTenant: 'acme',
@@ -64,7 +64,7 @@ upstreams:
 `,
   )
   t.match(config, {
-    listen: { host: '::1', port: 0 },
+    listen: [{ host: '::1', port: 0 }],
     ops: { host: 'localhost', port: 1 },
     store: { path: '/var/lib/x.db' },
     defaultTenant: 'b',
@@ -278,7 +278,7 @@ t.test('the shipped configuration is valid with only the secret set', async (t) 
   const file = resolve('gateway.config.yaml')
   const { config, faults } = await loadConfigWithFaults(file, { ACME_TOKEN_SECRET: SECRET })
   t.same(faults, [])
-  t.match(config, { listen: { host: '0.0.0.0', port: 8080 }, defaultTenant: 'acme' })
+  t.match(config, { listen: [{ host: '0.0.0.0', port: 8080 }], defaultTenant: 'acme' })
   const compiled = compileTable(config?.routes ?? [], config?.upstreams ?? new Map(), [])
   t.same(compiled.faults, [])
   t.ok(compiled.table.match('GET', '/v1/trainings/7'))

@@ -12,7 +12,7 @@ const one = async (t: Parameters<typeof faultsOf>[0], text: string, expected: Re
 
 t.test('wrong types', async (t) => {
   const cases: [string, RegExp][] = [
-    ['listen: 8080', /^3:9: listen must be a string such as "127\.0\.0\.1:8080", not a number$/],
+    ['listen: 8080', /^3:9: listen must be a string or a list such as "\[::\]:8080", not a number$/],
     ['ops: [a]', /^3:6: ops must be a string .* not a list$/],
     ['listen:', /^3:8: listen must be a string .* not empty$/],
     ['store: true', /^3:8: store must be a string .* not true or false$/],

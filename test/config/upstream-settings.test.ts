@@ -39,6 +39,7 @@ async function faultOf(t: Test, lines: readonly string[]): Promise<string> {
 
 t.test('defaults, and all settings', async (t) => {
   t.match(await upstreamOf(t, ["targets: ['http://a:1']"]), {
+    protocol: 'http1',
     balance: 'least-pending',
     connections: 256,
     uploads: 128,
@@ -96,6 +97,7 @@ t.test('errors are reported at load, and no key is shown', async (t) => {
     [[https, 'health: { path: /, interval: 1ms }'], /is too short/],
     [[https, 'health: {}'], /path/],
     [[https, 'balance: random'], /balance/],
+    [[https, 'protocol: h3'], /protocol/],
     [[https, 'connections: 0'], /connections/],
     [[https, 'max_pending: 1.5'], /max_pending/],
     [[https, 'websocket_idle: 999ms'], /is too short/],
@@ -117,4 +119,30 @@ t.test('upload slots are some of the connections', async (t) => {
   )
   t.match(await faultOf(t, lines(['uploads: 0'])), /uploads/)
   t.match(await faultOf(t, lines(['eviction_delay: 1ms'])), /eviction_delay/)
+})
+
+t.test('a protocol requires targets of its scheme', async (t) => {
+  const [http, https] = ['http://a:1', 'https://b:1']
+  const lines = (protocol: string, ...targets: string[]) => [
+    `targets: ${JSON.stringify(targets)}`,
+    `protocol: ${protocol}`,
+  ]
+  t.match(await upstreamOf(t, lines('h2', https)), { protocol: 'h2' })
+  t.match(await upstreamOf(t, lines('h2c', http)), { protocol: 'h2c' })
+  t.match(await upstreamOf(t, lines('http1', http, https)), { protocol: 'http1' })
+  t.match(
+    await faultOf(t, lines('h2', https, http)),
+    /:\d+:\d+: protocol: h2 requires https:\/\/ targets, not "http:\/\/a:1"/,
+  )
+  t.match(await faultOf(t, lines('h2c', http, https)), /protocol: h2c requires http:\/\/ targets/)
+})
+
+t.test('upload slots over HTTP/2 are requests', async (t) => {
+  const lines = (more: string[]) => ["targets: ['http://a:1']", 'protocol: h2c', ...more]
+  t.match(await upstreamOf(t, lines([])), { connections: 8, maxPending: 1024, uploads: 512 })
+  t.match(await upstreamOf(t, lines(['connections: 2', 'uploads: 9'])), { connections: 2, uploads: 9 })
+  t.match(
+    await faultOf(t, lines(['max_pending: 8', 'uploads: 9'])),
+    /uploads: must be at most max_pending \(8\), not 9/,
+  )
 })

@@ -41,6 +41,11 @@ export const MUCH = {
     metricsFrom: [{ podSelector: { matchLabels: { app: 'prometheus' } } }],
     egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
   },
+  decision: {
+    enabled: true,
+    clients: ['10.0.0.0/8'],
+    from: [{ podSelector: { matchLabels: { app: 'nginx' } } }],
+  },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
   config: { trusted_proxies: ['10.0.0.0/8'], limits: { connections: 20000, max_body: '1MiB' } },
 }

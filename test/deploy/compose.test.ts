@@ -97,7 +97,7 @@ t.test('the gateway', async (t) => {
   t.same(gateway.cap_drop, ['ALL'])
   const grace = Number(/^(\d+)s$/.exec(gateway.stop_grace_period ?? '')?.[1]) * 1000
   t.ok(grace > config.drain + config.drainDelay)
-  t.match(config.listen, { port: 8080 })
+  t.match(config.listen, [{ port: 8080 }])
   t.match(gateway.ports, [/:8080$/])
   t.same(Object.keys(variables).sort(), Object.keys(gateway.environment ?? {}).sort())
 })

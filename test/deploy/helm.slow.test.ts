@@ -125,9 +125,22 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     t.match(spec['endpoints'], [{ port: 'ops', path: '/metrics', interval: '15s' }])
     t.match(find(much, 'NetworkPolicy', name).spec, {
       policyTypes: ['Ingress', 'Egress'],
-      ingress: [{ ports: [{ port: 'http' }], from: [{ podSelector: {} }] }, { ports: [{ port: 'ops' }] }],
+      ingress: [
+        { ports: [{ port: 'http' }], from: [{ podSelector: {} }] },
+        { ports: [{ port: 'decision' }], from: [{ podSelector: { matchLabels: { app: 'nginx' } } }] },
+        { ports: [{ port: 'ops' }] },
+      ],
       egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
     })
+    t.match(find(much, 'Service', `${name}-decision`).spec['ports'], [{ port: 9191, targetPort: 'decision' }])
+    const files = podOf(render({ ...VALUES, filesSecretName: 'gate-files' })).spec
+    t.match(files['volumes'], [{ name: 'config' }, { name: 'tmp' }, { secret: { secretName: 'gate-files' } }])
+    t.match((files['containers'] as { volumeMounts: object[] }[])[0]?.volumeMounts[2], {
+      name: 'files',
+      mountPath: '/etc/seatgate-files',
+      readOnly: true,
+    })
+    t.equal((podOf(objects).spec['volumes'] as unknown[]).length, 2)
     t.match(podOf(much, name).spec, { nodeSelector: { disk: 'ssd' }, tolerations: [{ key: 'gate' }] })
     const few = render({
       ...VALUES,

@@ -16,9 +16,12 @@ const OIDC = {
   client_id: 'seatgate',
   redirect_uri: 'https://gw.example/auth/oidc/callback',
 }
-/** A certificate that the manual names, and one that is there. */
+/** A certificate or key that the manual names, and one that is there. */
 const CERTIFICATES: readonly (readonly [string, string])[] = [
   ['/etc/ssl/db.pem', join(root, 'test/support/servers/tls/ca.pem')],
+  ['tls/api.pem', join(root, 'test/support/servers/tls/server.pem')],
+  ['keys/2026.pem', join(root, 'test/support/servers/tls/server-key.pem')],
+  ['tls/api.key', join(root, 'test/support/servers/tls/server-key.pem')],
 ]
 
 /** Files of a folder for `seatgate check`; the text itself stays as it is where it is whole. */
@@ -35,7 +38,8 @@ export function filesOf(text: string): Record<string, string> {
 
 function filesOfTable(text: string, upstream: string): Record<string, string> {
   const tenants = { acme: { ...BASE.tenants.acme, oidc: OIDC } }
-  const configuration = { ...BASE, tenants, upstreams: { [upstream]: TARGET } }
+  const rate_limits = { writes: { limit: '1000/h', burst: 50 }, visitors: { limit: '60/m' } }
+  const configuration = { ...BASE, rate_limits, tenants, upstreams: { [upstream]: TARGET } }
   return { 'gateway.config.yaml': stringify(configuration), 'routes/table.yaml': text }
 }
 

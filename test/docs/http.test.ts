@@ -6,12 +6,12 @@ import { exchangesOf } from './messages.ts'
 import { pages, placeOf } from './pages.ts'
 import { differences, pairs } from './same.ts'
 
-/** Needs a provider: `sign-in.test.ts`. */
-const SIGN_IN = 'docs/sign-in.md'
+/** With tests of their own: they need a provider, and a decision listener. */
+const ELSEWHERE = new Set(['docs/sign-in.md', 'docs/authzen.md'])
 /** Pages whose caller holds a Seat already. */
 const WITH_SEAT = new Set(['docs/errors.md'])
 
-for (const page of pages.filter((each) => each !== SIGN_IN)) {
+for (const page of pages.filter((each) => !ELSEWHERE.has(each))) {
   const exchanges = exchangesOf(page)
   if (exchanges.length === 0) continue
   t.test(page, async (t) => {

@@ -1,11 +1,12 @@
 /** The examples of `configuration.md`, all of them in one configuration, pass `seatgate check`. */
 
-import { cpSync, mkdirSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
 import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
 import { folderWith, seatgate } from '../cli/command-line.ts'
+import { newKey } from '../identity/support.ts'
 import { variablesOf } from './configuration.ts'
 import { root } from './pages.ts'
 
@@ -41,6 +42,8 @@ t.test('all of them together', async (t) => {
   const certificates = { 'ca.pem': 'ca.pem', 'client.pem': 'gateway.pem', 'client-key.pem': 'gateway.key' }
   for (const [from, to] of Object.entries(certificates))
     cpSync(join(root, 'test/support/servers/tls', from), join(folder, 'tls', to))
+  mkdirSync(join(folder, 'keys'))
+  writeFileSync(join(folder, 'keys', '2026.pem'), newKey())
   const { code, err } = await seatgate(folder, ['check'], variablesOf(text))
   t.equal(code, 0, err)
 })

@@ -12,21 +12,25 @@ export interface Configuration {
   readonly upstream: string
   /** The section `oidc:` of tenant acme, on one line; left out: it has no identity provider. */
   readonly oidc?: string
+  /** The rate limit `reads` of the table, on one line; left out: it has none. */
+  readonly rateLimit?: string
 }
 
-const ROUTES = `upstream: main
-routes:
+const ROUTES = `routes:
   GET /v1/trainings: trainings:list
 `
 
 /** Writes the files into an empty folder. Returns the path of the main file. */
 export function writeConfiguration(
   folder: string,
-  { store, redis, workers, upstream, oidc }: Configuration,
+  { store, redis, workers, upstream, oidc, rateLimit }: Configuration,
   ports: { readonly front: number; readonly ops: number },
 ): string {
   mkdirSync(join(folder, 'routes'))
-  writeFileSync(join(folder, 'routes', 'main.yaml'), ROUTES)
+  writeFileSync(
+    join(folder, 'routes', 'main.yaml'),
+    `upstream: main\n${rateLimit === undefined ? '' : 'rate_limit: [reads]\n'}${ROUTES}`,
+  )
   const file = join(folder, 'gateway.config.yaml')
   const text = `listen: 127.0.0.1:${ports.front}
 ops: 127.0.0.1:${ports.ops}
@@ -39,7 +43,7 @@ tenants:
 upstreams:
   main: { targets: ["${upstream}"] }
 routes: [routes/*.yaml]
-`
+${rateLimit === undefined ? '' : `rate_limits: { reads: ${rateLimit} }\n`}`
   writeFileSync(file, text, { mode: 0o600 })
   return file
 }

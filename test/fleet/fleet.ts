@@ -27,6 +27,8 @@ export interface FleetOptions {
   /** Servers that each gateway reaches through a proxy of its own. A proxy costs time, most of all to the store. */
   readonly proxies?: readonly ('store' | 'redis')[]
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
+  /** The rate limit of all requests but those to built-in endpoints, on one line. */
+  readonly rateLimit?: string
   /** Arguments before `start`. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -136,7 +138,7 @@ export function adminRequest(key: string, body?: unknown): [Record<string, strin
   return [{ ...headers, 'content-type': 'application/json' }, JSON.stringify(body)]
 }
 
-const NAMES = ['a', 'b', 'c', 'd', 'e']
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
 
 export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
   const { gateways: count = 3, redis: wanted = 'own', proxies = ['redis'] } = options
@@ -158,6 +160,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       workers: options.workers ?? 1,
       upstream,
       oidc: provider.settings,
+      ...(options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit }),
       program: options.program ?? [MAIN],
       env: { ...env, ...options.envOf?.(name) },
       toStore,

@@ -32,7 +32,6 @@ t.test('methods', async (t) => {
     CONNECT: line('CONNECT a:443 HTTP/1.1'),
     'CONNECT to a path': line('CONNECT /docs/a HTTP/1.1'),
     'CONNECT in absolute form': line('CONNECT http://a/ HTTP/1.1'),
-    'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     'of RTSP': line('DESCRIBE /docs/a RTSP/1.0'),
     'of RTSP, in HTTP': line('GET_PARAMETER /docs/a HTTP/1.1'),
   })

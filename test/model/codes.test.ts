@@ -29,7 +29,10 @@ t.test('each code', async (t) => {
       'GET /v1/trainings: trainings:list',
       'POST /v1/trainings: { permission: public, max_body: 16B }',
       'GET /gone/*: public',
+      'GET /fixed: { permission: trainings:list, space: { fixed: main } }',
+      'GET /limited: { permission: public, rate_limit: [once] }',
     ],
+    top: ['rate_limits: { once: { limit: 1/h, per: route } }'],
   })
   const { writeFileSync } = await import('node:fs')
   const { join } = await import('node:path')
@@ -65,6 +68,7 @@ t.test('each code', async (t) => {
 
   check('path_ambiguous', await get('/a%2Fb'))
   check('space_required', await get('/v1/trainings', { 'x-api-key': world.keys.acme ?? '' }))
+  check('space_conflict', await get('/fixed', { ...key, space: 'other' }))
   check('request_malformed', await get('/v1/trainings', { ...key, space: 'a:b' }))
   check('credentials_ambiguous', await get('/v1/trainings', { ...key, 'x-api-key': 'a, b' }))
   check('credentials_missing', await get('/v1/trainings', { space: 's1' }))
@@ -127,12 +131,17 @@ t.test('each code', async (t) => {
   await world.admin('POST', '/v1/blocks', { user: 'eve' })
   check('caller_blocked', await get('/v1/trainings', bearer(await world.token([], { sub: 'eve' }))))
 
+  await get('/limited')
+  check('rate_limited', await get('/limited'))
+
   const large = await raw(world.port, `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`)
   t.match(large, /^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/)
   seen.add('headers_too_large')
 
-  // Shown where their causes are made: test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts and
-  // test/attacks/store-gone.slow.test.ts.
+  // Shown where their causes are made: test/pipeline/preflight.test.ts, test/attacks/login-csrf.test.ts, test/http/server/slow-headers.slow.test.ts,
+  // test/attacks/store-gone.slow.test.ts and test/external-authorization/listener.test.ts.
+  seen.add('peer_refused')
+  seen.add('preflight_refused')
   seen.add('origin_refused')
   seen.add('request_timeout')
   seen.add('unavailable')

@@ -1,6 +1,7 @@
 /** Cross-site requests with the session cookie: unsafe methods ignore the session. */
 
 import t from 'tap'
+import { CorsPolicy } from '../../src/model/cors.ts'
 import { isCookieAccepted, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
 import { startWorld } from './world.ts'
 
@@ -72,6 +73,28 @@ t.test('a cross-site WebSocket', async (t) => {
   t.notOk(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: true }, own))
   t.ok(isCookieAccepted({ method: 'GET', rawHeaders: ['Origin', own], upgrade: true }, own))
   t.ok(isCookieAccepted({ method: 'GET', rawHeaders, upgrade: false }, own))
+})
+
+t.test('origins that a route table lists', async (t) => {
+  const own = 'https://gw.example'
+  const app = 'https://app.example'
+  const policy = (origins: string[], credentials: boolean) =>
+    new CorsPolicy({ origins, credentials, headers: [], expose: [], maxAge: 0 })
+  const listed = policy([app], true)
+  for (const upgrade of [true, false]) {
+    const from = (...rawHeaders: string[]) => ({ method: upgrade ? 'GET' : 'POST', rawHeaders, upgrade })
+    t.ok(isCookieAccepted(from('Origin', app), own, listed))
+    t.ok(isCookieAccepted(from('origin', app, 'Sec-Fetch-Site', 'same-site'), own, listed))
+    t.notOk(isCookieAccepted(from('Origin', app), own, null))
+    t.notOk(isCookieAccepted(from('Origin', app), own, policy([app], false)))
+    t.notOk(isCookieAccepted(from('Origin', '*'), own, policy(['*'], true)), 'no policy that loads')
+    t.notOk(isCookieAccepted(from('Origin', 'null'), own, policy(['null'], true)), 'nor this')
+    t.notOk(isCookieAccepted(from('Origin', app, 'Origin', app), own, listed))
+    t.notOk(isCookieAccepted(from('Sec-Fetch-Site', 'same-site'), own, listed))
+    t.notOk(isCookieAccepted(from('Origin', app, 'Sec-Fetch-Site', 'cross-site'), own, listed))
+    const twice = from('Origin', app, 'Sec-Fetch-Site', 'same-site', 'Sec-Fetch-Site', 'same-site')
+    t.notOk(isCookieAccepted(twice, own, listed))
+  }
 })
 
 t.test('repeated headers', async (t) => {

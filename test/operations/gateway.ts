@@ -31,6 +31,10 @@ export interface GatewayOptions {
   /** Additional lines of the upstream's entry, and of the top level. */
   readonly upstream?: readonly string[]
   readonly top?: readonly string[]
+  /** The value of `listen`, in place of one address. */
+  readonly listen?: string
+  /** More files of its folder, by name. */
+  readonly files?: Readonly<Record<string, string>>
   /** A command prefix, such as `prlimit`. */
   readonly through?: readonly string[]
 }
@@ -61,6 +65,7 @@ export class OperatedGateway {
     mkdirSync(join(folder, 'routes'))
     writeFileSync(join(folder, 'gateway.config.yaml'), configuration(options))
     writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(options.routes ?? ROUTES))
+    for (const [name, text] of Object.entries(options.files ?? {})) writeFileSync(join(folder, name), text)
     const [program = '', ...args] = [...(options.through ?? []), process.execPath, MAIN, 'start']
     const log = openSync(join(folder, 'log'), 'a')
     const env = { PATH: process.env['PATH'], ACME_SECRET: SECRET }
@@ -149,8 +154,13 @@ export function routeTable(lines: readonly string[]): string {
   return `upstream: main\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
-export function configuration({ targets, upstream = [], top = [] }: GatewayOptions): string {
-  return `listen: 127.0.0.1:0
+export function configuration({
+  targets,
+  upstream = [],
+  top = [],
+  listen = '127.0.0.1:0',
+}: GatewayOptions): string {
+  return `listen: ${listen}
 ops: 127.0.0.1:0
 store: sqlite:./seatgate.db
 tenants: { acme: { token: { secrets: ["\${ACME_SECRET}"] } } }

@@ -9,7 +9,7 @@ import type { UpstreamConfig, UpstreamTls } from '../../src/config/config.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { type Decision, type Evaluation, PathParams } from '../../src/model/decision.ts'
 import type { Principal } from '../../src/model/principal.ts'
-import type { Route } from '../../src/model/route.ts'
+import { type Route, UNSCOPED } from '../../src/model/route.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { forward, type Refuse } from '../../src/proxy/forward.ts'
@@ -38,6 +38,8 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
   return {
     name: 'trainings',
     targets: [new URL(`http://127.0.0.1:${port}`)],
+    basePath: '',
+    protocol: 'http1',
     connectTimeout: 2000,
     responseTimeout: 10_000,
     bodyTimeout: 60_000,
@@ -83,7 +85,9 @@ export function routeTo(more: Partial<Route> = {}): Route {
     target: { kind: 'upstream', name: 'trainings' },
     maxBody: Infinity,
     responseTimeout: null,
+    ...UNSCOPED,
     signIn: null,
+    cors: null,
     place: null,
     ...more,
   }
@@ -115,6 +119,8 @@ export function evaluationOf(request: ClientRequest, route: Route, more: Partial
     params: PathParams.none,
     query: query.length === 0 ? '' : `?${query.join('?')}`,
     resolved: null,
+    cors: null,
+    preflight: null,
   }
 }
 

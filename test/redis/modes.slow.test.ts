@@ -1,4 +1,4 @@
-/** Messages and cached values in every Redis mode: plain, with password and ACL, TLS, sentinels, a cluster. */
+/** Messages, cached values and the tokens of rate limits in every Redis mode: plain, with password and ACL, TLS, sentinels, a cluster. */
 
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
@@ -12,6 +12,7 @@ import { RedisEphemeral } from '../../src/redis/ephemeral.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
 import { SeatCache } from '../../src/redis/seat-cache.ts'
+import { TokenLender } from '../../src/redis/token-lender.ts'
 import { startCluster, startSentinel } from '../support/servers/redis-groups.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
@@ -20,6 +21,7 @@ import { until } from './support.ts'
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const seal = new Seal([new Uint8Array(32).fill(7)])
 const keys = new Keys('modes:')
+const LIMIT = { name: 'writes', limit: 1, window: 3_600_000, burst: 100, per: 'caller' } as const
 const QUESTION = new SeatQuestion('s1', 'a:b')
 
 function configOf(url: string): RedisConfig {
@@ -60,11 +62,17 @@ function instanceOn(t: Test, config: RedisConfig, id: string) {
   const store = countingStore()
   const cache = new SeatCache(store, { connection, keys, seal }, { isCurrent: () => true }, Date.now)
   const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, 2000), keys)
+  const lender = new TokenLender(
+    connection,
+    keys,
+    () => performance.now(),
+    () => {},
+  )
   t.teardown(async () => {
     ephemeral.close()
     await bus.close()
   })
-  return { bus, received, cache, store, ephemeral }
+  return { bus, received, cache, store, ephemeral, lender }
 }
 
 const addressed = (nodes: readonly { host: string; port: number }[]) =>
@@ -84,6 +92,12 @@ async function works(t: Test, url: string): Promise<void> {
 
   t.equal((await one.cache.grantById('acme', 'a', QUESTION)).source, 'store')
   await until(async () => (await two.cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+
+  const loan = { limit: LIMIT, need: 1, extra: 0, back: 0, debit: 0, initial: 100, processes: 2 }
+  for (const key of ['alice', 'bob', 'carol'])
+    for (const [at, { lender }] of [one, two].entries())
+      t.match(await lender.exchange({ ...loan, key }), { granted: 1, left: Number }, `${key} ${at}`)
+  t.match(await one.lender.exchange({ ...loan, key: 'alice', need: 200 }), { granted: 98 }, 'one bucket')
 
   const epochs = await Promise.all([one, two, one].map(({ ephemeral }) => ephemeral.epoch()))
   t.match(epochs, Array(3).fill(/^[\w-]{8}$/))
@@ -105,6 +119,7 @@ t.test('an ACL user with the required permissions only', async (t) => {
   const server = await startRedis(t)
   const rules = ['on', '>p@ss:word', '~modes:*', '&modes:*', '-@all']
   const commands = ['get', 'set', 'publish', 'subscribe', 'ping', 'info', 'select', 'client', 'hello', 'auth']
+  commands.push('eval', 'evalsha', 'time', 'del') // Of rate limits.
   await server.command('ACL', 'SETUSER', 'gate', ...rules, ...commands.map((name) => `+${name}`))
   await works(t, server.url.replace('redis://', 'redis://gate:p%40ss%3Aword@'))
 })

@@ -36,7 +36,7 @@ const PROGRAM = `
 t.test('three loads with idle times between them', async (t) => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM])
   for (const size of JSON.parse(stdout) as number[]) {
-    t.ok(size >= 8 * 1024 * 1024, `${size} bytes`)
-    t.ok(size <= 24 * 1024 * 1024, `${size} bytes`)
+    t.ok(size >= 16 * 1024 * 1024, `${size} bytes`)
+    t.ok(size <= 48 * 1024 * 1024, `${size} bytes`)
   }
 })

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { type Account, CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
-import { routeTable, startWorld, type World } from '../support/world.ts'
+import { routeTable, startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { Visitor } from './visitor.ts'
@@ -103,14 +103,32 @@ function written(oidc: OidcConfig): string {
 export interface Start extends Settings {
   /** The upstream's response. */
   readonly answer?: RequestListener
+  /** Another upstream's origin. */
+  readonly target?: string
+  /** A listener with TLS and HTTP/2 as well. */
+  readonly secure?: WorldOptions['secure']
   /** The gateway's origin for browsers, by its port. */
   readonly originOf?: (port: number) => string | Promise<string>
+  /** Lines more at the top level of the configuration. */
+  readonly top?: readonly string[]
 }
 
 export async function startSignIn(t: Test, start: Start = {}): Promise<SignInWorld> {
-  const { answer, originOf = (port: number) => `http://127.0.0.1:${port}`, ...settings } = start
+  const {
+    answer,
+    target,
+    secure,
+    originOf = (port: number) => `http://127.0.0.1:${port}`,
+    top = [],
+    ...settings
+  } = start
   const searched = searchAtEnd(t)
-  const gateway = await startWorld(t, answer === undefined ? {} : { answer })
+  const gateway = await startWorld(t, {
+    ...(answer === undefined ? {} : { answer }),
+    ...(target === undefined ? {} : { target }),
+    ...(secure === undefined ? {} : { secure }),
+    top,
+  })
   const origin = await originOf(gateway.port)
   const options = { redirectUri: `${origin}/auth/oidc/callback`, postLogoutRedirect: `${origin}/bye` }
   const [acme, globex] = await Promise.all([

@@ -86,7 +86,7 @@ export class Client {
 
 /** Whether the path may be that of a built-in endpoint. */
 export function isBuiltIn(path: string): boolean {
-  return /^\/(?:v1|auth\/oidc)\//.test(path)
+  return /^\/(?:v1|auth\/oidc|\.well-known\/seatgate)\//.test(path)
 }
 
 /** Node adds no length to a list of headers, and none to a GET. */

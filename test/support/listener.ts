@@ -3,18 +3,33 @@
 import type { Test } from 'tap'
 import { DEFAULT_LIMITS } from './default-settings.ts'
 import type { Limits } from '../../src/config/config.ts'
+import type { Refusal } from '../../src/model/errors.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { openRequestListener } from '../../src/http/server/listener.ts'
-import type { RequestListener } from '../../src/http/server/listener-options.ts'
-import type { CloseWith } from '../../src/http/server/listener.ts'
-import { rawProblem } from '../../src/http/server/problem.ts'
+import type {
+  ListenerEvents,
+  ListenerSettings,
+  RequestListener,
+} from '../../src/http/server/listener-options.ts'
+import type { RespondUnparsed } from '../../src/http/server/listener.ts'
 
-/** On a free port of loopback. @param handle makes the exchange, and answers when it likes */
+/** What a test sets of a listener. */
+export interface ListenerParts {
+  readonly events?: Partial<ListenerEvents>
+  readonly settings?: Partial<ListenerSettings>
+  /** Listening sockets: one where it is left out. */
+  readonly doors?: number
+  /** Of the first one; a free one where it is left out. */
+  readonly port?: number
+}
+
+/** On loopback. @param handle makes the exchange, and answers when it likes */
 export function openListener(
   handle: (request: ClientRequest, response: ClientResponse) => Exchange,
   limits: Partial<Limits> = {},
+  { events: someEvents = {}, settings: someSettings = {}, doors = 1, port = 0 }: ListenerParts = {},
 ): Promise<RequestListener> {
   const handler = {
     handle,
@@ -24,10 +39,20 @@ export function openListener(
     },
     ended: () => {},
     drain: () => {},
-    malformed: (_: unknown, refusal: Parameters<typeof rawProblem>[0], _exchange: unknown, part: CloseWith) =>
-      part(rawProblem(refusal, 'none')),
+    malformed: (_: unknown, refusal: Refusal, _exchange: unknown, respond: RespondUnparsed) =>
+      respond(refusal, 'none'),
   }
-  const events = { refused() {}, memoryFreed() {}, evicted() {}, proxyHeaderRejected() {}, unavailable() {} }
+  const events = {
+    refused() {},
+    memoryFreed() {},
+    evicted() {},
+    proxyHeaderRejected() {},
+    handshakeCompleted() {},
+    handshakeFailed() {},
+    sessionFailed() {},
+    unavailable() {},
+    ...someEvents,
+  }
   const settings = {
     limits: { ...DEFAULT_LIMITS, ...limits },
     proxyProtocol: false,
@@ -35,8 +60,10 @@ export function openListener(
     clientOf: () => null,
     memory: Infinity,
     stall: 60_000,
+    ...someSettings,
   }
-  return openRequestListener({ host: '127.0.0.1', port: 0 }, handler, { settings, events })
+  const addresses = Array.from({ length: doors }, () => ({ host: '127.0.0.1', port }))
+  return openRequestListener(addresses, handler, { settings, events })
 }
 
 /** The first request to come, not answered yet; and the port that it is to come to. Closed with the test. */

@@ -17,6 +17,7 @@ import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { Gateway } from '../../src/runtime/gateway.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
+import type { Identity } from '../proxy/authority.ts'
 import { type Answer, Client } from './client.ts'
 
 /** What reached the upstream. */
@@ -73,13 +74,21 @@ export interface WorldOptions {
   /** Lines more at the top level. */
   readonly top?: readonly string[]
   readonly target?: string
+  /** The value of `listen`. */
+  readonly listen?: string
   /** A second upstream at the same target: its name, lines more for its entry, and lines of its route table. */
   readonly beside?: {
     readonly name: string
     readonly upstream: readonly string[]
     readonly routes: readonly string[]
   }
+  /** Further route tables: name of the file → its text. */
+  readonly tables?: Readonly<Record<string, string>>
   readonly answer?: RequestListener
+  /** Variables more of the environment. */
+  readonly env?: Readonly<Record<string, string>>
+  /** A second listener, with TLS and HTTP/2: its certificate. */
+  readonly secure?: Identity
 }
 
 export const TENANTS = ['acme', 'globex'] as const
@@ -103,6 +112,7 @@ export class World {
   /** Tenant → the API key of its Seat `admin`. */
   readonly keys: Readonly<Record<string, string>>
   readonly client: Client
+  readonly #env: NodeJS.ProcessEnv
   readonly #log: string
   readonly #flush: () => void
 
@@ -112,6 +122,7 @@ export class World {
     folder: string
     upstream: Upstream
     keys: Record<string, string>
+    env: NodeJS.ProcessEnv
     log: string
     flush: () => void
   }) {
@@ -121,12 +132,20 @@ export class World {
     this.upstream = parts.upstream
     this.keys = parts.keys
     this.client = new Client(this.port)
+    this.#env = parts.env
     this.#log = parts.log
     this.#flush = parts.flush
   }
 
   get port(): number {
     return this.gateway.addresses.front.port
+  }
+
+  /** The listener with TLS. */
+  get securePort(): number {
+    const secured = this.gateway.addresses.fronts.find(({ scheme }) => scheme === 'https')
+    if (secured === undefined) throw new Error('there is no listener with TLS')
+    return secured.port
   }
 
   get ops(): string {
@@ -199,8 +218,8 @@ export class World {
   }
 
   /** Reads the configuration again, from what the files and the environment say now. */
-  async reload(): Promise<void> {
-    await this.gateway.reload(await loadConfig(this.config.file, env))
+  async reload(more: Readonly<Record<string, string>> = {}): Promise<void> {
+    await this.gateway.reload(await loadConfig(this.config.file, { ...this.#env, ...more }))
   }
 }
 
@@ -210,16 +229,21 @@ export const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   const upstream = await startUpstream(t, options.answer)
   const file = writeFiles(folder, options.target ?? upstream.url, options)
-  const config = await loadConfig(file, env)
+  const variables = { ...env, ...options.env }
+  const config = await loadConfig(file, variables)
   const keys = await bootstrap(config)
   const path = join(folder, 'log')
   writeFileSync(path, '')
   const log = await openLog({ pretty: false, destination: path })
   const gateway = await Gateway.start(config, log)
-  const world = new World({ gateway, config, folder, upstream, keys, log: path, flush: log.flush })
+  const world = new World({
+    ...{ gateway, config, folder, upstream, keys, env: variables },
+    log: path,
+    flush: log.flush,
+  })
   t.teardown(async () => {
     world.client.close()
     await gateway.close(1000)
@@ -242,6 +266,8 @@ function writeFiles(folder: string, target: string, options: WorldOptions): stri
   }
   if (beside !== undefined)
     writeFileSync(join(folder, 'routes', 'beside.yaml'), routeTable(beside.routes, beside.name))
+  for (const [name, text] of Object.entries(options.tables ?? {}))
+    writeFileSync(join(folder, 'routes', name), text)
   const file = join(folder, 'gateway.config.yaml')
   const indented = (lines: readonly string[] = [], by: string) =>
     lines.map((line) => `${by}${line}\n`).join('')
@@ -249,7 +275,11 @@ function writeFiles(folder: string, target: string, options: WorldOptions): stri
     beside === undefined
       ? ''
       : `  ${beside.name}:\n    targets: ["${target}"]\n${indented(beside.upstream, '    ')}`
-  const text = `listen: 127.0.0.1:0
+  if (options.secure !== undefined) {
+    writeFileSync(join(folder, 'front.pem'), options.secure.cert)
+    writeFileSync(join(folder, 'front.key'), options.secure.key, { mode: 0o600 })
+  }
+  const text = `listen: ${options.listen ?? (options.secure === undefined ? '127.0.0.1:0' : SECURE_LISTENERS)}
 ops: 127.0.0.1:0
 store: sqlite:./seatgate.db
 default_tenant: acme
@@ -264,6 +294,12 @@ ${shadow === undefined ? '' : 'shadow: { routes: [next/*.yaml] }\n'}${indented(o
   writeFileSync(file, text)
   return file
 }
+
+const SECURE_LISTENERS = `
+  - { address: 127.0.0.1:0 }
+  - address: 127.0.0.1:0
+    http2: true
+    tls: { certificates: [{ cert: front.pem, key: front.key }] }`
 
 async function bootstrap(config: Config): Promise<Record<string, string>> {
   const store = await openStore(config.store)

@@ -27,7 +27,16 @@ function evaluationOf(more: Partial<Decision>): Evaluation {
     config: null,
     ...more,
   }
-  return { decision, refusal: null, caller: null, params: PathParams.none, query: '', resolved: null }
+  return {
+    decision,
+    refusal: null,
+    caller: null,
+    params: PathParams.none,
+    query: '',
+    resolved: null,
+    cors: null,
+    preflight: null,
+  }
 }
 
 t.test('the first twenty Seats are named', async (t) => {

@@ -32,6 +32,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 listen: 0.0.0.0:8080
 # seatgate: accept ops_open
 ops: 0.0.0.0:9090
+{{- with .Values.decision }}
+{{- if .enabled }}
+decision:
+  listen: 0.0.0.0:9191
+  clients: {{- toYaml .clients | nindent 4 }}
+{{- end }}
+{{- end }}
 store: ${SEATGATE_STORE}
 {{- if .Values.redis }}
 redis: ${SEATGATE_REDIS}

@@ -25,10 +25,12 @@ export function tableText({ source, title, upstream }: TableHead, entries: reado
   ].join('\n')
 }
 
-/** How a table differs from the description. */
+/** How a table differs from the description. Paths of entries are behind the table's prefix. */
 export interface Drift {
   /** Operations without an entry. */
   readonly missing: readonly ImportedEntry[]
+  /** Operations whose path does not begin with the table's prefix. */
+  readonly outside: readonly ImportedEntry[]
   /** Entries without an operation, as the table writes them. */
   readonly surplus: readonly string[]
   /** Entries with another permission than `x-seatgate-permission` says. */
@@ -39,6 +41,8 @@ export class OpenApiTable {
   readonly #text: string
   readonly #document: Document
   readonly #routes: YAMLMap
+  /** It stands before the table's patterns in the paths of the description; '' for none. */
+  readonly #prefix: string
   /** By request. */
   readonly #written = new Map<string, Pair>()
 
@@ -48,19 +52,23 @@ export class OpenApiTable {
     this.#document = parseDocument(text, { stringKeys: true })
     const { contents, errors } = this.#document
     const routes = isMap(contents) ? contents.get('routes') : null
-    if (errors.length > 0 || !isMap(routes))
+    if (errors.length > 0 || !isMap(contents) || !isMap(routes))
       throw new Error('is no route table: check it with seatgate check')
     this.#routes = routes
+    this.#prefix = servedPrefix(contents)
     for (const pair of routes.items) {
       const [method = '', path = ''] = String(isScalar(pair.key) ? pair.key.value : pair.key).split(' ')
       this.#written.set(requestKey({ method, path }), pair)
     }
   }
 
-  drift(entries: readonly ImportedEntry[]): Drift {
+  drift(operations: readonly ImportedEntry[]): Drift {
+    const isInside = ({ path }: ImportedEntry) => path.startsWith(`${this.#prefix}/`)
+    const entries = operations.filter(isInside).map((each) => this.#behindPrefix(each))
     const described = new Set(entries.map(requestKey))
     return {
       missing: entries.filter((entry) => !this.#written.has(requestKey(entry))),
+      outside: operations.filter((each) => !isInside(each)),
       surplus: [...this.#written]
         .filter(([key]) => !described.has(key))
         .map(([, { key }]) => String(isScalar(key) ? key.value : key)),
@@ -69,6 +77,10 @@ export class OpenApiTable {
         return !entry.isFixed || written === null || written === entry.permission ? [] : [{ entry, written }]
       }),
     }
+  }
+
+  #behindPrefix(entry: ImportedEntry): ImportedEntry {
+    return this.#prefix === '' ? entry : { ...entry, path: entry.path.slice(this.#prefix.length) }
   }
 
   #permissionOf(entry: ImportedEntry): string | null {
@@ -129,6 +141,12 @@ export class OpenApiTable {
     if (isMap(pair.value)) pair.value.set('permission', entry.permission)
     else if (isScalar(pair.value)) pair.value.value = entry.permission
   }
+}
+
+/** The service does not see a prefix that is taken off, so its description does not have it. */
+function servedPrefix(table: YAMLMap): string {
+  const prefix = table.get('prefix')
+  return typeof prefix !== 'string' || table.get('strip_prefix') === true ? '' : prefix.replace(/\/$/, '')
 }
 
 /** Offsets in the text. */

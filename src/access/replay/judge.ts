@@ -3,10 +3,13 @@
 import type { Evaluation } from '../../model/decision.ts'
 import { type ErrorCode, Refusal } from '../../model/errors.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
-import { needsPermission } from '../../model/route.ts'
+import { canonicalHost } from '../../model/host.ts'
+import { needsPermission, type Route } from '../../model/route.ts'
+import { isSpaceHeader } from '../../model/space-source.ts'
 import { OfflineEngine, type SeatSource } from '../offline-engine.ts'
 import type { Tables } from '../tables.ts'
 import type { LoggedCaller, LoggedRequest } from './logged-request.ts'
+import { saidSpace } from './logged-space.ts'
 import type { Reason } from './reasons.ts'
 
 /** What the requests are decided with. */
@@ -33,8 +36,11 @@ const NO_NAMES: readonly string[] = Object.freeze([])
 export class Judge {
   readonly #subject: ReplaySubject
   readonly #engine: OfflineEngine
+  /** A route reads its space elsewhere than from the header Space. */
+  readonly #hasSources: boolean
 
   constructor(subject: ReplaySubject) {
+    this.#hasSources = subject.tables.table.routes.some(({ space }) => !isSpaceHeader(space))
     this.#subject = subject
     this.#engine = new OfflineEngine(subject.tables, subject.seats, subject.targetBytes)
   }
@@ -46,9 +52,25 @@ export class Judge {
     if (code === 'request_malformed' && permission === null) return { to: code, route: null }
     if (!this.#subject.tables.methods.has(method)) return { to: 'request_malformed', route: null }
     const caller = this.#callerOf(request)
-    const evaluation = this.#engine.decide({ method, target: path, caller, space: spaceLines(request) })
+    const route = this.#routeOf(request)
+    if (typeof route === 'string') return route
+    const said = saidSpace(request, route)
+    if (said === null) return 'space_not_logged'
+    const { lines: space, field, query } = said
+    const { host = null } = request
+    const evaluation = this.#engine.decide({ method, target: path + query, host, caller, space, field })
     if (evaluation instanceof Promise) return evaluation.then((known) => this.#conclude(request, known))
     return this.#conclude(request, evaluation)
+  }
+
+  /** Only where hosts or sources of a space make a difference. */
+  #routeOf({ method, path, host, spaceBy }: LoggedRequest): Route | null | Reason {
+    const { table } = this.#subject.tables
+    if (host === undefined && table.hosts !== null) return 'host_not_logged'
+    if (!this.#hasSources && spaceBy === null) return null
+    const named = host == null ? null : canonicalHost(host)
+    const route = table.match(method, path, named)?.route ?? null
+    return host === undefined && route?.space.kind === 'host_label' ? 'host_not_logged' : route
   }
 
   #conclude(request: LoggedRequest, { decision, refusal }: Evaluation): Verdict | Reason {
@@ -98,12 +120,3 @@ export class Judge {
     return { by: 'any-space', names, issuedAt }
   }
 }
-
-/** A request is malformed behind its path where its Space is: before a credential, repeated; behind it, no space id. */
-function spaceLines({ code, space, caller }: LoggedRequest): readonly string[] {
-  if (code === 'request_malformed') return caller === null ? REPEATED : MALFORMED
-  return space === null ? NO_NAMES : [space]
-}
-
-const REPEATED = ['', '']
-const MALFORMED = ['?']

@@ -1,5 +1,6 @@
 /** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
 
+import type { SpaceSource } from '../../model/space-source.ts'
 import type { Reason } from './reasons.ts'
 import { type NamedSeats, namedSeats, type SeatFields } from './named-seats.ts'
 import { usualLine } from './usual-line.ts'
@@ -7,12 +8,16 @@ import { usualLine } from './usual-line.ts'
 export interface LoggedRequest {
   readonly method: string
   readonly path: string
+  /** Null: the request named none; undefined: an older version wrote the line, without it. */
+  readonly host: string | null | undefined
   /** The decision: `allow` or a code of {@link DECISIONS}, whatever became of the request later. */
   readonly code: string
   /** The requirement of the route that matched; null: none did. */
   readonly permission: string | null
   /** Null: the request named none, or no credential was accepted. */
   readonly space: string | null
+  /** Where it was read from; null: the header Space. */
+  readonly spaceBy: SpaceSource['kind'] | null
   /** Null: no credential was read, or it was refused. */
   readonly caller: LoggedCaller | null
 }
@@ -41,6 +46,7 @@ const DECISIONS: ReadonlySet<unknown> = new Set([
   'token_not_yet_valid',
   'caller_blocked',
   'space_required',
+  'space_conflict',
   'no_seat_in_space',
   'permission_denied',
 ])
@@ -75,35 +81,42 @@ export function readAnyLine(text: string): LoggedRequest | Reason {
 interface Line extends SeatFields {
   readonly msg?: unknown
   readonly request_id?: unknown
+  readonly asked_by?: unknown
   readonly method?: unknown
+  readonly preflight?: unknown
   readonly path?: unknown
   readonly code?: unknown
   readonly decision?: unknown
   readonly permission?: unknown
+  readonly host?: unknown
   readonly space?: unknown
+  readonly space_by?: unknown
   readonly tenant?: unknown
   readonly user?: unknown
 }
 
 function isRequest(line: unknown): line is Line {
   if (typeof line !== 'object' || line === null) return false
-  const { msg, request_id: id } = line as Line
-  return msg === 'request' && typeof id === 'string'
+  const { msg, request_id: id, asked_by: by } = line as Line
+  // Questions of AuthZEN are no requests that a table answers.
+  return msg === 'request' && typeof id === 'string' && by !== 'authzen'
 }
 
 function readRequest(line: Line): LoggedRequest | Reason {
-  const { method, path, permission = null, space = null } = line
+  const { method, path, host, permission = null, space = null, space_by: spaceBy = null } = line
+  if (line.preflight === true) return 'preflight'
   // Refused before a path was read.
   if (path === undefined || path === null) return 'not_decided'
   if (typeof path !== 'string' || typeof method !== 'string' || !METHOD.test(method)) return 'malformed_line'
   if (!isTextOrNull(permission) || !isTextOrNull(space)) return 'malformed_line'
+  if ((host !== undefined && !isTextOrNull(host)) || !isSourceOrNull(spaceBy)) return 'malformed_line'
   const code = decisionOf(line, permission)
   if (code === null) return typeof line.code === 'string' ? 'not_decided' : 'malformed_line'
   const caller = callerOf(line)
   if (caller === 'malformed_line') return caller
   const needsCaller = permission !== null && permission !== 'public'
   if (caller === null && needsCaller && !WITHOUT_CALLER.test(code)) return 'malformed_line'
-  return { method, path, code, permission, space, caller }
+  return { method, path, host, code, permission, space, spaceBy, caller }
 }
 
 /** The codes of a request whose credential is missing, is refused, or is not read because Space is repeated. */
@@ -123,6 +136,18 @@ function callerOf(line: Line): LoggedCaller | null | 'malformed_line' {
   if (typeof tenant !== 'string' || typeof user !== 'string') return 'malformed_line'
   const seats = namedSeats(line)
   return seats === null ? 'malformed_line' : { tenant, user, seats }
+}
+
+const SOURCES: ReadonlySet<unknown> = new Set<SpaceSource['kind']>([
+  'header',
+  'param',
+  'fixed',
+  'query',
+  'host_label',
+])
+
+function isSourceOrNull(value: unknown): value is SpaceSource['kind'] | null {
+  return value === null || SOURCES.has(value)
 }
 
 function isTextOrNull(value: unknown): value is string | null {

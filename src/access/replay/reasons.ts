@@ -10,7 +10,11 @@ export const REASONS = {
   other_line: 'the line is no request of the access log',
   malformed_line: 'a field of the line is missing, or has a value that the gateway does not write',
   not_decided: 'the gateway refused the request before a decision, or could not decide',
+  preflight: 'the request is a CORS preflight, which a table answers without a caller',
   target_not_logged: 'the request target was too long, and the line has only its path',
+  host_not_logged: 'an older version wrote the line, without the host, and the tables depend on it',
+  space_not_logged:
+    'the route reads its space from a part of the request that the line does not have: another header, or the query',
   credential_not_read: 'no credential was read then, and the route needs one now',
   seats_not_logged: 'an older version wrote the line, without what the credential names',
   seats_truncated: 'the credential names more Seats than the line, and those of the line do not grant',

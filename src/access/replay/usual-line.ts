@@ -11,14 +11,15 @@ const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?`
 const USUAL = new RegExp(
   [
     `^\\{"level":${ANY_TEXT},"time":${ANY_TEXT},"request_id":${ANY_TEXT}`,
-    `,"method":${TEXT},"path":${TEXT},"status":${NUMBER},"code":${TEXT}(?:,"decision":${TEXT})?`,
+    `,"method":${TEXT},"path":${TEXT}(?:,"host":(?:${TEXT}|(null)))?,"status":${NUMBER},"code":${TEXT}(?:,"decision":${TEXT})?`,
     `(?:,"config":${ANY_TEXT})?(?:,"shadow":${ANY_TEXT})?`,
     `,"duration_ms":${NUMBER},"decision_us":${NUMBER}(?:,"upstream_ms":${NUMBER})?`,
     `,"bytes_in":${NUMBER},"bytes_out":${NUMBER},"client":${ANY_TEXT}`,
-    `(?:,"route":${ANY_TEXT},"upstream":${ANY_TEXT},"permission":${TEXT})?`,
+    `(?:,"user_agent":${ANY_TEXT})?(?:,"trace_id":${ANY_TEXT})?`,
+    `(?:,"route":${ANY_TEXT},"upstream":${ANY_TEXT}(?:,"target":${ANY_TEXT})?,"permission":${TEXT})?`,
     `(?:,"tenant":${TEXT},"user":${TEXT},"auth":${ANY_TEXT}`,
     `(?:,"seat_ids":${TEXTS}|,"issued_at":(${NUMBER})(,"any_space":true)?))?`,
-    `(?:,"space":${TEXT})?(?:,"source":${ANY_TEXT})?(?:,"seats":${TEXTS})?`,
+    `(?:,"space":${TEXT})?(?:,"space_by":${TEXT})?(?:,"source":${ANY_TEXT})?(?:,"seats":${TEXTS})?`,
     `,"msg":"request"\\}\\r?$`,
   ].join(''),
 )
@@ -27,11 +28,12 @@ const USUAL = new RegExp(
 export function usualLine(text: string) {
   const found = USUAL.exec(text)
   if (found === null) return null
-  const [, method, path, code, decision, permission, tenant, user, ids, issuedAt, anySpace, space, seats] =
-    found
+  const [, method, path, host, noHost, code, decision, permission, tenant, user, ids, ...rest] = found
+  const [issuedAt, anySpace, space, spaceBy, seats] = rest
   return {
     method,
     path,
+    host: noHost === undefined ? host : null,
     code,
     decision,
     permission,
@@ -41,6 +43,7 @@ export function usualLine(text: string) {
     issued_at: issuedAt === undefined ? undefined : Number(issuedAt),
     any_space: anySpace !== undefined,
     space,
+    space_by: spaceBy,
     seats: textsOf(seats),
   }
 }

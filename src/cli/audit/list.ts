@@ -8,6 +8,7 @@ import { openExistingStore } from '../existing-store.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from '../options.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
+import { actorOf, targetOf } from './ids.ts'
 import { auditTable } from './output.ts'
 
 /** Entries of one reading. */
@@ -32,8 +33,16 @@ export const listAudit = defineCommand(
         choices: AUDIT_ACTIONS,
         completes: AUDIT_ACTIONS,
       },
-      actor: { type: 'string', value: 'ID', description: 'by the user or API key of this id' },
-      target: { type: 'string', value: 'ID', description: 'of the Seat or API key of this id' },
+      actor: {
+        type: 'string',
+        value: 'ID',
+        description: 'by this user or API key: an id, or a name at a gateway',
+      },
+      target: {
+        type: 'string',
+        value: 'ID',
+        description: 'of this Seat or API key: an id, or a name at a gateway',
+      },
       config: CONFIG,
       ...REMOTE,
       json: JSON_OUTPUT,
@@ -58,7 +67,7 @@ export const listAudit = defineCommand(
     const { tenant } = values
     const { data, has_more } =
       tenant === undefined
-        ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
+        ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter, terminal))
         : await ofStore({ tenant, config: values.config }, filter, terminal)
     await terminal.print(values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more))
   },
@@ -72,8 +81,11 @@ interface Listed {
   readonly has_more: boolean
 }
 
-async function ofGateway(gateway: Gateway, { since, until, ...filter }: Filter): Promise<Listed> {
-  const query = { ...filter, since: textOf(since), until: textOf(until) }
+async function ofGateway(gateway: Gateway, filter: Filter, terminal: Terminal): Promise<Listed> {
+  const { since, until, action } = filter
+  const actor = filter.actor && (await actorOf(gateway, filter.actor, terminal))
+  const target = filter.target && (await targetOf(gateway, filter.target, terminal))
+  const query = { action, actor, target, since: textOf(since), until: textOf(until) }
   return collected(filter.limit, (limit, after) =>
     gateway.get<Listed>('/v1/audit', { ...query, limit, after }),
   )

@@ -6,7 +6,14 @@ import type { Gateway } from './gateway.ts'
 import { GatewayRefusal } from './problem.ts'
 import type { ApiKeyView, BlockView, SeatView, UserView } from './resources.ts'
 
+/** Nothing that the API key may see has this name. */
+export class NotFound extends CommandFailed {}
+
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+
+export function isUlid(text: string): boolean {
+  return ULID.test(text)
+}
 
 export interface Found {
   readonly seat: SeatView
@@ -20,8 +27,8 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
     gateway.pages<SeatView>('/v1/seats', idOf),
     ({ name }) => name === given,
   )
-  const id = named?.id ?? (ULID.test(given) ? given : null)
-  if (id === null) throw new CommandFailed(`there is no Seat ${quoted(given)} that this API key may see`)
+  const id = named?.id ?? (isUlid(given) ? given : null)
+  if (id === null) throw new NotFound(`there is no Seat ${quoted(given)} that this API key may see`)
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
   if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
   return { seat: value, tag }
@@ -29,7 +36,7 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
 
 /** @param given a name or an id. Revoked keys are found by id only */
 export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyView> {
-  if (ULID.test(given)) {
+  if (isUlid(given)) {
     const found = await orNull(gateway.get<ApiKeyView>(`/v1/api-keys/${given}`), 'api_key_not_found')
     if (found !== null) return found
   }
@@ -39,7 +46,7 @@ export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyVi
   )
   const [key, ...others] = named
   if (key === undefined)
-    throw new CommandFailed(`there is no API key ${quoted(given)} in force that this API key may see`)
+    throw new NotFound(`there is no API key ${quoted(given)} in force that this API key may see`)
   if (others.length > 0)
     throw new CommandFailed(
       `${named.length} API keys are named ${quoted(given)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
@@ -49,12 +56,16 @@ export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyVi
 
 /** @param given a `sub`, or an email address that one user has @returns null: no sign-in made the user known */
 export async function findUser(gateway: Gateway, given: string): Promise<UserView | null> {
+  const exact = await first<UserView>(
+    gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { sub: given }),
+    ({ sub }) => sub === given,
+  )
+  if (exact !== null) return exact
   const near = await all<UserView>(
     gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: given }),
-    ({ sub, email }) => sub === given || email?.toLowerCase() === given.toLowerCase(),
+    ({ email }) => email?.toLowerCase() === given.toLowerCase(),
   )
-  const exact = near.find(({ sub }) => sub === given)
-  if (exact !== undefined || near.length < 2) return exact ?? near[0] ?? null
+  if (near.length < 2) return near[0] ?? null
   throw new CommandFailed(
     `${near.length} users have the address ${quoted(given)}: give a sub\n${near.map(({ sub }) => `  ${printable(sub)}`).join('\n')}`,
   )

@@ -88,6 +88,12 @@ async function keyOf(given: string | undefined, terminal: Terminal): Promise<str
 }
 
 function certificates(file: string): string {
+  const text = textOf(file)
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new CommandFailed(`${file} has no certificate in PEM form`)
+}
+
+function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {

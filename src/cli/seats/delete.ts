@@ -1,9 +1,15 @@
 /** `seatgate seats delete`. */
 
-import { defineCommand } from '../command.ts'
+import { printable } from '../../telemetry/readable.ts'
+import { defineCommand, type Terminal } from '../command.ts'
 import { WRITTEN } from '../remote/exits.ts'
 import { findSeat } from '../remote/find.ts'
+import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
+import type { SeatView } from '../remote/resources.ts'
+import { fold } from '../screen.ts'
+import { planOf } from './plan.ts'
+import { holdersText } from './plan-output.ts'
 import { explainStale } from './update.ts'
 import { writtenText } from './written.ts'
 
@@ -11,7 +17,8 @@ export const deleteSeat = defineCommand(
   {
     name: 'seats delete',
     summary: 'Deletes a Seat: users and API keys with it lose what it grants.',
-    details: '`seatgate seats show` and `seatgate who-can` say before whom it concerns.',
+    details:
+      'It says who had the Seat. To see that before, leave the Seat out of the file of `seatgate seats plan --prune`.',
     positionals: [{ name: 'SEAT', description: 'name or id of a Seat' }],
     options: REMOTE,
     exits: WRITTEN,
@@ -20,7 +27,21 @@ export const deleteSeat = defineCommand(
   async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { seat, tag } = await findSeat(gateway, given)
+      const holders = await holdersOf(gateway, seat)
       await gateway.send(`/v1/seats/${seat.id}`, { method: 'DELETE', ifMatch: tag }).catch(explainStale)
+      if (holders !== null) note(holders, terminal)
       await terminal.print(writtenText('deleted', seat))
     }),
 )
+
+/** Asked before: the answer to the deletion has no body. */
+async function holdersOf(gateway: Gateway, { name }: SeatView): Promise<string | null> {
+  const emptied = { spaces: [], permissions: [] }
+  const { changes } = await planOf(gateway, { seats: Object.fromEntries([[name, emptied]]) })
+  const [change] = changes
+  return change === undefined ? null : holdersText(change)
+}
+
+function note(holders: string, terminal: Terminal): void {
+  terminal.printError(fold(printable(`note: ${holders} had it, and lost what it granted`), '', '  '))
+}

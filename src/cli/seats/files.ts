@@ -1,5 +1,6 @@
 /** Files of Seats, and saved plans, as a command is given them. */
 
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readSeatsFile } from '../../config/seats-file.ts'
 import { quote } from '../../config/invalid-value.ts'
@@ -7,7 +8,7 @@ import { CommandFailed } from '../command.ts'
 import type { Plan, SeatItem, SeatsBody } from '../remote/resources.ts'
 
 /** The form of saved plans. */
-const FORM = 1
+const FORM = 2
 
 export interface SavedPlan {
   readonly seatgate_plan: typeof FORM
@@ -15,6 +16,8 @@ export interface SavedPlan {
   readonly space: string
   readonly body: SeatsBody & { readonly versions: Plan['versions'] }
   readonly plan: Plan
+  /** SHA-256 of the rest. A person decides by the plan as it is shown: a file that was edited could do something else. */
+  readonly digest: string
 }
 
 /** The Seats of all files, which are of one tenant. @throws ConfigError, CommandFailed */
@@ -40,7 +43,7 @@ export async function readSeats(files: readonly string[], env: NodeJS.ProcessEnv
   }
 }
 
-/** @returns null where the file is none */
+/** @returns null where the file is none. @throws CommandFailed where it is not as it was written */
 export function readSavedPlan(file: string): SavedPlan | null {
   let value: unknown
   try {
@@ -49,17 +52,24 @@ export function readSavedPlan(file: string): SavedPlan | null {
     return null
   }
   if (typeof value !== 'object' || value === null || !('seatgate_plan' in value)) return null
-  if (value.seatgate_plan !== FORM || !('body' in value) || !('plan' in value) || !('space' in value))
+  if (value.seatgate_plan !== FORM)
     throw new CommandFailed(`${file} is a plan of another version of seatgate: plan again`)
-  return value as SavedPlan
+  const { digest, ...saved } = value as unknown as SavedPlan
+  if (digest !== digestOf(saved))
+    throw new CommandFailed(`${file} was changed after it was written: plan again`)
+  return { ...saved, digest }
 }
 
 export function planFile(body: SeatsBody, plan: Plan): string {
-  const saved: SavedPlan = {
+  const saved: Omit<SavedPlan, 'digest'> = {
     seatgate_plan: FORM,
     space: plan.space,
     body: { ...body, versions: plan.versions },
     plan,
   }
-  return `${JSON.stringify(saved, null, 1)}\n`
+  return `${JSON.stringify({ ...saved, digest: digestOf(saved) }, null, 1)}\n`
+}
+
+function digestOf(saved: object): string {
+  return hash('sha256', JSON.stringify(saved), 'hex')
 }

@@ -45,18 +45,23 @@ function listLines(change: PlannedChange): string[] {
   ])
 }
 
-function touched({
+/** Users and API keys in force with the Seat; null: none has it. */
+export function holdersText({
   users,
   api_keys: keys,
-  routes_gained: gained,
-  routes_lost: lost,
-}: PlannedChange): string[] {
+}: Pick<PlannedChange, 'users' | 'api_keys'>): string | null {
   const holders = [
     ...(users > 0 ? [counted(users, 'user')] : []),
     ...(keys.count > 0 ? [`${counted(keys.count, 'API key')} (${shown(keys.names, keys.count)})`] : []),
   ]
+  return holders.length > 0 ? holders.join(' and ') : null
+}
+
+function touched(change: PlannedChange): string[] {
+  const { routes_gained: gained, routes_lost: lost } = change
+  const holders = holdersText(change)
   return [
-    ...(holders.length > 0 ? [fold(`held by ${holders.join(' and ')}`, '    ', '      ')] : []),
+    ...(holders === null ? [] : [fold(`held by ${holders}`, '    ', '      ')]),
     ...routeLine('gains', gained),
     ...routeLine('loses', lost),
   ]

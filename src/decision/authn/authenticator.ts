@@ -4,6 +4,7 @@
  */
 
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
+import type { CorsPolicy } from '../../model/cors.ts'
 import { CacheLookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
@@ -19,7 +20,7 @@ export interface SessionCookies {
   authenticate(
     cookieLines: readonly string[],
     browser: BrowserContext,
-    trace?: Trace,
+    cors: CorsPolicy | null,
   ): Principal | Refusal | Promise<Principal | Refusal> | null
 }
 
@@ -75,11 +76,14 @@ export class Authenticator {
    *
    * An ambiguous header is refused even where another credential decides: an upstream may read it. An Authorization
    * header of another scheme is ignored.
+   *
+   * @param cors of the route: a session cookie counts from pages of its origins too
    */
   authenticate(
     credentials: Credentials,
     trace?: Trace,
     browser: BrowserContext = NO_BROWSER,
+    cors: CorsPolicy | null = null,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     const { apiKey, authorization, cookie } = credentials
     if (isAmbiguous(apiKey)) return ambiguousKey
@@ -92,7 +96,7 @@ export class Authenticator {
       return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
     if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
     if (cookie.length === 0 || this.#sessions === null) return missing
-    return this.#sessions.authenticate(cookie, browser, trace) ?? missing
+    return this.#sessions.authenticate(cookie, browser, cors) ?? missing
   }
 }
 

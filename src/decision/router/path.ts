@@ -4,12 +4,15 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { isSameAuthority } from '../../model/host.ts'
 
 export interface RequestTarget {
   /** Normalised path, beginning with `/`. */
   readonly path: string
   /** With its `?`, as received; '' when the target has none. */
   readonly query: string
+  /** Host and port of an absolute-form target; null: the target has the origin-form. */
+  readonly authority: string | null
   /**
    * A segment has a `;` or `%3B`: many servers cut parameters off there. The route's upstream says whether it is
    * accepted.
@@ -38,15 +41,18 @@ const dotSegment = ambiguous('The path has a dot segment.')
 
 /**
  * Parses origin-form and absolute-form (RFC 9112, sections 3.2.1 and 3.2.2). An absolute-form target must name the host
- * that `Host` names, as the request would otherwise have two hosts.
+ * that `Host` names, as the request would otherwise have two hosts: the same name, in whatever case and with a final dot or not,
+ * and the same port as written, since only the scheme's default could be left out, and the gateway does not take the scheme from
+ * the target.
  *
  * @param host the value of Host; null: not compared
  * @param most bytes
  */
 export function readTarget(target: string, host: string | null, maxBytes: number): RequestTarget | Refusal {
   if (target.length > maxBytes) return tooLong(maxBytes)
-  const origin = target.charCodeAt(0) === SLASH ? target : originForm(target, host)
-  if (typeof origin !== 'string') return origin
+  const absolute = target.charCodeAt(0) === SLASH ? null : absoluteForm(target, host)
+  if (absolute instanceof Refusal) return absolute
+  const origin = absolute === null ? target : absolute.origin
   if (origin.includes('#')) return fragment
   const mark = origin.indexOf('?')
   const raw = mark < 0 ? origin : origin.slice(0, mark)
@@ -57,17 +63,21 @@ export function readTarget(target: string, host: string | null, maxBytes: number
   return {
     path,
     query: mark < 0 ? '' : origin.slice(mark),
+    authority: absolute === null ? null : absolute.authority,
     semicolon: path.includes(';') || (escapes && path.includes('%3B')),
     encodedSlash: escapes && path.includes('%2F'),
   }
 }
 
-function originForm(target: string, host: string | null): string | Refusal {
-  const authority = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i.exec(target)
-  if (authority === null) return notPath
-  if (host !== null && authority[1]?.toLowerCase() !== host.toLowerCase()) return otherHost
-  const rest = target.slice(authority[0].length)
-  return rest.startsWith('/') ? rest : `/${rest}`
+function absoluteForm(
+  target: string,
+  host: string | null,
+): { readonly origin: string; readonly authority: string } | Refusal {
+  const [start = '', authority] = /^https?:\/\/([^/?#@\\]+)(?=[/?]|$)/i.exec(target) ?? []
+  if (authority === undefined) return notPath
+  if (host !== null && !isSameAuthority(authority, host)) return otherHost
+  const rest = target.slice(start.length)
+  return { origin: rest.startsWith('/') ? rest : `/${rest}`, authority }
 }
 
 /**

@@ -1,24 +1,19 @@
 /**
- * The compiled route table: a tree of segments. A lookup costs the depth of the path, not the number of routes. At each
- * segment, a static one beats `{param}`, which beats `*`. An entry that lacks the method gives way to the next that has
- * it.
+ * The compiled route table: a tree of segments for each set of hosts with the same entries. A lookup costs the depth of the
+ * path, not the number of routes or hosts. At each segment, a static one beats `{param}`, which beats `*`. An entry that lacks
+ * the method gives way to the next that has it.
  */
 
 import type { RouteEntry } from '../../config/config.ts'
-import type { Fault, Warning } from '../../config/faults.ts'
+import { type Fault, formatFault, type Warning } from '../../config/faults.ts'
 import { PathParams } from '../../model/decision.ts'
 import type { Route } from '../../model/route.ts'
+import { Entries, type PlacedEntry, type Upstreams } from './entries.ts'
 import { fallbacks } from './fallback.ts'
+import { type Branch, branchesOf, type HostRoots, hostRoots } from './host-roots.ts'
 import { overlaps } from './overlap.ts'
-import {
-  covers,
-  NO_EXCEPTIONS,
-  type PathExceptions,
-  type Pattern,
-  readPattern,
-  restEqualsParams,
-} from './pattern.ts'
-import { allowedMethods, find, insert, Node } from './tree.ts'
+import type { Pattern } from './pattern.ts'
+import { allowedMethods, find, type Node, routesAt } from './tree.ts'
 
 export interface Match {
   readonly route: Route
@@ -28,31 +23,43 @@ export interface Match {
 export class RouteTable {
   /** In the order of the tables; built-in routes last. */
   readonly routes: readonly Route[]
-  /** For questions about all requests at once; see `access/`. */
+  /** Of the hosts that no table names. For questions about all requests at once; see `access/`. */
   readonly root: Node
+  /** Null: no table names a host, and all hosts have the same entries. */
+  readonly hosts: HostRoots | null
 
-  constructor(routes: readonly Route[], root: Node) {
+  constructor(routes: readonly Route[], root: Node, hosts: HostRoots | null = null) {
     this.routes = routes
     this.root = root
+    this.hosts = hosts
   }
 
-  /** @param path normalised */
-  match(method: string, path: string): Match | null {
+  /** @param host canonical; null: the request names none */
+  rootOf(host: string | null): Node {
+    if (this.hosts === null || host === null) return this.root
+    return this.hosts.find(host) ?? this.root
+  }
+
+  /** @param path normalised @param host canonical; null: the request names none */
+  match(method: string, path: string, host: string | null = null): Match | null {
     // A response to TRACE repeats the request's credentials (RFC 9110, section 9.3.8): no entry matches it.
     if (method === 'TRACE') return null
     const values: string[] = []
-    const placed = find(this.root, method, path, 1, values)
+    const placed = find(this.rootOf(host), method, path, 1, values)
     if (placed === null || placed.route === null) return null
     return { route: placed.route, params: new PathParams(placed.names, values) }
   }
 
   /** Methods of all entries that match the path; empty: no entry matches. For `Allow` (RFC 9110, section 10.2.1). */
-  allowedMethods(path: string): string[] {
-    return allowedMethods(this.root, path)
+  allowedMethods(path: string, host: string | null = null): string[] {
+    return allowedMethods(this.rootOf(host), path)
+  }
+
+  /** All entries that match the path, whatever their methods. */
+  routesAt(path: string, host: string | null = null): Route[] {
+    return routesAt(this.rootOf(host), path)
   }
 }
-
-type Upstreams = ReadonlyMap<string, PathExceptions>
 
 export interface Compiled {
   readonly table: RouteTable
@@ -61,34 +68,34 @@ export interface Compiled {
   readonly warnings: readonly Warning[]
 }
 
-/** @param builtIn routes that the gateway serves itself; entries can't use their paths */
+/**
+ * @param builtIn routes that the gateway serves itself; entries can't use their paths
+ * @param apiHosts the hosts that `builtIn` is for; null: every host
+ */
 export function compileTable(
   entries: readonly RouteEntry[],
   upstreams: Upstreams,
   builtIn: readonly Route[],
+  apiHosts: readonly string[] | null = null,
 ): Compiled {
-  const root = new Node()
+  const compiled = new Entries(upstreams, builtIn)
+  const branches = branchesOf(entries, apiHosts)
   const faults: Fault[] = []
-  const builtInPatterns = [...new Set(builtIn.map((route) => route.path))].map(trustedPattern)
-  const routes: Route[] = []
-  const patterns: Pattern[] = []
-  for (const entry of entries) {
-    const placed = place(root, entry, upstreams, builtInPatterns)
-    if (typeof placed === 'string') {
-      faults.push({ place: entry.place, message: `${entry.method} ${entry.path}: ${placed}` })
-    } else {
-      routes.push(placed.route)
-      patterns.push(placed.pattern)
+  const warnings: Warning[] = []
+  for (const branch of branches) {
+    const placed: PlacedEntry[] = []
+    for (const entry of branch.entries) {
+      const result = compiled.place(branch, entry)
+      if (typeof result === 'string') faults.push(faultOf(entry, result))
+      else placed.push(result)
     }
+    // Before the built-in routes are added: entries can't cross them, as nothing else matches there.
+    warnings.push(...warningsOf(branch, placed))
+    compiled.finish(branch, placed)
   }
-  // Before the built-in routes are added: entries can't cross them, as nothing else matches there.
-  const warnings = [
-    ...overlaps(root, routes, patterns),
-    ...fallbacks(root, routes, patterns),
-    ...foreignParams(routes, patterns),
-    ...publicEverything(routes),
-  ]
-  return { table: withBuiltIn(root, routes, builtIn), faults, warnings }
+  const table = tableOf(branches, compiled.routesOf(entries), builtIn)
+  // Several branches may have the same entry.
+  return { table, faults: distinct(faults), warnings: distinct(warnings) }
 }
 
 /**
@@ -100,39 +107,50 @@ export function* compiledTable(
   entries: readonly RouteEntry[],
   upstreams: Upstreams,
   builtIn: readonly Route[],
+  apiHosts: readonly string[] | null = null,
 ): Generator<null, RouteTable> {
-  const root = new Node()
-  const routes: Route[] = []
-  for (const entry of entries) {
-    const placed = place(root, entry, upstreams, [])
-    if (typeof placed === 'string') throw new Error(`${entry.method} ${entry.path}: ${placed}`)
-    routes.push(placed.route)
-    yield null
+  const compiled = new Entries(upstreams, builtIn)
+  const branches = branchesOf(entries, apiHosts)
+  for (const branch of branches) {
+    const placed: PlacedEntry[] = []
+    for (const entry of branch.entries) {
+      const result = compiled.place(branch, entry)
+      if (typeof result === 'string') throw new Error(`${entry.method} ${entry.path}: ${result}`)
+      placed.push(result)
+      yield null
+    }
+    compiled.finish(branch, placed)
   }
-  return withBuiltIn(root, routes, builtIn)
+  return tableOf(branches, compiled.routesOf(entries), builtIn)
 }
 
-function withBuiltIn(root: Node, routes: readonly Route[], builtIn: readonly Route[]): RouteTable {
-  for (const route of builtIn) insert(root, trustedPattern(route.path), route)
-  return new RouteTable(Object.freeze([...routes, ...builtIn]), root)
+function tableOf(
+  branches: readonly Branch[],
+  routes: readonly Route[],
+  builtIn: readonly Route[],
+): RouteTable {
+  const [others] = branches
+  if (others === undefined) throw new Error('the hosts that no table names have a branch')
+  return new RouteTable(Object.freeze([...routes, ...builtIn]), others.root, hostRoots(branches))
 }
 
-/** Inserts the entry; returns a sentence where it can't. */
-function place(
-  root: Node,
-  entry: RouteEntry,
-  upstreams: Upstreams,
-  builtInPatterns: readonly Pattern[],
-): { route: Route; pattern: Pattern } | string {
-  const pattern = readPattern(entry.path, upstreams.get(entry.upstream) ?? NO_EXCEPTIONS)
-  if (typeof pattern === 'string') return pattern
-  if (builtInPatterns.some((each) => covers(each, pattern) || restEqualsParams(pattern, each)))
-    return COLLISION
-  const route = routeOf(entry)
-  const duplicate = insert(root, pattern, route)
-  return duplicate === null
-    ? { route, pattern }
-    : `matches the same requests as ${duplicate.id}${placeOf(duplicate)}`
+function faultOf({ method, prefix = '', path, place }: RouteEntry, message: string): Fault {
+  return { place, message: `${method} ${prefix}${path}: ${message}` }
+}
+
+function distinct<F extends Fault>(found: readonly F[]): F[] {
+  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
+}
+
+function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[] {
+  const routes = placed.map(({ route }) => route)
+  const patterns = placed.map(({ pattern }) => pattern)
+  return [
+    ...overlaps(root, routes, patterns),
+    ...fallbacks(root, routes, patterns),
+    ...foreignParams(routes, patterns),
+    ...publicEverything(routes),
+  ]
 }
 
 /** `:id`, a parameter in Express and others, is a static segment here. */
@@ -153,30 +171,4 @@ function publicEverything(routes: readonly Route[]): Warning[] {
     const message = `${id}: public: every path that no other entry matches needs no credential, those of new endpoints too`
     return [{ code: 'public_everything', place, message }]
   })
-}
-
-const COLLISION = 'collides with a built-in path, which the gateway serves itself'
-
-function trustedPattern(path: string): Pattern {
-  const pattern = readPattern(path, NO_EXCEPTIONS)
-  if (typeof pattern === 'string') throw new Error(`${path}: ${pattern}`)
-  return pattern
-}
-
-function routeOf(entry: RouteEntry): Route {
-  return Object.freeze({
-    id: `${entry.method} ${entry.path}`,
-    method: entry.method,
-    path: entry.path,
-    requirement: entry.requirement,
-    target: Object.freeze({ kind: 'upstream', name: entry.upstream }),
-    maxBody: entry.maxBody,
-    responseTimeout: entry.responseTimeout,
-    signIn: entry.signIn,
-    place: entry.place,
-  })
-}
-
-function placeOf(route: Route): string {
-  return route.place === null ? '' : ` (${route.place.file}:${route.place.line})`
 }

@@ -98,28 +98,43 @@ export function pick(leaf: Leaf | null, method: string): Placed | null {
 /** Methods of all entries that match the path, HEAD by way of GET included; empty: no entry matches. */
 export function allowedMethods(root: Node, path: string): string[] {
   const found = new Set<string>()
-  collectAllowed(root, path, 1, found)
+  for (const { methods, any } of leavesAt(root, path)) {
+    for (const method of methods.keys()) found.add(method)
+    if (any !== null && any !== NOT_ALLOWED) for (const method of COMMON_METHODS) found.add(method)
+  }
   if (found.has('GET')) found.add('HEAD')
   return [...found].sort()
 }
 
+/** Routes of all entries that match the path, whatever their methods. */
+export function routesAt(root: Node, path: string): Route[] {
+  return leavesAt(root, path)
+    .flatMap(({ methods, any }) => [...methods.values(), ...(any === null ? [] : [any])])
+    .flatMap(({ route }) => route ?? [])
+}
+
+function leavesAt(root: Node, path: string): Leaf[] {
+  const found: Leaf[] = []
+  collect(root, path, 1, found)
+  return found
+}
+
 /** @returns whether the path reached a built-in entry, behind which nothing else matches */
-function collectAllowed(node: Node, path: string, start: number, found: Set<string>): boolean {
+function collect(node: Node, path: string, start: number, found: Leaf[]): boolean {
   const slash = path.indexOf('/', start)
   const segment = slash < 0 ? path.slice(start) : path.slice(start, slash)
   for (const next of [node.statics.get(segment), segment === '' ? null : node.param]) {
     if (next === null) continue
     if (slash >= 0) {
-      if (collectAllowed(next, path, slash + 1, found)) return true
-    } else if (collect(next.leaf, found)) return true
+      if (collect(next, path, slash + 1, found)) return true
+    } else if (add(next.leaf, found)) return true
   }
-  return collect(node.rest, found)
+  return add(node.rest, found)
 }
 
-function collect(leaf: Leaf | null, found: Set<string>): boolean {
+function add(leaf: Leaf | null, found: Leaf[]): boolean {
   if (leaf === null) return false
-  for (const method of leaf.methods.keys()) found.add(method)
-  if (leaf.any !== null && leaf.any !== NOT_ALLOWED) for (const method of COMMON_METHODS) found.add(method)
+  found.push(leaf)
   return leaf.any === NOT_ALLOWED
 }
 
@@ -133,6 +148,12 @@ export function insert(root: Node, pattern: Pattern, route: Route): Route | null
   else leaf.methods.set(route.method, placed)
   if (route.place === null) leaf.any ??= NOT_ALLOWED
   return null
+}
+
+/** Whether no route matches the pattern's own requests of the method by this very pattern. */
+export function isFree(root: Node, pattern: Pattern, method: string): boolean {
+  const leaf = leafOf(root, pattern)
+  return leaf.any === null && (method === 'ANY' || !leaf.methods.has(method))
 }
 
 function leafOf(root: Node, pattern: Pattern): Leaf {

@@ -22,6 +22,7 @@ import {
 } from './upstream-connection.ts'
 import { type EvictionPool, UploadEviction } from './upload-eviction.ts'
 import { FairQueue, type QueuedRequest } from './fair-queue.ts'
+import type { RequestPool } from './request-pool.ts'
 import { type SheddingPool, SlowClientShedding } from './slow-client-shedding.ts'
 
 export interface PoolSettings extends UpstreamConnectionSettings {
@@ -36,7 +37,7 @@ export interface PoolSettings extends UpstreamConnectionSettings {
 /** Milliseconds between two checks for idle timeouts. */
 const SWEEP_INTERVAL = 1000
 
-export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, EvictionPool {
+export class ConnectionPool implements RequestPool, UpstreamConnectionOwner, SheddingPool, EvictionPool {
   closed = false
   readonly #settings: PoolSettings
   /** Open or connecting, busy or idle. */
@@ -144,7 +145,7 @@ export class ConnectionPool implements UpstreamConnectionOwner, SheddingPool, Ev
     if (next !== undefined) this.dispatch(next.request, next.receiver)
   }
 
-  get connections(): Iterable<UpstreamConnection> {
+  get slots(): Iterable<UpstreamConnection> {
     return this.#all
   }
 

@@ -8,8 +8,9 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import type { buildConnector } from 'undici'
-import { certificateFault } from '../../config/upstream-tls.ts'
+import { certificateFault } from '../../config/pem.ts'
 import type { UpstreamTls } from '../../config/config.ts'
+import { TargetSessions } from './tls-sessions.ts'
 import { loadUndici } from './undici.ts'
 
 /** PEM texts. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
@@ -68,16 +69,27 @@ function checkCertificates(name: string, pem: string | Buffer): void {
  *
  * @param onread receives the data in place of 'data' events. Over TLS it may still get data of the same network read
  * after it has returned false
+ * @param alpn the only protocol that is offered over TLS
  */
-export function openSocket({ host, port, tls }: Address, onread: OnReadOpts | null = null): Socket {
+export function openSocket(
+  { host, port, tls }: Address,
+  onread: OnReadOpts | null = null,
+  alpn: 'http/1.1' | 'h2' = 'http/1.1',
+): Socket {
   const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   const options = onread === null ? tcp : { ...tcp, onread }
   if (tls === null) return connectTcp(options)
   // The name of the target, even if the Host of the client is passed on. SNI takes no IP address, but the certificate
   // check does.
   const servername = tls.servername ?? (isIP(host) === 0 ? host : '')
-  // Sessions are not resumed, as resumption skips the certificate check.
-  return connectTls({ ...options, ...tls, servername, ALPNProtocols: ['http/1.1'] })
+  const secure = { ...options, ...tls, servername, ALPNProtocols: [alpn] }
+  // Without a check of the certificate there is nothing that resumption could rely on.
+  if (!tls.rejectUnauthorized) return connectTls(secure)
+  const sessions = new TargetSessions(tls, host, port, servername === '' ? host : servername)
+  const session = sessions.offer()
+  const socket = connectTls(session === undefined ? secure : { ...secure, session })
+  sessions.watch(socket)
+  return socket
 }
 
 /** The event of a completed connection. With TLS the certificate is verified by then. */

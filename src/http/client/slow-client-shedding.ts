@@ -1,31 +1,31 @@
 /**
- * Closes the connections of clients that are slow at sending a body or at reading a response, while other requests
- * wait. A slow client may be honest, but it must not hold a connection that others need.
+ * Ends the requests of clients that are slow at sending a body or at reading a response, while other requests
+ * wait. A slow client may be honest, but it must not hold a connection or a stream that others need.
  */
 
 import { SlowClient } from './upstream-request.ts'
-import type { UpstreamConnection } from './upstream-connection.ts'
+import type { RequestSlot } from './request-slot.ts'
 
 /** Milliseconds between two checks. */
 const CHECK_INTERVAL = 1000
 /** A client that moves fewer bytes than this between two checks gets a strike. */
 const MIN_BYTES = 1024
-/** Consecutive strikes before the connection is closed; fewer while the queue is long. */
+/** Consecutive strikes before the request is ended; fewer while the queue is long. */
 const MAX_STRIKES = 5
 const MAX_STRIKES_LONG_QUEUE = 2
-/** The queue is long with more waiting requests than this for each connection. */
+/** The queue is long with more waiting requests than this for each slot. */
 const LONG_QUEUE_RATIO = 0.25
 
 export interface SheddingPool {
-  /** All connections of the pool. */
-  readonly connections: Iterable<UpstreamConnection>
+  /** All slots of the pool. */
+  readonly slots: Iterable<RequestSlot>
   /** Requests that wait for a connection. */
   readonly waiting: number
 }
 
 export class SlowClientShedding {
   readonly #pool: SheddingPool
-  #slow = new Map<UpstreamConnection, number>()
+  #slow = new Map<RequestSlot, number>()
   #timer: NodeJS.Timeout | null = null
 
   constructor(pool: SheddingPool) {
@@ -44,19 +44,19 @@ export class SlowClientShedding {
   }
 
   check(): void {
-    const { connections, waiting } = this.#pool
+    const { slots, waiting } = this.#pool
     if (waiting === 0) return this.stop()
-    const slow = new Map<UpstreamConnection, number>()
+    const slow = new Map<RequestSlot, number>()
     let total = 0
-    for (const connection of connections) {
+    for (const slot of slots) {
       total++
-      if (connection.isClientSlow(MIN_BYTES)) slow.set(connection, (this.#slow.get(connection) ?? 0) + 1)
+      if (slot.isClientSlow(MIN_BYTES)) slow.set(slot, (this.#slow.get(slot) ?? 0) + 1)
     }
     this.#slow = slow
     const maxStrikes = waiting > total * LONG_QUEUE_RATIO ? MAX_STRIKES_LONG_QUEUE : MAX_STRIKES
     const slowest = [...slow].filter(([, strikes]) => strikes >= maxStrikes).sort(([, a], [, b]) => b - a)
-    for (const [connection] of slowest.slice(0, waiting))
-      connection.close(new SlowClient('the client is too slow while other requests wait'))
+    for (const [slot] of slowest.slice(0, waiting))
+      slot.close(new SlowClient('the client is too slow while other requests wait'))
   }
 }
 

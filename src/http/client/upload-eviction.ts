@@ -5,24 +5,24 @@
 
 import { performance } from 'node:perf_hooks'
 import { Evicted, type RequestOwner } from './upstream-request.ts'
-import type { UpstreamConnection } from './upstream-connection.ts'
 import type { FairQueue } from './fair-queue.ts'
 import { type SlotHolder, OwnerUsage } from './owner-usage.ts'
+import type { RequestSlot } from './request-slot.ts'
 
 export interface EvictionPool {
-  /** All connections of the pool. */
-  readonly connections: Iterable<UpstreamConnection>
+  /** All slots of the pool. */
+  readonly slots: Iterable<RequestSlot>
   /** The pool may open no further connection. */
   readonly full: boolean
   readonly waitingRequests: FairQueue
   readonly waitingUploads: FairQueue
 }
 
-/** Evictions at one check, as each one searches all connections. */
+/** Evictions at one check, as each one searches all slots. */
 const MAX_EVICTIONS = 32
 
 interface Candidate extends SlotHolder {
-  readonly connection: UpstreamConnection
+  readonly slot: RequestSlot
 }
 
 export class UploadEviction {
@@ -57,7 +57,7 @@ export class UploadEviction {
   /** Evicts at once, for a request that the full queue refuses. @returns whether a request was evicted */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const victim = this.#usageOf(uploads).findVictim(owner, this.#candidates(uploads, performance.now()))
-    victim?.connection.close(new Evicted())
+    victim?.slot.close(new Evicted())
     return victim !== null
   }
 
@@ -75,7 +75,7 @@ export class UploadEviction {
         candidates.delete(victim)
         usage.add(victim.owner, -1)
         usage.add(owner)
-        victim.connection.close(new Evicted())
+        victim.slot.close(new Evicted())
       }
     }
   }
@@ -87,19 +87,19 @@ export class UploadEviction {
    */
   #candidates(uploads: boolean, now: number): Set<Candidate> {
     const candidates = new Set<Candidate>()
-    for (const connection of this.#pool.connections) {
-      const { receiver, busySince } = connection
+    for (const slot of this.#pool.slots) {
+      const { receiver, busySince } = slot
       if (receiver === null || now - busySince < this.#delay) continue
-      if (uploads ? connection.uploads : connection.waitsForClient)
-        candidates.add({ connection, owner: receiver.owner, rate: connection.rate(now) })
+      if (uploads ? slot.uploads : slot.waitsForClient)
+        candidates.add({ slot, owner: receiver.owner, rate: slot.rate(now) })
     }
     return candidates
   }
 
-  /** @param uploads counts upload slots, otherwise connections */
+  /** @param uploads counts upload slots, otherwise all */
   #usageOf(uploads: boolean): OwnerUsage {
     const usage = new OwnerUsage()
-    for (const { receiver, uploads: holds } of this.#pool.connections)
+    for (const { receiver, uploads: holds } of this.#pool.slots)
       if (receiver !== null && (holds || !uploads)) usage.add(receiver.owner)
     if (uploads)
       for (const { receiver, uploads: holds } of this.#pool.waitingRequests)

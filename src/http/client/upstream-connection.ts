@@ -15,6 +15,7 @@ import {
   ProtocolError,
   type ResponseReceiver,
 } from './upstream-request.ts'
+import type { RequestSlot } from './request-slot.ts'
 import { reset } from './reset.ts'
 import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
@@ -50,7 +51,7 @@ const buffer = Buffer.allocUnsafeSlow(128 * 1024)
 /** Milliseconds subtracted from the announced timeout of the upstream, for latency and clock differences. */
 const KEEP_ALIVE_MARGIN = 1000
 
-export class UpstreamConnection implements RequestControl, MessageSink<ParsedResponseHead> {
+export class UpstreamConnection implements RequestControl, RequestSlot, MessageSink<ParsedResponseHead> {
   /** Monotonic ms: an idle connection is not used from then on. */
   expiresAt = 0
   readonly #settings: UpstreamConnectionSettings

@@ -27,6 +27,10 @@ export interface UpstreamRequest {
   readonly body: (Readable & { readonly complete?: boolean }) | null
   /** The body length in bytes; Infinity for chunked; null to announce none. */
   readonly length: number | null
+  /**
+   * A call of gRPC: its bodies may be streams that answer each other, so that a byte of either is progress of both.
+   */
+  readonly grpc?: boolean
 }
 
 /** Controls a request in flight. */
@@ -34,7 +38,7 @@ export interface RequestControl {
   /** Stops reading the response for now. */
   pause(): void
   resume(): void
-  /** Closes the connection. The receiver gets `failed`, or no further call. */
+  /** Closes the connection, or resets the stream. The receiver gets `failed`, or no further call. */
   abort(error: Error): void
 }
 
@@ -84,9 +88,36 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** The response is malformed or ambiguous HTTP/1.1. */
+/** The response is malformed or ambiguous. */
 export class ProtocolError extends Error {
-  readonly code = 'UPSTREAM_PROTOCOL'
+  readonly code: string = 'UPSTREAM_PROTOCOL'
+}
+
+/** The target does not speak HTTP/2, which it is configured to do. */
+export class NoHttp2 extends ProtocolError {
+  override readonly code = 'UPSTREAM_NO_HTTP2'
+
+  constructor(cause: string) {
+    super(`the target does not speak HTTP/2: ${cause}`)
+  }
+}
+
+/**
+ * The target has not processed the request (RFC 9113, sections 6.8 and 8.7): it reset the stream with REFUSED_STREAM, or
+ * closes the connection, and the stream is none of those that it still serves. The request may be sent again.
+ */
+export class Unprocessed extends Error {
+  readonly code = 'UPSTREAM_UNPROCESSED'
+  /** The connection is being closed: an event of operation, without a message about the load of the target. */
+  readonly goingAway: boolean
+  /** Nothing of the request body is taken, so that the whole request can be sent again. */
+  readonly intact: boolean
+
+  constructor(goingAway: boolean, intact: boolean) {
+    super(goingAway ? 'the connection is closed before this request' : 'the target refused the stream')
+    this.goingAway = goingAway
+    this.intact = intact
+  }
 }
 
 /** The upstream stopped inside a response body. */

@@ -12,6 +12,10 @@ import {
   type Http1ConnectionOwner,
   type Http1ConnectionSettings,
 } from './http1-connection.ts'
+import { Http2Connection, type Http2ConnectionOwner } from './http2-connection.ts'
+import type { Http2Error } from '../wire/http2/errors.ts'
+import type { SessionSettings } from '../wire/http2/session.ts'
+import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { AddressShare } from './address-shares.ts'
 import type { MemoryHolder } from './connection-memory.ts'
@@ -20,24 +24,35 @@ import type { Queue, Queued } from './queue.ts'
 /** Receives the events of all connections. */
 export interface ClientConnectionOwner {
   headStarted(connection: ClientConnection): void
-  requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void
+  headWithdrawn(connection: ClientConnection): void
+  requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): Exchange
   acceptsUpgrade(request: ClientRequest): boolean
   upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void
   exchangeEnded(exchange: Exchange): void
   becameIdle(connection: ClientConnection): void
   memoryChanged(connection: ClientConnection, bytes: number): void
   malformed(connection: ClientConnection, fault: MalformedRequest): void
+  /** A request of an HTTP/2 connection has no readable head. */
+  malformedStream(connection: ClientConnection, fault: MalformedRequest, stream: Http2Stream): void
+  /** An HTTP/2 connection is over because of its client. */
+  sessionFailed(connection: ClientConnection, error: Http2Error): void
   /** The last response is sent, and the client may still be sending. */
   linger(connection: ClientConnection): void
 }
 
 export class ClientConnection
-  implements Queued<ClientConnection>, MemoryHolder<ClientConnection>, Http1ConnectionOwner
+  implements
+    Queued<ClientConnection>,
+    MemoryHolder<ClientConnection>,
+    Http1ConnectionOwner,
+    Http2ConnectionOwner
 {
-  readonly socket: Socket
+  /** With TLS: that of the decrypted bytes, from the end of the handshake on. */
+  socket: Socket
   readonly #owner: ClientConnectionOwner
   #http1: Http1Connection | null = null
-  /** The exchange in progress; null while there is none. */
+  #http2: Http2Connection | null = null
+  /** The exchange of HTTP/1.1 in progress; null while there is none. */
   exchange: Exchange | null = null
 
   /** The queue of connections in the same state; null after the end of the connection. */
@@ -68,14 +83,35 @@ export class ClientConnection
     this.#http1 = new Http1Connection(this.socket, settings, this)
   }
 
-  /** Requests are parsed. Before that, a PROXY header may be due. */
-  get hasHttp1(): boolean {
-    return this.#http1 !== null
+  /** Starts to read frames. */
+  startHttp2(settings: SessionSettings): void {
+    this.#http2 = new Http2Connection(this.socket, settings, this)
+  }
+
+  /** Requests are parsed. Before that, a PROXY header or a TLS handshake may be due. */
+  get hasHttp(): boolean {
+    return this.#http1 !== null || this.#http2 !== null
+  }
+
+  get http2(): Http2Connection | null {
+    return this.#http2
+  }
+
+  /** All exchanges in progress. */
+  get exchanges(): readonly Exchange[] {
+    if (this.#http2 !== null) return this.#http2.exchanges
+    return this.exchange === null ? [] : [this.exchange]
   }
 
   /** Nothing of the next request has arrived. */
   get awaitsRequest(): boolean {
-    return this.#http1?.awaitsRequest ?? this.socket.bytesRead === 0
+    return this.#http2?.awaitsRequest ?? this.#http1?.awaitsRequest ?? this.socket.bytesRead === 0
+  }
+
+  /** Closes the connection between requests. */
+  closeIdle(): void {
+    if (this.#http2 === null) this.socket.destroySoon()
+    else this.#http2.closeIdle()
   }
 
   /** Received bytes are not parsed yet: they may hold a request. */
@@ -96,14 +132,19 @@ export class ClientConnection
   /** Stops parsing requests. */
   stop(): void {
     this.#http1?.stop()
+    this.#http2?.stop()
   }
 
   headStarted(): void {
     this.#owner.headStarted(this)
   }
 
+  headWithdrawn(): void {
+    this.#owner.headWithdrawn(this)
+  }
+
   requestReceived(request: ClientRequest, response: ClientResponse): void {
-    this.#owner.requestReceived(this, request, response)
+    this.exchange = this.#owner.requestReceived(this, request, response)
   }
 
   acceptsUpgrade(request: ClientRequest): boolean {
@@ -120,6 +161,22 @@ export class ClientConnection
     const { exchange } = this
     this.exchange = null
     if (exchange !== null) this.#owner.exchangeEnded(exchange)
+  }
+
+  http2RequestReceived(request: ClientRequest, response: ClientResponse): Exchange {
+    return this.#owner.requestReceived(this, request, response)
+  }
+
+  http2ExchangeEnded(exchange: Exchange): void {
+    this.#owner.exchangeEnded(exchange)
+  }
+
+  malformedStream(fault: MalformedRequest, stream: Http2Stream): void {
+    this.#owner.malformedStream(this, fault, stream)
+  }
+
+  sessionFailed(error: Http2Error): void {
+    this.#owner.sessionFailed(this, error)
   }
 
   becameIdle(): void {

@@ -26,8 +26,9 @@ export function updateStall(connection: ClientConnection, now: number): number {
 /** The client sends its body, or reads its response, so slowly that its connection may be evicted. */
 export function isSlow(connection: ClientConnection, now: number): boolean {
   const { exchange, socket, bytesReadWhenIdle, stalledSince } = connection
-  if (exchange === null) return false
   if (now - stalledSince > STALL_TIME) return true
+  if (connection.http2 !== null) return connection.http2.isSlow(now, STALL_TIME)
+  if (exchange === null) return false
   const time = now - exchange.startedAt
   const { request } = exchange
   // Paused: the client would send, but the reader is busy.

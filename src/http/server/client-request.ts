@@ -29,8 +29,10 @@ export class ClientRequest {
   readonly method: string
   /** The request target as received. */
   readonly url: string
-  /** The minor HTTP version. */
+  /** The minor version of HTTP/1; 1 for HTTP/2. */
   readonly minor: 0 | 1
+  /** It came over HTTP/2, whose fields read like those of HTTP/1.1 here. */
+  readonly http2: boolean
   readonly section: HeaderSection
   /** The number of Host fields, and the value of the first; null without one. */
   readonly hosts: number
@@ -55,6 +57,7 @@ export class ClientRequest {
     this.method = head.method
     this.url = head.target
     this.minor = head.minor
+    this.http2 = head.http2
     this.section = section
     this.hosts = section.hosts
     this.host = section.host

@@ -19,6 +19,7 @@ export const headTimeout = new Refusal('request_timeout', 'The header section di
 
 const CODES = {
   malformed: 'request_malformed',
+  http2: 'request_malformed',
   'bad-target': 'path_ambiguous',
   'large-target': 'uri_too_long',
   'large-head': 'headers_too_large',

@@ -99,9 +99,19 @@ export class Connections {
     this.#shares.leave(connection)
   }
 
+  /** No request has arrived on it. */
+  isNew(connection: ClientConnection): boolean {
+    return connection.queue === this.#opening
+  }
+
   /** A part of a header section has arrived. */
   headStarted(connection: ClientConnection): void {
     if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
+  }
+
+  /** What had arrived was a frame of HTTP/2 without a request. */
+  headWithdrawn(connection: ClientConnection): void {
+    if (connection.queue === this.#returning) this.#move(connection, this.#idle, performance.now())
   }
 
   /** A complete header section has arrived. */
@@ -134,7 +144,7 @@ export class Connections {
   closeIdle(forMs: number): void {
     const now = performance.now()
     for (const connection of [...this.#opening.all(), ...this.#idle.all()])
-      if (connection.awaitsRequest && now - connection.queuedAt >= forMs) connection.socket.destroySoon()
+      if (connection.awaitsRequest && now - connection.queuedAt >= forMs) connection.closeIdle()
   }
 
   /** From now on, idle times are exact. */
@@ -156,7 +166,7 @@ export class Connections {
     // Times between two calls are rounded down to the earlier call.
     const slack = this.#now - before
     for (const queue of [this.#opening, this.#returning]) this.#removeOlder(queue, headerTimeout, late)
-    this.#removeOlder(this.#idle, idleTimeout + slack, ({ socket }) => socket.destroySoon())
+    this.#removeOlder(this.#idle, idleTimeout + slack, (connection) => connection.closeIdle())
   }
 
   #removeOlder(
@@ -178,8 +188,22 @@ export class Connections {
    */
   closeStalled(forMs: number): void {
     const now = performance.now()
-    for (const connection of this.#active.all())
-      if (!connection.isUpgraded && now - updateStall(connection, now) > forMs) connection.socket.destroy()
+    for (const connection of this.#active.all()) {
+      if (connection.isUpgraded) continue
+      connection.http2?.closeStalled(now, forMs)
+      if (now - updateStall(connection, now) > forMs) connection.socket.destroy()
+    }
+  }
+
+  /** Ends HTTP/2 connections that hold up their streams by a field block for this long. Called about once a second. */
+  closeLateBlocks(forMs: number): void {
+    const now = performance.now()
+    for (const { http2 } of this.#active.all())
+      if (http2?.isLate(now, forMs) === true) http2.refuse('a field block is not complete in time')
+  }
+
+  all(): ClientConnection[] {
+    return [this.#opening, this.#active, this.#idle, this.#returning].flatMap((queue) => queue.all())
   }
 
   /** Connections of another protocol. */
@@ -188,8 +212,7 @@ export class Connections {
   }
 
   closeAll(): void {
-    for (const queue of [this.#opening, this.#active, this.#idle, this.#returning])
-      for (const { socket } of queue.all()) socket.destroy()
+    for (const { socket } of this.all()) socket.destroy()
   }
 
   get #size(): number {

@@ -1,12 +1,13 @@
 /** The single HTTP response to a handshake, on a connection that leaves HTTP. */
 
 import type { ClientRequest } from './client-request.ts'
-import { ClientResponse } from './client-response.ts'
+import type { ClientResponse } from './client-response.ts'
+import { Http1Response } from './http1-response.ts'
 
 /** The end of the response closes the connection; after a 101, the end of the connection ends the response. */
 export function handshakeResponse(request: ClientRequest): ClientResponse {
   const { socket } = request
-  const response = new ClientResponse(request, {
+  const response = new Http1Response(request, {
     socket,
     keepAliveSeconds: 0,
     backpressure: () => {},

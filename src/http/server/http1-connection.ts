@@ -6,11 +6,12 @@
 
 import type { Socket } from 'node:net'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
-import { ClientResponse, type ResponseOwner } from './client-response.ts'
+import { Http1Response, type ResponseOwner } from './http1-response.ts'
 import { type DirectReads, READ_BYTES, readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageParser, type MessageSink } from '../wire/message-parser.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
+import { HalfClosedClient } from './half-closed.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
@@ -19,7 +20,7 @@ export interface Http1ConnectionOwner {
   /** A part of a head has arrived. */
   headStarted(): void
   /** A complete head has arrived. */
-  requestReceived(request: ClientRequest, response: ClientResponse): void
+  requestReceived(request: ClientRequest, response: Http1Response): void
   /** Whether the connection leaves HTTP with this request: `upgraded` then takes it over. */
   acceptsUpgrade(request: ClientRequest): boolean
   /** @param rest bytes that arrived in the same read after the handshake. This class no longer listens to the socket */
@@ -60,7 +61,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   readonly socket: Socket
   /** In progress: its response is not sent, or its body is not read to the end. */
   request: ClientRequest | null = null
-  response: ClientResponse | null = null
+  response: Http1Response | null = null
   readonly #settings: Http1ConnectionSettings
   readonly #owner: Http1ConnectionOwner
   readonly #parser: MessageParser<RequestHead>
@@ -78,6 +79,9 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   /** The buffered bytes as last reported, and whether response bytes are among them. */
   #reportedBytes = 0
   #backpressured = false
+  /** The client has ended its side; no more bytes will come. */
+  #clientEnded = false
+  #halfClosed: HalfClosedClient | null = null
   /** The handshake with which the connection leaves HTTP. */
   #upgrading: ClientRequest | null = null
 
@@ -176,6 +180,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (this.#mayHoldMemory) this.#reportMemory()
     // Reading continues up to a bound, as only reads reveal that a client has left.
     if ((this.#unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
+    if (this.#clientEnded) this.clientEnded()
   }
 
   #resumeReading(): void {
@@ -270,7 +275,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       this.#upgrading = request
       return this.#parser.stop()
     }
-    const response = new ClientResponse(request, this)
+    const response = new Http1Response(request, this)
     this.request = request
     this.response = response
     this.#owner.requestReceived(request, response)
@@ -304,6 +309,8 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     const { request, response } = this
     if (request === null || response === null || this.socket.destroyed) return
     this.response = null
+    this.#halfClosed?.stop()
+    this.#halfClosed = null
     response.finish(true)
     this.#owner.exchangeEnded()
     // A listener may have read on.
@@ -313,6 +320,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       this.#stopped ||
       this.#discardsPipelined ||
       !response.shouldKeepAlive ||
+      (this.#clientEnded && this.#unparsed === null) ||
       !(request.complete || request.hasSink)
     )
       return this.#close()
@@ -345,7 +353,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#owner.closing(unread)
   }
 
-  /** Most clients that end their side have left, and do not want a response. */
+  /** The client sends nothing more, but may wait for its response (RFC 9293, section 3.6). */
   readonly #onEnd = (): void => {
     // Bytes that arrived before the end are processed first.
     setImmediate(clientEnded, this)
@@ -353,12 +361,23 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   clientEnded(): void {
     if (this.#stopped || this.socket.destroyed) return
-    if (this.awaitsRequest) this.socket.end()
-    else if (this.request === null)
-      this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
-    else if (this.response?.ended !== true || !this.request.complete) this.socket.destroy()
-    // The last response is on its way.
-    else this.#stopped = true
+    this.#clientEnded = true
+    const { request, response } = this
+    if (this.awaitsRequest) return void this.socket.end()
+    // The rest is parsed when the request before it, or its sink, permits that.
+    if (this.#unparsed !== null && (request !== null || this.#deferredNext || this.#parseDue))
+      return this.#watchClient()
+    if (request === null) this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
+    else if (!request.complete) this.socket.destroy()
+    else if (response !== null) {
+      if (!response.headersSent) response.shouldKeepAlive = false
+      this.#watchClient()
+    }
+  }
+
+  #watchClient(): void {
+    const { request, response } = this
+    if (request !== null && response !== null) this.#halfClosed ??= new HalfClosedClient(request, response)
   }
 
   readonly #onDrain = (): void => {
@@ -370,6 +389,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   readonly #onClose = (): void => {
     const { request, response } = this
     this.stop()
+    this.#halfClosed?.stop()
     this.response = null
     response?.finish(false)
     if (response !== null) this.#owner.exchangeEnded()

@@ -47,7 +47,7 @@ export class LingeringConnections {
    *
    * @param socket previous readers have stopped
    */
-  close(socket: Socket, last = ''): void {
+  close(socket: Socket, last: string | Buffer = ''): void {
     if (socket.destroyed) return
     const { maxConnections, time, idle } = this.#limits
     if (this.#all.size >= maxConnections) this.#closeOldest()

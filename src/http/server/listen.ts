@@ -35,18 +35,18 @@ const IDLE_ITERATION = 0.03
 const MAX_ITERATIONS = 500
 
 /**
- * Resolves when the server no longer accepts; `ended` resolves when the last connection is closed. The kernel resets
+ * Resolves when the servers no longer accept; `ended` resolves when the last connection is closed. The kernel resets
  * connections that arrive between the last accept and the close. So the close follows directly on an iteration of the
  * event loop without other work.
  */
-export async function stopAccepting(server: NetServer): Promise<{ ended: Promise<void> }> {
+export async function stopAccepting(servers: readonly NetServer[]): Promise<{ ended: Promise<unknown> }> {
   await warmUp()
   for (let iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
     const startedAt = performance.now()
     await setImmediate()
     if (performance.now() - startedAt < IDLE_ITERATION) break
   }
-  return { ended: closed(server) }
+  return { ended: Promise.all(servers.map(closed)) }
 }
 
 /** The first run compiles the code, which takes longer than all the rest. */

@@ -1,9 +1,13 @@
 /** The settings and events of the request listener, see `listener.ts`. */
 
+import type { AddressInfo } from 'node:net'
 import type { Limits } from '../../config/config.ts'
+import type { Refusal } from '../../model/errors.ts'
 import type { ConnectionState, RefusedBy } from './connections.ts'
 import type { Evicted } from './eviction.ts'
+import type { HandshakeFault } from './handshake-faults.ts'
 import type { Listener } from './listen.ts'
+import type { TlsAcceptor } from './tls-acceptor.ts'
 
 /**
  * What a connection gave up for lack of memory. `head`: a partial head, answered 503. `ahead`: pipelined bytes; the
@@ -21,6 +25,12 @@ export interface ListenerEvents {
   memoryFreed(of: FreedMemory): void
   /** The connection had no valid PROXY header, or its peer is not a trusted proxy. */
   proxyHeaderRejected(reason: string, peer: string | undefined): void
+  /** A TLS handshake is complete. @param version such as `TLSv1.3` */
+  handshakeCompleted(version: string, resumed: boolean): void
+  /** A TLS handshake failed, and the connection is closed. @param listener host and port of its listener */
+  handshakeFailed(fault: HandshakeFault, listener: string, peer: string | undefined): void
+  /** A client has broken the rules of HTTP/2, or floods: its connection is closed. @param code the name of that of GOAWAY */
+  sessionFailed(code: string, reason: string, peer: string | undefined): void
   /** The operating system could not open a connection. */
   unavailable(cause: Error): void
 }
@@ -37,6 +47,12 @@ export interface ListenerSettings {
   readonly memory: number
   /** Milliseconds in which a client must read some of its response; a handler may set less. */
   readonly stall: number
+  /** TLS of each address, in the order of the addresses; null, or absent: plain HTTP. */
+  readonly tls?: readonly (TlsAcceptor | null)[]
+  /** Plain connections may also begin with the preface of HTTP/2 (RFC 9113, section 3.3). */
+  readonly priorKnowledge?: boolean
+  /** Refuses all connections of a peer, of which nothing is read; null, or absent: they are admitted. */
+  readonly refusalOf?: (peer: string | undefined) => Refusal | null
 }
 
 export interface ListenerOptions {
@@ -47,6 +63,8 @@ export interface ListenerOptions {
 }
 
 export interface RequestListener extends Listener {
+  /** Of all its addresses, in their order. */
+  readonly addresses: readonly AddressInfo[]
   /** Counts by state. */
   readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>
   /** Buffered message bytes of all connections. */

@@ -22,8 +22,15 @@ import type {
 } from './listener-options.ts'
 import { listen, stopAccepting } from './listen.ts'
 import { type LingeringLimits, LingeringConnections } from './lingering-close.ts'
-import { rawProblem } from './problem.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
+import { Handshakes } from './handshakes.ts'
+import type { TlsAcceptor } from './tls-acceptor.ts'
+import { http2Problem } from './http2-prior-knowledge.ts'
+import { readPreface } from './http2-preface.ts'
+import { http2Settings } from './http2-settings.ts'
+import { rawProblem, writeStreamProblem } from './problem.ts'
+import { errorName, type Http2Error } from '../wire/http2/errors.ts'
+import type { Http2Stream } from '../wire/http2/stream.ts'
 import {
   addressExhausted,
   connectionsExhausted,
@@ -42,8 +49,8 @@ const GRACE_SHARE = 1 / 15
 /** Limits in ms for refused connections, of which no request is parsed. */
 const REFUSED_LIMITS: LingeringLimits = { maxConnections: 256, time: 1000, idle: 1000 }
 
-/** Sends the last response of a connection and closes it by a lingering close. */
-export type CloseWith = (last: string) => void
+/** Sends the refusal of a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
+export type RespondUnparsed = (refusal: Refusal, requestId: string) => void
 
 /** Handles requests. */
 export interface Handler {
@@ -58,29 +65,51 @@ export interface Handler {
   /** No new connections: WebSockets are to end. The remaining ones are closed at the end of the drain. */
   drain(): void
   /** The bytes form no valid request, or not the announced body of this exchange. */
-  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, closeWith: CloseWith): void
+  malformed(socket: Socket, refusal: Refusal, exchange: Exchange | null, respond: RespondUnparsed): void
 }
 
-/** Resolves when connections are accepted. Rejects with the error of Node.js if the address is not available. */
+/**
+ * Resolves when connections are accepted at every address. Rejects with the error of Node.js if one is not available: the
+ * listeners of the addresses before it are closed then. Limits count the connections of all addresses together.
+ *
+ * @param explain adds to the error of one address
+ */
 export async function openRequestListener(
-  address: Address,
+  addresses: Address | readonly Address[],
   handler: Handler,
   options: ListenerOptions,
+  explain: Explain = (_, listening) => listening(),
 ): Promise<RequestListener> {
   const listener = new HttpListener(handler, options)
-  await listener.listen(address, options.shared ?? false)
-  return listener
+  try {
+    for (const [at, address] of [addresses].flat().entries())
+      await explain(at, () => listener.listen(address, options.shared ?? false))
+    return listener
+  } catch (cause) {
+    await listener.close(0)
+    throw cause
+  }
+}
+
+/** @param at the index of the address */
+export type Explain = (at: number, listen: () => Promise<void>) => Promise<void>
+
+interface ListeningSocket {
+  readonly server: Server
+  /** `host:port`, for log lines. */
+  readonly name: string
 }
 
 class HttpListener implements RequestListener, ClientConnectionOwner {
   readonly #handler: Handler
   readonly #events: ListenerEvents
-  readonly #server: Server
+  readonly #listening: ListeningSocket[] = []
   readonly #connections: Connections
   /** Connections with their last response sent; no longer in `#connections`. */
   readonly #lingeringConnections: LingeringConnections
   readonly #refusals = new LingeringConnections(REFUSED_LIMITS)
   readonly #memory: ConnectionMemory<ClientConnection>
+  readonly #handshakes: Handshakes
   #settings: ListenerSettings
   #http1Connections: Http1ConnectionSettings
   #draining = false
@@ -91,23 +120,32 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   constructor(handler: Handler, { settings, events }: ListenerOptions) {
     this.#handler = handler
     this.#events = events
+    this.#handshakes = new Handshakes(events)
     this.#settings = settings
     this.#keepAlive = { seconds: keepAliveSeconds(settings) }
     this.#http1Connections = http1Settings(settings, new DeferredQueue(), this.#keepAlive)
     this.#connections = new Connections(settings.limits, (state) => events.evicted(state))
     this.#lingeringConnections = new LingeringConnections(lingeringLimits(settings))
     this.#memory = new ConnectionMemory(settings.memory, (connection) => this.#freeMemory(connection))
-    this.#server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket))
     this.#checkTimer = setInterval(() => this.#checkTimeouts(), CHECK_INTERVAL).unref()
   }
 
   async listen(address: Address, shared: boolean): Promise<void> {
-    await listen(this.#server, address, shared)
-    this.#server.on('error', (cause) => this.#events.unavailable(cause))
+    const at = this.#listening.length
+    const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => this.#accept(socket, at))
+    await listen(server, address, shared)
+    this.#listening.push({ server, name: nameOf(server.address() as AddressInfo) })
+    server.on('error', (cause) => this.#events.unavailable(cause))
   }
 
   get address(): AddressInfo {
-    return this.#server.address() as AddressInfo
+    const [first] = this.addresses
+    if (first === undefined) throw new Error('not listening')
+    return first
+  }
+
+  get addresses(): AddressInfo[] {
+    return this.#listening.map(({ server }) => server.address() as AddressInfo)
   }
 
   get memory(): number {
@@ -128,31 +166,46 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#memory.configure(settings.memory)
   }
 
-  #accept(socket: Socket): void {
+  /** @param at the index of the address */
+  #accept(socket: Socket, at: number): void {
     const { proxyProtocol, clientOf } = this.#settings
     const connection = new ClientConnection(socket, this)
+    const refusal = this.#settings.refusalOf?.(socket.remoteAddress) ?? null
+    if (refusal !== null) return this.#refusePeer(connection, refusal)
     const refusedBy = this.#connections.admit(
       connection,
       proxyProtocol ? null : clientOf(socket.remoteAddress),
     )
-    if (refusedBy !== null) return this.#refuse(connection, refusedBy)
-    if (proxyProtocol) this.#awaitProxyHeader(connection)
-    else connection.startHttp1(this.#http1Connections)
+    if (refusedBy !== null) return this.#refuse(connection, refusedBy, at)
+    if (proxyProtocol) this.#awaitProxyHeader(connection, at)
+    else this.#begin(connection, at)
   }
 
-  /** Nothing is read from it. */
-  #refuse(connection: ClientConnection, by: RefusedBy): void {
+  /** Nothing is read from it. Over TLS there is no response: it would need a handshake. */
+  #refuse(connection: ClientConnection, by: RefusedBy, at: number): void {
     const { socket } = connection
     this.#events.refused(by)
     this.#connections.remove(connection)
     socket.on('error', () => {})
+    if (this.#acceptorOf(at) !== null) return void socket.destroy()
     this.#refusals.close(
       socket,
       rawProblem(by === 'address' ? addressExhausted : connectionsExhausted, randomUUID()),
     )
   }
 
-  #awaitProxyHeader(connection: ClientConnection): void {
+  #refusePeer({ socket }: ClientConnection, refusal: Refusal): void {
+    socket.on('error', () => {})
+    this.#handler.malformed(socket, refusal, null, (of, id) =>
+      this.#refusals.close(socket, rawProblem(of, id)),
+    )
+  }
+
+  #acceptorOf(at: number): TlsAcceptor | null {
+    return this.#settings.tls?.[at] ?? null
+  }
+
+  #awaitProxyHeader(connection: ClientConnection, at: number): void {
     const { socket } = connection
     if (!this.#settings.trusts(socket.remoteAddress))
       return this.#rejectProxyHeader(connection, 'the peer is not in trusted_proxies')
@@ -160,10 +213,10 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
       if (reason !== null) return this.#rejectProxyHeader(connection, reason)
       // From here on the socket has the address of the client.
       if (!this.#connections.identify(connection, this.#settings.clientOf(socket.remoteAddress)))
-        return this.#refuse(connection, 'address')
+        return this.#refuse(connection, 'address', at)
       // The PROXY header does not count as a part of a request.
       connection.bytesReadWhenIdle = socket.bytesRead - socket.readableLength
-      connection.startHttp1(this.#http1Connections)
+      this.#begin(connection, at)
     })
   }
 
@@ -173,14 +226,36 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     socket.destroy()
   }
 
+  #begin(connection: ClientConnection, at: number): void {
+    const acceptor = this.#acceptorOf(at)
+    if (acceptor === null && this.#settings.priorKnowledge === true) this.#awaitPreface(connection)
+    else if (acceptor === null) connection.startHttp1(this.#http1Connections)
+    else
+      this.#handshakes.begin(connection, acceptor, this.#listening[at]?.name ?? '', (socket) => {
+        if (socket.alpnProtocol === 'h2') connection.startHttp2(http2Settings(this.#settings))
+        else connection.startHttp1(this.#http1Connections)
+      })
+  }
+
+  #awaitPreface(connection: ClientConnection): void {
+    readPreface(connection.socket, (isHttp2) => {
+      if (isHttp2) connection.startHttp2(http2Settings(this.#settings))
+      else connection.startHttp1(this.#http1Connections)
+    })
+  }
+
   headStarted(connection: ClientConnection): void {
     this.#connections.headStarted(connection)
   }
 
-  requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): void {
+  headWithdrawn(connection: ClientConnection): void {
+    this.#connections.headWithdrawn(connection)
+  }
+
+  requestReceived(connection: ClientConnection, request: ClientRequest, response: ClientResponse): Exchange {
     this.#connections.headReceived(connection)
     if (this.#draining) response.shouldKeepAlive = false
-    connection.exchange = this.#handler.handle(request, response)
+    return this.#handler.handle(request, response)
   }
 
   exchangeEnded(exchange: Exchange): void {
@@ -225,29 +300,54 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   }
 
   malformed(connection: ClientConnection, fault: MalformedRequest): void {
-    this.#refuseMalformed(connection, refusalOf(fault))
+    // Behind a request of HTTP/1.1, the preface is not that of a client of HTTP/2.
+    const isHttp2 = fault.kind === 'http2' && this.#connections.isNew(connection)
+    this.#refuseMalformed(connection, refusalOf(fault), isHttp2 ? http2Problem : rawProblem)
   }
 
-  #refuseMalformed(connection: ClientConnection, refusal: Refusal): void {
+  /** @param problem makes the bytes of the response */
+  #refuseMalformed(
+    connection: ClientConnection,
+    refusal: Refusal,
+    problem: (refusal: Refusal, requestId: string) => string | Buffer = rawProblem,
+  ): void {
     const { socket, exchange } = connection
-    this.#handler.malformed(socket, refusal, exchange, (last) => this.linger(connection, last))
+    this.#handler.malformed(socket, refusal, exchange, (of, id) => this.linger(connection, problem(of, id)))
   }
 
-  linger(connection: ClientConnection, last = ''): void {
+  malformedStream(connection: ClientConnection, fault: MalformedRequest, stream: Http2Stream): void {
+    this.#connections.headReceived(connection)
+    this.#handler.malformed(connection.socket, refusalOf(fault), null, (of, id) =>
+      writeStreamProblem(stream, of, id),
+    )
+  }
+
+  sessionFailed(connection: ClientConnection, error: Http2Error): void {
+    this.#events.sessionFailed(errorName(error.code), error.message, connection.socket.remoteAddress)
+    this.linger(connection)
+  }
+
+  linger(connection: ClientConnection, last: string | Buffer = ''): void {
     this.#connections.remove(connection)
     this.#lingeringConnections.close(connection.socket, last)
   }
 
   #checkTimeouts(): void {
-    const { limits, stall } = this.#settings
+    const { limits, stall, tls = [] } = this.#settings
+    for (const acceptor of tls) acceptor?.rotate(Date.now())
     this.#connections.closeStalled(stall)
     this.#measureUpgraded()
     this.#connections.closeLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
-      if (!connection.hasHttp1)
+      if (this.#handshakes.end(connection)) return
+      if (!connection.hasHttp && this.#settings.priorKnowledge === true)
+        return void connection.socket.destroy()
+      if (!connection.hasHttp)
         return this.#rejectProxyHeader(connection, 'the PROXY header did not arrive in time')
+      if (connection.http2 !== null) return connection.http2.refuse('the client is too slow')
       connection.stop()
       this.#refuseMalformed(connection, headTimeout)
     })
+    this.#connections.closeLateBlocks(limits.headerTimeout)
   }
 
   async close(drain: number): Promise<void> {
@@ -255,10 +355,11 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#connections.startClock()
     this.#handler.drain()
     this.#lingeringConnections.end(drain)
-    for (const { exchange } of this.#connections.active) if (exchange !== null) closeAfterResponse(exchange)
+    for (const { exchanges } of this.#connections.active) exchanges.forEach(closeAfterResponse)
+    for (const { http2 } of this.#connections.all()) http2?.drain(false)
     const grace = Math.min(drain * GRACE_SHARE, MAX_GRACE)
     const checkTimer = setInterval(() => this.#connections.closeIdle(grace), DRAIN_CHECK_INTERVAL)
-    const { ended } = await stopAccepting(this.#server)
+    const { ended } = await stopAccepting(this.#listening.map(({ server }) => server))
     // Set after the last accept, so that it covers all connections.
     const cutTimer = setTimeout(() => this.#connections.closeAll(), drain)
     await ended
@@ -266,6 +367,10 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     clearInterval(this.#checkTimer)
     clearTimeout(cutTimer)
   }
+}
+
+function nameOf({ address, port, family }: AddressInfo): string {
+  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`
 }
 
 function http1Settings(

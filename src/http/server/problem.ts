@@ -2,7 +2,11 @@
 
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
 import type { BodySink, ClientRequest } from './client-request.ts'
-import type { ClientResponse } from './client-response.ts'
+import { speaksGrpc, writeGrpcProblem } from './grpc-problem.ts'
+import { type ClientResponse, dateValue } from './client-response.ts'
+import { FieldLines } from '../wire/field-lines.ts'
+import { pushLines } from '../wire/http2/field-lines.ts'
+import type { Http2Stream } from '../wire/http2/stream.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 
 /** Unread request bytes that are discarded to keep the connection. */
@@ -44,6 +48,8 @@ export function problemHeaders(refusal: Refusal, requestId: string): string[] {
   const challenge = challengeOf(refusal)
   if (challenge !== null) headers.push('WWW-Authenticate', challenge)
   if (refusal.allow !== null) headers.push('Allow', refusal.allow)
+  if (refusal.retryAfter !== null)
+    headers.push('Retry-After', String(Math.max(1, Math.ceil(refusal.retryAfter / 1000))))
   if (refusal.status === 503) headers.push('Retry-After', '1')
   if (refusal.page !== null) headers.push(...refusal.page.headers)
   // RFC 9110, section 15.5.22; RFC 6455, section 4.4.
@@ -64,6 +70,7 @@ function challengeOf(refusal: Refusal): string | null {
  *
  * @param expectsContinue the client waits for `100 Continue`: it may send or omit the body, so the start of its next
  * request is unknown
+ * @param extra further header lines
  */
 export function writeProblem(
   request: ClientRequest,
@@ -71,7 +78,9 @@ export function writeProblem(
   refusal: Refusal,
   requestId: string,
   expectsContinue: boolean,
+  extra: FieldLines = FieldLines.none,
 ): void {
+  if (speaksGrpc(request)) return writeGrpcProblem(response, refusal, requestId)
   const { type, text } = problemContent(refusal, requestId)
   const length = Buffer.byteLength(text)
   // A text of one byte a character, as nearly always, leaves in one write with the head.
@@ -84,7 +93,7 @@ export function writeProblem(
   if (expectsContinue || CLOSING_CODES.has(refusal.code) || (unread && tooLong))
     response.shouldKeepAlive = false
   const close = !response.shouldKeepAlive
-  response.writeHead(refusal.status, ResponseFields.of(headers))
+  response.writeHead(refusal.status, ResponseFields.of(headers), null, extra)
   response.end(body)
   // The lingering close reads from connections that are to be closed.
   if (unread && !close) request.deliver(new BodyDiscard(request))
@@ -122,6 +131,23 @@ class BodyDiscard implements BodySink {
 
 function onTime(body: BodyDiscard): void {
   body.stop()
+}
+
+/** The complete response on a stream of HTTP/2 without a readable request. */
+export function writeStreamProblem(stream: Http2Stream, refusal: Refusal, requestId: string): void {
+  const body = Buffer.from(problemBody(refusal, requestId))
+  stream.headers(streamProblemFields(refusal, requestId, body.length), false)
+  stream.end(body)
+}
+
+/** Name, value, … of the head over HTTP/2. @param length bytes of the problem document */
+export function streamProblemFields(refusal: Refusal, requestId: string, length: number): string[] {
+  const headers = problemHeaders(refusal, requestId)
+  headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
+  headers.push('Date', dateValue())
+  const fields = [':status', String(refusal.status)]
+  pushLines(fields, FieldLines.of(headers).text)
+  return fields
 }
 
 /** The complete response as text, for connections without a valid request and thus without a response object. */

@@ -52,5 +52,10 @@ function isContinue(expect: string): boolean {
 /** HTTP/1.0 requests may omit Host (RFC 9112, section 3.2). */
 function host({ host, minor }: ClientRequest): Refusal | null {
   if (host === null) return minor === 0 ? null : noHost
-  return HOST.test(host) ? null : badHost
+  return validateHost(host)
+}
+
+/** null if it is a host with an optional port, or absent. */
+export function validateHost(host: string | null): Refusal | null {
+  return host === null || HOST.test(host) ? null : badHost
 }

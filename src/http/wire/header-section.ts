@@ -38,6 +38,11 @@ const TRANSFER_ENCODING = fieldName('transfer-encoding')
 export function headerSection(head: HeadText, from: number): HeaderSection {
   const fields = FieldTable.parse(head, from)
   if (fields === null) throw malformed('The request is not valid HTTP/1.1: a header field is malformed.')
+  return sectionOf(fields)
+}
+
+/** Throws a MalformedRequest. */
+export function sectionOf(fields: FieldTable): HeaderSection {
   let hosts = 0
   let host: string | null = null
   let upgrade: string | null = null

@@ -2,7 +2,7 @@
 
 /** The message is public: the client receives it as the problem detail. */
 export class MalformedRequest extends Error {
-  readonly kind: 'malformed' | 'bad-target' | 'large-target' | 'large-head' | 'large-body'
+  readonly kind: 'malformed' | 'http2' | 'bad-target' | 'large-target' | 'large-head' | 'large-body'
 
   constructor(kind: MalformedRequest['kind'], message: string) {
     super(message)

@@ -22,6 +22,8 @@ export interface RequestHead {
   readonly length: number
   /** The connection persists after this request. */
   readonly keepAlive: boolean
+  /** The request came over HTTP/2. */
+  readonly http2: boolean
 }
 
 const INTERNED_METHODS = new Map(METHODS.map((method) => [method, method]))
@@ -44,6 +46,8 @@ const INVALID_TARGET = (() => {
   const inQuery = '[^!-~\\x80-\\xff \\r\\n]|\\r(?!\\n)'
   return new RegExp(`^${METHOD} [!->@-~]*(?:${inPath}|\\?[!-~\\x80-\\xff]*(?:${inQuery}))`)
 })()
+/** The line with which the preface of HTTP/2 begins (RFC 9113, section 3.4). */
+const HTTP2_LINE = 'PRI * HTTP/2.0\r\n'
 const OTHER_VERSION = new RegExp(`^${METHOD} ${TARGET_BYTES} HTTP/[0-9.]+\\r\\n`)
 /** The incomplete beginning of a request line. */
 const REQUEST_LINE_PREFIX = new RegExp(
@@ -103,13 +107,41 @@ function readHead(head: HeadText): RequestHead {
   if (!isRequestLine(head, methodEnd, targetEnd)) throw requestLineFault(text.slice(start, head.end))
   const method = text.slice(start, methodEnd)
   const target = text.slice(methodEnd + 1, targetEnd)
-  if (method === 'CONNECT') throw malformed('The gateway does not support CONNECT.')
+  if (method === 'CONNECT') throw connect()
   if (target.charCodeAt(0) !== SLASH && !TARGET.test(target)) throw invalidTarget()
   const section = headerSection(head, lineEnd)
   const { length } = section
   if (minor === 0 && length === CHUNKED) throw malformed('HTTP/1.0 has no Transfer-Encoding.')
   const keepAlive = isPersistent(section.connection, minor)
-  return { method: internedMethod(method), target, minor, section, length, keepAlive }
+  return { method: internedMethod(method), target, minor, section, length, keepAlive, http2: false }
+}
+
+const WHOLE_METHOD = new RegExp(`^${METHOD}$`)
+const WHOLE_TARGET = new RegExp(`^${TARGET_BYTES}$`)
+
+/**
+ * The method of a protocol without request line, by the same grammar. Throws a MalformedRequest.
+ *
+ * @returns interned
+ */
+export function checkedMethod(method: string): string {
+  if (method === 'GET') return 'GET'
+  if (method === 'CONNECT') throw connect()
+  if (!WHOLE_METHOD.test(method)) throw malformed('The method is not a token.')
+  return internedMethod(method)
+}
+
+/**
+ * The target of a protocol whose requests have only the origin form, and the asterisk form for OPTIONS. Its bytes are those
+ * of the request line. Throws a MalformedRequest.
+ */
+export function checkTarget(method: string, target: string): void {
+  if (target === '*' && method === 'OPTIONS') return
+  if (target.charCodeAt(0) !== SLASH || !WHOLE_TARGET.test(target)) throw invalidTarget()
+}
+
+function connect(): MalformedRequest {
+  return malformed('The gateway does not support CONNECT.')
 }
 
 /** Before the digit of the minor version. */
@@ -164,8 +196,12 @@ function internedMethod(method: string): string {
   return INTERNED_METHODS.get(method) ?? method
 }
 
+const NO_PRIOR_KNOWLEDGE =
+  'The gateway does not support HTTP/2 with prior knowledge. HTTP/2 needs TLS, and a listener that offers it by ALPN.'
+
 function requestLineFault(text: string): MalformedRequest {
   if (INVALID_TARGET.test(text)) return invalidTarget()
+  if (text.startsWith(HTTP2_LINE)) return new MalformedRequest('http2', NO_PRIOR_KNOWLEDGE)
   if (OTHER_VERSION.test(text)) return malformed('The HTTP version is not 1.0 or 1.1.')
   return malformed('The request is not valid HTTP/1.1: the request line is malformed.')
 }

@@ -5,6 +5,7 @@
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
+import type { CorsPolicy } from '../../model/cors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { type CookieRequest, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
@@ -23,7 +24,7 @@ export const endedByProvider = new Refusal(
 const sessionAmbiguous = new Refusal('credentials_ambiguous', 'The request has more than one session cookie.')
 export const sessionCrossSite = new Refusal(
   'credentials_missing',
-  'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin.',
+  'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin, or of one that the cors of the route table lists with credentials.',
 )
 
 export interface SessionOptions {
@@ -52,10 +53,15 @@ export class Sessions {
     this.#origins = new Map(tenants.map(({ id, oidc }) => [id, new URL(oidc.redirectUri).origin]))
   }
 
-  /** @param cookieLines the values of all Cookie header lines @returns null without a session cookie */
+  /**
+   * @param cookieLines the values of all Cookie header lines
+   * @param cors of the route
+   * @returns null without a session cookie
+   */
   authenticate(
     cookieLines: readonly string[],
     request: CookieRequest,
+    cors: CorsPolicy | null = null,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null
@@ -63,7 +69,7 @@ export class Sessions {
     const handle = parseCookieText(text)
     const origin = handle === null ? undefined : this.#origins.get(handle.tenant)
     if (handle === null || origin === undefined) return sessionUnknown
-    if (!isCookieAccepted(request, origin)) return sessionCrossSite
+    if (!isCookieAccepted(request, origin, cors)) return sessionCrossSite
     const record = this.#options.sessionById(handle.tenant, handle.id)
     if (record instanceof Promise) return record.then((found) => this.#admit(handle, found))
     return this.#admit(handle, record)

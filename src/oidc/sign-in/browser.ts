@@ -2,6 +2,8 @@
  * Reads from request headers whether the request is a navigation, and whether a page of the gateway's origin sent it.
  */
 
+import type { CorsPolicy } from '../../model/cors.ts'
+
 /** All values of a header, in order. @param rawHeaders name, value, … @param wanted in lower case */
 export function headerLines(rawHeaders: readonly string[], wanted: string): string[] {
   const values: string[] = []
@@ -52,12 +54,29 @@ export interface CookieRequest {
 
 /**
  * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the gateway's own origin
- * is accepted, because browsers attach cookies to cross-site requests (CSRF).
+ * is accepted, because browsers attach cookies to cross-site requests (CSRF); and a page of an origin that the route table
+ * lists in `cors` with credentials.
  *
  * Browsers send Origin with all of these. If both Origin and Sec-Fetch-Site are present, both must match.
  */
-export function isCookieAccepted(request: CookieRequest, ownOrigin: string): boolean {
-  return (SAFE.has(request.method) && !request.upgrade) || isSameOrigin(request.rawHeaders, ownOrigin)
+export function isCookieAccepted(
+  { method, rawHeaders, upgrade }: CookieRequest,
+  ownOrigin: string,
+  cors: CorsPolicy | null = null,
+): boolean {
+  if ((SAFE.has(method) && !upgrade) || isSameOrigin(rawHeaders, ownOrigin)) return true
+  return cors !== null && isTrustedOrigin(rawHeaders, cors)
+}
+
+/**
+ * Whether a page of a listed origin on the same site sent the request. Other sites never send the cookie (SameSite=Lax): a
+ * request that claims to come from one is not accepted.
+ */
+export function isTrustedOrigin(rawHeaders: readonly string[], cors: CorsPolicy): boolean {
+  const [origin, ...others] = headerLines(rawHeaders, 'origin')
+  const site = headerLines(rawHeaders, 'sec-fetch-site')
+  if (origin === undefined || others.length > 0 || site.length > 1) return false
+  return cors.trusts(origin) && (site[0] ?? 'same-site') === 'same-site'
 }
 
 export function isSameOrigin(rawHeaders: readonly string[], ownOrigin: string): boolean {

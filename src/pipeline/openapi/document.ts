@@ -8,7 +8,8 @@ import { NamedSchemas } from './named-schemas.ts'
 import type { Operation } from './operation.ts'
 import { Responses } from './responses.ts'
 
-const DESCRIPTION = `The endpoints that the gateway serves itself. Each answers as \`cache-control: no-store\`.
+const DESCRIPTION = `The endpoints that the gateway serves itself. Each answers as \`cache-control: no-store\`,
+but for the keys of signed identity.
 Bodies are JSON in UTF-8, without a content coding. Clients ignore fields that they do not know.
 \`x-seatgate-permission\` is what a caller needs: a permission in the space of the request, \`authenticated\` (any valid
 credential) or \`public\`.`
@@ -66,10 +67,10 @@ function operationObject(operation: Operation, schemas: NamedSchemas, responses:
   }
 }
 
-/** `/v1/seats/{seat_id}` → `seats`; `/auth/oidc/login` → `auth`. */
+/** `/v1/seats/{seat_id}` → `seats`; `/auth/oidc/login` → `auth`; `/.well-known/seatgate/jwks.json` → `jwks`. */
 function tagOf({ path }: Operation): string {
-  const [first = '', second = ''] = path.split('/').slice(1)
-  return (first === 'v1' ? second : first).replace(/\.json$/, '')
+  const [first = '', second = '', third = ''] = path.split('/').slice(1)
+  return ({ v1: second, '.well-known': third }[first] ?? first).replace(/\.json$/, '')
 }
 
 function parametersOf(

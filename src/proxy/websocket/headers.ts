@@ -4,16 +4,14 @@
  */
 
 import type { IncomingMessage } from 'node:http'
-import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
-import type { ClientRequest } from '../../http/server/client-request.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
-import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-rules.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import { requestHeaders } from '../request-headers.ts'
 import { responseHeaders as forwardedHeaders } from '../response-headers.ts'
+import type { Upstream } from '../upstream.ts'
 import { acceptOf, keyOf } from './handshake.ts'
 
 /** Fields that the gateway writes, whatever the client sends or names in Connection. */
@@ -32,11 +30,10 @@ const NEGOTIATED_FIELDS = new Set(['sec-websocket-extensions', 'sec-websocket-pr
 /** All fields but Host, if that is the authority of the target. */
 export function handshakeHeaders(
   exchange: Exchange,
-  config: UpstreamConfig,
-  proxies: TrustedProxies,
+  { config, proxies, identity }: Pick<Upstream, 'config' | 'proxies' | 'identity'>,
 ): string[] {
   const headers: string[] = []
-  for (const lines of requestHeaders(exchange, config, proxies)) {
+  for (const lines of requestHeaders(exchange, config, proxies, identity)) {
     if (!lines.writable) throw new Error('the request contains bytes that can not be written')
     headers.push(...passingPairs(lines.pairs))
   }
@@ -58,8 +55,9 @@ export function headOf(
 }
 
 /** The fields of a validated 101. Throws if they cannot be passed to the client. */
-export function responseHeaders(response: IncomingMessage, request: ClientRequest): ResponseFields {
-  const fields = forwardedHeaders(headOf(response, passingPairs(response.rawHeaders)), true)
+export function responseHeaders(response: IncomingMessage, { request, isLimited }: Exchange): ResponseFields {
+  const head = headOf(response, passingPairs(response.rawHeaders))
+  const fields = forwardedHeaders(head, true, null, isLimited)
   if (typeof fields === 'string') throw new Error(fields)
   const own = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(keyOf(request))}\r\n`
   const { length, hasDate } = fields

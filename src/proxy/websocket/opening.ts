@@ -6,6 +6,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
@@ -13,7 +14,7 @@ import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
-import { abandoned, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
+import { abandoned, faultName, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
 import { ClientSide } from './client-side.ts'
 import { type UpstreamHandshake, type UpstreamHandshakeListener, dial } from './dial.ts'
 import { responseFault } from './handshake.ts'
@@ -59,7 +60,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     this.#exchange = exchange
     this.#upstream = upstream
     this.#pipeline = pipeline
-    this.#headers = handshakeHeaders(exchange, upstream.config, upstream.proxies)
+    this.#headers = handshakeHeaders(exchange, upstream)
     const { responseTimeout } = exchange.evaluation?.decision.route ?? { responseTimeout: null }
     this.#responseTimeout = responseTimeout ?? upstream.config.responseTimeout
   }
@@ -73,6 +74,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
 
   #send(target: Target, now: number): void {
     this.#target = target
+    this.#exchange.target = target.origin
     this.#connected = false
     this.#clientSide = new ClientSide()
     // Connecting has its own timeout, which is shorter.
@@ -86,12 +88,13 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     }
   }
 
-  /** Exactly the bytes that the router matched. */
   #handshakeFor({ url }: Target): UpstreamHandshake {
     const { evaluation } = this.#exchange
-    const path = evaluation === null ? '' : evaluation.decision.path + evaluation.query
+    const path = evaluation === null ? '' : forwardedTarget(evaluation)
     const host = this.#upstream.config.passHost ? [] : ['host', url.host]
-    return { path, headers: [...host, ...this.#headers] }
+    const traceParent = this.#exchange.trace?.attempt(url) ?? null
+    const trace = traceParent === null ? [] : ['traceparent', traceParent]
+    return { path, headers: [...host, ...this.#headers, ...trace] }
   }
 
   connected(): void {
@@ -110,17 +113,18 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
         ? undefined
         : this.#fail(protocolError, new Error(`WebSocket handshake: ${fault}`))
     }
-    this.#recordResponse()
+    this.#recordResponse(101)
+    this.#exchange.trace?.attemptEnded(null)
     this.#finished = true
     this.#endAttempt()
     this.#open(upstreamResponse, connection)
   }
 
   #open(upstreamResponse: IncomingMessage, connection: Socket): void {
-    const { response, request, requestIdLine } = this.#exchange
+    const { response, responseLines } = this.#exchange
     const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
-      response.writeHead(101, responseHeaders(upstreamResponse, request), null, requestIdLine)
+      response.writeHead(101, responseHeaders(upstreamResponse, this.#exchange), null, responseLines)
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
@@ -138,7 +142,7 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     // http-proxy-3 would write the response too.
     this.#clientSide.destroy()
     if (this.#finished) return void upstreamResponse.destroy()
-    this.#recordResponse()
+    this.#recordResponse(upstreamResponse.statusCode ?? 0)
     const { bodyTimeout } = this.#upstream
     this.#upstreamResponse = new ResponseRelay(this.#exchange, bodyTimeout, {
       resume: () => upstreamResponse.resume(),
@@ -168,12 +172,14 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
       return this.#fail(protocolError, error)
     }
     this.#finished = true
+    this.#exchange.trace?.attemptEnded(null)
     this.#endAttempt()
   }
 
   failed(error: Error): void {
     const target = this.#endAttempt()
     if (target === null || this.#finished) return
+    this.#exchange.trace?.attemptEnded(faultName(error))
     const now = performance.now()
     // A reset is an end of the connection before a response.
     const blame = this.#connected
@@ -196,8 +202,9 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     return this.#upstream.retryTarget(tried, this.#previous, false, false, now)
   }
 
-  #recordResponse(): void {
+  #recordResponse(status: number): void {
     const now = performance.now()
+    this.#exchange.trace?.responded(status)
     this.#stopTimer()
     this.#exchange.respondedAt = now
     this.#target?.ejection.responseStarted(this.#epoch, now)

@@ -1,14 +1,19 @@
 /** Why a listener could not listen. */
 
-import type { Address, SettingSource } from '../../config/config.ts'
+import type { Address, Config, SettingSource } from '../../config/config.ts'
 import { codeOf, type Finding, settingOf, SurroundingsFault, thisUser } from './fault.ts'
 
 /** Ports below it need a privilege, where the system does not say otherwise. */
 const FIRST_UNPRIVILEGED = 1024
 
+/** Where the address of a listener is written. */
+export function listenerSource({ sources }: Pick<Config, 'sources'>, at: number): SettingSource {
+  return sources.listeners[at] ?? sources.listen
+}
+
 /** Rejects with a SurroundingsFault for an error of the operating system. */
 export async function explainListening<V>(
-  address: Address,
+  address: Address | undefined,
   source: SettingSource,
   listen: () => Promise<V>,
 ): Promise<V> {
@@ -16,7 +21,9 @@ export async function explainListening<V>(
     return await listen()
   } catch (cause) {
     const describe = FINDINGS[codeOf(cause)]
-    throw describe === undefined ? cause : new SurroundingsFault(source, describe(address, settingOf(source)))
+    throw describe === undefined || address === undefined
+      ? cause
+      : new SurroundingsFault(source, describe(address, settingOf(source)))
   }
 }
 

@@ -5,8 +5,9 @@ import { codeOf, type Finding, settingOf } from './fault.ts'
 import { networkFinding, type ServerText } from './network.ts'
 
 interface About extends ServerText {
-  /** The key with the settings of TLS. */
+  /** The keys with the settings of TLS, and of the version of HTTP. */
   readonly tls: string
+  readonly protocol: string
   readonly url: URL
 }
 
@@ -23,6 +24,7 @@ export function targetFinding(
     setting: settingOf(source),
     authorities: 'ca',
     tls: `upstreams.${name}.tls`,
+    protocol: `upstreams.${name}.protocol`,
     url,
   }
   const code = codeOf(cause)
@@ -47,6 +49,10 @@ const FINDINGS: Readonly<Record<string, Describe>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   EPROTO: noTls,
+  UPSTREAM_NO_HTTP2: ({ at, protocol }) => ({
+    cause: `${at} accepts connections, but does not speak HTTP/2`,
+    advice: `Set ${protocol} to http1, or enable HTTP/2 in the service`,
+  }),
   ERR_TLS_CERT_ALTNAME_INVALID: ({ at, host, tls }) => ({
     cause: `the certificate of ${at} is for other names than ${host} (ERR_TLS_CERT_ALTNAME_INVALID)`,
     advice: `Name one of its names as ${tls}.server_name, or issue the certificate for ${host}`,

@@ -187,6 +187,7 @@ t.test('TLS: the certificate is verified', async (t) => {
   const { run } = afar(t, { port }, KEY, {
     'ca.pem': authority.cert,
     'other.pem': new Authority('b').cert,
+    'key.pem': '-----BEGIN PRIVATE KEY-----\n',
   })
   const args = ['seats', 'list', '--url', `https://localhost:${port}`]
   t.match(await run([...args, '--ca', 'ca.pem']), { code: 0, out: 'no Seats\n', err: '' })
@@ -195,6 +196,10 @@ t.test('TLS: the certificate is verified', async (t) => {
     code: 1,
     out: '',
     err: /can't be asked: .*certificate/,
+  })
+  t.match(await run([...args, '--ca', 'key.pem']), {
+    code: 1,
+    err: /key\.pem has no certificate in PEM form/,
   })
   t.match(await run([...args, '--ca', 'none.pem']), { code: 1, err: /none\.pem can't be read/ })
 })

@@ -91,6 +91,27 @@ tenant acme: 0 to create, 1 to change, 0 to delete, 0 as in the files
     t.match(await done('seats', 'show', 'Editor'), 'files:read')
   })
 
+  await t.test('a plan that was edited: what it shows may not be what it does', async (t) => {
+    writeFileSync(
+      join(folder, 'three.yaml'),
+      'tenant: acme\nseats: { "1": { spaces: [], permissions: [] }, __proto__: { spaces: [], permissions: [] } }\n',
+    )
+    t.equal((await run(['seats', 'plan', 'three.yaml', '--out', 'three.plan'])).code, 3)
+    const saved = JSON.parse(readFileSync(join(folder, 'three.plan'), 'utf8'))
+    for (const edited of [
+      { ...saved, body: { ...saved.body, prune: true } },
+      { ...saved, plan: { ...saved.plan, changes: [] } },
+      { ...saved, body: 5 },
+      { seatgate_plan: saved.seatgate_plan },
+    ]) {
+      writeFileSync(join(folder, 'edited.plan'), JSON.stringify(edited))
+      const ran = await run(['seats', 'apply', 'edited.plan'])
+      t.match(ran, { code: 1, out: '', err: /edited\.plan was changed after it was written: plan again/ })
+    }
+    t.match(await done('seats', 'apply', 'three.plan'), 'applied: 2 changes')
+    for (const name of ['1', '__proto__']) await done('seats', 'delete', name)
+  })
+
   await t.test('prune', async (t) => {
     writeFileSync(
       join(folder, 'few.yaml'),

@@ -154,3 +154,45 @@ t.test('audit', async (t) => {
   const deleted = JSON.parse(await done('audit', 'list', '--action', 'seat.delete', '--json'))
   t.match(deleted.data, [{ action: 'seat.delete', target: { name: 'Reader' } }])
 })
+
+t.test('the audit of a name', async (t) => {
+  const seat = await world.seat('Audited', ['main'], [])
+  await done('keys', 'create', 'audited key', '--seat', 'Audited')
+  const actions = async (...args: string[]) =>
+    JSON.parse(await done('audit', 'list', '--json', ...args)).data.map(
+      ({ action, target }: { action: string; target: { name: string } }) => `${action} ${target.name}`,
+    )
+  t.same(await actions('--target', 'Audited'), ['seat.create Audited'])
+  t.same(await actions('--target', seat), ['seat.create Audited'], 'or the id')
+  t.same(await actions('--target', 'audited key'), ['api_key.create audited key'])
+  t.match(await actions('--actor', 'bootstrap', '--limit', '1'), ['api_key.create audited key'])
+  await signedIn(world, { 'idp|eve': 'eve@example.com' }, [])
+  t.same(await actions('--actor', 'eve@example.com'), [])
+  t.match(await run(['audit', 'list', '--target', 'None']), {
+    code: 0,
+    err: 'note: no Seat or API key "None" can be found: it is taken as an id\n',
+  })
+  await done('keys', 'create', 'audited key', '--seat', 'Audited')
+  t.match(await run(['audit', 'list', '--target', 'audited key']), { code: 1, err: /give an id/ })
+})
+
+t.test('a deletion says who had the Seat', async (t) => {
+  const held = await world.seat('__proto__', ['main'], ['trainings:list'])
+  await signedIn(world, { dora: 'dora@example.com' }, [held])
+  await done('keys', 'create', 'of dora', '--seat', '__proto__')
+  t.match(await run(['seats', 'delete', '__proto__']), {
+    code: 0,
+    out: `deleted __proto__ ${held}\n`,
+    err: 'note: 1 user and 1 API key (of dora) had it, and lost what it granted\n',
+  })
+  await done('seats', 'create', 'Empty')
+  t.match(await run(['seats', 'delete', 'Empty']), { code: 0, err: '' }, 'already empty, held by none')
+})
+
+t.test('a user with a slash in the sub', async () => {
+  const sub = 'auth0|team/ann'
+  await signedIn(world, { [sub]: 'ann@example.com', 'auth0|team/ann2': 'ann2@example.com' }, [])
+  const blocked = await run(['users', 'block', sub])
+  t.same(blocked, { code: 0, out: `blocked ${sub}\n`, err: '' }, 'it is known')
+  t.equal(await done('users', 'unblock', sub), `unblocked ${sub}\n`)
+})

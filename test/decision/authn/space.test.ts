@@ -1,9 +1,9 @@
 import t from 'tap'
-import { spaceOf } from '../../../src/decision/authn/space.ts'
+import { headerSpace } from '../../../src/decision/authn/space.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 
 function read(...lines: string[]): string {
-  const space = spaceOf({ apiKey: [], authorization: [], cookie: [], space: lines })
+  const space = headerSpace({ apiKey: [], authorization: [], cookie: [], space: lines })
   return space instanceof Refusal ? space.code : space
 }
 

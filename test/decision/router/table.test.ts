@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RouteEntry } from '../../../src/config/config.ts'
-import type { Route } from '../../../src/model/route.ts'
+import { type Route, UNSCOPED } from '../../../src/model/route.ts'
 import { compileTable } from '../../../src/decision/router/table.ts'
 
 const upstreams = new Map([
@@ -35,7 +35,9 @@ function builtIn(id: string): Route {
     target: { kind: 'local', handler },
     maxBody: 1,
     responseTimeout: null,
+    ...UNSCOPED,
     signIn: null,
+    cors: null,
     place: null,
   }
 }

@@ -115,9 +115,15 @@ function run(gateway: TestGateway, each: Case, { heads, due }: Verdict): Promise
 }
 
 /** The fault in the responses of one case. */
-function faultOf({ valid }: Case, { requests, due }: Verdict, { all, rest, end }: Exchange): string | null {
+function faultOf(
+  { valid, bytes }: Case,
+  { requests, due }: Verdict,
+  { all, rest, end }: Exchange,
+): string | null {
   if (end === 'open' && !(valid && all.length >= due)) return 'the connection neither answers nor ends'
-  if (rest !== '' && end !== 'reset') return `not a response: ${JSON.stringify(rest)}`
+  // A client that begins with the preface of HTTP/2 is refused in HTTP/2. Empty lines before a request are ignored.
+  if (rest !== '' && end !== 'reset' && !/^(?:\r\n)*PRI \* HTTP\/2\.0\r\n/.test(bytes))
+    return `not a response: ${JSON.stringify(rest)}`
   for (const [index, { status, code, closes }] of all.entries()) {
     const request = requests[index]
     if (status >= 500) return `${status}`

@@ -35,8 +35,8 @@ const EDITS: Readonly<Record<string, Edit>> = {
   },
   'encoded slashes for any upstream': {
     file: 'src/decision/engine.ts',
-    text: 'if (target.encodedSlash && (match === null || !allowsEncodedSlash(match.route)))',
-    by: 'if (target.encodedSlash && match === null)',
+    text: 'if (hasSlash && (route === null || !allowsEncodedSlash(route)))',
+    by: 'if (hasSlash && route === null)',
   },
   'requests behind the last': {
     file: 'src/http/server/http1-connection.ts',

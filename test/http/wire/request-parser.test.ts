@@ -66,7 +66,7 @@ const BAD: Record<string, readonly [string, string]> = {
   'a bare CR in a value': ['GET / HTTP/1.1\r\nHost: a\r\nX: b\rc\r\n\r\n', 'malformed'],
   'a fold': ['GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n', 'malformed'],
   'TLS in place of HTTP': ['\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03', 'malformed'],
-  'HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'malformed'],
+  'HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'http2'],
   'bytes beyond ASCII in the target': ['GET /\xe9 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
   'bytes beyond ASCII in path and query': ['GET /\xe9?\xe9 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
   'a control byte behind those in the query': ['GET /a?\xe9\x01 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],

@@ -57,6 +57,11 @@ t.test('ports', async (t) => {
       message: `${AT}1:9: listen: port ${port} of 127.0.0.1 is in use by another process (EADDRINUSE). ${advice} \${FRONT}.`,
     },
     {
+      fault: 'the port of the second listener is taken',
+      listen: `[{ address: "127.0.0.1:0" }, { address: "127.0.0.1:${port}" }]`,
+      message: `${AT}1:49: listen[1].address: port ${port} of 127.0.0.1 is in use by another process (EADDRINUSE). ${advice} listen[1].address.`,
+    },
+    {
       fault: 'the port of ops is taken',
       ops: `127.0.0.1:${port}`,
       message: `${AT}2:6: ops: port ${port} of 127.0.0.1 is in use by another process (EADDRINUSE). ${advice} ops.`,

@@ -22,6 +22,16 @@ const CASES: readonly (readonly [
   ['the name of the actor', `UPDATE audit SET actor_name = 'eve' WHERE id = :4`, [[4, 'changed']]],
   ['the time', `UPDATE audit SET at = at + 1 WHERE id = :1`, [[1, 'changed']]],
   ['a time that no date has', `UPDATE audit SET at = 9000000000000000 WHERE id = :1`, [[1, 'changed']]],
+  [
+    'a number that is too large',
+    `UPDATE audit SET seq = 9223372036854775807 WHERE id = :9`,
+    [
+      [2 ** 63, 'changed'],
+      [9, 'missing'],
+      [2 ** 63, 'head'],
+    ],
+  ],
+  ['a head that is too large', 'UPDATE audit_heads SET seq = 9223372036854775807', [[10, 'missing']]],
   ['the state before', `UPDATE audit SET before = '{"x":"y"}' WHERE id = :9`, [[9, 'changed']]],
   ['a state that is no JSON', `UPDATE audit SET after = '{' WHERE id = :5`, [[5, 'changed']]],
   ['a state that is gone', `UPDATE audit SET after = NULL WHERE id = :5`, [[5, 'changed']]],

@@ -49,6 +49,11 @@ const SOURCES = {
     debian: { name: 'haproxy', folder: 'usr/sbin' },
     homebrew: 'haproxy',
   },
+  caddy: {
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debian: { name: 'caddy', folder: 'usr/bin' },
+    homebrew: 'caddy',
+  },
   chromium: {
     places: ['/usr/bin', '/usr/lib/chromium', '/opt/homebrew/bin'],
     debian: { name: 'chromium', folder: 'usr/lib/chromium' },

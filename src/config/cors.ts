@@ -1,0 +1,68 @@
+/** Builds the CORS policy of one route table. */
+
+import { type CorsSettings, REQUEST_HEADERS, RESPONSE_HEADERS } from '../model/cors.ts'
+import { origin } from './addresses.ts'
+import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import type { Section } from './section.ts'
+import { durationWithin } from './units.ts'
+
+/** Browsers keep the answer to a preflight for less: Chromium 2 hours, Firefox 24. */
+const maxAge = durationWithin('0s', '24h')
+/** A token (RFC 9110, section 5.6.2). */
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+
+/** Undefined: the table has no `cors`. */
+export function buildCors(root: Section): CorsSettings | undefined {
+  if (!root.has('cors')) return undefined
+  const section = root.section('cors')
+  const origins = section.texts('origins', each(readOrigin))
+  const credentials = section.flag('credentials')
+  if (origins.includes('*') && origins.length > 1)
+    section.fault('origins', 'origins: * is every origin: list it alone')
+  if (origins.includes('*') && credentials)
+    section.fault('credentials', 'credentials: not allowed with * in origins: list each origin')
+  return Object.freeze({
+    origins: Object.freeze(origins),
+    credentials,
+    headers: names(REQUEST_HEADERS, section.texts('headers', each(readName))),
+    expose: names(RESPONSE_HEADERS, section.texts('expose', each(readName))),
+    maxAge: Math.floor(section.setting('max_age', maxAge) / 1000),
+  })
+}
+
+/** The serialized origin (HTML, section 7.1.1), as browsers send it: lower case, without a default port. */
+const readOrigin: ValueParser<string> = (text) => {
+  if (text === '*') return text
+  if (text === 'null')
+    return new InvalidValue(
+      'is the origin of sandboxed pages and files of every site, so it can not be listed',
+    )
+  if (text.includes('*'))
+    return new InvalidValue('has a wildcard: list each origin by itself, or * alone without credentials')
+  const url = origin(text)
+  return url instanceof InvalidValue ? url : url.origin
+}
+
+/** Field names are case-insensitive. */
+const readName: ValueParser<string> = (text) => {
+  if (text === '*') return new InvalidValue('is no header name: list each header by itself')
+  return NAME.test(text)
+    ? text.toLowerCase()
+    : new InvalidValue('is not a header name: a token (RFC 9110) of at most 64 characters')
+}
+
+/** The parser for the elements of one list: each value once. */
+function each(read: ValueParser<string>): ValueParser<string> {
+  const seen = new Set<string>()
+  return (text) => {
+    const value = read(text)
+    if (value instanceof InvalidValue) return value
+    if (seen.has(value)) return new InvalidValue('is listed twice')
+    seen.add(value)
+    return value
+  }
+}
+
+function names(own: readonly string[], listed: readonly string[]): readonly string[] {
+  return Object.freeze([...new Set([...own, ...listed])])
+}

@@ -1,0 +1,71 @@
+/** Builds `identity:`: how the gateway signs the identity of callers for upstreams. The keys are read here. */
+
+import { resolve } from 'node:path'
+import type { IdentityAlgorithm, IdentityConfig } from './config.ts'
+import { InvalidValue } from './invalid-value.ts'
+import { pem } from './pem.ts'
+import { isReservedField } from './reserved-fields.ts'
+import type { Section } from './section.ts'
+import { publicText, signingKeyFault } from './signing-key.ts'
+import { durationWithin } from './units.ts'
+
+const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
+/** The one name of the gateway's own namespace that is free. */
+const OWN_FIELD = 'x-seatgate-jwt'
+
+/** @param folder base of relative paths @returns null when `identity` is absent */
+export function buildIdentity(root: Section, folder: string): IdentityConfig | null {
+  if (!root.has('identity')) return null
+  const section = root.section('identity')
+  const algorithm = section.setting('algorithm', identityAlgorithm)
+  return Object.freeze({
+    header: section.setting('header', identityField),
+    algorithm,
+    keys: Object.freeze(buildKeys(section, folder, algorithm)),
+    lifetime: section.setting('lifetime', durationWithin('5s', '5m')),
+    issuer: section.setting('issuer', issuer),
+  })
+}
+
+/** A key under two names would be published twice. */
+function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorithm): string[] {
+  const known = new Set<string>()
+  const read = pem(folder, (text) => {
+    const fault = signingKeyFault(text, algorithm)
+    if (fault !== null) return fault
+    const key = publicText(text)
+    if (known.has(key)) return 'is the same key as an earlier one: remove one of them'
+    known.add(key)
+    return null
+  })
+  return section.texts('keys', read)
+}
+
+function identityAlgorithm(text: string): IdentityAlgorithm | InvalidValue {
+  return text === 'ES256' || text === 'EdDSA' ? text : new InvalidValue('is not ES256 or EdDSA')
+}
+
+function identityField(text: string): string | InvalidValue {
+  const name = text.toLowerCase()
+  if (!FIELD.test(text))
+    return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
+  if (name !== OWN_FIELD && (name === 'space' || isReservedField(name)))
+    return new InvalidValue(
+      'is a header that has another meaning, or that the gateway writes itself: choose another',
+    )
+  return name
+}
+
+/** A StringOrURI (RFC 7519, section 2): what has a colon is a URI. */
+function issuer(text: string): string | InvalidValue {
+  if (text === '' || text.length > 256 || /[^!-~]/.test(text))
+    return new InvalidValue('is not 1 to 256 visible ASCII characters')
+  return !text.includes(':') || URL.canParse(text) ? text : new InvalidValue('has a colon, and is not a URI')
+}
+
+/** Absolute paths of the key files, whether they are faulty or not: for watching. */
+export function identityFiles(root: Section, folder: string): string[] {
+  const keys = root.section('identity').value('keys')
+  if (!Array.isArray(keys)) return []
+  return keys.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
+}

@@ -1,0 +1,69 @@
+/** Builds the rate limits, and the lists by which tables and routes name them. */
+
+import type { RateLimit, RateLimitBy } from '../model/rate-limit.ts'
+import { didYouMean, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import type { Section } from './section.ts'
+
+const WINDOWS = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+const MAX_LIMIT = 1_000_000_000
+const MAX_LIMITS = 64
+/** It becomes a label of metrics and a String of structured fields. */
+const NAME = /^[a-z][a-z0-9_-]{0,31}$/
+
+interface PerWindow {
+  readonly limit: number
+  readonly window: number
+}
+
+export function buildRateLimits(root: Section): ReadonlyMap<string, RateLimit> {
+  const limits = root.section('rate_limits')
+  for (const name of limits.keys().filter((each) => !NAME.test(each)))
+    limits.faultAtKey(name, `${quote(name)} is not a name of lower-case letters, digits, - and _, at most 32`)
+  if (limits.keys().length > MAX_LIMITS)
+    root.fault('rate_limits', `rate_limits: has more than ${MAX_LIMITS} limits`)
+  return new Map(limits.keys().map((name) => [name, buildRateLimit(name, limits.section(name))]))
+}
+
+function buildRateLimit(name: string, section: Section): RateLimit {
+  // A fault gives the strictest limit, which is never served.
+  const perWindow = section.text('limit', readPerWindow) ?? { limit: 1, window: 3_600_000 }
+  const burst = section.number('burst') ?? perWindow.limit
+  const per = section.value('per') ?? section.default('per')
+  return Object.freeze({ name, ...perWindow, burst, per: per as RateLimitBy })
+}
+
+/** `1000/h`. */
+const readPerWindow: ValueParser<PerWindow> = (text) => {
+  const [, digits, unit = ''] = /^([1-9][0-9]*)\/(.*)$/.exec(text) ?? []
+  const window = WINDOWS.get(unit)
+  if (digits === undefined || window === undefined)
+    return new InvalidValue(
+      'is not a number of requests, from 1 on, in a second, minute or hour: such as 10/s, 600/m or 1000/h',
+    )
+  const limit = Number(digits)
+  return limit > MAX_LIMIT
+    ? new InvalidValue(`is too large: the maximum is ${MAX_LIMIT} requests`)
+    : { limit, window }
+}
+
+/** The limits that a table or route names. Undefined: it says nothing; empty: it has none. */
+export function namedRateLimits(
+  section: Section,
+  known: ReadonlyMap<string, RateLimit>,
+): readonly RateLimit[] | undefined {
+  if (!section.has('rate_limit')) return undefined
+  const seen = new Set<RateLimit>()
+  const read: ValueParser<RateLimit> = (text) => {
+    const limit = known.get(text)
+    if (limit === undefined)
+      return new InvalidValue(`is not one of the rate_limits${didYouMean(text, known.keys())}`)
+    if (seen.has(limit)) return new InvalidValue('is listed twice')
+    seen.add(limit)
+    return limit
+  }
+  return Object.freeze(section.texts('rate_limit', read))
+}

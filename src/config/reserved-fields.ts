@@ -1,0 +1,43 @@
+/** Header fields that no setting may take for a purpose of its own. */
+
+/** Fields with another meaning, credentials, and those that the gateway drops, writes or takes for itself. */
+const RESERVED = new Set([
+  'authorization',
+  'connection',
+  'cookie',
+  'cf-connecting-ip',
+  'date',
+  'dpop',
+  'expect',
+  'fastly-client-ip',
+  'forwarded',
+  'from',
+  'front-end-https',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'max-forwards',
+  'origin',
+  'path-info',
+  'pragma',
+  'priority',
+  'proxy',
+  'range',
+  'referer',
+  'script-name',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'true-client-ip',
+  'upgrade',
+  'user-agent',
+  'via',
+])
+const RESERVED_PREFIX =
+  /^(?:accept|access-control-|cache-|client-cert|content-|grpc-|if-|proxy-|sec-|trace|www-|x-(?:accel|api-key|client-ip|cluster-client-ip|envoy|forwarded|host|http-|method-|original|override|real-ip|remote-|request-id|rewrite|scheme|script-name|seatgate|sendfile|url-|waws))/
+
+/** @param name in lower case */
+export function isReservedField(name: string): boolean {
+  return RESERVED.has(name) || RESERVED_PREFIX.test(name)
+}

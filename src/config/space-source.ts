@@ -1,0 +1,61 @@
+/** Reads `space:` of a route table or of a route. */
+
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
+import { InvalidValue } from './invalid-value.ts'
+import { isReservedField } from './reserved-fields.ts'
+import type { Section } from './section.ts'
+
+const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
+const PARAMETER = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+/** Undefined: there is none, or it is faulty. @param params of the pattern; null: of a whole table, so not yet known */
+export function buildSpaceSource(
+  parent: Section,
+  params: ReadonlySet<string> | null,
+): SpaceSource | undefined {
+  if (!parent.has('space')) return undefined
+  const section = parent.section('space')
+  if (section.keys().length !== 1) {
+    if (parent.value('space') !== undefined)
+      parent.fault('space', 'space: must have exactly one of header, param, fixed, query, host_label')
+    return undefined
+  }
+  return (
+    section.text('header', headerSource) ??
+    section.text('param', (text) => paramSource(text, params)) ??
+    section.text('fixed', fixedSource) ??
+    section.text('query', querySource) ??
+    labelSource(section.number('host_label'))
+  )
+}
+
+function headerSource(text: string): SpaceSource | InvalidValue {
+  const name = text.toLowerCase()
+  if (name === 'space') return SPACE_HEADER
+  if (!FIELD.test(text))
+    return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
+  if (isReservedField(name))
+    return new InvalidValue('is a header that has another meaning, or that the gateway does not forward')
+  return Object.freeze({ kind: 'header', name })
+}
+
+function paramSource(name: string, params: ReadonlySet<string> | null): SpaceSource | InvalidValue {
+  if (!PARAMETER.test(name)) return new InvalidValue('is not the name of a parameter, without { and }')
+  if (params !== null && !params.has(name)) return new InvalidValue(`is not a parameter of the pattern`)
+  return Object.freeze({ kind: 'param', name })
+}
+
+function fixedSource(space: string): SpaceSource | InvalidValue {
+  return isSpaceId(space) ? Object.freeze({ kind: 'fixed', space }) : new InvalidValue('is not a space id')
+}
+
+function querySource(name: string): SpaceSource | InvalidValue {
+  if (!PARAMETER.test(name))
+    return new InvalidValue('is not the name of a query parameter of at most 64 letters, digits, _ and -')
+  return Object.freeze({ kind: 'query', name })
+}
+
+function labelSource(label: number | undefined): SpaceSource | undefined {
+  return label === undefined ? undefined : Object.freeze({ kind: 'host_label', label })
+}

@@ -1,0 +1,31 @@
+/** Reads a path of static segments that is put before others: a table's `prefix`, an upstream's `base_path`. */
+
+import { InvalidValue } from './invalid-value.ts'
+
+/** Characters of a segment (RFC 3986, section 3.3) but `;`, and `*`, `{` and `}`, which patterns use. */
+const SEGMENTS = /^(?:\/(?:[A-Za-z0-9._~!$&'()+,=:@-]|%[0-9A-F]{2})+)+$/
+/** Escapes of unreserved characters, slashes, backslashes, semicolons and control characters. */
+const ESCAPE = /%(?:[01][0-9A-F]|2D|2E|2F|3[0-9]|3B|4[1-9A-F]|5[0-9A]|5C|5F|6[1-9A-F]|7[0-9A]|7E|7F)/
+const DOT_SEGMENT = /\/\.\.?(?:\/|$)/
+
+/** In the form in which requests are matched, so that it means one path to every reader. */
+export function staticPath(text: string): string | InvalidValue {
+  if (!text.startsWith('/')) return new InvalidValue('does not begin with a slash')
+  if (text.endsWith('/')) return new InvalidValue('ends with a slash: leave it out')
+  if (/[*{}]/.test(text)) return new InvalidValue('has a parameter or *: only fixed segments are allowed')
+  if (DOT_SEGMENT.test(text)) return new InvalidValue('has a dot segment')
+  if (!SEGMENTS.test(text) || ESCAPE.test(text) || !isUtf8(text))
+    return new InvalidValue(
+      'is not a normalised path: segments of visible ASCII without ; and needless percent-escapes',
+    )
+  return text
+}
+
+function isUtf8(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

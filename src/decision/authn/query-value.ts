@@ -1,0 +1,59 @@
+/**
+ * The value of one parameter of a query. Servers read queries differently: by `&` alone or by `;` too, names with case or
+ * without, with `[]` behind them. A query that one of these readings could take for a second value is refused.
+ */
+
+import { Refusal } from '../../model/errors.ts'
+
+const repeated = new Refusal(
+  'request_malformed',
+  'The query parameter that names the space is sent more than once, or in a spelling that readers take for it.',
+)
+const malformed = new Refusal(
+  'request_malformed',
+  'The query has a percent-escape that cannot be decoded, in a name or in the space.',
+)
+
+/**
+ * Percent-decoded. Null: the query has no such parameter by exactly this name.
+ *
+ * @param query with its `?`, as received
+ * @param name letters, digits, `_` and `-`
+ */
+export function queryValue(query: string, name: string): string | null | Refusal {
+  const folded = fold(name)
+  let found: string | null = null
+  let count = 0
+  for (const pair of query.slice(1).split('&'))
+    for (const [at, piece] of pair.split(';').entries()) {
+      const own = decoded(nameIn(piece))
+      if (own === null) return malformed
+      if (fold(own) !== folded) continue
+      // Only some readers separate parameters by a semicolon.
+      if (++count > 1 || at > 0) return repeated
+      // With what stands behind a semicolon, which no id of a space has.
+      if (own === name) found = piece.includes('=') ? pair.slice(pair.indexOf('=') + 1) : ''
+    }
+  return found === null ? null : (decoded(found) ?? malformed)
+}
+
+function nameIn(piece: string): string {
+  const equals = piece.indexOf('=')
+  return equals < 0 ? piece : piece.slice(0, equals)
+}
+
+/** As the most lenient reader sees a name: PHP trims it, and ends it at `[` and NUL; others ignore case. */
+function fold(name: string): string {
+  const [first = ''] = name.trimStart().split(/[[\0]/)
+  return first.trimEnd().toLowerCase().replaceAll(/[ .]/g, '_')
+}
+
+/** Null: not decodable. A `+` is a space in a form. */
+function decoded(text: string): string | null {
+  if (!text.includes('%') && !text.includes('+')) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,73 @@
+/** The buckets of one machine without Redis: its workers borrow of them through the primary. */
+
+import {
+  type Lender,
+  type Loan,
+  type LoanRequest,
+  type RateLimit,
+  grantOf,
+  shareOf,
+} from '../../model/rate-limit.ts'
+import { BoundedTable, Bucket } from './bucket.ts'
+
+/** Buckets of one limit. */
+const MAX_BUCKETS = 100_000
+
+/** The buckets of one limit, of which a reload may change the numbers. */
+interface Ledger {
+  limit: RateLimit
+  readonly buckets: BoundedTable<Bucket>
+}
+
+export class Bank implements Lender {
+  readonly up = true
+  readonly lostAt = Number.NEGATIVE_INFINITY
+  readonly #now: () => number
+  readonly #instances: () => number
+  readonly #ledgers = new Map<string, Ledger>()
+
+  /**
+   * @param now monotonic ms
+   * @param instances live ones: this machine lends its share of each limit
+   */
+  constructor(now: () => number, instances: () => number) {
+    this.#now = now
+    this.#instances = instances
+  }
+
+  get shares(): number {
+    return this.#instances()
+  }
+
+  async exchange(request: LoanRequest): Promise<Loan> {
+    return this.lend(request)
+  }
+
+  lend(request: LoanRequest): Loan {
+    const ledger = this.#ledger(request.limit)
+    const filling = shareOf(ledger.limit, this.#instances())
+    const bucket = ledger.buckets.get(request.key)
+    bucket.tokens += request.back
+    const granted = grantOf(bucket.refill(filling, this.#now()), request)
+    bucket.tokens -= granted
+    return { granted, left: bucket.tokens }
+  }
+
+  #ledger(limit: RateLimit): Ledger {
+    const known = this.#ledgers.get(limit.name)
+    if (known !== undefined) {
+      known.limit = limit
+      return known
+    }
+    const filling = () => shareOf(ledger.limit, this.#instances())
+    const level = (bucket: Bucket) => bucket.refill(filling(), this.#now())
+    const buckets = new BoundedTable<Bucket>({
+      bound: MAX_BUCKETS,
+      create: (_key, like) => new Bucket(like === null ? filling().capacity : level(like), this.#now()),
+      isForgettable: (bucket) => level(bucket) >= filling().capacity,
+    })
+    const ledger: Ledger = { limit, buckets }
+    this.#ledgers.set(limit.name, ledger)
+    return ledger
+  }
+}

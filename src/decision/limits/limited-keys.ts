@@ -1,0 +1,285 @@
+/**
+ * The keys of one rate limit in one process. Tokens come from a slice that was borrowed of the lender; without a lender, or
+ * while it is away, from the process's own share. A request with a token in hand never waits.
+ *
+ * A borrowed token counts for {@link holdOf} ms, and goes back unless it is used: idle processes keep nothing of a bucket.
+ */
+
+import {
+  type Filling,
+  type Lender,
+  type LoanRequest,
+  type RateLimit,
+  shareOf,
+  sliceOf,
+} from '../../model/rate-limit.ts'
+import { BoundedTable, Bucket, waitFor } from './bucket.ts'
+
+/** Keys of one limit in a process, 300 bytes each. */
+const MAX_KEYS = 100_000
+/** Milliseconds for which a borrowed token counts: a hundredth of the window, within these. */
+const MIN_HOLD = 50
+const MAX_HOLD = 1000
+/** Milliseconds until an empty bucket is asked again, where a slice is not there earlier. */
+const MIN_PAUSE = 20
+
+/** The key must ask the lender. */
+export const ASK = -1
+
+export interface Surroundings {
+  /** Monotonic ms. */
+  readonly now: () => number
+  /** Null: this process has the limit to itself, or its share of it. */
+  readonly lender: Lender | null
+  /** Processes that enforce the limits, this one included. */
+  readonly processes: () => number
+}
+
+/** One key: what is borrowed, and the process's own share in `Bucket`. */
+export class LimitedKey extends Bucket {
+  /** Null: an entry that several keys share, which borrows nothing. */
+  readonly key: string | null
+  /** Borrowed tokens, and until when they count. */
+  held = 0
+  heldUntil = 0
+  /** Borrowed tokens to give back. */
+  back = 0
+  /** Tokens of the next slice. */
+  slice = 1
+  /** Requests that wait for the loan. */
+  waiting = 0
+  loan: Promise<void> | null = null
+  /** Monotonic ms: the lender has nothing until then. */
+  emptyUntil = 0
+  /** The tokens in the lender's bucket; null: not known. */
+  lent: Bucket | null = null
+  /** The share is in use, and so many of its tokens are not reported to the lender. */
+  alone = false
+  debit = 0
+
+  constructor(key: string | null, tokens: number, now: number) {
+    super(tokens, now)
+    this.key = key
+  }
+}
+
+export class LimitedKeys {
+  readonly #around: Surroundings
+  readonly #keys: BoundedTable<LimitedKey>
+  /** Those that may have borrowed tokens. */
+  readonly #borrowers = new Set<LimitedKey>()
+  #limit: RateLimit
+  #failed = 0
+
+  constructor(limit: RateLimit, around: Surroundings, bound = MAX_KEYS) {
+    this.#limit = limit
+    this.#around = around
+    this.#keys = new BoundedTable<LimitedKey>({
+      bound,
+      create: (key, like) => {
+        const now = around.now()
+        if (like === null) return new LimitedKey(key, this.#share.capacity, now)
+        const entry = new LimitedKey(key, this.#own(like, now), now)
+        entry.alone = true
+        return entry
+      },
+      isForgettable: (key) => this.#isForgettable(key),
+    })
+  }
+
+  get limit(): RateLimit {
+    return this.#limit
+  }
+
+  /** After a reload. Buckets stay as they are, up to the new burst. */
+  set limit(limit: RateLimit) {
+    this.#limit = limit
+  }
+
+  /** Entries in memory. */
+  get size(): number {
+    return this.#keys.size
+  }
+
+  /** Borrowed tokens in hand. */
+  get borrowed(): number {
+    let sum = 0
+    for (const { held } of this.#borrowers) sum += held
+    return sum
+  }
+
+  /** Exchanges with the lender that have failed: what they lent is lost. */
+  get failed(): number {
+    return this.#failed
+  }
+
+  /** Parts that the limit is divided in at the moment; 1: one budget. */
+  get shares(): number {
+    const { lender, processes } = this.#around
+    return lender?.up === true ? lender.shares : processes()
+  }
+
+  find(key: string): LimitedKey {
+    return this.#keys.get(key)
+  }
+
+  /** 0: there is a token; positive: ms until there may be one; {@link ASK}. */
+  state(key: LimitedKey, now: number): number {
+    if (this.#holds(key, now)) return 0
+    if (this.#isLent(key)) return now < key.emptyUntil ? key.emptyUntil - now : ASK
+    return waitFor(this.#own(key, now), this.#share.rate)
+  }
+
+  /** Takes a token, after {@link state} was 0. */
+  spend(key: LimitedKey, now: number): void {
+    if (this.#holds(key, now)) {
+      key.held--
+      return
+    }
+    key.tokens--
+    if (this.#around.lender !== null) key.debit++
+  }
+
+  /** Tokens of the key, a fraction, as far as this process knows. */
+  left(key: LimitedKey, now: number): number {
+    return key.held + (this.#isLent(key) ? this.#lent(key, now) : this.#own(key, now))
+  }
+
+  /** Asks the lender, together with all others that ask in this turn. Never rejects: {@link state} tells the result. */
+  ask(key: LimitedKey): Promise<void> {
+    key.waiting++
+    return this.#exchange(key)
+  }
+
+  /** Gives back the borrowed tokens of keys that were not used lately. */
+  giveBack(now: number): void {
+    for (const key of this.#borrowers) {
+      if (this.#holds(key, now)) continue
+      this.#borrowers.delete(key)
+      if (key.back > 0 && this.#isLent(key)) void this.#exchange(key)
+    }
+  }
+
+  /** Of this process alone. */
+  get #share(): Filling {
+    return shareOf(this.#limit, this.#around.processes())
+  }
+
+  /** Of the lender's bucket. */
+  get #whole(): Filling {
+    return shareOf(this.#limit, this.#around.lender?.shares ?? 1)
+  }
+
+  #isLent({ key }: LimitedKey): boolean {
+    return key !== null && this.#around.lender?.up === true
+  }
+
+  /** Whether it has a borrowed token that counts. */
+  #holds(key: LimitedKey, now: number): boolean {
+    if (key.held === 0) return false
+    if (now < key.heldUntil) return true
+    key.back += key.held
+    key.held = 0
+    key.slice = Math.max(1, key.slice >> 1)
+    return false
+  }
+
+  /** The tokens of the lender's bucket: what it said last, and what was added since. */
+  #lent(key: LimitedKey, now: number): number {
+    return key.lent === null ? this.#whole.capacity : key.lent.refill(this.#whole, now)
+  }
+
+  /** The tokens of the share. It begins with its part of what the lender had. */
+  #own(key: LimitedKey, now: number): number {
+    const share = this.#share
+    if (!key.alone && this.#around.lender !== null) {
+      key.refill(share, now)
+      key.tokens = this.#lent(key, now) / this.#around.processes()
+      key.alone = true
+    }
+    return key.refill(share, now)
+  }
+
+  /** An entry of which the lender has the bucket is forgotten with what it has borrowed: those tokens are lost. */
+  #isForgettable(key: LimitedKey): boolean {
+    const now = this.#around.now()
+    if (key.loan !== null) return false
+    if (key.debit === 0 && this.#around.lender !== null) return true
+    return this.#own(key, now) >= this.#share.capacity
+  }
+
+  #exchange(key: LimitedKey): Promise<void> {
+    // Those that ask in the same turn share the loan.
+    key.loan ??= Promise.resolve().then(() => this.#borrow(key))
+    return key.loan
+  }
+
+  async #borrow(key: LimitedKey): Promise<void> {
+    const { lender, now } = this.#around
+    try {
+      if (lender === null) return
+      const request = this.#request(key, now())
+      const { debit } = key
+      key.back = 0
+      const { granted, left } = await lender.exchange(request)
+      key.debit = Math.max(0, key.debit - debit)
+      key.alone = key.debit > 0
+      this.#borrowed(key, granted, left, request.need)
+    } catch {
+      this.#failed++
+      // What was to go back is lost. The lender is not up, or else is asked again.
+    } finally {
+      key.loan = null
+      key.waiting = 0
+    }
+  }
+
+  #request(key: LimitedKey, now: number): LoanRequest {
+    const { processes } = this.#around
+    const need = key.waiting
+    const extra = need === 0 ? 0 : key.slice - 1
+    const missing = key.debit === 0 ? 0 : this.#share.capacity - this.#own(key, now)
+    return {
+      limit: this.#limit,
+      key: key.key ?? '',
+      need,
+      extra,
+      back: key.back,
+      // What has been added to the share since then is in the lender's bucket too, unless that was full.
+      debit: Math.min(key.debit, missing),
+      initial: this.#initial(key, now),
+      processes: processes(),
+    }
+  }
+
+  /** A lender that was away may have lost a bucket that was not full: this process answers for its share of it alone. */
+  #initial(key: LimitedKey, now: number): number {
+    const { lender, processes } = this.#around
+    const { capacity, rate } = this.#whole
+    if (now - (lender?.lostAt ?? Number.NEGATIVE_INFINITY) >= capacity / rate) return capacity
+    return key.alone ? this.#own(key, now) : this.#lent(key, now) / processes()
+  }
+
+  #borrowed(key: LimitedKey, granted: number, left: number, need: number): void {
+    const now = this.#around.now()
+    const { rate } = this.#whole
+    key.lent = new Bucket(left, now)
+    key.held += granted
+    if (key.held > 0) this.#borrowers.add(key)
+    key.heldUntil = now + holdOf(this.#limit)
+    const slice = sliceOf(this.#limit)
+    if (need > 0) key.slice = Math.min(slice, key.slice * 2)
+    if (granted < need)
+      key.emptyUntil = now + Math.max(waitFor(left, rate), Math.min(slice / rate, MIN_PAUSE))
+  }
+}
+
+/** One limit that a route names, and the key of the request in it. */
+export interface Part {
+  readonly keys: LimitedKeys
+  readonly key: LimitedKey
+}
+
+function holdOf({ window }: RateLimit): number {
+  return Math.min(MAX_HOLD, Math.max(MIN_HOLD, window / 100))
+}

@@ -1,0 +1,173 @@
+/**
+ * The rate limits of one process. A request takes a token of each limit that its route names, or none at all. It never waits
+ * while tokens are in hand, and otherwise for one exchange with the lender at most, as a rule.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Principal } from '../../model/principal.ts'
+import type { RateLimit } from '../../model/rate-limit.ts'
+import type { Route } from '../../model/route.ts'
+import { ASK, LimitedKeys, type Part, type Surroundings } from './limited-keys.ts'
+import { rateLimitLines } from './rate-limit-fields.ts'
+
+/** Exchanges with the lender that one request waits for: others may take what was lent for it. */
+const MAX_ROUNDS = 8
+/** Milliseconds after which a request may come again that lost all of these. */
+const RETRY = 1000
+/** Milliseconds between rounds in which unused tokens go back. */
+export const GIVE_BACK_EVERY = 250
+
+/** What a request needs to be counted. */
+export interface Counted {
+  readonly route: Route
+  /** Null: the route is public. */
+  readonly principal: Principal | null
+  /** The client's IPv4 address or IPv6 network. */
+  readonly address: () => string
+}
+
+export interface RateLimitVerdict {
+  /** The limit that has no token for the request; null: it may pass. */
+  readonly exceeded: RateLimit | null
+  /** Milliseconds after which the request may come again; 0: it may pass. */
+  readonly retryAfter: number
+  /** Header lines `RateLimit-Policy` and `RateLimit`, each with its CRLF. */
+  readonly lines: string
+}
+
+export class RateLimiter {
+  readonly #around: Surroundings
+  readonly #limits = new Map<string, LimitedKeys>()
+  readonly #refused = new Map<string, number>()
+  #passedByShare = 0
+  #givingBack: NodeJS.Timeout | null = null
+
+  constructor(around: Surroundings) {
+    this.#around = around
+  }
+
+  /** Keeps the buckets of limits that stay. Ends those of the others. */
+  configure(limits: readonly RateLimit[]): void {
+    const names = new Set(limits.map(({ name }) => name))
+    for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name)
+    for (const limit of limits) {
+      if (!this.#refused.has(limit.name)) this.#refused.set(limit.name, 0)
+      const known = this.#limits.get(limit.name)
+      if (known?.limit.per === limit.per) known.limit = limit
+      else this.#limits.set(limit.name, new LimitedKeys(limit, this.#around))
+    }
+    if (limits.length > 0 && this.#around.lender !== null)
+      this.#givingBack ??= setInterval(() => this.giveBack(), GIVE_BACK_EVERY).unref()
+  }
+
+  close(): void {
+    clearInterval(this.#givingBack ?? undefined)
+  }
+
+  /** Requests refused so far, by limit. */
+  get refused(): ReadonlyMap<string, number> {
+    return this.#refused
+  }
+
+  /** Requests so far that took a token of a share. */
+  get passedByShare(): number {
+    return this.#passedByShare
+  }
+
+  /** Limits that this process enforces by its own share at the moment. */
+  get shared(): number {
+    return [...this.#limits.values()].filter(({ shares }) => shares > 1).length
+  }
+
+  /** Processes that the limits are divided by where they can't be shared. */
+  get processes(): number {
+    return this.#around.processes()
+  }
+
+  /** Borrowed tokens in hand. */
+  get borrowed(): number {
+    return this.#sum(({ borrowed }) => borrowed)
+  }
+
+  /** Exchanges with the lender that have failed. */
+  get failed(): number {
+    return this.#sum(({ failed }) => failed)
+  }
+
+  /** Keys in memory. */
+  get size(): number {
+    return this.#sum(({ size }) => size)
+  }
+
+  #sum(read: (keys: LimitedKeys) => number): number {
+    return [...this.#limits.values()].reduce((sum, keys) => sum + read(keys), 0)
+  }
+
+  /**
+   * Takes a token of each limit of the route. Null: the route has none. A promise where the lender is asked; it never rejects,
+   * and a decision made before it may be out of date afterwards.
+   */
+  take(counted: Counted): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+    const { rateLimits } = counted.route
+    if (rateLimits === null || rateLimits.length === 0) return null
+    const parts = rateLimits.flatMap((limit): Part[] => {
+      const keys = this.#limits.get(limit.name)
+      return keys === undefined ? [] : [{ keys, key: keys.find(keyOf(keys.limit, counted)) }]
+    })
+    // A reload may have removed the limits of a request that was matched before.
+    return parts.length === 0 ? null : this.#attempt(parts, MAX_ROUNDS)
+  }
+
+  giveBack(): void {
+    const now = this.#around.now()
+    for (const keys of this.#limits.values()) keys.giveBack(now)
+  }
+
+  #attempt(parts: readonly Part[], rounds: number): RateLimitVerdict | Promise<RateLimitVerdict> {
+    const now = this.#around.now()
+    const asking: Part[] = []
+    let exceeded: RateLimit | null = null
+    let retryAfter = 0
+    for (const part of parts) {
+      const state = part.keys.state(part.key, now)
+      if (state === ASK) asking.push(part)
+      else if (state > retryAfter) [exceeded, retryAfter] = [part.keys.limit, state]
+    }
+    if (exceeded !== null) return this.#refuse(parts, exceeded, retryAfter)
+    const [first] = asking
+    if (first === undefined) return this.#pass(parts, now)
+    if (rounds === 0) return this.#refuse(parts, first.keys.limit, RETRY)
+    return Promise.all(asking.map(({ keys, key }) => keys.ask(key))).then(() =>
+      this.#attempt(parts, rounds - 1),
+    )
+  }
+
+  #refuse(parts: readonly Part[], exceeded: RateLimit, retryAfter: number): RateLimitVerdict {
+    this.#refused.set(exceeded.name, (this.#refused.get(exceeded.name) ?? 0) + 1)
+    const refusal = { limit: exceeded, retryAfter }
+    return { exceeded, retryAfter, lines: rateLimitLines(parts, this.#around.now(), refusal) }
+  }
+
+  #pass(parts: readonly Part[], now: number): RateLimitVerdict {
+    for (const { keys, key } of parts) keys.spend(key, now)
+    if (parts.some(({ keys }) => keys.shares > 1)) this.#passedByShare++
+    return { exceeded: null, retryAfter: 0, lines: rateLimitLines(parts, now, null) }
+  }
+}
+
+/** Longer keys are hashed: a token's `sub` may be long. */
+const MAX_KEY = 64
+
+/** The callers of a public route are their addresses. */
+function keyOf({ per }: RateLimit, { route, principal, address }: Counted): string {
+  if (per === 'route') return hashed(`r ${route.id}`)
+  if (per === 'address' || principal === null) return `a ${address()}`
+  const { tenant, user, method } = principal
+  if (per === 'tenant') return hashed(`t ${tenant}`)
+  return hashed(`${method === 'api-key' ? 'k' : 'u'} ${tenant} ${user}`)
+}
+
+function hashed(key: string): string {
+  if (key.length <= MAX_KEY) return key
+  return `h ${createHash('sha256').update(key).digest('base64url')}`
+}

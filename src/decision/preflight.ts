@@ -1,0 +1,75 @@
+/**
+ * Answers CORS preflights (WHATWG Fetch, section 4.9, "CORS-preflight fetch") from the route table: without a caller, and
+ * without the upstream.
+ *
+ * The policy is that of the entry which the announced request would match. Where no entry has its method, a table with
+ * `cors` that has other methods at the path refuses. Any other preflight is a request as usual: an upstream may answer it.
+ */
+
+import type { Preflight } from '../model/authorization-request.ts'
+import { PREFLIGHT_VARY } from '../model/cors.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Route } from '../model/route.ts'
+
+/** The entries at the path of the preflight. */
+export interface EntriesAtPath {
+  match(method: string): Route | null
+  /** Methods of all of them. */
+  methods(): readonly string[]
+  all(): readonly Route[]
+  /** Whether requests with the method are served at all. */
+  isServed(method: string): boolean
+}
+
+export interface PreflightAnswer {
+  /** That the announced request would match; null: none does. */
+  readonly route: Route | null
+  /** Null: granted. */
+  readonly refusal: Refusal | null
+  /** `Access-Control-*` and Vary, each line with its CRLF. */
+  readonly lines: string
+}
+
+const repeated = new Refusal(
+  'request_malformed',
+  'Origin or Access-Control-Request-Method is sent more than once.',
+)
+const otherMethod = refused('No entry of the table takes the requested method at this path.')
+const otherOrigin = refused('The table does not list the origin.')
+
+/** @returns null: no table with `cors` has the path, so that the preflight is a request as usual */
+export function answerPreflight(entries: EntriesAtPath, preflight: Preflight): PreflightAnswer | null {
+  const { origins, methods, headers } = preflight
+  const [method = ''] = methods
+  const route = entries.match(method)
+  const cors = route?.cors ?? null
+  if (route === null ? entries.all().every((each) => each.cors === null) : cors === null) return null
+  const answer = (refusal: Refusal) => ({ route, refusal, lines: PREFLIGHT_VARY })
+  if (origins.length !== 1 || methods.length !== 1) return answer(repeated)
+  if (route === null || cors === null || !entries.isServed(method)) return answer(otherMethod)
+  const [origin = ''] = origins
+  if (!cors.lists(origin)) return answer(otherOrigin)
+  const unlisted = namesIn(headers).find((name) => !cors.allowsHeader(name))
+  if (unlisted !== undefined) return answer(refused(`The table does not list the header ${shown(unlisted)}.`))
+  const together = entries.methods().filter((each) => entries.match(each)?.cors === cors)
+  const granted = [...new Set([...together, method])].sort()
+  return { route, refusal: null, lines: cors.preflightLines(origin, granted) + PREFLIGHT_VARY }
+}
+
+/** Empty elements count for nothing (RFC 9110, section 5.6.1). */
+function namesIn(lines: readonly string[]): string[] {
+  return lines
+    .join(',')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function refused(detail: string): Refusal {
+  return new Refusal('preflight_refused', detail)
+}
+
+/** Any other text than a short name is not repeated. */
+function shown(name: string): string {
+  return /^[A-Za-z0-9-]{1,64}$/.test(name) ? name : 'that is requested'
+}

@@ -1,0 +1,162 @@
+/** Makes the routes of entries and puts them into the trees of their hosts, with the built-in routes beside them. */
+
+import type { RouteEntry } from '../../config/config.ts'
+import { CorsPolicy, corsKey } from '../../model/cors.ts'
+import { hostsLabel } from '../../model/host.ts'
+import type { PathRewrite } from '../../model/path-rewrite.ts'
+import type { Route } from '../../model/route.ts'
+import { SPACE_HEADER } from '../../model/space-source.ts'
+import type { Branch } from './host-roots.ts'
+import {
+  covers,
+  NO_EXCEPTIONS,
+  type PathExceptions,
+  type Pattern,
+  readPattern,
+  restEqualsParams,
+} from './pattern.ts'
+import { insert, isFree, type Node } from './tree.ts'
+
+export interface UpstreamPaths extends PathExceptions {
+  /** Put before forwarded paths; left out: nothing. */
+  readonly basePath?: string
+}
+
+export type Upstreams = ReadonlyMap<string, UpstreamPaths>
+
+export interface PlacedEntry {
+  readonly route: Route
+  readonly pattern: Pattern
+  /** The prefix alone, which a `/*` behind it stands for too unless another entry does; null: there is none. */
+  readonly bare: Pattern | null
+}
+
+const COLLISION = 'collides with a built-in path, which the gateway serves itself'
+
+export class Entries {
+  readonly #upstreams: Upstreams
+  readonly #builtIn: readonly { readonly route: Route; readonly pattern: Pattern }[]
+  readonly #builtInPatterns: readonly Pattern[]
+  /** Also of entries that several branches have. A text: the fault. */
+  readonly #compiled = new Map<RouteEntry, PlacedEntry | string>()
+  readonly #faulty = new Set<RouteEntry>()
+  /** By key: tables that say the same share one. */
+  readonly #policies = new Map<string, CorsPolicy>()
+
+  constructor(upstreams: Upstreams, builtIn: readonly Route[]) {
+    this.#upstreams = upstreams
+    this.#builtIn = builtIn.map((route) => ({ route, pattern: trustedPattern(route.path) }))
+    this.#builtInPatterns = [...new Set(builtIn.map(({ path }) => path))].map(trustedPattern)
+  }
+
+  /** Inserts the entry; returns a sentence where it can't. */
+  place(branch: Branch, entry: RouteEntry): PlacedEntry | string {
+    const placed = this.#place(branch, entry)
+    if (typeof placed === 'string') this.#faulty.add(entry)
+    return placed
+  }
+
+  #place({ root, builtIn }: Branch, entry: RouteEntry): PlacedEntry | string {
+    const compiled = this.#compile(entry)
+    if (typeof compiled === 'string') return compiled
+    const { route, pattern, bare } = compiled
+    // The entry `/` behind a prefix is the prefix itself, with a final slash and without.
+    const patterns = bare !== null && entry.path === '/' ? [pattern, bare] : [pattern]
+    for (const each of patterns) {
+      if (builtIn && this.#collides(each)) return COLLISION
+      const duplicate = insert(root, each, route)
+      if (duplicate !== null) return `matches the same requests as ${duplicate.id}${placeOf(duplicate)}`
+    }
+    return compiled
+  }
+
+  /** Adds the built-in routes, and then the prefixes that no entry has for itself. */
+  finish({ root, builtIn }: Branch, placed: readonly PlacedEntry[]): void {
+    if (builtIn) for (const { route, pattern } of this.#builtIn) insert(root, pattern, route)
+    insertBare(root, placed)
+  }
+
+  /** Without those of faulty entries. */
+  routesOf(entries: readonly RouteEntry[]): Route[] {
+    return entries.flatMap((entry) => {
+      const compiled = this.#compiled.get(entry)
+      if (compiled === undefined || typeof compiled === 'string' || this.#faulty.has(entry)) return []
+      return [compiled.route]
+    })
+  }
+
+  #compile(entry: RouteEntry): PlacedEntry | string {
+    const known = this.#compiled.get(entry)
+    if (known !== undefined) return known
+    const upstream = this.#upstreams.get(entry.upstream) ?? NO_EXCEPTIONS
+    const compiled = compile(entry, upstream, this.#policyOf(entry))
+    this.#compiled.set(entry, compiled)
+    return compiled
+  }
+
+  #policyOf({ cors }: RouteEntry): CorsPolicy | null {
+    if (cors === undefined) return null
+    const key = corsKey(cors)
+    const policy = this.#policies.get(key) ?? new CorsPolicy(cors)
+    this.#policies.set(key, policy)
+    return policy
+  }
+
+  #collides(pattern: Pattern): boolean {
+    return this.#builtInPatterns.some((each) => covers(each, pattern) || restEqualsParams(pattern, each))
+  }
+}
+
+function compile(entry: RouteEntry, upstream: UpstreamPaths, cors: CorsPolicy | null): PlacedEntry | string {
+  const { path, prefix = '' } = entry
+  // A pattern without its slash would be read as a part of the prefix.
+  if (!path.startsWith('/')) return 'a path must begin with a slash'
+  const pattern = readPattern(prefix + path, upstream)
+  if (typeof pattern === 'string') return pattern
+  const bare = prefix !== '' && (path === '/' || path === '/*') ? readPattern(prefix, upstream) : null
+  if (typeof bare === 'string') return bare
+  return { route: routeOf(entry, upstream.basePath ?? '', cors), pattern, bare }
+}
+
+/** All are looked at before one is inserted, so that their order does not matter. */
+function insertBare(root: Node, placed: readonly PlacedEntry[]): void {
+  const free = placed.flatMap(({ route, pattern, bare }) => {
+    const isRest = pattern.segments.at(-1)?.kind === 'rest'
+    return bare !== null && isRest && isFree(root, bare, route.method) ? [{ route, bare }] : []
+  })
+  for (const { route, bare } of free) insert(root, bare, route)
+}
+
+function trustedPattern(path: string): Pattern {
+  const pattern = readPattern(path, NO_EXCEPTIONS)
+  if (typeof pattern === 'string') throw new Error(`${path}: ${pattern}`)
+  return pattern
+}
+
+function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Route {
+  const { method, hosts = NO_HOSTS, prefix = '', stripPrefix = false, space = SPACE_HEADER } = entry
+  const path = prefix + entry.path
+  const rewrite: PathRewrite = Object.freeze({ strip: stripPrefix ? prefix : '', base })
+  return Object.freeze({
+    id: `${method} ${hostsLabel(hosts)}${path}`,
+    method,
+    hosts,
+    path,
+    requirement: entry.requirement,
+    space,
+    target: Object.freeze({ kind: 'upstream', name: entry.upstream }),
+    rewrite: rewrite.strip === '' && base === '' ? null : rewrite,
+    maxBody: entry.maxBody,
+    responseTimeout: entry.responseTimeout,
+    signIn: entry.signIn,
+    cors,
+    rateLimits: entry.rateLimits ?? null,
+    place: entry.place,
+  })
+}
+
+const NO_HOSTS: readonly string[] = Object.freeze([])
+
+function placeOf(route: Route): string {
+  return route.place === null ? '' : ` (${route.place.file}:${route.place.line})`
+}

@@ -1,0 +1,96 @@
+/**
+ * The trees of a route table by host. A host has one tree, with the entries of all tables that name it, so that a lookup
+ * costs the same whatever the number of hosts.
+ */
+
+import type { RouteEntry } from '../../config/config.ts'
+import { hostMatches, wildcardOf } from '../../model/host.ts'
+import { Node } from './tree.ts'
+
+export class HostRoots {
+  /** Those that a table or `api_hosts` names; `*.` for one label. */
+  readonly names: readonly string[]
+  readonly #exact: ReadonlyMap<string, Node>
+  readonly #wildcards: ReadonlyMap<string, Node>
+
+  constructor(roots: ReadonlyMap<string, Node>) {
+    this.names = [...roots.keys()]
+    this.#exact = new Map([...roots].filter(([name]) => !isWildcard(name)))
+    this.#wildcards = new Map([...roots].filter(([name]) => isWildcard(name)))
+  }
+
+  /** Of all names. */
+  get roots(): Node[] {
+    return [...this.#exact.values(), ...this.#wildcards.values()]
+  }
+
+  /** Null: no table names the host. @param host canonical */
+  find(host: string): Node | null {
+    const exact = this.#exact.get(host)
+    if (exact !== undefined || this.#wildcards.size === 0) return exact ?? null
+    const wildcard = wildcardOf(host)
+    return wildcard === null ? null : (this.#wildcards.get(wildcard) ?? null)
+  }
+}
+
+/** A set of hosts with the same entries. */
+export interface Branch {
+  /** Null: the hosts that no table names. */
+  readonly names: (string | null)[]
+  readonly root: Node
+  /** In the order of the tables. */
+  readonly entries: readonly RouteEntry[]
+  /** The built-in endpoints answer on them. */
+  readonly builtIn: boolean
+}
+
+/** The first is that of hosts that no table names. @param apiHosts hosts of built-in endpoints; null: all */
+export function branchesOf(entries: readonly RouteEntry[], apiHosts: readonly string[] | null): Branch[] {
+  const byHost = new Map<string | null, RouteEntry[]>([[null, []]])
+  for (const entry of entries) for (const host of entry.hosts ?? [null]) add(byHost, host, entry)
+  const branches = new Map<string, Branch>()
+  const groups = new Groups()
+  for (const name of new Set([...byHost.keys(), ...(apiHosts ?? [])])) {
+    const own = byHost.get(name) ?? byHost.get(wildcardOf(name ?? '')) ?? byHost.get(null) ?? []
+    const builtIn = apiHosts === null || (name !== null && apiHosts.some((each) => hostMatches(each, name)))
+    const key = `${groups.keyOf(own)} ${builtIn}`
+    const known = branches.get(key)
+    if (known === undefined) branches.set(key, { names: [name], root: new Node(), entries: own, builtIn })
+    else known.names.push(name)
+  }
+  return [...branches.values()]
+}
+
+function add(byHost: Map<string | null, RouteEntry[]>, host: string | null, entry: RouteEntry): void {
+  const known = byHost.get(host)
+  if (known === undefined) byHost.set(host, [entry])
+  else known.push(entry)
+}
+
+/** Numbers lists of entries. The entries of one table have one list of hosts, so that few numbers tell them apart. */
+class Groups {
+  readonly #numbers = new Map<unknown, number>()
+
+  keyOf(entries: readonly RouteEntry[]): string {
+    const numbers = new Set(entries.map(({ hosts }) => this.#numberOf(hosts)))
+    return [...numbers].join(',')
+  }
+
+  #numberOf(hosts: unknown): number {
+    const known = this.#numbers.get(hosts)
+    if (known !== undefined) return known
+    this.#numbers.set(hosts, this.#numbers.size)
+    return this.#numbers.size - 1
+  }
+}
+
+function isWildcard(name: string): boolean {
+  return name.startsWith('*.')
+}
+
+/** Null where no table names a host: every host has the first tree. */
+export function hostRoots(branches: readonly Branch[]): HostRoots | null {
+  const roots = new Map<string, Node>()
+  for (const { names, root } of branches) for (const name of names) if (name !== null) roots.set(name, root)
+  return roots.size === 0 ? null : new HostRoots(roots)
+}

@@ -1,0 +1,58 @@
+/** The request that another proxy asks about: its method, target and host, with the fields of the question. */
+
+import type { BodyFlow } from '../http/server/client-request.ts'
+import { ClientRequest } from '../http/server/client-request.ts'
+import type { FieldTable } from '../http/wire/field-table.ts'
+import { CHUNKED } from '../http/wire/message-parser.ts'
+
+/** The parts of a request that a question describes. */
+export interface Described {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly host: string
+}
+
+export class AskedRequest extends ClientRequest {
+  #pairs: readonly string[] | null = null
+
+  constructor(question: ClientRequest, { method, target, host }: Described) {
+    const { section } = question
+    // Proxies take the Upgrade of their own hop away (RFC 9110, section 7.6.1): the other fields tell a handshake.
+    const upgrade = section.upgrade ?? (asksForWebSocket(section.fields) ? 'websocket' : null)
+    const head = { method, target, minor: 1, keepAlive: true, http2: question.http2 } as const
+    const length = question.length === Infinity ? CHUNKED : question.length
+    super({ ...head, length, section: { ...section, host, hosts: 1, upgrade } }, noFlow(question))
+  }
+
+  /** Host is that of the asked request. Upgrade and Connection are those of a handshake, or absent. */
+  override get rawHeaders(): readonly string[] {
+    this.#pairs ??= this.#ownPairs()
+    return this.#pairs
+  }
+
+  #ownPairs(): string[] {
+    const pairs = ['Host', this.host ?? '']
+    const received = this.section.fields.pairs
+    for (let i = 0; i < received.length; i += 2) {
+      const name = received[i] ?? ''
+      if (!HOP_FIELDS.has(name.toLowerCase())) pairs.push(name, received[i + 1] ?? '')
+    }
+    if (this.upgrade !== null) pairs.push('Upgrade', this.upgrade, 'Connection', 'Upgrade')
+    return pairs
+  }
+}
+
+/** X-Forwarded-Host names the host of the question: no redirect may follow it. */
+const HOP_FIELDS = new Set(['host', 'connection', 'upgrade', 'x-forwarded-host', 'forwarded'])
+
+function asksForWebSocket(fields: FieldTable): boolean {
+  for (let i = 0; i < fields.count; i++) if (fields.hasPrefix(i, 'sec-websocket')) return true
+  return false
+}
+
+/** The body stays with the question. */
+function noFlow({ socket }: ClientRequest): BodyFlow {
+  const nothing = () => {}
+  return { socket, resume: nothing, pause: nothing, abandon: nothing }
+}

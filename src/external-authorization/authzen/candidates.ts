@@ -1,0 +1,137 @@
+/** What a search looks through, in a fixed order, page by page. */
+
+import type { Grant, Page, Store } from '../../../seats-admin/index.ts'
+import { needsPermission } from '../../model/route.ts'
+import type { Question, SearchQuestion, Sought } from './questions.ts'
+import { type Needed, neededFor } from './resources.ts'
+import type { RouteIndex } from './route-index.ts'
+import { EVERYTHING, SUBJECT_TYPES, type SubjectType } from './subjects.ts'
+
+export interface CandidateDeps {
+  readonly store: Pick<Store, 'listSeats' | 'listApiKeys' | 'listUsers'>
+  readonly index: () => RouteIndex
+  /** Permissions that routes ask for, and those of the gateway itself. */
+  readonly permissions: () => Iterable<string>
+  /** ms since the epoch */
+  readonly now: () => number
+}
+
+export interface Candidate {
+  readonly question: Omit<Question, 'space'>
+  /** As the answer has it. */
+  readonly result: unknown
+  /** Its position in the order. */
+  readonly key: string
+}
+
+export interface CandidatePage {
+  /** At least 1. */
+  readonly limit: number
+  /** A position; null: from the beginning. */
+  readonly after: string | null
+}
+
+/** `next` is `after` of the following page; null at the end. A page may be short, or empty, although more follow. */
+export type Candidates = (
+  page: CandidatePage,
+) => Promise<{ readonly data: readonly Candidate[]; readonly next: string | null }>
+
+const none: Candidates = async () => ({ data: [], next: null })
+
+/** Of unknown types there are none. */
+export function candidatesFor(
+  asked: SearchQuestion,
+  sought: Sought,
+  tenant: string,
+  deps: CandidateDeps,
+): Candidates {
+  if (sought === 'subject') return subjects(asked, tenant, deps)
+  const { subject, action, resource } = asked
+  if (sought === 'action')
+    return inMemory(actionsOn(resource, deps.index()), (name) => ({
+      question: { subject, action: name, resource },
+      result: { name },
+      key: name,
+    }))
+  const { type } = resource
+  return inMemory(resourceIds(asked, deps), (id) => ({
+    question: { subject, action, resource: { type, id } },
+    result: { type, id },
+    key: id,
+  }))
+}
+
+/** A reload may have changed them since the page before: those behind its position follow. @param keys sorted */
+function inMemory(keys: readonly string[], candidate: (key: string) => Candidate): Candidates {
+  return async ({ limit, after }) => {
+    const from = after === null ? 0 : keys.findIndex((key) => key > after)
+    const page = from < 0 ? [] : keys.slice(from, from + limit)
+    const isLast = from < 0 || from + limit >= keys.length
+    return { data: page.map(candidate), next: isLast ? null : (page.at(-1) ?? null) }
+  }
+}
+
+function resourceIds({ resource: { type }, action }: SearchQuestion, deps: CandidateDeps): readonly string[] {
+  if (type === 'permission') return [...deps.permissions()].sort()
+  if (type !== 'route') return []
+  const index = deps.index()
+  return index.ids.filter((id) => {
+    const entries = index.entriesAt(id)
+    return entries !== null && index.entryFor(entries, action) !== null
+  })
+}
+
+/** A permission takes any action: its own operation stands for all. */
+function actionsOn({ type, id }: Question['resource'], index: RouteIndex): readonly string[] {
+  if (type === 'permission') return [id.slice(id.indexOf(':') + 1)]
+  const entries = type === 'route' ? index.entriesAt(id) : null
+  return entries === null ? [] : index.methods.filter((method) => index.entryFor(entries, method) !== null)
+}
+
+function subjects(asked: SearchQuestion, tenant: string, deps: CandidateDeps): Candidates {
+  const type = SUBJECT_TYPES.find((each) => each === asked.subject.type)
+  const needed = neededFor(asked, deps.index())
+  if (type === undefined || typeof needed === 'string') return none
+  const grant = grantOf(needed, deps.now())
+  if (grant === 'space_missing') return none
+  const { action, resource } = asked
+  return async (page) => {
+    const { found, next } = await listed(type, tenant, { ...page, scope: EVERYTHING, grant }, deps)
+    const data = found.map(({ key, ...result }) => {
+      const question = { subject: { type, id: result.id }, action, resource }
+      return { question, result, key }
+    })
+    return { data, next }
+  }
+}
+
+/** Null: no Seat is needed, so that all are candidates. `space_missing`: a Seat is needed, and no space is named. */
+function grantOf({ requirement, space }: Needed, now: number): Grant | null | 'space_missing' {
+  if (!needsPermission(requirement)) return null
+  return space === null ? 'space_missing' : { permission: requirement, space, now }
+}
+
+interface FoundSubject {
+  readonly type: SubjectType
+  readonly id: string
+  readonly properties?: Readonly<Record<string, string>>
+  readonly key: string
+}
+
+async function listed(
+  type: SubjectType,
+  tenant: string,
+  page: Page,
+  { store }: CandidateDeps,
+): Promise<{ found: FoundSubject[]; next: string | null }> {
+  if (type === 'seat') {
+    const { data, next } = await store.listSeats(tenant, page)
+    return { found: data.map(({ id, name }) => ({ type, id: name, properties: { id }, key: id })), next }
+  }
+  if (type === 'api-key') {
+    const { data, next } = await store.listApiKeys(tenant, page)
+    return { found: data.map(({ id, name }) => ({ type, id, properties: { name }, key: id })), next }
+  }
+  const { data, next } = await store.listUsers(tenant, page)
+  return { found: data.map(({ sub }) => ({ type, id: sub, key: sub })), next }
+}

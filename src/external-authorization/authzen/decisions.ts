@@ -1,0 +1,59 @@
+/**
+ * Decides questions by the functions that decide requests: the Seats of the subject are resolved from the memory of the
+ * process under its lease, or from the store, and `authorize` compares them. No answer is kept.
+ */
+
+import { authorize } from '../../decision/authorize.ts'
+import type { MemoryLease } from '../../decision/engine.ts'
+import { needsPermission } from '../../model/route.ts'
+import { SeatQuestion } from '../../model/seat.ts'
+import type { Entity, Question } from './questions.ts'
+import type { Reason } from './reasons.ts'
+import { type Needed, neededFor } from './resources.ts'
+import type { RouteIndex } from './route-index.ts'
+import { type Subject, type SubjectDeps, subjectOf } from './subjects.ts'
+
+export interface DecisionDeps extends SubjectDeps {
+  readonly lease: MemoryLease
+  readonly index: () => RouteIndex
+}
+
+/** The decisions of one request: it reads each of its subjects once. */
+export class Decisions {
+  readonly #tenant: string
+  readonly #deps: DecisionDeps
+  readonly #subjects = new Map<string, Subject | null>()
+
+  constructor(tenant: string, deps: DecisionDeps) {
+    this.#tenant = tenant
+    this.#deps = deps
+  }
+
+  /** Rejects when the store can't be asked. */
+  async decide(question: Question): Promise<Reason> {
+    const needed = neededFor(question, this.#deps.index())
+    return typeof needed === 'string' ? needed : this.mayHave(question.subject, needed)
+  }
+
+  /** Rejects when the store can't be asked. */
+  async mayHave(entity: Entity, { requirement, space }: Needed): Promise<Reason> {
+    const subject = this.#subject(entity)
+    if (subject === null) return 'subject_type_unknown'
+    const { lease } = this.#deps
+    if (!lease.live()) await lease.renewed()
+    const denial = await subject.denial()
+    if (denial !== null) return denial
+    if (!needsPermission(requirement)) return 'allow'
+    if (space === null) return 'space_required'
+    return authorize(await subject.seats(new SeatQuestion(space, requirement)), space, requirement).code
+  }
+
+  #subject(entity: Entity): Subject | null {
+    const key = `${entity.type}\0${entity.id}`
+    const known = this.#subjects.get(key)
+    if (known !== undefined) return known
+    const subject = subjectOf(entity, this.#tenant, this.#deps)
+    this.#subjects.set(key, subject)
+    return subject
+  }
+}

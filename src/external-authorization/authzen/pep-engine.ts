@@ -1,0 +1,94 @@
+/**
+ * Decides who may ask: the policy enforcement points (PEP). Their requests are those of the endpoints' own table, and the
+ * decision engine judges them as any other: an API key as the bearer token, which must hold `access:evaluate` in the admin
+ * space of its tenant.
+ */
+
+import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { TenantConfig } from '../../config/config.ts'
+import type { ApiKeys } from '../../decision/authn/api-key.ts'
+import {
+  DecisionEngine,
+  type DecisionEngineOptions,
+  type RequestAuthenticator,
+  unreadableEvaluation,
+} from '../../decision/engine.ts'
+import type { AuthorizationRequest, Credentials } from '../../model/authorization-request.ts'
+import type { Evaluation } from '../../model/decision.ts'
+import { Refusal } from '../../model/errors.ts'
+import { DESCRIBING } from '../dialect.ts'
+import { isJsonType } from '../../pipeline/json-body.ts'
+import { isRequestId } from '../../pipeline/request-input.ts'
+
+export type Tenants = ReadonlyMap<string, Pick<TenantConfig, 'adminSpace'>>
+
+const missing = new Refusal('credentials_missing', 'Send an API key as Authorization: Bearer.')
+const twoCredentials = new Refusal(
+  'credentials_ambiguous',
+  'The request has another credential than one Authorization header with one API key.',
+)
+const notBearer = new Refusal('api_key_invalid', 'The Authorization header must be "Bearer" and one API key.')
+const malformed = (detail: string) => new Refusal('request_malformed', detail)
+const unwantedSpace = malformed('The Space header counts for nothing here: name the space in the context.')
+const otherDialect = malformed('The request has a header by which other proxies describe a request.')
+const badRequestId = malformed('X-Request-ID must be one value of 1 to 128 letters, digits and . _ ~ -')
+/** The certification scenario wants 400 (C 2.4.3), not 415. */
+const notJson = new Refusal('input_invalid', 'The body must be application/json, in UTF-8.')
+
+export class PepEngine extends DecisionEngine {
+  readonly #tenants: Tenants
+
+  /** @param keys authenticate API keys */
+  constructor(parts: Omit<DecisionEngineOptions, 'authenticator'>, keys: ApiKeys, tenants: Tenants) {
+    super({ ...parts, authenticator: new PepAuthenticator(keys) })
+    this.#tenants = tenants
+  }
+
+  override evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
+    const refusal = refusalOf(request)
+    if (refusal !== null) return unreadableEvaluation(request, refusal)
+    return super.evaluate({ ...request, credentials: this.#inAdminSpace(request.credentials) }, stages)
+  }
+
+  /** The space is that of the tenant that the key names, before it is known whether the key is genuine. */
+  #inAdminSpace(credentials: Credentials): Credentials {
+    const key = bearerOf(credentials)
+    const tenant = typeof key === 'string' ? (parseApiKey(key)?.tenant ?? '') : ''
+    const space = this.#tenants.get(tenant)?.adminSpace
+    return { ...credentials, space: space === undefined ? [] : [space] }
+  }
+}
+
+class PepAuthenticator implements RequestAuthenticator {
+  readonly #keys: ApiKeys
+
+  constructor(keys: ApiKeys) {
+    this.#keys = keys
+  }
+
+  authenticate(credentials: Credentials): ReturnType<RequestAuthenticator['authenticate']> {
+    const key = bearerOf(credentials)
+    return typeof key === 'string' ? this.#keys.authenticate(key) : key
+  }
+}
+
+const BEARER = /^Bearer +([^ ,]+)$/i
+
+/** A cookie is no credential here: no browser asks. */
+function bearerOf({ apiKey, authorization }: Credentials): string | Refusal {
+  const [line, ...others] = authorization
+  if (others.length > 0 || (line !== undefined && apiKey.length > 0)) return twoCredentials
+  if (line === undefined) return missing
+  return BEARER.exec(line)?.[1] ?? notBearer
+}
+
+function refusalOf({ method, credentials, fields }: AuthorizationRequest): Refusal | null {
+  const linesOf = (name: string) => fields?.linesOf(name) ?? []
+  if (credentials.space.length > 0) return unwantedSpace
+  if (DESCRIBING.some((name) => linesOf(name).length > 0)) return otherDialect
+  const ids = linesOf('x-request-id')
+  const [id, ...more] = ids === 'other spelling' ? [] : ids
+  if (ids.length > 0 && (id === undefined || more.length > 0 || !isRequestId(id))) return badRequestId
+  const types = linesOf('content-type')
+  return method === 'POST' && (types === 'other spelling' || !isJsonType(types.join(', '))) ? notJson : null
+}

@@ -1,0 +1,80 @@
+/**
+ * The routes of a table by their pattern, as questions name them: `/v1/trainings/{id}`, behind the host of their table if it
+ * has one: `api.example.com/v1/trainings/{id}`. Names of parameters do not matter, as they do not in matching.
+ */
+
+import type { Tables } from '../../access/tables.ts'
+import { hostsLabel } from '../../model/host.ts'
+import type { Route } from '../../model/route.ts'
+
+/** Entries of one pattern, by method. */
+export type Entries = ReadonlyMap<string, Route>
+
+/** The gateway serves neither. */
+const UNSERVED: ReadonlySet<string> = new Set(['CONNECT', 'TRACE'])
+
+export class RouteIndex {
+  /** Accepted request methods, sorted. */
+  readonly methods: readonly string[]
+  /** One for each pattern as it is written, sorted. */
+  readonly ids: readonly string[]
+  readonly #accepted: ReadonlySet<string>
+  readonly #entries = new Map<string, Map<string, Route>>()
+
+  constructor({ table, methods }: Tables) {
+    this.#accepted = methods.difference(UNSERVED)
+    this.methods = [...this.#accepted].sort()
+    const routes = table.routes.filter(({ target }) => target.kind !== 'public' || target.handler !== null)
+    this.ids = [...new Set(routes.map(resourceId))].sort()
+    for (const route of routes) for (const key of keysOf(route)) this.#add(key, route)
+  }
+
+  /** Null: no entry has the pattern. */
+  entriesAt(pattern: string): Entries | null {
+    return this.#entries.get(shapeOf(pattern)) ?? null
+  }
+
+  /**
+   * The entry that answers a method, as in matching: GET stands for HEAD, and `ANY` for every other accepted method.
+   *
+   * @returns null: none
+   */
+  entryFor(entries: Entries, method: string): Route | null {
+    if (!this.#accepted.has(method)) return null
+    const get = method === 'HEAD' ? entries.get('GET') : undefined
+    return entries.get(method) ?? get ?? entries.get('ANY') ?? null
+  }
+
+  #add(key: string, route: Route): void {
+    const shape = shapeOf(key)
+    const entries = this.#entries.get(shape) ?? new Map<string, Route>()
+    if (entries.size === 0) this.#entries.set(shape, entries)
+    entries.set(route.method, route)
+  }
+}
+
+/** The id of a route as a resource. */
+export function resourceId({ hosts, path }: Route): string {
+  return hosts.length === 0 ? path : hostsLabel(hosts) + path
+}
+
+/** A table of several hosts is found by each of them, and by their label. */
+function keysOf(route: Route): Set<string> {
+  return new Set([resourceId(route), ...route.hosts.map((host) => host + route.path)])
+}
+
+function shapeOf(pattern: string): string {
+  return pattern.replaceAll(/\/\{[A-Za-z][A-Za-z0-9_-]*\}(?=\/|$)/g, '/{}')
+}
+
+/** The index of the tables that decide at the moment: made once for each. */
+export function routeIndex(tables: () => Tables): () => RouteIndex {
+  let of: Tables | null = null
+  let index: RouteIndex | null = null
+  return () => {
+    const now = tables()
+    if (index === null || now !== of) index = new RouteIndex(now)
+    of = now
+    return index
+  }
+}

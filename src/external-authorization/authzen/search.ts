@@ -1,0 +1,85 @@
+/**
+ * `POST /access/v1/search/subject`, `…/resource` and `…/action` (Authorization API 1.0, section 8). Each result is decided as a
+ * question of its own: an evaluation of it is `true`.
+ */
+
+import { isJsonObject } from '../../lib/json.ts'
+import { TimeShare } from '../../lib/time-slices.ts'
+import { Refusal } from '../../model/errors.ts'
+import { type CandidateDeps, type Candidates, candidatesFor } from './candidates.ts'
+import type { Decisions } from './decisions.ts'
+import { invalid, notObject } from './input.ts'
+import { pageOf, type SearchPage, tokenOf } from './page.ts'
+import { BodyReader, type SearchQuestion, type Sought } from './questions.ts'
+
+export interface SearchAsker {
+  readonly tenant: string
+  /** Of the tenant's tokens. */
+  readonly secrets: readonly Uint8Array[]
+}
+
+export interface SearchAnswer {
+  readonly page: { readonly next_token: string; readonly count: number }
+  readonly results: readonly unknown[]
+}
+
+/** Candidates that one request examines: a page may be short, or empty, although more follow. */
+export const MAX_EXAMINED = 1000
+/** Candidates that are read at once. */
+const CHUNK = 100
+/** Milliseconds of work in a row. */
+const WORK = 2
+
+/** Rejects when the store can't be asked. */
+export async function search(
+  body: unknown,
+  sought: Sought,
+  asker: SearchAsker,
+  decisions: Decisions,
+  deps: CandidateDeps,
+): Promise<SearchAnswer | Refusal> {
+  if (!isJsonObject(body)) return notObject
+  const reader = new BodyReader()
+  const question = reader.search(body, sought)
+  const askedPage = reader.page(body)
+  if (reader.faults.length > 0) return invalid(reader.faults)
+  const scope = { secrets: asker.secrets, bound: boundOf(question, sought, asker) }
+  const page = pageOf(askedPage, scope)
+  if (page instanceof Refusal) return page
+  const candidates = candidatesFor(question, sought, asker.tenant, deps)
+  const { results, next } = await permitted(candidates, question, page, decisions)
+  return { page: { next_token: tokenOf(next, scope), count: results.length }, results }
+}
+
+function boundOf(
+  { subject, action, resource, space }: SearchQuestion,
+  sought: Sought,
+  { tenant }: SearchAsker,
+) {
+  return [tenant, sought, subject.type, subject.id, action, resource.type, resource.id, space]
+}
+
+async function permitted(
+  candidates: Candidates,
+  { space }: SearchQuestion,
+  { limit, after }: SearchPage,
+  decisions: Decisions,
+): Promise<{ results: unknown[]; next: SearchPage | null }> {
+  const results: unknown[] = []
+  const share = new TimeShare(WORK)
+  let from = after
+  // A page with few candidates, or none, costs as much as a full one.
+  for (let examined = 0; examined < MAX_EXAMINED; examined += CHUNK) {
+    const { data, next } = await candidates({ limit: CHUNK, after: from })
+    for (const { question, result, key } of data) {
+      if (results.length === limit) return { results, next: { limit, after: from } }
+      await share.next()
+      if ((await decisions.decide({ ...question, space })) === 'allow') results.push(result)
+      from = key
+    }
+    from = next
+    if (from === null) return { results, next: null }
+    if (results.length === limit) break
+  }
+  return { results, next: { limit, after: from } }
+}

@@ -1,0 +1,72 @@
+/** A question of Envoy over gRPC: its answer is a `CheckResponse`. */
+
+import type { UpstreamConfig } from '../../config/config.ts'
+import type { Exchange, Question } from '../../http/server/exchange.ts'
+import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../../http/server/grpc-problem.ts'
+import { problemContent, problemHeaders } from '../../http/server/problem.ts'
+import { Refusal } from '../../model/errors.ts'
+import { linesOf } from '../../pipeline/refusals.ts'
+import { changesOf } from './changes.ts'
+import { type Denial, deniedResponse, okResponse } from './check-response.ts'
+import { type CallFault, respondFault, respondMessage } from './grpc-call.ts'
+
+export class CheckQuestion implements Question {
+  readonly askedBy = 'envoy-grpc'
+  client: string | null = null
+  fault: Refusal | null = null
+  signIn: readonly string[] = []
+  readonly refusesOnly = false
+  /** The asking program has made a mistake: the call itself fails. Null: the answer is a message. */
+  #callFault: CallFault | null = null
+
+  /** No question can be read. */
+  fail(fault: CallFault): void {
+    this.#callFault = fault
+    this.fault = new Refusal('request_malformed', `The question can not be read: ${fault.message}.`)
+  }
+
+  allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void {
+    const decision = exchange.evaluation?.decision
+    if (decision === undefined || this.fault !== null)
+      throw new Error('a question without a decision can not be allowed')
+    respondMessage(exchange.response, okResponse(changesOf(exchange, decision, { upstream, signed })))
+  }
+
+  /**
+   * Refuses by a message, also where the gateway can not decide: Envoy forwards requests after a failed call if its
+   * `failure_mode_allow` is set.
+   */
+  refuse(exchange: Exchange, refusal: Refusal): void {
+    const { response } = exchange
+    if (this.#callFault !== null) return respondFault(response, this.#callFault)
+    const denial = this.#denial(exchange, refusal)
+    respondMessage(response, deniedResponse(denial))
+    // For log and metrics: the status that the client gets.
+    response.statusCode = denial.status
+  }
+
+  #denial(exchange: Exchange, refusal: Refusal): Denial {
+    const grpcStatus = grpcStatusOf(refusal)
+    const { id, request } = exchange
+    // Clients of gRPC get what the gateway sends them itself: trailers only. With a fault, the request is the question.
+    if (this.fault === null && speaksGrpc(request)) {
+      exchange.grpcStatus = grpcStatus
+      const headers = ['content-type', 'application/grpc', ...grpcTrailers(refusal), 'x-request-id', id]
+      return { grpcStatus, status: 200, headers, body: '' }
+    }
+    const { type, text } = problemContent(refusal, id)
+    const headers = [...problemHeaders(refusal, id), 'content-type', type, ...this.signIn]
+    headers.push(...linesOf(exchange).pairs)
+    return { grpcStatus, status: refusal.status, headers: endToEnd(headers), body: text }
+  }
+}
+
+/** Envoy writes the fields of its connections itself (RFC 9110, section 7.6.1). Names in lower case. */
+function endToEnd(pairs: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let i = 0; i < pairs.length; i += 2) {
+    const name = pairs[i]?.toLowerCase() ?? ''
+    if (name !== 'connection' && name !== 'upgrade') kept.push(name, pairs[i + 1] ?? '')
+  }
+  return kept
+}

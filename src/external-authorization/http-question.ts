@@ -1,0 +1,91 @@
+/** A question over HTTP: its answer is a status with header fields. */
+
+import type { UpstreamConfig } from '../config/config.ts'
+import type { ClientRequest } from '../http/server/client-request.ts'
+import type { Exchange, Question } from '../http/server/exchange.ts'
+import { problemContent, problemHeaders } from '../http/server/problem.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { ResponseFields } from '../http/wire/response-fields.ts'
+import { Refusal } from '../model/errors.ts'
+import { linesOf } from '../pipeline/refusals.ts'
+import { discardBody } from '../proxy/discard-body.ts'
+import { wholeIdentity } from '../proxy/identity-headers.ts'
+
+/** Bytes of the body of a question that are discarded after the answer. */
+const MAX_DISCARDED = 64 * 1024
+
+/** What the dialect has read, and its own part of the answer. */
+export interface QuestionFacts {
+  readonly client: string | null
+  readonly fault: Refusal | null
+  readonly more?: MoreFields | null
+  readonly refusesOnly?: boolean
+}
+
+const allowedMeanwhile = new Refusal(
+  'unavailable',
+  'The request was refused, and would be allowed now. Send it again.',
+)
+
+/** Further fields of the answer that allows a request: name, value, … */
+export type MoreFields = (
+  question: ClientRequest,
+  exchange: Exchange,
+  upstream: UpstreamConfig | null,
+) => readonly string[]
+
+export class HttpQuestion implements Question {
+  readonly askedBy: string
+  readonly client: string | null
+  readonly fault: Refusal | null
+  signIn: readonly string[] = []
+  readonly refusesOnly: boolean
+  /** The question itself, whose body is discarded. */
+  readonly #received: ClientRequest
+  readonly #more: MoreFields | null
+
+  constructor(
+    askedBy: string,
+    received: ClientRequest,
+    { client, fault, more = null, refusesOnly = false }: QuestionFacts,
+  ) {
+    this.askedBy = askedBy
+    this.client = client
+    this.fault = fault
+    this.#received = received
+    this.#more = more
+    this.refusesOnly = refusesOnly
+  }
+
+  allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void {
+    const { response, evaluation } = exchange
+    if (this.refusesOnly) {
+      exchange.refusal = allowedMeanwhile
+      return this.refuse(exchange, allowedMeanwhile)
+    }
+    if (evaluation === null) throw new Error('a question without a decision can not be allowed')
+    const fields = ['cache-control', 'no-store', 'content-length', '0', 'x-request-id', exchange.id]
+    fields.push(...wholeIdentity(evaluation.decision), ...signed)
+    if (this.#more !== null) fields.push(...this.#more(this.#received, exchange, upstream))
+    const { preflight } = evaluation
+    const cors = preflight === null ? linesOf(exchange) : new FieldLines(preflight, null)
+    response.writeHead(200, ResponseFields.of(fields), null, cors)
+    response.end()
+    discardBody(this.#received, response, MAX_DISCARDED)
+  }
+
+  refuse(exchange: Exchange, refusal: Refusal): void {
+    const { response } = exchange
+    const { type, text } = problemContent(refusal, exchange.id)
+    const body = Buffer.from(text)
+    const fields = problemHeaders(refusal, exchange.id)
+    fields.push('Content-Type', type, 'Content-Length', String(body.length), ...this.signIn)
+    if (CLOSING.has(refusal.status)) response.shouldKeepAlive = false
+    response.writeHead(refusal.status, ResponseFields.of(fields), null, linesOf(exchange))
+    response.end(body)
+    discardBody(this.#received, response, MAX_DISCARDED)
+  }
+}
+
+/** 426 has a Connection of its own. */
+const CLOSING: ReadonlySet<number> = new Set([426])

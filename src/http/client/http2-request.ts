@@ -1,0 +1,38 @@
+/** The field list of a request over HTTP/2 (RFC 9113, section 8.3.1): what was decided, in the order of HTTP/1.1. */
+
+import { TOKEN } from '../wire/fields.ts'
+import { NotForwardable, type UpstreamRequest } from './upstream-request.ts'
+
+const METHOD = new RegExp(`^${TOKEN}+$`)
+/** As in a request line of HTTP/1.1. */
+const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
+/** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
+const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
+
+/**
+ * Throws a NotForwardable if a part of the request can not be written.
+ *
+ * @param authority the host and port of the target
+ * @returns name, value, …
+ */
+export function requestFields(
+  { method, path, headers, host, body, length, grpc }: UpstreamRequest,
+  scheme: 'http' | 'https',
+  authority: string,
+): string[] {
+  const fields = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
+  // CONNECT has a form of its own, and is not forwarded.
+  let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)
+  writable &&= AUTHORITY.test(host ?? authority)
+  for (const lines of headers) writable &&= lines.writable
+  if (!writable) throw new NotForwardable('the request contains bytes that can not be written')
+  for (const lines of headers) {
+    const { pairs } = lines
+    for (let i = 0; i < pairs.length; i += 2) fields.push((pairs[i] ?? '').toLowerCase(), pairs[i + 1] ?? '')
+  }
+  if (length !== null && length !== Infinity)
+    fields.push('content-length', String(body === null ? 0 : length))
+  // gRPC services may refuse calls without it.
+  if (grpc === true) fields.push('te', 'trailers')
+  return fields
+}

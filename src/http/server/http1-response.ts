@@ -1,0 +1,220 @@
+/**
+ * A response over HTTP/1.1 with framing of the gateway's own (RFC 9112, sections 4, 6 and 7). The head leaves in one write
+ * with the first body bytes.
+ */
+
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { nextStage } from '../../lib/batched-stages.ts'
+import { FieldLines } from '../wire/field-lines.ts'
+import { VALUE } from '../wire/fields.ts'
+import type { ResponseFields } from '../wire/response-fields.ts'
+import type { ClientRequest } from './client-request.ts'
+import { bodyFraming, ClientResponse, dateValue } from './client-response.ts'
+
+/** The connection of a response. */
+export interface ResponseOwner {
+  readonly socket: Socket
+  /** The idle timeout of the connection in whole seconds, as announced to clients. */
+  readonly keepAliveSeconds: number
+  /** The operating system has the whole response. */
+  flushed(): void
+  /** The client reads more slowly than the response is written: bytes wait in memory. */
+  backpressure(): void
+}
+
+/** `none`: the response has no body, whatever its Content-Length says. */
+type Framing = 'none' | 'length' | 'chunked' | 'until-close'
+
+const CLOSE = /\bclose\b/i
+
+const PHRASE = new RegExp(`^${VALUE}$`)
+
+export class Http1Response extends ClientResponse {
+  readonly #request: ClientRequest
+  readonly #owner: ResponseOwner
+  /** The serialized head until it is written. */
+  #head = ''
+  #framing: Framing = 'none'
+  /** Bytes of the announced length that are not written yet. */
+  #remaining = 0
+  #ended = false
+
+  constructor(request: ClientRequest, owner: ResponseOwner) {
+    super(request.keepAlive)
+    this.#request = request
+    this.#owner = owner
+  }
+
+  get socket(): Socket {
+    return this.#owner.socket
+  }
+
+  get writableLength(): number {
+    return this.#owner.socket.writableLength
+  }
+
+  writeHead(
+    status: number,
+    fields: ResponseFields,
+    phrase: string | null = null,
+    extra: FieldLines = FieldLines.none,
+  ): void {
+    if (this.headersSent) throw new Error('the head of this response has been written')
+    if (!fields.writable || !extra.writable)
+      throw new Error('the head contains bytes that can not be written')
+    let text = statusLine(status, phrase) + fields.text + extra.text
+    if (!fields.hasDate) text += dateLine()
+    const { length, connection } = fields
+    const framing = this.#framingOf(status, length)
+    const keepAlive =
+      this.shouldKeepAlive && framing !== 'until-close' && !(connection !== null && CLOSE.test(connection))
+    if (framing === 'chunked') text += 'Transfer-Encoding: chunked\r\n'
+    if (connection === null)
+      text += keepAlive ? keepAliveLines(this.#owner.keepAliveSeconds) : 'Connection: close\r\n'
+    this.#head = `${text}\r\n`
+    this.#framing = framing
+    this.#remaining = framing === 'length' ? Number(length) : 0
+    this.shouldKeepAlive = keepAlive
+    this.statusCode = status
+    this.headersSent = true
+  }
+
+  #framingOf(status: number, length: string | null): Framing {
+    const { method, minor } = this.#request
+    const framing = bodyFraming(method, status, length)
+    if (framing !== 'open') return framing
+    return minor === 1 ? 'chunked' : 'until-close'
+  }
+
+  writeInformation(status: number, fields: ResponseFields): void {
+    if (this.headersSent || this.destroyed) return
+    if (!fields.writable) throw new Error('the interim response contains bytes that can not be written')
+    this.#owner.socket.write(`${statusLine(status, null)}${fields.text}\r\n`, 'latin1')
+  }
+
+  flushHeaders(): void {
+    if (this.#head === '' || this.destroyed) return
+    const head = this.#head
+    this.#head = ''
+    this.#owner.socket.write(head, 'latin1')
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (this.destroyed || this.#ended) return true
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (bytes.length === 0 || !this.#countBody(bytes.length)) return true
+    const { socket } = this.#owner
+    socket.cork()
+    this.flushHeaders()
+    if (this.#framing === 'chunked') socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    socket.write(bytes)
+    if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
+    socket.uncork()
+    if (!socket.writableNeedDrain) return true
+    this.#owner.backpressure()
+    return false
+  }
+
+  /** Trailers are sent with chunked framing only. */
+  end(body: Buffer | string = '', trailers: readonly string[] = []): void {
+    if (this.#ended) return
+    if (body.length > 0 && typeof body !== 'string') this.write(body)
+    const text = typeof body === 'string' && body !== '' && this.#countBody(body.length) ? body : ''
+    this.#ended = true
+    if (this.destroyed) return
+    // A truncated body must not look complete.
+    if (this.#remaining > 0) return this.destroy()
+    const head = this.#head
+    this.#head = ''
+    this.#finish(head + (this.#framing === 'chunked' ? lastChunks(text, trailers) : text))
+  }
+
+  #finish(last: string): void {
+    const { socket } = this.#owner
+    if (last !== '') socket.write(last, 'latin1')
+    if (socket.writableLength === 0) nextStage(flushed, this.#owner)
+    else {
+      socket.write('', 'latin1', () => flushed(this.#owner))
+      this.#owner.backpressure()
+    }
+  }
+
+  /**
+   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: they close the
+   * connection.
+   *
+   * @returns whether to write them
+   */
+  #countBody(bytes: number): boolean {
+    if (this.#framing === 'none') return false
+    if (this.#framing !== 'length') return true
+    this.#remaining -= bytes
+    if (this.#remaining >= 0) return true
+    this.destroy()
+    return false
+  }
+
+  destroy(): void {
+    this.destroyed = true
+    this.#owner.socket.destroy()
+  }
+
+  /** In HTTP/1.0 a plain close may end the body, so the connection is reset. */
+  abort(): void {
+    const { socket } = this.#owner
+    // Node.js ignores a reset of a socket that is already ending.
+    if (this.#request.minor === 1 || socket.writableEnded) return this.destroy()
+    this.destroyed = true
+    socket.resetAndDestroy()
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+}
+
+function flushed(owner: ResponseOwner): void {
+  owner.flushed()
+}
+
+function lastChunks(text: string, trailers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i < trailers.length; i += 2) lines += `${trailers[i]}: ${trailers[i + 1]}\r\n`
+  const chunk = text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`
+  return `${chunk}0\r\n${lines}\r\n`
+}
+
+/** RFC 9112, section 4. Throws if status or phrase is invalid. @param phrase null for the standard one */
+function statusLine(status: number, phrase: string | null): string {
+  const standard = STATUS_CODES[status] ?? ''
+  if (!Number.isInteger(status) || status < 100 || status > 999) throw new Error(`invalid status ${status}`)
+  if (phrase !== null && phrase !== standard && !PHRASE.test(phrase))
+    throw new Error('the reason phrase is malformed')
+  return `HTTP/1.1 ${status} ${phrase ?? standard}\r\n`
+}
+
+let keepAliveFor = NaN
+let keepAliveText = ''
+
+/** Cached, as the value changes at a reload only. @param seconds whole seconds */
+function keepAliveLines(seconds: number): string {
+  if (seconds !== keepAliveFor) {
+    keepAliveFor = seconds
+    keepAliveText = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+  }
+  return keepAliveText
+}
+
+let dateText = ''
+let dateLineText = ''
+
+/** The line is built once a second. */
+function dateLine(): string {
+  const date = dateValue()
+  if (date !== dateText) {
+    dateText = date
+    dateLineText = `Date: ${date}\r\n`
+  }
+  return dateLineText
+}

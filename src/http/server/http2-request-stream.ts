@@ -1,0 +1,137 @@
+/** One request of an HTTP/2 connection, and its response: the events of its stream as those of a request. */
+
+import type { Socket } from 'node:net'
+import { nextStage } from '../../lib/batched-stages.ts'
+import { NO_ERROR } from '../wire/http2/errors.ts'
+import { checkRequestTrailers } from '../wire/http2/request-list.ts'
+import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
+import { MalformedRequest } from '../wire/malformed-request.ts'
+import type { RequestHead } from '../wire/request-parser.ts'
+import { type BodyFlow, ClientRequest } from './client-request.ts'
+import type { Exchange } from './exchange.ts'
+import { StreamProgress } from './http2-progress.ts'
+import { Http2Response, type Http2ResponseOwner } from './http2-response.ts'
+
+/** The connection of a request. */
+export interface RequestStreamOwner {
+  readonly socket: Socket
+  /** More bytes, or fewer, wait for the client. */
+  buffered(): void
+  /** The response is sent or given up. */
+  exchangeEnded(exchange: Exchange, request: Http2RequestStream): void
+}
+
+export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2ResponseOwner {
+  readonly request: ClientRequest
+  readonly response: Http2Response
+  readonly stream: Http2Stream
+  exchange: Exchange | null = null
+  /** Body bytes that the announced length still admits. */
+  #remaining: number
+  readonly #owner: RequestStreamOwner
+  readonly #progress: StreamProgress
+  /** The rest of the body is not read, once the response is sent. */
+  #abandoned = false
+
+  constructor(head: RequestHead, stream: Http2Stream, owner: RequestStreamOwner) {
+    this.stream = stream
+    this.#owner = owner
+    this.#progress = new StreamProgress(stream)
+    this.request = new ClientRequest(head, this)
+    this.#remaining = this.request.length
+    if (this.#remaining !== 0) stream.pause()
+    this.response = new Http2Response(head.method, stream, this)
+  }
+
+  get socket(): Socket {
+    return this.#owner.socket
+  }
+
+  data(chunk: Buffer): void {
+    this.#remaining -= chunk.length
+    // RFC 9113, section 8.1.1.
+    if (this.#remaining < 0) this.#breakOff()
+    else this.request.receive(chunk)
+  }
+
+  ended(): void {
+    if (this.#remaining > 0 && this.#remaining !== Infinity) this.#breakOff()
+    else if (!this.request.complete) this.request.receiveEnd()
+  }
+
+  /** Trailers: they are checked and dropped. */
+  headers(fields: readonly string[], complete: boolean): void {
+    try {
+      if (!complete) throw new MalformedRequest('large-head', 'The trailers are larger than the limit.')
+      checkRequestTrailers(fields)
+    } catch (error) {
+      if (!(error instanceof MalformedRequest)) throw error
+      this.#breakOff()
+    }
+  }
+
+  responseBlocked(): void {
+    this.#owner.buffered()
+  }
+
+  drained(): void {
+    if (!this.response.destroyed) this.response.drained()
+  }
+
+  /** The response is with the operating system. A client that still sends is told to stop (RFC 9113, section 8.1). */
+  flushed(): void {
+    if (this.response.writableFinished) return
+    this.#end(true)
+    const { remoteEnded } = this.stream
+    if (!remoteEnded && (this.#abandoned || this.request.complete || !this.request.hasSink))
+      this.stream.reset(NO_ERROR)
+  }
+
+  failed(): void {
+    this.#end(false)
+    this.request.connectionClosed()
+  }
+
+  /** The gateway has given the response up, perhaps while a listener of it runs. */
+  responseAborted(): void {
+    nextStage(failed, this)
+  }
+
+  /** The client has broken the rules of this stream. */
+  #breakOff(): void {
+    this.stream.violate()
+    this.response.destroyed = true
+    nextStage(failed, this)
+  }
+
+  #end(complete: boolean): void {
+    const { exchange } = this
+    if (exchange === null) return
+    this.exchange = null
+    this.response.finish(complete)
+    this.#owner.exchangeEnded(exchange, this)
+  }
+
+  pause(): void {
+    this.stream.pause()
+  }
+
+  resume(): void {
+    this.stream.resume()
+  }
+
+  abandon(): void {
+    this.#abandoned = true
+    if (this.response.writableFinished) this.stream.reset(NO_ERROR)
+  }
+
+  /** Since when the client neither sends what is read nor reads what is sent, as of this look; Infinity: it is not waited for. */
+  stalledSince(now: number): number {
+    const { request, stream } = this
+    return this.#progress.stalledSince(stream.isWaiting || (!request.complete && !request.paused), now)
+  }
+}
+
+function failed(stream: Http2RequestStream): void {
+  stream.failed()
+}

@@ -1,0 +1,137 @@
+/** A response over HTTP/2 (RFC 9113, section 8.1). The head leaves in one write with the first body bytes. */
+
+import { FieldLines } from '../wire/field-lines.ts'
+import { INTERNAL_ERROR } from '../wire/http2/errors.ts'
+import { pushLines } from '../wire/http2/field-lines.ts'
+import type { Http2Stream } from '../wire/http2/stream.ts'
+import type { ResponseFields } from '../wire/response-fields.ts'
+import { type BodyFraming, bodyFraming, ClientResponse, dateValue } from './client-response.ts'
+
+/** Learns that a response was given up: its stream is reset, and reports nothing more. */
+export interface Http2ResponseOwner {
+  /** Bytes wait for the client. */
+  responseBlocked(): void
+  responseAborted(): void
+}
+
+export class Http2Response extends ClientResponse {
+  readonly #method: string
+  readonly #stream: Http2Stream
+  readonly #owner: Http2ResponseOwner
+  /** Name, value, … until it is sent. */
+  #head: string[] | null = null
+  #framing: BodyFraming = 'none'
+  /** Bytes of the announced length that are not written yet. */
+  #remaining = 0
+  #ended = false
+
+  constructor(method: string, stream: Http2Stream, owner: Http2ResponseOwner) {
+    super(true)
+    this.#method = method
+    this.#stream = stream
+    this.#owner = owner
+  }
+
+  get writableLength(): number {
+    return this.#stream.writableLength
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** HTTP/2 has no reason phrase, and no fields of a connection. */
+  writeHead(
+    status: number,
+    fields: ResponseFields,
+    _phrase: string | null = null,
+    extra: FieldLines = FieldLines.none,
+  ): void {
+    if (this.headersSent) throw new Error('the head of this response has been written')
+    if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error(`invalid status ${status}`)
+    const head = headOf(status, fields, extra)
+    if (!fields.hasDate) head.push('date', dateValue())
+    this.#head = head
+    this.#framing = bodyFraming(this.#method, status, fields.length)
+    this.#remaining = this.#framing === 'length' ? Number(fields.length) : 0
+    this.statusCode = status
+    this.headersSent = true
+  }
+
+  writeInformation(status: number, fields: ResponseFields): void {
+    if (this.headersSent || this.destroyed) return
+    this.#stream.headers(headOf(status, fields, FieldLines.none), false)
+  }
+
+  flushHeaders(): void {
+    this.#sendHead(false)
+  }
+
+  #sendHead(endStream: boolean): void {
+    const head = this.#head
+    if (head === null || this.destroyed) return
+    this.#head = null
+    this.#stream.headers(head, endStream)
+  }
+
+  write(chunk: Buffer | string): boolean {
+    if (this.destroyed || this.#ended) return true
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    if (bytes.length === 0 || !this.#countBody(bytes.length)) return true
+    this.#sendHead(false)
+    if (this.#stream.write(bytes)) return true
+    this.#owner.responseBlocked()
+    return false
+  }
+
+  end(body: Buffer | string = '', trailers: readonly string[] = []): void {
+    if (this.#ended) return
+    const bytes = typeof body === 'string' ? Buffer.from(body, 'latin1') : body
+    const last = bytes.length > 0 && this.#countBody(bytes.length) ? bytes : null
+    this.#ended = true
+    if (this.destroyed) return
+    // A truncated body must not look complete.
+    if (this.#remaining > 0) return this.destroy()
+    const isOnlyHead = last === null && trailers.length === 0 && this.#head !== null
+    this.#sendHead(isOnlyHead)
+    if (isOnlyHead) return
+    this.#stream.end(last, trailers.length === 0 ? trailers : trailerList(trailers))
+    if (this.#stream.writableLength > 0) this.#owner.responseBlocked()
+  }
+
+  /** Counts body bytes. @returns whether to write them */
+  #countBody(bytes: number): boolean {
+    if (this.#framing === 'none') return false
+    if (this.#framing === 'open') return true
+    this.#remaining -= bytes
+    if (this.#remaining >= 0) return true
+    this.destroy()
+    return false
+  }
+
+  destroy(): void {
+    if (this.destroyed) return
+    this.destroyed = true
+    this.#stream.reset(INTERNAL_ERROR)
+    this.#owner.responseAborted()
+  }
+
+  abort(): void {
+    this.destroy()
+  }
+}
+
+/** Throws where a byte of it could not be written. */
+function headOf(status: number, fields: ResponseFields, extra: FieldLines): string[] {
+  if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that can not be written')
+  const head = [':status', String(status)]
+  pushLines(head, fields.text)
+  pushLines(head, extra.text)
+  return head
+}
+
+function trailerList(trailers: readonly string[]): string[] {
+  const list: string[] = []
+  pushLines(list, FieldLines.of(trailers).text)
+  return list
+}

@@ -1,0 +1,133 @@
+/**
+ * TLS on accepted connections. Certificates, keys and versions of an acceptor never change: a reload makes another one, and
+ * connections keep what they began with.
+ */
+
+import { constants } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import {
+  createSecureContext,
+  createServer,
+  type SecureContext,
+  type SecureContextOptions,
+  type Server,
+  type TLSSocket,
+} from 'node:tls'
+import type { ListenerTls, ServerCertificate } from '../../config/config.ts'
+import { CertificateNames } from './certificate-names.ts'
+import { type HandshakeFault, handshakeFault, UnknownServerName } from './handshake-faults.ts'
+import { dayOf, type TicketKeys, ticketKeysOf } from './ticket-keys.ts'
+
+export interface TlsAcceptorOptions {
+  readonly tls: ListenerTls
+  /** Offered by ALPN (RFC 7301). */
+  readonly http2: boolean
+  /** The session tickets are sealed by keys derived from them; see `ticket-keys.ts`. */
+  readonly secrets: readonly Uint8Array[]
+}
+
+/** Receives the result of a handshake. One of the two is called once. */
+export interface HandshakeOwner {
+  /** The client is authenticated as the settings demand. The socket has an `error` listener. */
+  secured(socket: TLSSocket): void
+  /** The connection is closed, or about to be. */
+  failed(fault: HandshakeFault): void
+}
+
+export class TlsAcceptor {
+  readonly #options: TlsAcceptorOptions
+  #day: number
+  #server: Server
+
+  /** Throws where OpenSSL refuses a certificate or a key. @param now ms since the epoch */
+  constructor(options: TlsAcceptorOptions, now = Date.now()) {
+    this.#options = options
+    this.#day = dayOf(now)
+    this.#server = buildServer(options, this.#day)
+  }
+
+  /** Changes the keys of session tickets once a day. @param now ms since the epoch */
+  rotate(now: number): void {
+    if (dayOf(now) === this.#day) return
+    this.#day = dayOf(now)
+    this.#server = buildServer(this.#options, this.#day)
+  }
+
+  /** Starts the handshake. @param socket nothing of TLS has been read from it, or was returned to it */
+  accept(socket: Socket, owner: HandshakeOwner): void {
+    socket.on('error', ignore)
+    // A client that ends its side within the handshake has left.
+    socket.allowHalfOpen = false
+    const { clientAuth } = this.#options.tls
+    const report = (event: string, first: unknown, second: unknown): boolean => {
+      if (event === 'secureConnection') secured(first as TLSSocket, clientAuth !== 'none', owner)
+      else if (event === 'tlsClientError') failed(first as Error, second as TLSSocket, owner)
+      return true
+    }
+    // Node.js reports handshakes to the server of the connection, and does not say which connection it is.
+    const ofThisConnection = Object.create(this.#server, { emit: { value: report } }) as Server
+    EventEmitter.prototype.emit.call(ofThisConnection, 'connection', socket)
+  }
+}
+
+function secured(socket: TLSSocket, asksForCertificate: boolean, owner: HandshakeOwner): void {
+  socket.on('error', ignore)
+  socket.allowHalfOpen = true
+  if (asksForCertificate && !socket.authorized && socket.getPeerX509Certificate() !== undefined) {
+    socket.destroy()
+    return owner.failed({ reason: 'client_certificate', detail: String(socket.authorizationError) })
+  }
+  owner.secured(socket)
+}
+
+function failed(error: Error, socket: TLSSocket, owner: HandshakeOwner): void {
+  socket.destroy()
+  owner.failed(handshakeFault(error, socket.authorizationError))
+}
+
+/** It never listens: connections are handed to it. */
+function buildServer(options: TlsAcceptorOptions, day: number): Server {
+  const { tls, http2 } = options
+  const contexts = contextsOf(options, ticketKeysOf(options.secrets, day))
+  const [first] = tls.certificates
+  if (first === undefined) throw new Error('tls: there is no certificate')
+  return createServer({
+    ...contextOptions(options, ticketKeysOf(options.secrets, day), first),
+    ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+    requestCert: tls.clientAuth !== 'none',
+    rejectUnauthorized: tls.clientAuth === 'require',
+    SNICallback: (name, select) => {
+      const context = contexts.find(name)
+      if (context === null) select(new UnknownServerName(name))
+      else select(null, context)
+    },
+  })
+}
+
+function contextsOf(options: TlsAcceptorOptions, keys: TicketKeys): CertificateNames<SecureContext> {
+  const contexts = new CertificateNames<SecureContext>()
+  for (const certificate of options.tls.certificates)
+    contexts.add(certificate.names, createSecureContext(contextOptions(options, keys, certificate)))
+  return contexts
+}
+
+function contextOptions(
+  { tls: { minVersion, clientCa, clientAuth } }: TlsAcceptorOptions,
+  keys: TicketKeys,
+  { cert, key }: ServerCertificate,
+): SecureContextOptions {
+  const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants
+  // Resumption skips the check of the client's certificate.
+  const resumption = clientAuth === 'none' ? 0 : SSL_OP_NO_TICKET
+  return {
+    cert,
+    key,
+    ...keys,
+    ...(clientCa === null ? {} : { ca: clientCa }),
+    minVersion: `TLSv${minVersion}`,
+    secureOptions: SSL_OP_NO_RENEGOTIATION | resumption,
+  }
+}
+
+function ignore(): void {}

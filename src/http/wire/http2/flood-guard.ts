@@ -1,0 +1,88 @@
+/**
+ * Counts what a peer makes a connection do without a purpose: resets, pings, settings, empty frames. Each kind has a
+ * budget that refills with time, and with what the connection serves. A peer that exceeds one is not served any longer
+ * (CVE-2023-44487, CVE-2025-8671, CVE-2019-9511 to 9518).
+ */
+
+import { performance } from 'node:perf_hooks'
+import { ENHANCE_YOUR_CALM, Http2Error } from './errors.ts'
+
+/** Events at once, and a second. Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
+const RESETS = { burst: 1000, rate: 100 }
+/** Frames that carry nothing: a few for each request and DATA frame are usual. */
+const OVERHEAD = { burst: 2000, rate: 200 }
+/**
+ * Overhead that a request, and a DATA frame of ours, permits beyond that. Window updates answer DATA: those of Go's net/http
+ * come for each 4 KiB that are read, two at a time.
+ */
+const PER_REQUEST = 4
+const PER_DATA = 2
+const BYTES_PER_UPDATE = 1024
+
+interface Rate {
+  readonly burst: number
+  readonly rate: number
+}
+
+class Budget {
+  readonly #limits: Rate
+  #left: number
+  #at = performance.now()
+
+  constructor(limits: Rate) {
+    this.#limits = limits
+    this.#left = limits.burst
+  }
+
+  /** @returns false when it is used up */
+  spend(): boolean {
+    if (--this.#left >= 0) return true
+    const now = performance.now()
+    this.add(Math.floor(((now - this.#at) * this.#limits.rate) / 1000))
+    this.#at = now
+    return this.#left >= 0
+  }
+
+  get isExceeded(): boolean {
+    return this.#left < 0
+  }
+
+  add(events: number): void {
+    this.#left = Math.min(this.#left + events, this.#limits.burst)
+  }
+}
+
+export class FloodGuard {
+  readonly #resets = new Budget(RESETS)
+  readonly #overhead = new Budget(OVERHEAD)
+
+  /** A stream ended before its response: the peer reset it, or made this side reset it. Throws an Http2Error. */
+  reset(): void {
+    if (!this.#resets.spend()) throw flood('streams are reset')
+  }
+
+  /** As `reset`, outside the reading of a frame: the next request that arrives throws. */
+  countReset(): void {
+    this.#resets.spend()
+  }
+
+  /** A frame without content: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, an empty or an unknown one. Throws an Http2Error. */
+  overhead(): void {
+    if (!this.#overhead.spend()) throw flood('frames without content arrive')
+  }
+
+  /** Throws an Http2Error where too many before it were reset. */
+  requestStarted(): void {
+    if (this.#resets.isExceeded) throw flood('streams are reset')
+    this.#overhead.add(PER_REQUEST)
+  }
+
+  /** @param bytes of a DATA frame */
+  dataSent(bytes: number): void {
+    this.#overhead.add(PER_DATA + Math.floor(bytes / BYTES_PER_UPDATE))
+  }
+}
+
+function flood(what: string): Http2Error {
+  return new Http2Error(ENHANCE_YOUR_CALM, `${what} at a rate beyond the limit`)
+}

@@ -1,0 +1,91 @@
+/**
+ * The frames of a connection on their way to the socket. All frames of one turn of the event loop leave in one write: with
+ * TLS, in as few records as possible.
+ */
+
+import type { Socket } from 'node:net'
+import { nextStage } from '../../../lib/batched-stages.ts'
+
+/** Bytes that wait here or in the socket, from which senders of DATA wait. */
+const HIGH_WATER_MARK = 64 * 1024
+/** Up to this many bytes are copied into one piece. */
+const MAX_COPIED = 16 * 1024
+
+/** A stream whose last frame is on its way. */
+export interface Finishing {
+  flushed(): void
+}
+
+export interface FrameWriterOwner {
+  /** The operating system has accepted what was written. */
+  writable(): void
+}
+
+export class FrameWriter {
+  readonly #socket: Socket
+  readonly #owner: FrameWriterOwner
+  #pieces: Buffer[] = []
+  #bytes = 0
+  #finishing: Finishing[] = []
+  #scheduled = false
+
+  constructor(socket: Socket, owner: FrameWriterOwner) {
+    this.#socket = socket
+    this.#owner = owner
+  }
+
+  /** @param finishing learns when the operating system has this piece and all before it */
+  add(piece: Buffer, finishing: Finishing | null = null): void {
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+    if (finishing !== null) this.#finishing.push(finishing)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    nextStage(flush, this)
+  }
+
+  /** Bytes that the operating system has not accepted. */
+  get pending(): number {
+    return this.#bytes + this.#socket.writableLength
+  }
+
+  /** DATA has to wait. */
+  get congested(): boolean {
+    return this.pending >= HIGH_WATER_MARK
+  }
+
+  /** Writes what waits. Called at the end of a turn, and before the connection is closed. */
+  flush(): void {
+    this.#scheduled = false
+    const socket = this.#socket
+    const bytes = this.#bytes
+    if (bytes === 0 || !socket.writable) return
+    const pieces = this.#pieces
+    const finishing = this.#finishing
+    this.#pieces = []
+    this.#bytes = 0
+    if (finishing.length > 0) this.#finishing = []
+    const [only] = pieces
+    if (pieces.length === 1 && only !== undefined) socket.write(only)
+    else if (bytes <= MAX_COPIED) socket.write(Buffer.concat(pieces, bytes))
+    else this.#writeAll(pieces)
+    if (socket.writableLength === 0) this.#accepted(finishing)
+    else socket.write('', 'latin1', () => this.#accepted(finishing))
+  }
+
+  #writeAll(pieces: readonly Buffer[]): void {
+    this.#socket.cork()
+    for (const piece of pieces) this.#socket.write(piece)
+    this.#socket.uncork()
+  }
+
+  #accepted(finishing: readonly Finishing[]): void {
+    if (this.#socket.destroyed) return
+    for (const each of finishing) each.flushed()
+    this.#owner.writable()
+  }
+}
+
+function flush(writer: FrameWriter): void {
+  writer.flush()
+}

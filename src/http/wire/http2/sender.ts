@@ -1,0 +1,210 @@
+/**
+ * The sending half of an HTTP/2 connection: frames of its streams, within the windows of the peer (RFC 9113, section 6.9) and
+ * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself.
+ */
+
+import type { Socket } from 'node:net'
+import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './errors.ts'
+import type { FloodGuard } from './flood-guard.ts'
+import { FrameWriter, type FrameWriterOwner } from './frame-writer.ts'
+import {
+  CONTINUATION,
+  DATA,
+  DEFAULT_WINDOW,
+  END_HEADERS,
+  END_STREAM,
+  FRAME_HEADER,
+  HEADERS,
+  MAX_PAYLOAD,
+  MAX_WINDOW,
+  numberFrame,
+  RST_STREAM,
+  WINDOW_UPDATE,
+  writeFrameHeader,
+} from './frames.ts'
+import { HpackEncoder } from './hpack-encoder.ts'
+import type { Http2Stream, StreamOwner } from './stream.ts'
+
+/** Frames that wait for a peer that does not read: answers to SETTINGS and PING, resets. */
+const MAX_UNREAD_CONTROL = 1024
+
+export interface SenderOwner {
+  /** Both sides of a stream have ended. */
+  streamClosed(stream: Http2Stream): void
+}
+
+export class Sender implements StreamOwner, FrameWriterOwner {
+  readonly encoder: HpackEncoder = new HpackEncoder()
+  readonly #owner: SenderOwner
+  readonly #guard: FloodGuard
+  readonly #writer: FrameWriter
+  /** Streams that wait for the socket or for windows, in the order in which they get their turns. */
+  readonly #waiting = new Set<Http2Stream>()
+  /** Bytes that the peer accepts on the connection. */
+  #window = DEFAULT_WINDOW
+  #unreadControl = 0
+  #buffered = 0
+  #ended = false
+
+  constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner) {
+    this.#owner = owner
+    this.#guard = guard
+    this.#writer = new FrameWriter(socket, this)
+  }
+
+  /** Adds a whole frame. */
+  write(piece: Buffer): void {
+    this.#writer.add(piece)
+  }
+
+  /** Adds a frame that the peer has caused. Throws an Http2Error where it causes them without end and reads none. */
+  writeControl(piece: Buffer): void {
+    if (!this.#writer.congested) this.#unreadControl = 0
+    else if (++this.#unreadControl > MAX_UNREAD_CONTROL)
+      throw new Http2Error(INTERNAL_ERROR, 'the peer does not read the answers to its frames')
+    this.#writer.add(piece)
+  }
+
+  flush(): void {
+    this.#writer.flush()
+  }
+
+  /** Bytes that the operating system has not accepted. */
+  get pending(): number {
+    return this.#writer.pending
+  }
+
+  /** Bytes that are held for streams, received and to be sent. */
+  get bufferedBytes(): number {
+    return this.#buffered
+  }
+
+  buffered(bytes: number): void {
+    this.#buffered += bytes
+  }
+
+  violated(): void {
+    this.#guard.countReset()
+  }
+
+  get congested(): boolean {
+    return this.#writer.congested
+  }
+
+  /** Streams send nothing more. */
+  end(): void {
+    this.#ended = true
+    this.#waiting.clear()
+  }
+
+  sendReset(stream: Http2Stream, code: number): void {
+    if (!this.#ended) this.#writer.add(numberFrame(RST_STREAM, stream.id, code))
+  }
+
+  sendWindowUpdate(stream: Http2Stream, bytes: number): void {
+    if (!this.#ended) this.#writer.add(numberFrame(WINDOW_UPDATE, stream.id, bytes))
+  }
+
+  sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean): void {
+    if (this.#ended) return
+    const frames = this.#encode(fields)
+    const length = frames.length - FRAME_HEADER
+    const flags = endStream ? END_STREAM : 0
+    const finishing = endStream ? stream : null
+    if (length > MAX_PAYLOAD)
+      return this.#sendLongHeaders(stream, frames.subarray(FRAME_HEADER), flags, finishing)
+    writeFrameHeader(frames, 0, length, HEADERS, flags | END_HEADERS, stream.id)
+    this.#writer.add(frames, finishing)
+  }
+
+  /** The field block, behind room for the header of a frame. */
+  #encode(fields: readonly string[]): Buffer {
+    const { encoder } = this
+    encoder.begin(FRAME_HEADER)
+    for (let i = 0; i < fields.length; i += 2) encoder.field(fields[i] ?? '', fields[i + 1] ?? '')
+    return encoder.end()
+  }
+
+  #sendLongHeaders(stream: Http2Stream, block: Buffer, flags: number, finishing: Http2Stream | null): void {
+    for (let at = 0; at < block.length; at += MAX_PAYLOAD) {
+      const end = Math.min(at + MAX_PAYLOAD, block.length)
+      const isLast = end === block.length
+      const header = Buffer.allocUnsafe(FRAME_HEADER)
+      const type = at === 0 ? HEADERS : CONTINUATION
+      writeFrameHeader(
+        header,
+        0,
+        end - at,
+        type,
+        (at === 0 ? flags : 0) | (isLast ? END_HEADERS : 0),
+        stream.id,
+      )
+      this.#writer.add(header)
+      this.#writer.add(block.subarray(at, end), isLast ? finishing : null)
+    }
+  }
+
+  sendData(stream: Http2Stream, chunk: Buffer, endStream: boolean): number {
+    if (this.#ended) return chunk.length
+    let sent = 0
+    do {
+      const room = Math.max(0, Math.min(stream.sendWindow, this.#window))
+      const length = Math.min(chunk.length - sent, MAX_PAYLOAD, room)
+      if (chunk.length > 0 && (length === 0 || this.#writer.congested)) return sent
+      this.#writeData(
+        stream,
+        chunk.subarray(sent, sent + length),
+        endStream && sent + length === chunk.length,
+      )
+      sent += length
+    } while (sent < chunk.length)
+    return sent
+  }
+
+  #writeData(stream: Http2Stream, content: Buffer, isLast: boolean): void {
+    const { length } = content
+    stream.sendWindow -= length
+    this.#window -= length
+    this.#guard.dataSent(length)
+    const header = Buffer.allocUnsafe(FRAME_HEADER)
+    writeFrameHeader(header, 0, length, DATA, isLast ? END_STREAM : 0, stream.id)
+    const finishing = isLast ? stream : null
+    this.#writer.add(header, length === 0 ? finishing : null)
+    if (length > 0) this.#writer.add(content, finishing)
+  }
+
+  /** The peer accepts more on the connection. Throws an Http2Error. */
+  widen(bytes: number): void {
+    this.#window += bytes
+    if (this.#window > MAX_WINDOW) throw new Http2Error(FLOW_CONTROL_ERROR, 'a window is too large')
+    this.pump()
+  }
+
+  waits(stream: Http2Stream): void {
+    this.#waiting.add(stream)
+  }
+
+  writable(): void {
+    if (this.#waiting.size > 0) this.pump()
+  }
+
+  /** Sends what waits, as far as windows and socket admit. */
+  pump(): void {
+    for (let progress = true; progress && !this.#ended && this.#waiting.size > 0;) {
+      progress = false
+      for (const stream of [...this.#waiting]) {
+        if (this.#writer.congested) return
+        this.#waiting.delete(stream)
+        if (!stream.isWaiting) continue
+        if (stream.pump()) progress = true
+        // Without room in its own window it waits for its WINDOW_UPDATE.
+        if (stream.isWaiting && stream.sendWindow > 0) this.#waiting.add(stream)
+      }
+    }
+  }
+
+  streamClosed(stream: Http2Stream): void {
+    this.#waiting.delete(stream)
+    this.#owner.streamClosed(stream)
+  }
+}

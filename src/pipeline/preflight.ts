@@ -1,0 +1,20 @@
+/** Sends the answer to a granted CORS preflight. */
+
+import type { Exchange } from '../http/server/exchange.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { ResponseFields } from '../http/wire/response-fields.ts'
+import { discardBody } from '../proxy/discard-body.ts'
+
+/** Bytes of an unread request body that are discarded after the response. */
+const MAX_DISCARDED = 64 * 1024
+
+/** @param lines `Access-Control-*` and Vary, each with its CRLF */
+export function grantPreflight(exchange: Exchange, lines: string): void {
+  const { request, response, id, expectsContinue } = exchange
+  // The client may send its body or leave it out (RFC 9110, section 10.1.1).
+  if (expectsContinue) response.shouldKeepAlive = false
+  const fields = ResponseFields.of(['Cache-Control', 'no-store', 'X-Request-Id', id])
+  response.writeHead(204, fields, null, new FieldLines(lines, null))
+  response.end()
+  discardBody(request, response, MAX_DISCARDED)
+}

@@ -1,0 +1,103 @@
+/** Begins the traces of requests, and hands their spans to the exporter. Loaded only where tracing is on. */
+
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from 'pino'
+import type { TracesConfig } from '../../config/open-telemetry/types.ts'
+import type { RequestTrace } from '../../http/server/exchange.ts'
+import type { FieldTable } from '../../http/wire/field-table.ts'
+import { rateLimited } from '../rate-limited.ts'
+import { printable } from '../readable.ts'
+import { Collector } from './collector.ts'
+import { SpanExporter, type SpanCounts } from './exporter.ts'
+import { newTraceId } from './ids.ts'
+import type { Encoding, Origin } from './otlp.ts'
+import { json } from './otlp-json.ts'
+import { protobuf } from './otlp-protobuf.ts'
+import { Sampler } from './sampler.ts'
+import { type Attribute, shortened, type Span } from './span.ts'
+import { type TraceParent, traceParentOf } from './trace-context.ts'
+import { SampledRequest, UnsampledRequest } from './traced-request.ts'
+
+/** ms that the end of the process waits for the collector. */
+const CLOSE_PATIENCE = 3000
+/** Characters of a collector's message in a log line. */
+const MAX_MESSAGE = 200
+
+export interface TracerPorts {
+  readonly logger: Logger
+  /** Counted up. */
+  readonly counts: SpanCounts
+  /** Of Seatgate. */
+  readonly version: string
+}
+
+export class Tracer {
+  readonly #propagates: boolean
+  readonly #sampler: Sampler
+  readonly #encoding: Encoding
+  readonly #collector: Collector
+  readonly #exporter: SpanExporter
+
+  constructor(config: TracesConfig, { logger, counts, version }: TracerPorts) {
+    this.#propagates = config.propagates
+    this.#sampler = new Sampler(config.sampler)
+    this.#encoding = config.protocol === 'http/json' ? json : protobuf
+    this.#collector = new Collector(config, this.#encoding)
+    const origin = originOf(config, version)
+    const lost = rateLimited(logger, 'spans are lost: the collector did not take them')
+    const collector = new URL(config.endpoint).origin
+    this.#exporter = new SpanExporter(
+      config.batches,
+      (spans, last, cut) => this.#collector.send(this.#encoding.batch(spans, origin), last, cut),
+      counts,
+      { lost: (spans, cause) => lost({ collector, spans, cause: describe(cause) }) },
+    )
+  }
+
+  /** The span that a request says is its parent; null: none, or propagation is off. */
+  parentOf(fields: FieldTable): TraceParent | null {
+    return this.#propagates ? traceParentOf(fields) : null
+  }
+
+  /** @param trusted the sender is a trusted proxy: its trace continues. Any other's is linked, and decides nothing */
+  begin(sender: TraceParent | null, trusted: boolean): RequestTrace {
+    const parent = trusted ? sender : null
+    const traceId = parent?.traceId ?? newTraceId()
+    const origin = { traceId, parent, link: trusted ? null : sender, propagates: this.#propagates }
+    if (!this.#sampler.samples(traceId, parent?.sampled ?? null)) return new UnsampledRequest(origin)
+    return new SampledRequest(origin, this.#record)
+  }
+
+  readonly #record = (span: Span): void => {
+    this.#exporter.add(() => this.#encoding.span(span))
+  }
+
+  /** Sends the spans that wait, for a bounded time. */
+  async close(): Promise<void> {
+    await this.#exporter.close(CLOSE_PATIENCE)
+    await this.#collector.close()
+  }
+}
+
+/** The resource: one process of a service. The attributes of the environment replace these. */
+function originOf({ resource }: TracesConfig, version: string): Origin {
+  const attributes = new Map<string, string>([
+    ['service.name', 'seatgate'],
+    ['service.version', version],
+    ['service.instance.id', randomUUID()],
+    ['host.name', hostname()],
+    // Not `opentelemetry`, which names its own SDK (Resource semantic conventions, "Telemetry SDK").
+    ['telemetry.sdk.language', 'nodejs'],
+    ['telemetry.sdk.name', 'seatgate'],
+    ['telemetry.sdk.version', version],
+    ...resource,
+  ])
+  const shortenedOnes = [...attributes].map(([name, value]): Attribute => [name, shortened(value)])
+  return { resource: shortenedOnes, scope: 'seatgate', version }
+}
+
+function describe(cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return printable(message.slice(0, MAX_MESSAGE))
+}

@@ -1,0 +1,161 @@
+/** A request cannot name one space to the gateway and another to the upstream. */
+
+import t from 'tap'
+import { raw } from '../support/client.ts'
+import { startWorld, type World } from '../support/world.ts'
+
+const table = (space: string, path: string, more = '') =>
+  `${more}space: ${space}\nupstream: main\nroutes:\n  GET ${path}: docs:read\n`
+
+const TABLES = {
+  'param.yaml': table('{ param: org }', '/o/{org}/a'),
+  'fixed.yaml': table('{ fixed: main }', '/fixed'),
+  'query.yaml': table('{ query: space }', '/query'),
+  'header.yaml': table('{ header: X-Org }', '/header'),
+  'label.yaml': table('{ host_label: 1 }', '/label', 'hosts: ["*.apps.example", "[::1]", 10.0.0.1, box]\n'),
+  'deep.yaml': table('{ host_label: 9 }', '/deep'),
+}
+
+async function start(t: Parameters<typeof startWorld>[0]) {
+  const world = await startWorld(t, {
+    routes: ['GET /space: docs:read', 'GET /me: authenticated'],
+    tables: TABLES,
+  })
+  await world.seat('Reader', ['main'], ['docs:read'])
+  const token = await world.token(['main:Reader'])
+  return { world, ask: (target: string, ...lines: string[]) => ask(world, token, target, lines) }
+}
+
+/** `200 main` with the space that reached the upstream, or the code. */
+async function ask(world: World, token: string, target: string, lines: readonly string[]): Promise<string> {
+  const host = lines.some((line) => line.startsWith('Host:')) ? [] : ['Host: a']
+  const head = [`GET ${target} HTTP/1.1`, ...host, `Authorization: Bearer ${token}`, ...lines]
+  const before = world.upstream.seen.length
+  const answer = await raw(world.port, `${head.join('\r\n')}\r\nConnection: close\r\n\r\n`)
+  const seen = world.upstream.seen[before]
+  if (seen !== undefined) return `200 ${seen.headers['x-seatgate-space']}`
+  return JSON.parse(answer.slice(answer.indexOf('{'))).code
+}
+
+t.test('each source, without a Space header and with the same one', async (t) => {
+  const { ask } = await start(t)
+  for (const lines of [[], ['Space: main']]) {
+    t.equal(await ask('/o/main/a', ...lines), '200 main')
+    t.equal(await ask('/fixed', ...lines), '200 main')
+    t.equal(await ask('/query?a=b&space=main', ...lines), '200 main')
+    t.equal(await ask('/query?space=m%61in', ...lines), '200 main')
+    t.equal(await ask('/query?sp%61ce=main', ...lines), '200 main')
+    t.equal(await ask('/header', 'X-Org: main', ...lines), '200 main')
+    t.equal(await ask('/label', 'Host: MAIN.apps.example.:80', ...lines), '200 main')
+  }
+})
+
+t.test('a Space header that says otherwise is a conflict, also where it would be allowed', async (t) => {
+  const { ask } = await start(t)
+  t.equal(await ask('/o/main/a', 'Space: other'), 'space_conflict')
+  t.equal(await ask('/o/other/a', 'Space: main'), 'space_conflict')
+  t.equal(await ask('/fixed', 'Space: other'), 'space_conflict')
+  t.equal(await ask('/fixed', 'Space: MAIN'), 'space_conflict', 'ids of spaces are case-sensitive')
+  t.equal(await ask('/query?space=main', 'Space: other'), 'space_conflict')
+  t.equal(await ask('/query?space=other', 'Space: main'), 'space_conflict')
+  t.equal(await ask('/header', 'X-Org: main', 'Space: other'), 'space_conflict')
+  t.equal(await ask('/label', 'Host: main.apps.example', 'Space: other'), 'space_conflict')
+})
+
+t.test('a missing source is space_required, whatever the Space header says', async (t) => {
+  const { ask } = await start(t)
+  for (const lines of [[], ['Space: main']]) {
+    t.equal(await ask('/query', ...lines), 'space_required')
+    t.equal(await ask('/query?spaces=main', ...lines), 'space_required')
+    t.equal(await ask('/query?SPACE=main', ...lines), 'space_required', 'in another case')
+    t.equal(await ask('/header', ...lines), 'space_required')
+    for (const host of ['[::1]', '10.0.0.1'])
+      t.equal(await ask('/label', `Host: ${host}`, ...lines), 'space_required')
+    t.equal(await ask('/deep', ...lines), 'space_required')
+  }
+  t.equal(await ask('/label', 'Host: box'), 'no_seat_in_space')
+})
+
+t.test('a query parameter that is sent twice, in any spelling, is refused', async (t) => {
+  const { world, ask } = await start(t)
+  const queries = [
+    'space=main&space=main',
+    'space=main&sp%61ce=other',
+    'sp%61ce=main&space=other',
+    '%73%70%61%63%65=main&space=main',
+    'space=main&SPACE=other',
+    'Space=other&space=main',
+    'space=main&space[]=other',
+    'space[]=other&space=main',
+    'space[0]=other&space=main',
+    'space%5B%5D=other&space=main',
+    'space=main&space',
+    'space=main&+space=other',
+    'space=main&%20space=other',
+    'space=main&space%00x=other',
+    'space=main;space=other',
+    'a=b;space=other&space=main',
+    'space=main&a=b;space=other',
+    'a=b;space=main',
+  ]
+  for (const query of queries) t.equal(await ask(`/query?${query}`), 'request_malformed', query)
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('a value that is no space id, or not decodable, is refused', async (t) => {
+  const { world, ask } = await start(t)
+  for (const value of [
+    '',
+    'a/b',
+    'a%2Fb',
+    'a%20b',
+    'a+b',
+    '%zz',
+    '%',
+    '%C3',
+    '%2561',
+    'a,b',
+    '-a',
+    '*',
+    'main;x=1',
+  ])
+    t.equal(await ask(`/query?space=${value}`), 'request_malformed', value)
+  t.equal(await ask('/query?%zz=1&space=main'), 'request_malformed', 'a name that is not decodable')
+  for (const value of ['a%20b', '%C3%A9', '-a', '*', 'a,b', 'a:b'])
+    t.equal(await ask(`/o/${value}/a`), 'request_malformed', value)
+  for (const value of ['a b', 'a:b', '', 'a/b'])
+    t.equal(await ask('/header', `X-Org: ${value}`), 'request_malformed', value)
+  t.equal(await ask('/label', 'Host: -a.apps.example'), 'request_malformed')
+  t.equal(await ask('/fixed', 'Space: a b'), 'request_malformed', 'a malformed Space header')
+  t.equal(await ask('/fixed', 'Space: main', 'Space: main'), 'request_malformed')
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('a header that is sent twice, or in another spelling, is refused', async (t) => {
+  const { world, ask } = await start(t)
+  t.equal(await ask('/header', 'X-Org: main', 'x-org: main'), 'request_malformed')
+  t.equal(await ask('/header', 'X-Org: main,other'), 'request_malformed')
+  t.equal(await ask('/header', 'X-Org: main', 'X_Org: other'), 'request_malformed')
+  t.equal(await ask('/header', 'X.Org: main'), 'request_malformed')
+  t.equal(world.upstream.seen.length, 0)
+})
+
+t.test('tables without a source are as before', async (t) => {
+  const { ask } = await start(t)
+  t.equal(await ask('/space?space=main'), 'space_required')
+  t.equal(await ask('/space', 'X-Org: main'), 'space_required')
+  t.equal(await ask('/space?space=other', 'Space: main'), '200 main')
+  t.equal(await ask('/me'), '200 undefined')
+})
+
+t.test('the log has the space and where it was read from, never the query', async (t) => {
+  const { world, ask } = await start(t)
+  await ask('/query?space=main&secret=x')
+  await ask('/space', 'Space: main')
+  const [query, header] = world
+    .log()
+    .filter((line) => line['msg'] === 'request' && line['route'] !== 'POST /v1/seats')
+  t.match(query, { space: 'main', space_by: 'query', path: '/query' })
+  t.match(header, { space: 'main', space_by: undefined })
+  t.notMatch(world.logText(), /secret/)
+})

@@ -1,0 +1,99 @@
+/** Commands that show or ask tables by host. */
+
+import t from 'tap'
+import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+
+const NAMED = `hosts: [api.example, "*.api.example"]
+prefix: /code
+strip_prefix: true
+space: { host_label: 1 }
+upstream: trainings
+routes: { GET /a: code:read }
+`
+const FILES = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
+const SEATS = 'tenant: acme\nseats: { Coder: { spaces: [main, dev], permissions: [code:read] } }\n'
+
+t.test('routes: a column and a member for hosts, only where there are some', async (t) => {
+  const plain = folderWith(t, FILES)
+  const [row] = JSON.parse((await seatgate(plain, ['routes', '--json'])).out)
+  t.notOk('host' in row)
+  const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED })
+  const rows = JSON.parse((await seatgate(cwd, ['routes', '--json'])).out)
+  t.match(rows[0], { host: null, path: '/v1/trainings' })
+  const named = rows.find(({ permission }: { permission: string }) => permission === 'code:read')
+  t.match(named, { host: 'api.example,*.api.example', path: '/code/a', method: 'GET' })
+  const { out } = await seatgate(cwd, ['routes', '--permission', 'code:read'])
+  t.match(out, /^GET +api\.example,\*\.api\.example +\/code\/a +code:read/)
+})
+
+t.test('explain --host', async (t) => {
+  const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED })
+  const explain = (...args: string[]) => seatgate(cwd, ['explain', 'GET', '/code/a', ...args])
+  const missing = await explain()
+  t.match(missing, { out: /^route_not_found/, err: /--host names one/ })
+  const caller = ['--tenant', 'acme', '--seat', 'Coder']
+  const found = await explain('--host', 'Main.api.example:443', ...caller)
+  t.match(
+    found.out,
+    /^no_seat_in_space[^]*GET api\.example\+1\/code\/a → trainings \(routes\/b\.yaml:6\)[^]*space +main/,
+  )
+  t.match((await explain('--host', 'main.api.example', '--space', 'dev', ...caller)).out, /^space_conflict/)
+  t.match((await explain('--host', 'a b')).out, /^request_malformed/)
+  t.match((await explain('--host', '%61pi.example')).out, /^request_malformed/)
+})
+
+t.test('who-can --host, can, test and diff', async (t) => {
+  const policy = `${SEATS}cases:
+  - { request: "GET /code/a", host: main.api.example, seats: [Coder], expect: allow }
+  - { request: "GET /code/a", host: other.api.example, seats: [Coder], expect: no_seat_in_space }
+assert:
+  - { host: "*.api.example", only: [Coder], may: "ANY /**" }
+  - { only: [], may: "GET /code/a" }
+`
+  const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED, 'policy.yaml': policy, 'seats.yaml': SEATS })
+  const seats = ['--seats', 'seats.yaml']
+  const who = await seatgate(cwd, [
+    'who-can',
+    'GET',
+    '/code/a',
+    '--host',
+    'dev.api.example',
+    '--json',
+    ...seats,
+  ])
+  t.match(JSON.parse(who.out), {
+    host: 'dev.api.example',
+    space: 'dev',
+    seats: [{ name: 'Coder', spaces: ['dev'] }],
+  })
+  const can = await seatgate(cwd, ['can', '--seat', 'Coder', '--json', ...seats])
+  const rows = JSON.parse(can.out).filter(({ seat }: { seat: string | null }) => seat !== null)
+  t.match(rows[0], { host: 'api.example,*.api.example', path: '/code/a', space: 'dev' })
+  const tested = await seatgate(cwd, ['test', 'policy.yaml', '--format', 'json'])
+  t.match(JSON.parse(tested.out), {
+    passed: 3,
+    failed: 1,
+    cases: [{ host: 'main.api.example' }, {}],
+    assertions: [
+      { ok: true },
+      { ok: false, counterexample: { request: 'GET /code/a', host: 'api.example' } },
+    ],
+  })
+  const before = folderWith(t, FILES)
+  const diff = await seatgate(cwd, ['diff', before, '.'])
+  t.equal(diff.code, 3)
+  t.match(diff.out, /^added {2}GET api\.example,\*\.api\.example\/code\/a\n/)
+  t.match(diff.out, /code:read → trainings, space: host_label 1, without \/code \(routes\/b\.yaml:6\)/)
+  t.match(diff.out, / e\.g\. GET api\.example\/code\/a/)
+})
+
+t.test('check: a wildcard that is shadowed, and the example of the manual', async (t) => {
+  const wild = 'host: "*.example"\nupstream: trainings\nroutes: { GET /a: public }\n'
+  const exact =
+    'host: a.example\nupstream: trainings\nroutes: { GET /v1/admin/x: admin:x, "ANY /v1/*": public }\n'
+  const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': wild, 'routes/c.yaml': exact })
+  const { code, err } = await seatgate(cwd, ['check'])
+  t.equal(code, 0)
+  t.match(err, /routes\/c\.yaml:1:7: warning: a\.example matches \*\.example .*\[shadowed_wildcard\]/)
+  t.match(err, /POST, PUT, PATCH, DELETE of its path can fall back .*\[wider_fallback\]/)
+})

@@ -1,0 +1,140 @@
+/** `cors` of a route table: its canonical form, and each fault with its place. */
+
+import t, { type Test } from 'tap'
+import { corsKey } from '../../src/model/cors.ts'
+import { BASE, Folder, tableFaults } from './support.ts'
+
+const ROUTES = 'routes:\n  GET /a: public\n'
+
+async function corsOf(t: Test, cors: string, env: NodeJS.ProcessEnv = {}) {
+  const folder = new Folder(t, {
+    'gateway.config.yaml': `${BASE}routes: [r.yaml]\n`,
+    'r.yaml': `upstream: main\n${cors}${ROUTES}`,
+  })
+  const { config, faults } = await folder.load(env)
+  if (config === null) throw new Error(faults.map((each) => each.message).join('\n'))
+  return { cors: config.routes[0]?.cors, hash: config.hash }
+}
+
+t.test('a table without it', async (t) => {
+  t.equal((await corsOf(t, '')).cors, undefined)
+})
+
+t.test('defaults', async (t) => {
+  t.same((await corsOf(t, 'cors: { origins: [https://app.example] }\n')).cors, {
+    origins: ['https://app.example'],
+    credentials: false,
+    headers: ['authorization', 'content-type', 'space', 'x-api-key'],
+    expose: ['retry-after', 'www-authenticate', 'x-request-id'],
+    maxAge: 600,
+  })
+})
+
+t.test('every key', async (t) => {
+  const { cors } = await corsOf(
+    t,
+    `cors:
+  origins: [https://app.example, http://localhost:3000]
+  credentials: true
+  headers: [If-Match, Authorization]
+  expose: [ETag, X-Request-Id]
+  max_age: 1500ms
+`,
+  )
+  t.same(cors, {
+    origins: ['https://app.example', 'http://localhost:3000'],
+    credentials: true,
+    headers: ['authorization', 'content-type', 'space', 'x-api-key', 'if-match'],
+    expose: ['retry-after', 'www-authenticate', 'x-request-id', 'etag'],
+    maxAge: 1,
+  })
+  t.ok(Object.isFrozen(cors) && Object.isFrozen(cors?.origins) && Object.isFrozen(cors?.headers))
+})
+
+t.test('origins are kept as browsers send them', async (t) => {
+  const origins = 'HTTPS://App.Example:443, "http://[0:0::1]:80", "${APP}", http://127.0.0.1:8080'
+  const { cors } = await corsOf(t, `cors: { origins: [${origins}] }\n`, { APP: 'https://b.example:8443' })
+  t.same(cors?.origins, [
+    'https://app.example',
+    'http://[::1]',
+    'https://b.example:8443',
+    'http://127.0.0.1:8080',
+  ])
+})
+
+/** The keys of `cors`, one a line from line 3 on → the faults. */
+const FAULTS: readonly (readonly [string, readonly RegExp[]])[] = [
+  ['credentials: true', [/^2:1: cors must have the key "origins"/]],
+  ['origins: []', [/^3:12: origins must have at least one entry/]],
+  ['origins: https://app.example', [/^3:12: origins must be a list/]],
+  [
+    'origins: [https://app.example/]',
+    [/^3:13: origins\[0\]: "https:\/\/app.example\/" must be scheme, host and port only/],
+  ],
+  ['origins: [https://app.example/path]', [/^3:13: .*must be scheme, host and port only/]],
+  ['origins: [https://app.example?q]', [/^3:13: .*must be scheme, host and port only/]],
+  ['origins: [https://u:p@app.example]', [/^3:13: .*user name or a password/]],
+  ['origins: [app.example]', [/^3:13: .*does not begin with http/]],
+  ['origins: [ftp://app.example]', [/^3:13: .*does not begin with http/]],
+  ['origins: [file:///]', [/^3:13: .*does not begin with http/]],
+  ['origins: ["null"]', [/^3:13: origins\[0\]: "null" is the origin of sandboxed pages/]],
+  ['origins: ["https://*.example"]', [/^3:13: .*has a wildcard/]],
+  ['origins: ["https://*"]', [/^3:13: .*has a wildcard/]],
+  ['origins: [https://bücher.example]', [/^3:13: .*has a host that is not/]],
+  ['origins: [https://app.example, "HTTPS://APP.example:443"]', [/^3:34: origins\[1\]: .* is listed twice/]],
+  ['origins: ["https://a.example, https://b.example"]', [/^3:13: .*has a host|must be scheme/]],
+  ['origins: [https://a.example:0]', [/^3:13: .*has a port/]],
+  ['origins: ["*", https://app.example]', [/^3:12: origins: \* is every origin: list it alone/]],
+  ['origins: ["*"]\n  credentials: true', [/^4:16: credentials: not allowed with \* in origins/]],
+  ['origins: [https://a.example]\n  credentials: yes please', [/^4:16: credentials must be true or false/]],
+  ['origins: [https://a.example]\n  headers: ["*"]', [/^4:13: headers\[0\]: "\*" is no header name/]],
+  ['origins: [https://a.example]\n  headers: [x-a, X-A]', [/^4:18: headers\[1\]: "X-A" is listed twice/]],
+  ['origins: [https://a.example]\n  headers: ["a b"]', [/^4:13: headers\[0\]: "a b" is not a header name/]],
+  ['origins: [https://a.example]\n  expose: ["x: 1"]', [/^4:12: expose\[0\]: .* is not a header name/]],
+  ['origins: [https://a.example]\n  expose: ["*"]', [/^4:12: expose\[0\]: "\*" is no header name/]],
+  ['origins: [https://a.example]\n  max_age: 2d', [/^4:12: max_age: "2d" is too long: the maximum is 24h/]],
+  ['origins: [https://a.example]\n  max_age: 600', [/^4:12: max_age must be a string such as/]],
+  [
+    'origins: [https://a.example]\n  maxage: 1h',
+    [/^4:3: "maxage" is not a known key \(did you mean "max_age"\?\)/],
+  ],
+]
+
+t.test('faults', async (t) => {
+  for (const [keys, expected] of FAULTS) {
+    const faults = await tableFaults(t, `upstream: main\ncors:\n  ${keys}\n${ROUTES}`)
+    t.equal(faults.length, expected.length, `${keys}: ${faults.join('; ')}`)
+    for (const [i, pattern] of expected.entries()) t.match(faults[i], pattern, keys)
+  }
+})
+
+t.test('a header cannot be written into another', async (t) => {
+  for (const name of ['x\\r\\nSet-Cookie', 'x\\ny', 'a,b', ''])
+    for (const key of ['headers', 'expose']) {
+      const text = `upstream: main\ncors: { origins: [https://a.example], ${key}: ["${name}"] }\n${ROUTES}`
+      t.equal((await tableFaults(t, text)).length, 1, `${key} ${name}`)
+    }
+})
+
+t.test('the content hash', async (t) => {
+  const { hash: without } = await corsOf(t, '')
+  const of = async (text: string) => (await corsOf(t, `cors: { ${text} }\n`)).hash
+  const first = await of('origins: [https://a.example, https://b.example], headers: [x-a, x-b]')
+  t.not(first, without, 'the table has a policy')
+  t.equal(await of('origins: [https://b.example, https://a.example], headers: [x-b, x-a, space]'), first)
+  const others = [
+    'origins: [https://a.example]',
+    'origins: [https://a.example, https://b.example]',
+    'origins: [https://a.example, https://b.example], headers: [x-a, x-b], credentials: true',
+    'origins: [https://a.example, https://b.example], headers: [x-a, x-b], expose: [etag]',
+    'origins: [https://a.example, https://b.example], headers: [x-a, x-b], max_age: 1h',
+  ]
+  const hashes = new Set([without, first])
+  for (const each of others) hashes.add(await of(each))
+  t.equal(hashes.size, 2 + others.length, 'each part of a policy counts')
+})
+
+t.test('lists are no text', async (t) => {
+  const base = { credentials: false, headers: [], expose: [], maxAge: 1 }
+  t.not(corsKey({ ...base, origins: ['a,b'] }), corsKey({ ...base, origins: ['a', 'b'] }))
+})

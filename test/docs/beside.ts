@@ -1,0 +1,127 @@
+/** A proxy with a configuration of the manual, between clients and a service, which asks a gateway about each request. */
+
+import { writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { acceptOf } from '../../src/proxy/websocket/handshake.ts'
+import { keyFile } from '../identity/support.ts'
+import { type Asking, startAsking } from '../external-authorization/support.ts'
+import { type Answer, Client } from '../support/client.ts'
+import { findProgram, type ProgramName } from '../support/servers/binaries.ts'
+import { Child } from '../support/servers/child.ts'
+import { serverFolder } from '../support/servers/folder.ts'
+import { onReservedPort } from '../support/servers/ports.ts'
+import { runnable } from './pages.ts'
+
+const PAGE = 'docs/beside-other-proxies.md'
+
+export interface SeenRequest {
+  readonly method: string
+  readonly url: string
+  /** Name → values, in lower case. */
+  readonly fields: ReadonlyMap<string, readonly string[]>
+}
+
+export interface Beside extends Asking {
+  readonly proxyPort: number
+  /** What reached the service, in order. */
+  readonly seen: readonly SeenRequest[]
+  send(method: string, path: string, headers?: Record<string, string> | readonly string[]): Promise<Answer>
+}
+
+export interface ProxyFiles {
+  readonly program: ProgramName
+  /** Name of a file → its text. @param folder where they are */
+  files(folder: string): Readonly<Record<string, string>>
+  args(folder: string): readonly string[]
+}
+
+/** @param files the proxy's, of the text of blocks */
+export async function startBeside(
+  t: Test,
+  files: (block: (language: string) => string) => ProxyFiles,
+): Promise<Beside> {
+  const top = [`identity: { lifetime: 5m, keys: [${keyFile(t)}] }`]
+  const asking = await startAsking(t, { top })
+  const seen: SeenRequest[] = []
+  const service = await startService(t, seen)
+  const proxyPort = await onReservedPort(t, async (port) => {
+    const block = (language: string) => blockText(language, { decision: asking.port, service, port })
+    await startProxy(t, files(block), port)
+    return port
+  })
+  const client = new Client(proxyPort)
+  t.teardown(() => client.close())
+  return {
+    ...asking,
+    proxyPort,
+    seen,
+    send: (method, path, headers = {}) => client.send(method, path, headers),
+  }
+}
+
+function blockText(language: string, ports: { decision: number; service: number; port: number }): string {
+  const [block] = runnable(PAGE, language)
+  if (block === undefined) throw new Error(`${PAGE} has no block of ${language}`)
+  return block.text
+    .replaceAll('127.0.0.1:9191', `127.0.0.1:${ports.decision}`)
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${ports.service}`)
+    .replace(/(listen |bind :|^:)8080/m, (_, before: string) => `${addressBefore(before)}${ports.port}`)
+}
+
+/** Tests listen on loopback alone; Caddy by `default_bind`. */
+function addressBefore(before: string): string {
+  if (before === 'listen ') return 'listen 127.0.0.1:'
+  return before === 'bind :' ? 'bind 127.0.0.1:' : before
+}
+
+async function startProxy(t: Test, { program, files, args }: ProxyFiles, port: number): Promise<void> {
+  const folder = serverFolder(t, program)
+  for (const [name, text] of Object.entries(files(folder))) writeFileSync(join(folder, name), text)
+  const child = await Child.start({ program: await findProgram(program), args: args(folder), folder })
+  t.teardown(() => child.end('SIGTERM'))
+  await child.ready(() => accepts(port))
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', () => resolve(false))
+  })
+}
+
+/** Answers each request, and each handshake of a WebSocket. */
+async function startService(t: Test, seen: SeenRequest[]): Promise<number> {
+  const server = createServer((request, response) => {
+    seen.push(seenOf(request))
+    request.resume().on('end', () => response.end('from the service'))
+  })
+  server.on('upgrade', (request, socket) => {
+    seen.push(seenOf(request))
+    const accept = acceptOf(String(request.headers['sec-websocket-key']))
+    socket.on('error', () => {})
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function seenOf({ method = '', url = '', rawHeaders }: IncomingMessage): SeenRequest {
+  const fields = new Map<string, string[]>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = (rawHeaders[i] ?? '').toLowerCase()
+    fields.set(name, [...(fields.get(name) ?? []), rawHeaders[i + 1] ?? ''])
+  }
+  return { method, url, fields }
+}

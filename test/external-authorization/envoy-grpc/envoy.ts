@@ -1,0 +1,182 @@
+/**
+ * Envoy's questions as its check_request_utils.cc makes them (`CheckRequestUtils::createHttpCheck`), and what its filter
+ * does with the answer (ext_authz.cc: headers are set, then removed).
+ */
+
+import { Client, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+
+type Method = 'Check' | 'Other'
+
+interface Definition {
+  readonly path: string
+  readonly requestSerialize: (value: object) => Buffer
+  readonly responseDeserialize: (bytes: Buffer) => object
+}
+
+const SERVICE = loadSync(join(import.meta.dirname, 'authorization.proto'), {
+  keepCase: true,
+  longs: Number,
+  defaults: true,
+})['envoy.service.auth.v3.Authorization'] as unknown as Readonly<Record<Method, Definition>>
+
+/** The request that a client sends to Envoy. */
+export interface ClientsRequest {
+  readonly method?: string
+  readonly path?: string
+  readonly host?: string
+  readonly protocol?: string
+  /** Lines in order, names in lower case; values are latin1. */
+  readonly headers?: readonly (readonly [string, string])[]
+  readonly address?: string
+}
+
+interface Option {
+  readonly header: { readonly key: string; readonly value: string }
+  readonly append_action: number
+  readonly keep_empty_value: boolean
+}
+
+export interface CheckResponse {
+  readonly status: { readonly code: number } | null
+  readonly denied_response?: {
+    readonly status: { readonly code: number }
+    readonly headers: readonly Option[]
+    readonly body: string
+  } | null
+  readonly ok_response?: {
+    readonly headers: readonly Option[]
+    readonly headers_to_remove: readonly string[]
+  } | null
+}
+
+/** Envoy replaces bytes that are no UTF-8 (`MessageUtil::sanitizeUtf8String`). */
+function sanitized(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('utf8').replaceAll('\ufffd', '!')
+}
+
+/** The message as an object. @param isRaw `encode_raw_headers` */
+export function checkRequest(request: ClientsRequest, isRaw = true): object {
+  const {
+    method = 'GET',
+    path = '/v1/trainings/7',
+    host = 'api.example.com',
+    protocol = 'HTTP/1.1',
+  } = request
+  const lines: (readonly [string, string])[] = [
+    [':authority', host],
+    [':path', path],
+    [':method', method],
+    [':scheme', 'https'],
+    ...(request.headers ?? []),
+  ]
+  const http = {
+    id: '4711',
+    method: sanitized(method),
+    path: sanitized(path),
+    host: sanitized(host),
+    scheme: 'https',
+    size: -1,
+    protocol,
+    ...(isRaw ? { header_map: headerMap(lines) } : { headers: merged(lines) }),
+  }
+  const socket_address = { address: request.address ?? '203.0.113.9', port_value: 50_000 }
+  return {
+    attributes: {
+      source: { address: { socket_address } },
+      destination: { address: { socket_address: { address: '10.0.0.1', port_value: 443 } } },
+      request: { time: { seconds: 1_764_000_000, nanos: 5 }, http },
+      context_extensions: { virtual_host: 'api' },
+    },
+  }
+}
+
+function headerMap(lines: readonly (readonly [string, string])[]): object {
+  return { headers: lines.map(([key, value]) => ({ key, raw_value: Buffer.from(value, 'latin1') })) }
+}
+
+function merged(lines: readonly (readonly [string, string])[]): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of lines) {
+    const before = headers[name]
+    headers[name] = before === undefined ? sanitized(value) : `${before},${sanitized(value)}`
+  }
+  return headers
+}
+
+export function serialized(message: object): Buffer {
+  return SERVICE.Check.requestSerialize(message)
+}
+
+/** An answer; a part that it has not is null or undefined. */
+export function deserialized(bytes: Buffer): CheckResponse {
+  return SERVICE.Check.responseDeserialize(bytes) as CheckResponse
+}
+
+export interface Outcome {
+  readonly status: StatusObject
+  readonly answer: CheckResponse | null
+}
+
+export class Envoy {
+  readonly client: Client
+
+  constructor(t: Test, port: number) {
+    this.client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+    })
+    t.teardown(() => this.client.close())
+  }
+
+  /** The answer to a question; throws where the call fails. */
+  async check(request: ClientsRequest, isRaw = true): Promise<CheckResponse> {
+    const { status, answer } = await this.send(serialized(checkRequest(request, isRaw)))
+    if (answer === null) throw new Error(`the call failed: ${status.code} ${status.details}`)
+    return answer
+  }
+
+  /** @param message the bytes of a CheckRequest, or any others */
+  send(message: Buffer, method: Method = 'Check'): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>()
+    let answer: CheckResponse | null = null
+    const call = this.client.makeUnaryRequest(
+      SERVICE[method].path,
+      (bytes: Buffer) => bytes,
+      deserialized,
+      message,
+      new Metadata(),
+      (_: ServiceError | null, received?: CheckResponse) => {
+        answer = received ?? null
+      },
+    )
+    call.on('status', (status: StatusObject) => setImmediate(() => resolve({ status, answer })))
+    return promise
+  }
+}
+
+/** The header fields that the upstream gets: null where Envoy refuses the request. Names in lower case. */
+export function forwardedHeaders(
+  request: ClientsRequest,
+  { status, ok_response }: CheckResponse,
+): Map<string, string[]> | null {
+  if (status?.code !== 0) return null
+  const fields = new Map<string, string[]>()
+  for (const [name, value] of request.headers ?? []) fields.set(name, [...(fields.get(name) ?? []), value])
+  for (const { header, append_action } of ok_response?.headers ?? []) {
+    if (append_action !== 2) throw new Error('Envoy appends by any other action')
+    fields.set(header.key, [header.value])
+  }
+  for (const name of ok_response?.headers_to_remove ?? []) fields.delete(name)
+  return fields
+}
+
+/** The response to the client. */
+export function deniedResponse({ status, denied_response }: CheckResponse) {
+  if (status === null || status.code === 0 || denied_response === undefined || denied_response === null)
+    throw new Error('the request is not denied')
+  const headers = Object.fromEntries(denied_response.headers.map(({ header }) => [header.key, header.value]))
+  return { grpcStatus: status.code, status: denied_response.status.code, headers, body: denied_response.body }
+}

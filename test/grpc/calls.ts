@@ -1,0 +1,69 @@
+/** A call of each kind, with all that a gRPC client must get: messages, both sections of metadata, and the status. */
+
+import type { Test } from 'tap'
+import { type Caller, next, whole } from './client.ts'
+import type { Talk } from './service.ts'
+
+export async function everyCall(t: Test, caller: Caller, talk: Talk): Promise<void> {
+  await t.test('unary', async (t) => {
+    const { messages, initial, status } = await caller.unary('hello')
+    t.same(messages, ['hello!'])
+    t.same(initial?.get('x-initial'), ['first'])
+    t.same(initial?.get('x-bytes-bin'), [Buffer.from([0, 255, 10])])
+    t.equal(status.code, 0)
+    t.same(status.metadata.get('x-final'), ['done'])
+  })
+  await t.test('a large message each way', async (t) => {
+    const text = 'x'.repeat(3_000_000)
+    t.ok((await caller.unary(text)).messages[0] === `${text}!`)
+  })
+  await t.test('a status other than 0, with its trailers', async (t) => {
+    const { messages, status } = await caller.unary('fail')
+    t.same(messages, [])
+    t.equal(status.code, 9)
+    t.equal(status.details, 'not now')
+    t.same(status.metadata.get('x-final'), ['failed'])
+    t.equal((await caller.unary('crash')).status.details, 'a line\nand 100 % of it: ä')
+  })
+  await t.test('a deadline', async (t) => {
+    const deadline = Date.now() + 300
+    const { status } = await caller.unary('hold', { deadline })
+    t.equal(status.code, 4)
+    const sent = talk.calls.at(-1)?.deadline ?? Infinity
+    t.ok(Math.abs(sent - deadline) < 250, `the service knows it: ${sent - deadline} ms apart`)
+  })
+  await t.test('a stream of requests', async (t) => {
+    const { answer, status } = await caller.collect(['a', 'b', 'c'])
+    t.equal(answer, 'a b c!')
+    t.equal(status.code, 0)
+    t.same(status.metadata.get('x-final'), ['done'])
+  })
+  await t.test('a stream of responses', async (t) => {
+    const { messages, status } = await whole(caller.count('500'))
+    t.equal(messages.length, 500)
+    t.equal(messages.at(-1), '500')
+    t.same(status.metadata.get('x-final'), ['done'])
+  })
+  await t.test('both streams by turns: each side answers the other', async (t) => {
+    const call = caller.chat()
+    const ended = whole(call)
+    for (const text of ['a', 'b', 'c']) {
+      call.write(text)
+      t.equal(await next(call), `${text}!`)
+    }
+    call.end()
+    const { messages, initial, status } = await ended
+    t.same(messages, ['a!', 'b!', 'c!'])
+    t.same(initial?.get('x-initial'), ['first'])
+    t.equal(status.code, 0)
+    t.same(status.metadata.get('x-final'), ['done'])
+  })
+  await t.test('a stream that the service ends with a status', async (t) => {
+    const call = caller.chat()
+    const ended = whole(call)
+    call.write('fail')
+    const { status } = await ended
+    t.equal(status.code, 9)
+    t.same(status.metadata.get('x-final'), ['failed'])
+  })
+}

@@ -1,0 +1,71 @@
+/** gRPC through the gateway: clients and services of @grpc/grpc-js get the same as without it. */
+
+import { once } from 'node:events'
+import t from 'tap'
+import { everyCall } from './calls.ts'
+import { next, whole } from './client.ts'
+import { seatForAll, startGrpcWorld } from './world.ts'
+
+t.test('every kind of call', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t)
+  const client = await caller(await seatForAll(world), { 'x-sent': 'metadata', 'x-sent-bin': 'AP8=' })
+  await everyCall(t, client, talk)
+  const [first] = talk.calls
+  t.same(first?.metadata.get('x-sent'), ['metadata'])
+  t.same(first?.metadata.get('x-seatgate-user'), ['alice'])
+  t.same(first?.metadata.get('authorization'), [], 'the credential stays at the gateway')
+})
+
+t.test('a cancelled call is cancelled at the service at once', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t)
+  const call = (await caller(await seatForAll(world))).chat()
+  call.on('error', () => {})
+  call.write('hold')
+  await once(talk.events, 'message')
+  const cancelled = once(talk.events, 'cancelled')
+  call.cancel()
+  t.same(await cancelled, ['Chat'])
+})
+
+t.test('a deadline that passes cancels the call at the service', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t)
+  const client = await caller(await seatForAll(world))
+  const cancelled = once(talk.events, 'cancelled')
+  const { status } = await whole(client.count('silent', { deadline: Date.now() + 300 }))
+  t.equal(status.code, 4)
+  t.same(await cancelled, ['Count'])
+})
+
+t.test('many streams at once, each with its own messages', async (t) => {
+  const { world, caller } = await startGrpcWorld(t)
+  const seats = await seatForAll(world)
+  // More than one connection to the service carries.
+  const clients = [await caller(seats), await caller(seats)]
+  const calls = clients.flatMap((client) => Array.from({ length: 60 }, () => client.chat()))
+  const ended = calls.map((call) => whole(call))
+  for (const [i, call] of calls.entries()) {
+    call.write(`a${i}`)
+    t.equal(await next(call), `a${i}!`)
+  }
+  for (const [i, call] of calls.entries()) {
+    call.write(`b${i}`)
+    call.end()
+  }
+  for (const [i, each] of ended.entries()) {
+    const { messages, status } = await each
+    t.same(messages, [`a${i}!`, `b${i}!`])
+    t.equal(status.code, 0)
+  }
+})
+
+t.test('a service that stops: its calls fail with 14, which clients may retry', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t)
+  const client = await caller(await seatForAll(world))
+  const call = client.chat()
+  const ended = whole(call)
+  call.write('a')
+  await next(call)
+  talk.server.forceShutdown()
+  t.equal((await ended).status.code, 14)
+  t.equal((await client.unary('b')).status.code, 14)
+})

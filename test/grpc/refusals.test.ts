@@ -1,0 +1,164 @@
+/** Refusals of calls of gRPC: a status that its clients understand, and the code in the log. */
+
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect, type ServerHttp2Stream } from 'node:http2'
+import t from 'tap'
+import { grpcStatusOf, percentEncoded } from '../../src/http/server/grpc-problem.ts'
+import { type ErrorCode, errors, Refusal } from '../../src/model/errors.ts'
+import { serve2 } from '../proxy/http2/support.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
+import type { World } from '../support/world.ts'
+import { whole } from './client.ts'
+import { pathOf } from './service.ts'
+import { ROUTES, seatForAll, startGrpcWorld } from './world.ts'
+
+t.test('the status of each refusal', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t, {
+    routes: [...ROUTES.slice(0, 2), `GET ${pathOf('Count')}: public`],
+    upstream: ['response_timeout: 200ms'],
+  })
+  await world.seat('Talker', ['north'], ['talk:unary'])
+  const seats = ['north:Talker']
+  const nobody = await caller(null)
+  t.match((await nobody.unary('a')).status, { code: 16, details: /^credentials_missing: / })
+  const wrong = await caller(null, { authorization: 'Bearer a.b.c', space: 'north' })
+  t.match((await wrong.unary('a')).status, { code: 16, details: /^token_invalid: / })
+  const client = await caller(seats)
+  t.equal((await client.unary('a')).status.code, 0)
+  t.match((await client.collect(['a'])).status, { code: 7, details: /^permission_denied: / })
+  t.match((await whole(client.count('1'))).status, { code: 13, details: /^method_not_allowed: / })
+  t.match((await whole(client.chat())).status, { code: 12, details: /^route_not_found: / })
+  const nowhere = await caller(seats, { space: 'south' })
+  t.match((await nowhere.unary('a')).status, { code: 7, details: /^no_seat_in_space: / })
+  const calls = talk.calls.length
+  t.equal(calls, 1, 'the service saw the allowed call only')
+  talk.server.forceShutdown()
+  t.match((await client.unary('a')).status, { code: 14 })
+  t.match(await lineOf(world, 'credentials_missing'), { status: 200, grpc_status: 16, level: 'info' })
+  t.match(await lineOf(world, 'allow'), { status: 200, grpc_status: 0 })
+  const unreachable = await lineOf(world, /^upstream_/)
+  t.match(unreachable, { status: 200, grpc_status: 14, level: 'error' })
+})
+
+t.test('a service without an answer in time', async (t) => {
+  const { world, caller } = await startGrpcWorld(t, { upstream: ['response_timeout: 100ms'] })
+  const client = await caller(await seatForAll(world))
+  t.match((await client.collect([])).status, { code: 0 })
+  const { status } = await client.collect(['hold'])
+  t.match(status, { code: 14, details: /^upstream_timeout: / })
+})
+
+t.test('a stream that is silent on both sides, and one that is not', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t, { upstream: ['body_timeout: 300ms'] })
+  const client = await caller(await seatForAll(world))
+  const call = client.chat()
+  const ended = whole(call)
+  // The service answers nothing, for longer than body_timeout.
+  for (let i = 0; i < 6; i++) {
+    call.write('hold')
+    await once(talk.events, 'message')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  const cancelled = once(talk.events, 'cancelled')
+  const { status } = await ended
+  t.match(status, { code: 14, details: /^upstream_timeout: / })
+  await cancelled
+  t.equal(talk.calls.length, 1)
+})
+
+t.test('over HTTP/1.1 it is a problem document', async (t) => {
+  const { world } = await startGrpcWorld(t)
+  const asked = request({
+    port: world.port,
+    method: 'POST',
+    path: pathOf('Unary'),
+    headers: { 'content-type': 'application/grpc' },
+  })
+  asked.end()
+  const [response] = await once(asked, 'response')
+  t.equal(response.statusCode, 401)
+  t.equal(response.headers['content-type'], 'application/problem+json')
+  response.resume()
+})
+
+t.test('every code has a status', (t) => {
+  const of = (code: ErrorCode) => grpcStatusOf(new Refusal(code, ''))
+  t.equal(of('credentials_ambiguous'), 16)
+  for (const code of Object.keys(errors) as ErrorCode[]) {
+    const { status } = errors[code]
+    const expected = { 401: 16, 403: 7, 404: 12, 429: 8, 502: 14, 503: 14, 504: 14 }[status as number]
+    if (code !== 'credentials_ambiguous') t.equal(of(code), expected ?? 13, code)
+  }
+  t.end()
+})
+
+t.test('the message is percent-encoded', (t) => {
+  t.equal(percentEncoded('plain ~ text'), 'plain ~ text')
+  t.equal(percentEncoded('100 %\r\nä\x7f'), '100 %25%0D%0A%C3%A4%7F')
+  t.end()
+})
+
+t.test('a withdrawn Seat ends an open stream with status 7', async (t) => {
+  const { world, talk, caller } = await startGrpcWorld(t)
+  const id = await world.seat('Talker', ['north'], ['talk:chat'])
+  const client = await caller(['north:Talker'])
+  const call = client.chat()
+  const ended = whole(call)
+  call.write('a')
+  await once(call, 'data')
+  const cancelled = once(talk.events, 'cancelled')
+  await world.admin('DELETE', `/v1/seats/${id}`)
+  const { messages, status } = await ended
+  t.same(messages, ['a!'])
+  t.equal(status.code, 7)
+  t.match(status.details, /^permission_denied: /)
+  t.same(await cancelled, ['Chat'], 'the service learns it at once')
+  t.match(await lineOf(world, 'permission_denied'), { status: 200, grpc_status: 7 })
+})
+
+t.test('a response that is not of gRPC is cut, as it would look complete', async (t) => {
+  const held = Promise.withResolvers<ServerHttp2Stream>()
+  const { port } = await serve2(t, (stream) => {
+    stream.respond({ 'content-type': 'text/plain' })
+    stream.write('half')
+    held.resolve(stream)
+  })
+  const { world, secured } = await startGrpcWorld(t, { target: `http://127.0.0.1:${port}` })
+  const id = await world.seat('Talker', ['north'], ['talk:chat'])
+  const session = connect(`https://localhost:${secured}`, { ca: CERTIFICATES.server.ca })
+  t.teardown(() => session.destroy())
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': pathOf('Chat'),
+    'content-type': 'application/grpc',
+    authorization: `Bearer ${await world.token(['north:Talker'])}`,
+    space: 'north',
+  })
+  stream.on('error', () => {})
+  stream.resume()
+  let trailers = false
+  stream.on('trailers', () => {
+    trailers = true
+  })
+  const upstream = await held.promise
+  const closed = once(upstream, 'close')
+  await world.admin('DELETE', `/v1/seats/${id}`)
+  await closed
+  if (!stream.closed) await once(stream, 'close')
+  t.equal(trailers, false)
+  t.equal(stream.rstCode, 2)
+})
+
+/** The access line with this code, once it is written. */
+async function lineOf(world: World, code: string | RegExp): Promise<Record<string, unknown>> {
+  const isOne = (line: Record<string, unknown>) =>
+    line.msg === 'request' &&
+    line.grpc_status !== undefined &&
+    (typeof code === 'string' ? line.code === code : code.test(String(line.code)))
+  for (;;) {
+    const line = world.log().find(isOne)
+    if (line !== undefined) return line
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,163 @@
+/** The pool of a target of HTTP/2: streams shared by owner, the limits, and the end of connections. */
+
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { Http2Pool } from '../../../src/http/client/http2-pool.ts'
+import type { PoolSettings } from '../../../src/http/client/connection-pool.ts'
+import type {
+  RequestOwner,
+  ResponseHead,
+  ResponseReceiver,
+  UpstreamRequest,
+} from '../../../src/http/client/upstream-request.ts'
+import { closedPort, eventually } from '../../proxy/support.ts'
+import { answer, frame, GOAWAY, HEADERS, RST_STREAM, serveFrames, SETTINGS } from '../../proxy/http2/raw.ts'
+
+const ALICE = { tenant: 'acme', caller: 'alice' }
+const BOB = { tenant: 'acme', caller: 'bob' }
+
+class Result implements ResponseReceiver {
+  readonly owner: RequestOwner
+  status = 0
+  error: (Error & { code?: string }) | null = null
+  begun = false
+  readonly over: Promise<void>
+  #done = () => {}
+
+  constructor(owner: RequestOwner) {
+    this.owner = owner
+    this.over = new Promise((resolve) => {
+      this.#done = resolve
+    })
+  }
+
+  connected(): boolean {
+    this.begun = true
+    return true
+  }
+  requestProgress(): void {}
+  responseStarted(): void {}
+  head({ status }: ResponseHead): void {
+    this.status = status
+  }
+  data(): void {}
+  ended(): void {
+    this.#done()
+  }
+  failed(error: Error): void {
+    this.error = error
+    this.#done()
+  }
+}
+
+function settings(port: number, more: Partial<PoolSettings> = {}): PoolSettings {
+  return {
+    host: '127.0.0.1',
+    port,
+    tls: null,
+    authority: `127.0.0.1:${port}`,
+    connectTimeout: 5000,
+    bodyTimeout: 5000,
+    keepAlive: 5000,
+    keepAliveMax: 5000,
+    connections: 1,
+    uploads: 5,
+    evictionDelay: 50,
+    ...more,
+  }
+}
+
+function ask(pool: Http2Pool, owner: RequestOwner = ALICE, more: Partial<UpstreamRequest> = {}): Result {
+  const result = new Result(owner)
+  const request = { method: 'GET', path: '/', headers: [], host: null, body: null, length: null, ...more }
+  pool.dispatch(request, result)
+  return result
+}
+
+/** SETTINGS that permit this number of streams. */
+function permitting(streams: number): Buffer {
+  return frame(SETTINGS, 0, 0, Buffer.from([0, 3, 0, 0, 0, streams]))
+}
+
+t.test('waiting requests are taken by caller in turn, and cancelled ones not at all', async (t) => {
+  const { port, connections } = await serveFrames(t, () => {}, permitting(1))
+  const pool = new Http2Pool(settings(port))
+  t.teardown(() => pool.destroy())
+  const first = ask(pool)
+  await eventually(() => connections[0]?.count(HEADERS) === 1)
+  const waiting = [ask(pool), ask(pool), ask(pool, BOB)]
+  const [second, third, bob] = waiting
+  if (second === undefined || third === undefined || bob === undefined) throw new Error('three')
+  const cancelled = ask(pool, BOB)
+  t.equal(pool.cancel(cancelled), true)
+  for (const [i, each] of [first, second, bob, third].entries()) {
+    await eventually(() => connections[0]?.count(HEADERS) === i + 1)
+    connections[0]?.send(answer(i * 2 + 1))
+    await each.over
+    t.match(each, { status: 200, error: null })
+  }
+  t.equal(cancelled.begun, false)
+  t.equal(connections.length, 1)
+})
+
+t.test(
+  'a caller with the most uploads loses its slowest one to another caller; the connection goes on',
+  async (t) => {
+    const { port, connections } = await serveFrames(t, () => {})
+    const pool = new Http2Pool(settings(port, { uploads: 3 }))
+    t.teardown(() => pool.destroy())
+    const upload = (owner: RequestOwner) => {
+      const body: Readable & { complete?: boolean } = new Readable({ read() {} })
+      return ask(pool, owner, { method: 'POST', body, length: Infinity })
+    }
+    const held = [upload(ALICE), upload(ALICE), upload(ALICE)]
+    await eventually(() => connections[0]?.count(HEADERS) === 3)
+    t.equal(pool.uploadsFull, true)
+    const bob = upload(BOB)
+    await eventually(() => bob.begun)
+    const ended = held.filter(({ error }) => error !== null)
+    t.match(ended, [{ error: { code: 'DISPLACED' } }])
+    t.equal(ended.length, 1)
+    await eventually(() => connections[0]?.count(RST_STREAM) === 1)
+    t.equal(connections.length, 1)
+  },
+)
+
+t.test('a connection that can not be opened fails all that waits for it', async (t) => {
+  const pool = new Http2Pool(settings(await closedPort()))
+  t.teardown(() => pool.destroy())
+  const all = Array.from({ length: 20 }, () => ask(pool))
+  for (const each of all) {
+    await each.over
+    t.match(each.error, { code: 'ECONNREFUSED' })
+  }
+})
+
+t.test('an idle connection is closed in good order', async (t) => {
+  const { port, connections } = await serveFrames(t, (connection, stream) => connection.send(answer(stream)))
+  const pool = new Http2Pool(settings(port, { keepAlive: 20 }))
+  t.teardown(() => pool.destroy())
+  await ask(pool).over
+  await eventually(() => connections[0]?.socket.readableEnded === true)
+  t.equal(connections[0]?.count(GOAWAY), 1)
+  await ask(pool).over
+  t.equal(connections.length, 2)
+})
+
+t.test('close waits for the requests in flight, destroy ends them', async (t) => {
+  const { port, connections } = await serveFrames(t, () => {})
+  const pool = new Http2Pool(settings(port))
+  const first = ask(pool)
+  await eventually(() => connections[0]?.count(HEADERS) === 1)
+  const closed = pool.close()
+  connections[0]?.send(answer(1))
+  await first.over
+  await closed
+  t.match(first, { status: 200, error: null })
+  const ended = new Http2Pool(settings(port))
+  const second = ask(ended)
+  await eventually(() => connections[1]?.count(HEADERS) === 1)
+  await ended.destroy()
+  await second.over
+  t.match(second.error, { code: 'CLIENT_CLOSED' })
+})

@@ -1,0 +1,101 @@
+/** A whole gateway with HTTP/2 on a listener with TLS, and a client of Node.js. */
+
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  type IncomingHttpHeaders,
+} from 'node:http2'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+import { Authority } from '../proxy/authority.ts'
+import { RawHttp2 } from '../support/raw-http2.ts'
+import { startWorld, type World, type WorldOptions } from '../support/world.ts'
+
+export const authority = new Authority()
+const secure = authority.issue({ names: ['a.example', '127.0.0.1'] })
+
+export function startSecured(t: Test, options: WorldOptions = {}): Promise<World> {
+  return startWorld(t, { secure, ...options })
+}
+
+/** Ends with the test. */
+export function openSession(t: Test, port: number): ClientHttp2Session {
+  const session = connect(`https://127.0.0.1:${port}`, { ca: authority.cert, servername: 'a.example' })
+  session.on('error', () => {})
+  t.teardown(() => session.destroy())
+  return session
+}
+
+export async function openRaw(t: Test, port: number): Promise<RawHttp2> {
+  const client = await RawHttp2.open(port, authority.cert)
+  t.teardown(() => client.socket.destroy())
+  return client
+}
+
+export interface Answer2 {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly trailers: IncomingHttpHeaders
+  readonly body: string
+  /** The code of RST_STREAM; 0 without one. */
+  readonly code: number
+}
+
+type Headers = Record<string, string | string[]>
+
+/** One request and its whole response. Rejects where the stream ends with an error. */
+export function ask(session: ClientHttp2Session, headers: Headers, body?: Buffer | string): Promise<Answer2> {
+  const stream = session.request(headers, { endStream: body === undefined })
+  if (body !== undefined) stream.end(body)
+  return answerOf(stream)
+}
+
+export function answerOf(stream: ClientHttp2Stream): Promise<Answer2> {
+  return new Promise((resolve, reject) => {
+    let headers: IncomingHttpHeaders = {}
+    let trailers: IncomingHttpHeaders = {}
+    const chunks: Buffer[] = []
+    stream.on('response', (received) => (headers = received))
+    stream.on('trailers', (received) => (trailers = received))
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+    stream.on('error', reject)
+    stream.on('close', () =>
+      resolve({
+        status: Number(headers[':status']),
+        headers,
+        trailers,
+        body: Buffer.concat(chunks).toString('latin1'),
+        code: stream.rstCode,
+      }),
+    )
+  })
+}
+
+/** An upstream of bytes: what it received, and what it answers to the end of a head. */
+export async function rawUpstream(t: Test, answer: (socket: Socket, received: string) => void) {
+  const connections: { text: string; socket: Socket; closed: boolean }[] = []
+  const server = createServer((socket) => {
+    const connection = { text: '', socket, closed: false }
+    connections.push(connection)
+    socket.on('data', (chunk) => {
+      connection.text += chunk.toString('latin1')
+      answer(socket, connection.text)
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => (connection.closed = true))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const { socket } of connections) socket.destroy()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections }
+}
+
+/** Waits for a state. */
+export async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

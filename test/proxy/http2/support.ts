@@ -1,0 +1,60 @@
+/** Real upstreams of Node.js' HTTP/2 for the tests of forwarding to them. */
+
+import { once } from 'node:events'
+import {
+  createSecureServer,
+  createServer,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type Settings,
+} from 'node:http2'
+import type { Test } from 'tap'
+import type { UpstreamConfig } from '../../../src/config/config.ts'
+import type { Identity } from '../authority.ts'
+import { type Front, front, type FrontOptions, portOf } from '../support.ts'
+
+export type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
+
+export interface Served {
+  readonly port: number
+  readonly server: Http2Server
+  readonly sessions: ServerHttp2Session[]
+}
+
+/** An upstream of HTTP/2 without TLS. Closed with the test. */
+export async function serve2(t: Test, onStream: OnStream, settings: Settings = {}): Promise<Served> {
+  return listening(t, createServer({ settings }), onStream)
+}
+
+/** The same with TLS. */
+export async function serveTls2(t: Test, identity: Identity, onStream: OnStream): Promise<Served> {
+  return listening(t, createSecureServer({ ...identity }), onStream)
+}
+
+async function listening(t: Test, server: Http2Server, onStream: OnStream): Promise<Served> {
+  const sessions: ServerHttp2Session[] = []
+  server.on('session', (session) => sessions.push(session))
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, raw: string[]) => {
+    stream.on('error', () => {})
+    onStream(stream, headers, raw)
+  })
+  server.on('sessionError', () => {})
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  return { port: portOf(server), server, sessions }
+}
+
+/** A front to an upstream without TLS. */
+export function front2(t: Test, port: number, { config = {}, ...more }: FrontOptions = {}): Promise<Front> {
+  return front(t, port, { connections: 8, uploads: 512, ...more, config: { protocol: 'h2c', ...config } })
+}
+
+export function tlsTarget(port: number): Pick<UpstreamConfig, 'targets' | 'protocol'> {
+  return { protocol: 'h2', targets: [new URL(`https://localhost:${port}`)] }
+}

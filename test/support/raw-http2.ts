@@ -1,0 +1,178 @@
+/** A client that writes any frames of HTTP/2, valid or not, and reads what comes back. */
+
+import { once } from 'node:events'
+import { connect, type TLSSocket } from 'node:tls'
+import {
+  ACK,
+  CONTINUATION,
+  DATA,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  GOAWAY,
+  HEADERS,
+  MAX_PAYLOAD,
+  PING,
+  PREFACE,
+  RST_STREAM,
+  SETTINGS,
+} from '../../src/http/wire/http2/frames.ts'
+import { FrameReader } from '../../src/http/wire/http2/frame-reader.ts'
+import { HpackDecoder } from '../../src/http/wire/http2/hpack-decoder.ts'
+import { HpackEncoder } from '../../src/http/wire/http2/hpack-encoder.ts'
+
+export interface Received {
+  readonly type: number
+  readonly flags: number
+  readonly stream: number
+  readonly payload: Buffer
+}
+
+export type Fields = readonly (readonly [string, string])[]
+
+export const GET: Fields = [
+  [':method', 'GET'],
+  [':scheme', 'https'],
+  [':authority', 'a.example'],
+  [':path', '/'],
+]
+export const POST: Fields = [[':method', 'POST'], ...GET.slice(1)]
+
+export class RawHttp2 {
+  readonly socket: TLSSocket
+  readonly received: Received[] = []
+  readonly #encoder = new HpackEncoder()
+  readonly #decoder = new HpackDecoder(4096)
+  readonly #fields = new Map<Received, Record<string, string>>()
+  #wake: (() => void)[] = []
+  ended = false
+
+  static async open(port: number, ca: string, preface = true): Promise<RawHttp2> {
+    const socket = connect({ port, host: '127.0.0.1', ca, servername: 'a.example', ALPNProtocols: ['h2'] })
+    await once(socket, 'secureConnect')
+    const client = new RawHttp2(socket)
+    if (preface) client.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
+    return client
+  }
+
+  private constructor(socket: TLSSocket) {
+    this.socket = socket
+    let parts: Buffer[] = []
+    const keep = (each: Received) => {
+      if (each.type === HEADERS) this.#decode(each)
+      this.received.push(each)
+    }
+    const reader = new FrameReader({
+      frameStarted: () => {},
+      frame: (type, flags, stream, payload) => keep({ type, flags, stream, payload: Buffer.from(payload) }),
+      data: (_, chunk) => parts.push(Buffer.from(chunk)),
+      dataEnded: (flags, stream) => {
+        keep({ type: DATA, flags, stream, payload: Buffer.concat(parts) })
+        parts = []
+      },
+    })
+    socket.on('data', (chunk: Buffer) => {
+      reader.read(chunk)
+      this.#notify()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.ended = true
+      this.#notify()
+    })
+  }
+
+  #notify(): void {
+    const wake = this.#wake
+    this.#wake = []
+    for (const each of wake) each()
+  }
+
+  #decode(received: Received): void {
+    const fields: Record<string, string> = {}
+    this.#decoder.decode(received.payload, { maxBytes: 1e6, maxFields: 1e4 }, (name, value) => {
+      fields[name] = value
+    })
+    this.#fields.set(received, fields)
+  }
+
+  send(...pieces: Buffer[]): this {
+    if (!this.socket.destroyed) this.socket.write(Buffer.concat(pieces))
+    return this
+  }
+
+  /** A frame. */
+  frame(type: number, flags: number, stream: number, payload: Buffer | readonly number[] = []): this {
+    return this.send(frame(type, flags, stream, Buffer.from(payload)))
+  }
+
+  block(fields: Fields): Buffer {
+    this.#encoder.begin()
+    for (const [name, value] of fields) this.#encoder.field(name, value)
+    return Buffer.from(this.#encoder.end())
+  }
+
+  /** HEADERS, with CONTINUATION where it is long. */
+  headers(stream: number, fields: Fields = GET, flags: number = END_STREAM): this {
+    const block = this.block(fields)
+    for (let at = 0; at === 0 || at < block.length; at += MAX_PAYLOAD) {
+      const last = at + MAX_PAYLOAD >= block.length ? END_HEADERS : 0
+      this.frame(
+        at === 0 ? HEADERS : CONTINUATION,
+        (at === 0 ? flags : 0) | last,
+        stream,
+        block.subarray(at, at + MAX_PAYLOAD),
+      )
+    }
+    return this
+  }
+
+  /** The first frame, from `from` on, that fits; waits for it. Rejects at the end of the connection. */
+  async next(fits: (frame: Received) => boolean, from = 0): Promise<Received> {
+    for (let at = from; ;) {
+      const found = this.received.slice(at).find(fits)
+      if (found !== undefined) return found
+      at = this.received.length
+      if (this.ended) throw new Error('the connection has ended')
+      await new Promise<void>((resolve) => this.#wake.push(resolve))
+    }
+  }
+
+  /** The status of a response. */
+  async status(stream: number): Promise<number> {
+    const headers = await this.next((each) => each.type === HEADERS && each.stream === stream)
+    return Number(this.#fields.get(headers)?.[':status'])
+  }
+
+  /** The code of GOAWAY other than 0. */
+  async goAway(): Promise<number> {
+    const found = await this.next(({ type, payload }) => type === GOAWAY && payload.readUInt32BE(4) !== 0)
+    return found.payload.readUInt32BE(4)
+  }
+
+  /** The code of RST_STREAM. */
+  async reset(stream: number): Promise<number> {
+    const found = await this.next((each) => each.type === RST_STREAM && each.stream === stream)
+    return found.payload.readUInt32BE(0)
+  }
+
+  /** `GOAWAY code`, `RST code` or `status` of the stream: whichever comes first. */
+  async outcome(stream: number): Promise<string> {
+    const found = await this.next(
+      (each) =>
+        (each.type === GOAWAY && each.payload.readUInt32BE(4) !== 0) ||
+        (each.stream === stream && (each.type === RST_STREAM || each.type === HEADERS)),
+    )
+    if (found.type === HEADERS) return `status ${this.#fields.get(found)?.[':status']}`
+    return found.type === GOAWAY
+      ? `GOAWAY ${found.payload.readUInt32BE(4)}`
+      : `RST ${found.payload.readUInt32BE(0)}`
+  }
+
+  /** Resolves when all that was sent is read: a PING is answered. */
+  async settled(): Promise<void> {
+    const from = this.received.length
+    this.frame(PING, 0, 0, [1, 2, 3, 4, 5, 6, 7, 8])
+    await this.next(({ type, flags }) => type === PING && (flags & ACK) !== 0, from)
+  }
+}

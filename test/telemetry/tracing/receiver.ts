@@ -1,0 +1,194 @@
+/** A collector of traces: OTLP over HTTP, with Protocol Buffers or JSON, decoded by protobufjs. */
+
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type ServerOptions } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { loadSync } from '@grpc/proto-loader'
+import type { Test } from 'tap'
+
+/** A span as a test reads it. */
+export interface ReceivedSpan {
+  readonly traceId: string
+  readonly spanId: string
+  /** '': none. */
+  readonly parentSpanId: string
+  readonly traceState: string
+  readonly flags: number
+  readonly name: string
+  /** 2: server, 3: client. */
+  readonly kind: number
+  readonly start: bigint
+  readonly end: bigint
+  readonly attributes: Readonly<Record<string, string | number>>
+  readonly links: readonly { traceId: string; spanId: string; flags: number }[]
+  /** 0: unset, 2: error. */
+  readonly status: number
+}
+
+export interface ReceivedBatch {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly resource: Readonly<Record<string, string | number>>
+  readonly spans: readonly ReceivedSpan[]
+}
+
+/** Answers an export. Left out: 200. @param index of the export, from 0 */
+export type Respond = (response: ServerResponse, index: number) => void
+
+const service = loadSync(join(import.meta.dirname, 'trace-service.proto'), {
+  longs: String,
+  arrays: true,
+  keepCase: false,
+})['otlp.TraceService']
+const rpc = (service as unknown as { Export: Codec }).Export
+
+interface Codec {
+  requestDeserialize(bytes: Buffer): unknown
+  responseSerialize(message: object): Buffer
+}
+
+/** A response with rejected spans. */
+export function partialSuccess(rejectedSpans: number, errorMessage: string): Buffer {
+  return rpc.responseSerialize({ partialSuccess: { rejectedSpans, errorMessage } })
+}
+
+export class Receiver {
+  readonly batches: ReceivedBatch[] = []
+  /** Requests, with those that `respond` refused. */
+  requests = 0
+  url = ''
+  readonly #waiting = new Set<() => void>()
+
+  get spans(): readonly ReceivedSpan[] {
+    return this.batches.flatMap(({ spans }) => spans)
+  }
+
+  received(batch: ReceivedBatch): void {
+    this.batches.push(batch)
+    this.changed()
+  }
+
+  changed(): void {
+    for (const look of this.#waiting) look()
+  }
+
+  /** Resolves when it holds. */
+  async until(holds: () => boolean): Promise<void> {
+    if (holds()) return
+    await new Promise<void>((resolve) => {
+      const look = () => {
+        if (!holds()) return
+        this.#waiting.delete(look)
+        resolve()
+      }
+      this.#waiting.add(look)
+    })
+  }
+
+  /** Resolves with the spans once there are that many. */
+  async atLeast(count: number): Promise<readonly ReceivedSpan[]> {
+    await this.until(() => this.spans.length >= count)
+    return this.spans
+  }
+}
+
+/** @param options.tls makes it an https server @param options.port a free one when left out */
+export async function startReceiver(
+  t: Test,
+  options: { respond?: Respond; tls?: ServerOptions; port?: number } = {},
+): Promise<Receiver> {
+  const receiver = new Receiver()
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const index = receiver.requests++
+    receiver.changed()
+    options.respond?.(response, index)
+    const isTaken = !response.headersSent || response.statusCode === 200
+    if (options.respond !== undefined && !response.headersSent) return
+    if (isTaken) receiver.received(read(request, Buffer.concat(chunks)))
+    if (!response.headersSent) response.end()
+  }
+  const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response)
+  const { tls } = options
+  const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
+  server.listen(options.port ?? 0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const scheme = tls === undefined ? 'http' : 'https'
+  receiver.url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return receiver
+}
+
+function read({ url = '', headers }: IncomingMessage, body: Buffer): ReceivedBatch {
+  const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
+  const isJson = headers['content-type'] === 'application/json'
+  const message = (isJson ? JSON.parse(bytes.toString()) : rpc.requestDeserialize(bytes)) as Request
+  const [first] = message.resourceSpans
+  const idOf = (id: Id) => (typeof id === 'string' ? id : Buffer.from(id ?? []).toString('hex'))
+  const spans = message.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
+  return {
+    path: url,
+    headers,
+    resource: attributesOf(first?.resource.attributes),
+    spans: spans.map((span) => ({
+      traceId: idOf(span.traceId),
+      spanId: idOf(span.spanId),
+      parentSpanId: idOf(span.parentSpanId),
+      traceState: span.traceState ?? '',
+      flags: span.flags,
+      name: span.name,
+      kind: span.kind,
+      start: BigInt(span.startTimeUnixNano),
+      end: BigInt(span.endTimeUnixNano),
+      attributes: attributesOf(span.attributes),
+      links: (span.links ?? []).map(({ traceId, spanId, flags }) => ({
+        traceId: idOf(traceId),
+        spanId: idOf(spanId),
+        flags,
+      })),
+      status: span.status?.code ?? 0,
+    })),
+  }
+}
+
+function attributesOf(attributes: readonly KeyValue[] = []): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+  )
+}
+
+type Id = string | Uint8Array | undefined
+
+interface KeyValue {
+  readonly key: string
+  readonly value: { readonly stringValue?: string; readonly intValue?: string }
+}
+
+interface Request {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly KeyValue[] }
+    readonly scopeSpans: readonly {
+      readonly spans: readonly {
+        readonly traceId: Id
+        readonly spanId: Id
+        readonly parentSpanId?: Id
+        readonly traceState?: string
+        readonly flags: number
+        readonly name: string
+        readonly kind: number
+        readonly startTimeUnixNano: string
+        readonly endTimeUnixNano: string
+        readonly attributes: readonly KeyValue[]
+        readonly links?: readonly { readonly traceId: Id; readonly spanId: Id; readonly flags: number }[]
+        readonly status?: { readonly code?: number }
+      }[]
+    }[]
+  }[]
+}
