@@ -4,7 +4,8 @@ import { inspectSqliteStore } from './sqlite/inspection.ts'
 import type { StoreInspection } from './store.ts'
 
 type InspectedLocation =
-  { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
 
 /**
  * Rejects with a StoreUnavailable where a start would.

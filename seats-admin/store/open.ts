@@ -5,7 +5,8 @@ import { openSqliteStore, type SqliteOptions } from './sqlite/store.ts'
 import type { Store } from './store.ts'
 
 export type StoreLocation =
-  ({ readonly kind: 'sqlite' } & SqliteOptions) | ({ readonly kind: 'postgres' } & PostgresOptions)
+  | ({ readonly kind: 'sqlite' } & SqliteOptions)
+  | ({ readonly kind: 'postgres' } & PostgresOptions)
 
 /** Rejects with a StoreUnavailable whose message states the cause. */
 export async function openStore(options: StoreLocation): Promise<Store> {

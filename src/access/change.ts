@@ -8,7 +8,14 @@ import { spaceOf } from './equal-rests.ts'
 
 /** `limits` is the same answer with other timeouts, sizes, rate limits or another sign-in. */
 export type ChangeKind =
-  'became_public' | 'loosened' | 'tightened' | 'changed' | 'added' | 'removed' | 'rerouted' | 'limits'
+  | 'became_public'
+  | 'loosened'
+  | 'tightened'
+  | 'changed'
+  | 'added'
+  | 'removed'
+  | 'rerouted'
+  | 'limits'
 
 /** By weight: the first is what a reader must see. */
 export const KINDS: readonly ChangeKind[] = [

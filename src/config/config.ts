@@ -184,7 +184,8 @@ export interface ServerCertificate {
 
 /** `path`: absolute. `url`: with its credentials, so never to be shown. */
 export type StoreConfig =
-  { readonly kind: 'sqlite'; readonly path: string } | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
 
 /** A Redis or Valkey: cache and messenger of a fleet. Files are absolute paths. */
 export interface RedisConfig {

@@ -12,7 +12,8 @@ export const MAX_FILE = 16 * 1024 * 1024
 
 /** The text, or a fault. `line` and `column` count from 1; both are 1 when the file can't be opened. */
 export type Source =
-  { readonly text: string } | { readonly line: number; readonly column: number; readonly message: string }
+  | { readonly text: string }
+  | { readonly line: number; readonly column: number; readonly message: string }
 
 export async function readSource(path: string): Promise<Source> {
   const bytes = await readBytes(path)

@@ -12,7 +12,13 @@ import type { ClientResponse } from './client-response.ts'
  * shutdown, or a changed decision.
  */
 export type WebSocketEnd =
-  'client' | 'upstream' | 'idle' | 'lifetime' | 'protocol_error' | 'drain' | 'decided_again'
+  | 'client'
+  | 'upstream'
+  | 'idle'
+  | 'lifetime'
+  | 'protocol_error'
+  | 'drain'
+  | 'decided_again'
 
 /** An open WebSocket: bytes pass both ways, and no HTTP response follows. */
 export interface OpenWebSocket {

@@ -43,7 +43,16 @@ const KINDS = [
 const messages = fc.array(fc.tuple(fieldNumbers, fc.oneof(...KINDS)))
 
 type Method =
-  'bool' | 'bytes' | 'double' | 'fixed32' | 'fixed64' | 'int32' | 'int64' | 'string' | 'uint32' | 'uint64'
+  | 'bool'
+  | 'bytes'
+  | 'double'
+  | 'fixed32'
+  | 'fixed64'
+  | 'int32'
+  | 'int64'
+  | 'string'
+  | 'uint32'
+  | 'uint64'
 
 function kind(method: Method, wireType: WireType, value: bigint | boolean | number | string | Uint8Array) {
   return { method, wireType, value }

@@ -1,0 +1,55 @@
+/**
+ * `npm test` without types and lint: runs test files, some at once, each in a process of its own, and prints how far it
+ * is. tap's own runner takes a third more CPU, as it hooks into each module that a test loads, and it prints nothing
+ * before the end where there is no terminal.
+ *
+ *   node test/run/run.ts [--slow] [--jobs N] [FILE_OR_PATTERN ...]
+ *
+ * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where they are named in full.
+ */
+
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { endAll } from './processes.ts'
+import { Progress } from './progress.ts'
+import { runFile } from './test-file.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { slow: { type: 'boolean', default: false }, jobs: { type: 'string' } },
+})
+
+function filesOf(patterns: readonly string[]): string[] {
+  const found = globSync([...patterns])
+  const wanted = (file: string) => values.slow || patterns.includes(file) || !file.endsWith('.slow.test.ts')
+  return found.filter(wanted).sort()
+}
+
+const files = filesOf(positionals.length === 0 ? ['test/**/*.test.ts'] : positionals)
+if (files.length === 0) {
+  console.error(`no test file: ${positionals.join(' ')}`)
+  process.exit(2)
+}
+const jobs = Number(values.jobs ?? availableParallelism())
+if (!Number.isSafeInteger(jobs) || jobs < 1) {
+  console.error('--jobs takes a number from 1')
+  process.exit(2)
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    endAll()
+    process.exit(1)
+  })
+
+const progress = new Progress(files.length)
+const waiting = files[Symbol.iterator]()
+/** The jobs take files from one iterator. */
+async function work(): Promise<void> {
+  for (const file of waiting) {
+    progress.started(file)
+    progress.ended(await runFile(file))
+  }
+}
+await Promise.all(Array.from({ length: jobs }, work))
+process.exitCode = progress.finish() ? 0 : 1

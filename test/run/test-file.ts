@@ -1,0 +1,76 @@
+/** One test file: its process, its results, its end. */
+
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { performance } from 'node:perf_hooks'
+import { type FinalResults, Parser } from 'tap-parser'
+import { describeFailure } from './failure.ts'
+import { signalGroup, startTest } from './processes.ts'
+
+/** Seconds for a file; tap then says which test had not ended. */
+const TIMEOUT = 300
+/** Milliseconds for a file whose process cannot say so. */
+const LIMIT = 1000 * (TIMEOUT + 10)
+/** Lines of standard error that a failed file shows. */
+const MOST_LINES = 40
+
+export interface FileResult {
+  readonly file: string
+  readonly ms: number
+  readonly passed: number
+  readonly skipped: number
+  /** Texts of some lines each; none: the file passed. */
+  readonly failures: readonly string[]
+}
+
+export async function runFile(file: string): Promise<FileResult> {
+  const startedAt = performance.now()
+  const child = startTest(file, TIMEOUT)
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), LIMIT)
+  const results = resultsOf(child)
+  const errors = child.stderr === null ? '' : text(child.stderr)
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
+  clearTimeout(timer)
+  const { passed, skipped, failures, final } = await results
+  const ms = performance.now() - startedAt
+  const faults = [...failures]
+  if (faults.length === 0) faults.push(...faultsOf(final, code, signal))
+  if (faults.length > 0) faults.push(...lastLines(await errors))
+  return { file, ms, passed, skipped, failures: faults }
+}
+
+interface Results {
+  readonly passed: number
+  readonly skipped: number
+  readonly failures: readonly string[]
+  readonly final: FinalResults
+}
+
+async function resultsOf(child: ChildProcess): Promise<Results> {
+  const parser = new Parser()
+  let passed = 0
+  let skipped = 0
+  const failures: string[] = []
+  parser.on('pass', () => void passed++)
+  parser.on('skip', () => void skipped++)
+  parser.on('fail', (result) => void failures.push(describeFailure(result)))
+  const complete = once(parser, 'complete')
+  child.stdout?.pipe(parser)
+  const [final] = (await complete) as [FinalResults]
+  return { passed, skipped, failures, final }
+}
+
+/** What no assertion says: an exception outside of the tests, a plan that was not kept, a file without a test. */
+function faultsOf(final: FinalResults, code: number | null, signal: NodeJS.Signals | null): string[] {
+  if (signal !== null) return [`ended by ${signal}`]
+  if (!final.ok) return [`wrong TAP: ${JSON.stringify(final.failures)}`]
+  if (code !== 0) return [`exit code ${code}`]
+  if (final.count === 0) return ['no test']
+  return []
+}
+
+function lastLines(errors: string): string[] {
+  const lines = errors.trimEnd().split('\n').slice(-MOST_LINES)
+  return lines.join('') === '' ? [] : [`standard error:\n${lines.join('\n')}`]
+}
