@@ -121,7 +121,7 @@ export class World {
     config: Config
     folder: string
     upstream: Upstream
-    keys: Record<string, string>
+    keys: Readonly<Record<string, string>>
     env: NodeJS.ProcessEnv
     log: string
     flush: () => void
@@ -301,14 +301,37 @@ const SECURE_LISTENERS = `
     http2: true
     tls: { certificates: [{ cert: front.pem, key: front.key }] }`
 
-async function bootstrap(config: Config): Promise<Record<string, string>> {
-  const store = await openStore(config.store)
-  const keys: Record<string, string> = {}
-  for (const tenant of TENANTS) {
-    const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
-    if (isRefusal(made)) throw new Error(made.detail)
-    keys[tenant] = made.key
-  }
-  await store.close()
+interface Bootstrapped {
+  readonly keys: Readonly<Record<string, string>>
+  /** Of the store's file. */
+  readonly bytes: Buffer
+}
+
+let bootstrapped: Promise<Bootstrapped> | null = null
+
+/** Puts a store with the tenants there: made once a process, as each opening of a store starts three threads. */
+async function bootstrap(config: Config): Promise<Readonly<Record<string, string>>> {
+  bootstrapped ??= bootstrapTenants()
+  const { keys, bytes } = await bootstrapped
+  if (config.store.kind !== 'sqlite') throw new Error('the store is no file')
+  writeFileSync(config.store.path, bytes, { mode: 0o600 })
   return keys
+}
+
+async function bootstrapTenants(): Promise<Bootstrapped> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
+  try {
+    const path = join(folder, 'seatgate.db')
+    const store = await openStore({ kind: 'sqlite', path })
+    const keys: Record<string, string> = {}
+    for (const tenant of TENANTS) {
+      const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
+      if (isRefusal(made)) throw new Error(made.detail)
+      keys[tenant] = made.key
+    }
+    await store.close()
+    return { keys, bytes: readFileSync(path) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
