@@ -30,6 +30,12 @@ export class Health {
   #lastNotified = ''
   #listener: (state: HealthState) => void = () => {}
   readonly #closed = new AbortController()
+  readonly #pause: (signal: AbortSignal) => Promise<void>
+
+  /** @param pause resolves when failed calls are retried, or once the signal is aborted */
+  constructor(pause = retryInterval) {
+    this.#pause = pause
+  }
 
   get state(): HealthState {
     return {
@@ -89,15 +95,9 @@ export class Health {
       const later = this.#suspects[work].slice(retried.length)
       this.#suspects[work] = [...retried.filter((_, at) => failed[at]), ...later]
       this.#notify()
-      if (this.#suspects[work].length > 0) await this.#pause()
+      if (this.#suspects[work].length > 0) await this.#pause(this.#closed.signal)
     }
     this.#retrying[work] = false
-  }
-
-  /** Does not keep a process alive that has not closed the store. */
-  async #pause(): Promise<void> {
-    const { signal } = this.#closed
-    await setTimeout(RETRY_INTERVAL, undefined, { signal, ref: false }).catch(() => {})
   }
 
   #notify(): void {
@@ -106,6 +106,11 @@ export class Health {
     this.#lastNotified = now
     this.#listener(this.state)
   }
+}
+
+/** Does not keep a process alive that has not closed the store. */
+async function retryInterval(signal: AbortSignal): Promise<void> {
+  await setTimeout(RETRY_INTERVAL, undefined, { signal, ref: false }).catch(() => {})
 }
 
 async function fails(suspect: Suspect): Promise<boolean> {

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { inSlices, TimeShare } from '../../src/lib/time-slices.ts'
+import { until } from '../support/servers/wait.ts'
 
 const NEVER = new AbortController().signal
 
@@ -48,7 +49,11 @@ t.test('ends between two slices when it is cancelled', async (t) => {
   const taken: number[] = []
   const controller = new AbortController()
   const all = inSlices(busy(1000, 2, taken), { work: 3, pause: 1 }, controller.signal)
-  while (taken.length === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  await until(
+    () => taken.length > 0,
+    () => 'no step is taken',
+    1,
+  )
   const before = taken.length
   controller.abort(new Error('enough'))
   await t.rejects(all, { message: 'enough' })

@@ -1,9 +1,9 @@
 /** Logout tokens that must not count: each attack by its name, against a provider with scripted tokens. */
 
 import { createHmac, randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { exportJWK, generateKeyPair } from 'jose'
 import t from 'tap'
+import { until } from '../support/servers/wait.ts'
 import type { Page } from './browser-client.ts'
 import { callbackOf, CLIENT, type Claims, HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
@@ -32,10 +32,19 @@ function post(token: string, uri = URI): Promise<Page> {
   return world.browser().post(world.origin + uri, { logout_token: token })
 }
 
+/** A sign-in that begins in the millisecond of a logout of the user counts as one under way. */
+async function nextMillisecond(): Promise<void> {
+  const before = world.now()
+  await until(
+    () => world.now() > before,
+    () => 'the clock stands still',
+    1,
+  )
+}
+
 /** A program that is signed in, in this session at the provider. @returns its token */
 async function signIn(sid: string | undefined, sub = 'alice'): Promise<string> {
-  // A sign-in that begins in the millisecond of a logout of the user counts as one under way.
-  await sleep(2)
+  await nextMillisecond()
   const page = await provider.signIn(world, world.browser(), (nonce) =>
     provider.sign(provider.claims({ nonce, sid, sub })),
   )
@@ -323,7 +332,7 @@ t.test('a sign-in that began before the logout does not complete after it', asyn
     rows.every(({ user, endedAt }) => user !== 'carol' || endedAt !== null),
     'no session is left',
   )
-  await new Promise((resolve) => setTimeout(resolve, 2))
+  await nextMillisecond()
   const page = await finish(await begin(), 'newer')
   t.equal(page.status, 200, 'a sign-in that begins after the logout completes')
   t.ok(await isLive(page.json.access_token))

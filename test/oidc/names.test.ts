@@ -6,13 +6,14 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { type NameLimits, NameLookup } from '../../src/oidc/provider/name-lookup.ts'
 import { codeOf } from '../../src/oidc/provider/errors.ts'
+import { until } from '../support/servers/wait.ts'
 import { NameServer } from './name-server.ts'
 
 async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {}, limits: NameLimits = {}) {
   const server = await NameServer.start(t)
   const folder = t.testdir({ hosts: files.hosts ?? '', 'resolv.conf': files.resolv ?? '' })
   const hostsFile = join(folder, 'hosts')
-  const patient = { total: 60_000, timeout: 30_000 }
+  const patient = { total: 60_000, timeout: 30_000, resolutionDelay: 30_000 }
   const resolvFile = join(folder, 'resolv.conf')
   const names = new NameLookup({ ...patient, servers: [server.address], hostsFile, resolvFile, ...limits })
   const find = (name: string) =>
@@ -96,7 +97,7 @@ t.test('the search list', async (t) => {
 })
 
 t.test('a DNS server that answers for one family only', async (t) => {
-  const { server, find } = await namesOf(t)
+  const { server, find } = await namesOf(t, {}, { resolutionDelay: 20 })
   for (const silent of ['A', 'AAAA'] as const) {
     server.names.set(silent, null)
     const name = silent.toLowerCase()
@@ -122,7 +123,10 @@ t.test('the number of concurrent look-ups is bounded', async (t) => {
   for (const name of ['one', 'two', 'three']) server.names.set(name, null)
   const waiting = [find('one'), find('two'), find('one'), find('ONE')]
   t.equal(await find('three'), "too many look-ups of the provider's host names are pending")
-  while (server.queries.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(
+    () => server.queries.length === 4,
+    () => `${server.queries.length} queries`,
+  )
   server.release()
   t.same(await Promise.all(waiting), Array(4).fill('ENOTFOUND'))
   t.equal(server.count('one'), 2, 'concurrent look-ups of one name are shared')

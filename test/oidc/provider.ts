@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import OidcProvider from 'oidc-provider'
+import type OidcProvider from 'oidc-provider'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 
@@ -27,11 +27,15 @@ export interface ProviderOptions {
   }
   /** False: claims of scopes are in userinfo only, as OpenID Connect Core has it. */
   readonly claimsInIdToken?: boolean
+  /** Loads it at the first request, which takes a second: for clients that wait. */
+  readonly lazy?: boolean
 }
 
 /** A client for each authentication method and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
 export const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
 export const CLIENT_SECRET = 'a client secret: with + & = and / in it, to be encoded'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 export class TestProvider {
   readonly issuer: string
@@ -45,7 +49,7 @@ export class TestProvider {
   readonly #server: Server
   readonly #options: ProviderOptions
   readonly #storage: Storage = new Map()
-  #handle: (request: IncomingMessage, response: ServerResponse) => void = () => {}
+  #handling: Promise<Handler> | null = null
 
   private constructor(server: Server, options: ProviderOptions) {
     this.#server = server
@@ -61,22 +65,28 @@ export class TestProvider {
       server.close()
     })
     const provider = new TestProvider(server, options)
-    provider.#open(await firstKeys())
+    if (options.lazy !== true) await provider.#ready()
     return provider
   }
 
   /** New keys replace all old ones; sessions and clients stay. */
   async rotateKeys(): Promise<void> {
-    this.#open(await Promise.all(ALGORITHMS.map(newKey)))
+    this.#handling = this.#open(Promise.all(ALGORITHMS.map(newKey)))
+    await this.#handling
   }
 
-  #open(keys: readonly JWK[]): void {
+  #ready(): Promise<Handler> {
+    return (this.#handling ??= this.#open(firstKeys()))
+  }
+
+  async #open(keys: Promise<readonly JWK[]>): Promise<Handler> {
     const send = (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
       this.sends(String(init.body))
       return fetch(url, init)
     }
-    const provider = openProvider(this.issuer, this.#options, this.accounts, keys, this.#storage, send)
-    this.#handle = provider.callback()
+    const [options, accounts, storage] = [this.#options, this.accounts, this.#storage]
+    const provider = await openProvider(this.issuer, options, accounts, await keys, storage, send)
+    return provider.callback()
   }
 
   config(more: Partial<OidcConfig> = {}): OidcConfig {
@@ -120,7 +130,10 @@ export class TestProvider {
     const path = new URL(request.url ?? '', this.issuer).pathname
     this.requestCounts.set(path, this.count(path) + 1)
     if (this.instead?.(request, response) === true) return
-    this.#handle(request, response)
+    this.#ready().then(
+      (handle) => handle(request, response),
+      (cause: unknown) => response.destroy(cause instanceof Error ? cause : new Error(String(cause))),
+    )
   }
 }
 
@@ -140,7 +153,7 @@ async function newKey(alg: Algorithm): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: `key-${++keys}` }
 }
 
-function openProvider(
+async function openProvider(
   issuer: string,
   options: ProviderOptions,
   accounts: ReadonlyMap<string, Account>,
@@ -148,7 +161,8 @@ function openProvider(
   storage: Storage,
   // The provider's own dispatcher refuses loopback addresses.
   send: (url: string, options: Record<string, unknown>) => Promise<Response>,
-): OidcProvider {
+): Promise<OidcProvider> {
+  const { default: OidcProvider } = await import('oidc-provider')
   const findAccount = (_context: unknown, sub: string) => {
     const account = accounts.get(sub)
     return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }

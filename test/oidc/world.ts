@@ -42,6 +42,9 @@ export interface WorldOptions {
 
 export const HOUR = 3_600_000
 
+/** A slow machine is no slow provider. */
+const PATIENT: HttpLimits = { connect: 30_000, total: 30_000 }
+
 /** Seats of a tenant, and their recorded members. */
 export class Seats implements SeatDirectory {
   readonly #seats = new Map<string, SeatOfName>()
@@ -202,7 +205,7 @@ export class SignInWorld {
       log: this.#log(),
       now: this.now,
     }
-    return new Oidc(ports, this.tenants(options), options.limits)
+    return new Oidc(ports, this.tenants(options), { ...PATIENT, ...options.limits })
   }
 
   tenants(options: WorldOptions = {}): OidcTenant[] {
@@ -251,6 +254,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<S
   const { backchannel } = options
   const uri = `${origin}/auth/oidc/backchannel-logout`
   const own = {
+    // Many tests use one of the two providers, or none.
+    lazy: true,
     redirectUri,
     postLogoutRedirect,
     ...(backchannel && { backchannelLogout: { uri, session: backchannel === 'session' } }),

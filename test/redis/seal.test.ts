@@ -12,8 +12,10 @@ import { SeatCache } from '../../src/redis/seat-cache.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { startRedis } from '../support/servers/redis.ts'
-import { until } from './support.ts'
+import { until } from '../support/servers/wait.ts'
 
+/** ms. A read that gives up would come from the store as well. */
+const PATIENCE = 30_000
 const secrets = [new Uint8Array(32).fill(1), new Uint8Array(40).fill(2)]
 
 t.test('a seal is valid for one text, one place and one list of secrets', async (t) => {
@@ -39,7 +41,7 @@ const configOf = (url: string) => {
 
 t.test('the cache accepts only values that a gateway wrote, at their own key', async (t) => {
   const server = await startRedis(t)
-  const connection = connectRedis(configOf(server.url), () => {})
+  const connection = connectRedis(configOf(server.url), () => {}, PATIENCE)
   const attacker = new Redis(server.url)
   t.teardown(() => [connection, attacker].forEach((each) => each.disconnect()))
   await new Promise((resolve) => connection.once('ready', resolve))
@@ -66,8 +68,19 @@ t.test('the cache accepts only values that a gateway wrote, at their own key', a
   const cache = () =>
     new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { isCurrent: () => true }, Date.now)
   t.equal((await cache().grantById('acme', 'one', question)).source, 'store')
-  await until(async () => (await attacker.keys('*')).length === 1)
-  t.match(await cache().grantById('acme', 'one', question), { source: 'redis', value: seat('one') })
+  await until(
+    async () => (await attacker.keys('*')).length === 1,
+    () => 'nothing is cached',
+  )
+  let found = await cache().grantById('acme', 'one', question)
+  await until(
+    async () => {
+      found = await cache().grantById('acme', 'one', question)
+      return found.source === 'redis'
+    },
+    () => 'the cached value is not taken',
+  )
+  t.same(found.value, seat('one'))
 
   const one = keys.value('seat', 'acme', 'one')
   const two = keys.value('seat', 'acme', 'two')
@@ -110,14 +123,29 @@ t.test('a forged acknowledgement is ignored', async (t) => {
   two.open('two', { announced: () => {}, acknowledged: () => {} })
   foreign.open('stranger', { announced: () => {}, acknowledged: () => {} })
   t.teardown(() => Promise.all([one, two, foreign].map((each) => each.close())))
-  await until(async () => one.up && two.up && foreign.up)
+  await until(
+    () => one.up && two.up && foreign.up,
+    () => 'a bus does not connect',
+  )
   const attacker = new Redis(server.url)
   t.teardown(() => attacker.disconnect())
+  const witness = new Redis(server.url)
+  t.teardown(() => witness.disconnect())
+  const sent: string[] = []
+  witness.on('message', (_channel, message: string) => sent.push(message))
+  await witness.subscribe('test:heard:one')
   const forged = { to: 'one', from: 'two', number: 1 }
   await attacker.publish('test:heard:one', JSON.stringify(forged))
   await attacker.publish('test:heard:one', 'A'.repeat(22) + JSON.stringify(forged))
   foreign.acknowledge(forged)
+  await until(
+    () => sent.length === 3,
+    () => `Redis has ${sent.length} of the forged messages`,
+  )
   two.acknowledge({ ...forged, number: 2 })
-  await until(async () => received.length > 0)
+  await until(
+    () => received.length > 0,
+    () => 'no acknowledgement arrives',
+  )
   t.same(received, [{ ...forged, number: 2 }])
 })

@@ -81,10 +81,11 @@ t.test('the provider is removed: its sessions are refused', async (t) => {
 })
 
 t.test('a change of the session lifetime', async (t) => {
-  await world.configure({ acme: { sessionLifetime: 60_000 } })
+  await world.configure({ acme: { sessionLifetime: 3_600_000 } })
   const visitor = world.visitor()
   const answer = await visitor.answer('acme', { return_to: '/pages/a' })
   const back = await visitor.send(answer.href)
   t.equal(back.status, 303)
-  t.match(back.headers['set-cookie']?.[0], /Max-Age=(60|59|58)/)
+  const [, age = ''] = /Max-Age=(\d+);/.exec(back.headers['set-cookie']?.[0] ?? '') ?? []
+  t.ok(Number(age) > 3000 && Number(age) <= 3600, age)
 })

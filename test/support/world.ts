@@ -12,6 +12,9 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { lockStore } from '../../seats-admin/store/sqlite/lock.ts'
+import { takeOwnership } from '../../seats-admin/store/sqlite/ownership.ts'
+import { defaults } from '../../seats-admin/store/sqlite/store.ts'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -19,6 +22,9 @@ import { Gateway } from '../../src/runtime/gateway.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import type { Identity } from '../proxy/authority.ts'
 import { type Answer, Client } from './client.ts'
+
+// A busy machine may take longer than the product waits for its store.
+defaults.timeout = 60_000
 
 /** What reached the upstream. */
 export interface Seen {
@@ -315,7 +321,19 @@ async function bootstrap(config: Config): Promise<Readonly<Record<string, string
   const { keys, bytes } = await bootstrapped
   if (config.store.kind !== 'sqlite') throw new Error('the store is no file')
   writeFileSync(config.store.path, bytes, { mode: 0o600 })
+  takeOver(config.store.path)
   return keys
+}
+
+/**
+ * Leaves the store as a gateway at this path does. A first gateway answers its first write after a lease, since another one
+ * may decide until then.
+ */
+function takeOver(path: string): void {
+  const lock = lockStore(path)
+  if (lock === null) throw new Error(`${path} is locked`)
+  takeOwnership(path, lock.id, 'found')
+  lock.release()
 }
 
 async function bootstrapTenants(): Promise<Bootstrapped> {

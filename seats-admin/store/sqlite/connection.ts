@@ -134,15 +134,22 @@ export class CallExpired extends Error {
 /**
  * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
  * refusal rolls back. It commits before `deadline` or not at all.
+ *
+ * @param deadline monotonic ms, as `now` gives
  */
-export function transact<V>(database: DatabaseSync, deadline: number, work: () => V): V {
-  const lockTimeout = Math.floor((deadline - monotonic()) * LOCK_SHARE)
+export function transact<V>(
+  database: DatabaseSync,
+  deadline: number,
+  work: () => V,
+  now: () => number = monotonic,
+): V {
+  const lockTimeout = Math.floor((deadline - now()) * LOCK_SHARE)
   if (lockTimeout <= 0) throw new CallExpired()
   database.exec(`PRAGMA busy_timeout = ${lockTimeout}`)
   database.exec('BEGIN IMMEDIATE')
   try {
     const value = work()
-    if (monotonic() >= deadline) throw new CallExpired()
+    if (now() >= deadline) throw new CallExpired()
     database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
     return value
   } catch (cause) {

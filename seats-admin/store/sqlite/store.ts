@@ -6,8 +6,8 @@ import type { Owner } from './calls.ts'
 import { PATIENCE } from '../seats-file.ts'
 import { Threads } from './threads.ts'
 
-/** Milliseconds until a call rejects. */
-const DEFAULT_TIMEOUT = 2000
+/** `timeout`: milliseconds until a call rejects. Tests set more, so that none of their calls fails on a slow machine. */
+export const defaults = { timeout: 2000 }
 
 export interface SqliteOptions {
   /** The database file. A missing file or folder is created; a file that is not a store is refused. */
@@ -20,7 +20,7 @@ export interface SqliteOptions {
 
 /** Rejects with a StoreUnavailable whose message states the fault. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path, timeout = DEFAULT_TIMEOUT, owner = null } = options
+  const { path, timeout = defaults.timeout, owner = null } = options
   const threads = new Threads(resolve(path), timeout, owner)
   try {
     await threads.open()

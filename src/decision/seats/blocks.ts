@@ -17,15 +17,22 @@ export type BlockEnds = ReadonlyMap<string, number> | null
 /** The one list of a tenant. */
 const LIST = ''
 
+/** Monotonic ms. */
+export const monotonic = (): number => performance.now()
+
 export class Blocks {
   readonly #lists: ReadThrough<BlockEnds>
   /** Of tenants with many blocks: monotonic ms at which the block of a user ends; null: not blocked. */
   readonly #users: ReadThrough<number | null>
+  readonly #now: () => number
 
+  /** @param options.now monotonic ms, of the readings' ends too */
   constructor(options: {
+    readonly now: () => number
     readonly ofTenant: ReadThroughOptions<BlockEnds, Question>
     readonly ofUser: ReadThroughOptions<number | null, Question>
   }) {
+    this.#now = options.now
     this.#lists = new ReadThrough(options.ofTenant)
     this.#users = new ReadThrough(options.ofUser)
   }
@@ -42,9 +49,13 @@ export class Blocks {
     user: string,
     trace: Trace | undefined,
   ): boolean | Promise<boolean> {
-    if (ends !== null) return isAhead(ends.get(user) ?? null)
+    if (ends !== null) return this.#isAhead(ends.get(user) ?? null)
     const end = this.#users.get(tenant, user, WHOLE, trace)
-    return end instanceof Promise ? end.then(isAhead) : isAhead(end)
+    return end instanceof Promise ? end.then((it) => this.#isAhead(it)) : this.#isAhead(end)
+  }
+
+  #isAhead(end: number | null): boolean {
+    return end !== null && this.#now() < end
   }
 
   invalidate(tenant: string, user: string, seq: number): void {
@@ -62,18 +73,16 @@ export class Blocks {
   }
 }
 
-function isAhead(end: number | null): boolean {
-  return end !== null && performance.now() < end
+/** @param received monotonic ms */
+export function blocksByUser({ now, blocks }: BlocksReading, received: number): BlockEnds {
+  return blocks === null ? null : new Map(blocks.map((block) => [block.user, endAt(block, now, received)]))
 }
 
-export function blocksByUser({ now, blocks }: BlocksReading): BlockEnds {
-  return blocks === null ? null : new Map(blocks.map((block) => [block.user, endAt(block, now)]))
+/** @param received monotonic ms */
+export function endOf({ now, block }: UserBlockReading, received: number): number | null {
+  return block === null ? null : endAt(block, now, received)
 }
 
-export function endOf({ now, block }: UserBlockReading): number | null {
-  return block === null ? null : endAt(block, now)
-}
-
-function endAt({ until }: ActiveBlock, now: number): number {
-  return until === null ? Infinity : performance.now() + until - now
+function endAt({ until }: ActiveBlock, now: number, received: number): number {
+  return until === null ? Infinity : received + until - now
 }

@@ -16,7 +16,7 @@ import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
-import { Blocks, blocksByUser, endOf } from './blocks.ts'
+import { Blocks, blocksByUser, endOf, monotonic } from './blocks.ts'
 import { blockListBytes, entryBytes, keyBytes, NUMBER, seatBytes, sessionBytes } from './weight.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
@@ -75,8 +75,17 @@ export class SeatMemory {
   readonly #source: SeatSource
   #generation = 0
 
-  /** @param bytes bound of all cached entries together */
-  constructor(source: SeatSource, direct: DirectSource, bytes: number, lookups = new CacheLookups()) {
+  /**
+   * @param bytes bound of all cached entries together
+   * @param now monotonic ms, by which blocks end
+   */
+  constructor(
+    source: SeatSource,
+    direct: DirectSource,
+    bytes: number,
+    lookups = new CacheLookups(),
+    now = monotonic,
+  ) {
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
@@ -106,13 +115,22 @@ export class SeatMemory {
       lookups: lookups.sessions,
     })
     this.#blocks = new Blocks({
+      now,
       ofTenant: {
-        load: loader(this.#credentialReads, (tenant) => direct.blocks(tenant), blocksByUser),
+        load: loader(
+          this.#credentialReads,
+          (tenant) => direct.blocks(tenant),
+          (reading) => blocksByUser(reading, now()),
+        ),
         cache: this.#map(this.#budget, blockListBytes),
         lookups: lookups.blocks,
       },
       ofUser: {
-        load: loader(this.#credentialReads, (tenant, user) => direct.userBlock(tenant, user), endOf),
+        load: loader(
+          this.#credentialReads,
+          (tenant, user) => direct.userBlock(tenant, user),
+          (reading) => endOf(reading, now()),
+        ),
         ...this.#maps(() => NUMBER),
         lookups: lookups.blocks,
       },

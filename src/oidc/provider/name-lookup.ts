@@ -19,6 +19,8 @@ export interface NameLimits {
   readonly total?: number
   /** ms until a query is repeated; the second query waits twice as long. */
   readonly timeout?: number
+  /** ms that one family's result waits for the other's. */
+  readonly resolutionDelay?: number
   /** Concurrent look-ups of different names. */
   readonly maxInFlight?: number
   /** Name servers such as `127.0.0.1:53`. Default: the system's. */
@@ -28,7 +30,7 @@ export interface NameLimits {
 }
 
 const TRIES = 2
-/** ms that one family's result waits for the other's. RFC 8305, section 3, recommends 50 ms; name servers may be far. */
+/** ms. RFC 8305, section 3, recommends 50 ms; name servers may be far. */
 const RESOLUTION_DELAY = 250
 /** After these codes the next name of the search list is tried, as in glibc. */
 const NOT_FOUND = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL'])
@@ -88,13 +90,14 @@ export class NameLookup {
 
   async #search(name: string, resolver: Resolver, expired: AbortSignal): Promise<readonly LookupAddress[]> {
     const { hostsFile = '/etc/hosts', resolvFile = '/etc/resolv.conf' } = this.#limits
+    const { resolutionDelay = RESOLUTION_DELAY } = this.#limits
     const known = await addressesInHosts(hostsFile, name.replace(/\.$/, ''))
     if (known.length > 0) return known
     let failure: unknown
     for (const candidate of candidates(name, await searchSettings(resolvFile))) {
       expired.throwIfAborted()
       try {
-        return await resolveBoth(resolver, candidate)
+        return await resolveBoth(resolver, candidate, resolutionDelay)
       } catch (cause) {
         if (!NOT_FOUND.has(codeOf(cause))) throw cause
         failure = cause
@@ -106,7 +109,7 @@ export class NameLookup {
 
 type FamilyResult = LookupAddress[] | { readonly cause: unknown }
 
-async function resolveBoth(resolver: Resolver, name: string): Promise<LookupAddress[]> {
+async function resolveBoth(resolver: Resolver, name: string, delay: number): Promise<LookupAddress[]> {
   const queries = [
     resolver.resolve4(name).then((found) => found.map((address) => ({ address, family: 4 }))),
     resolver.resolve6(name).then((found) => found.map((address) => ({ address, family: 6 }))),
@@ -114,7 +117,7 @@ async function resolveBoth(resolver: Resolver, name: string): Promise<LookupAddr
   const all = Promise.all(queries.map((query) => query.catch((cause: unknown): FamilyResult => ({ cause }))))
   const one = Promise.any(queries).then(
     (found): Promise<FamilyResult[]> =>
-      Promise.race([all, sleep(RESOLUTION_DELAY, [found] as FamilyResult[], { ref: false })]),
+      Promise.race([all, sleep(delay, [found] as FamilyResult[], { ref: false })]),
     () => all,
   )
   return addressesOf(await one)

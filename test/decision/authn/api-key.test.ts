@@ -5,6 +5,7 @@ import { formatApiKey, hashApiKey } from '../../../seats-admin/model/api-key.ts'
 import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import { authenticator, credentials, NOW, resultOf } from './support.ts'
+import { anyText } from '../../lib/any-text.ts'
 
 const ID = '01JZ0000000000000000000001'
 const OTHER_ID = '01JZ0000000000000000000002'
@@ -232,7 +233,7 @@ t.test('any edit of a key is refused', async () => {
   const authn = authenticator(both())
   await resultOf(authn, { apiKey: [key] })
   const place = fc.nat(key.length - 1)
-  const piece = fc.oneof(fc.constantFrom(...'0Aaz9_ '), fc.string({ unit: 'binary', maxLength: 2 }))
+  const piece = fc.oneof(fc.constantFrom(...'0Aaz9_ '), anyText({ maxLength: 2 }))
   await fc.assert(
     fc.asyncProperty(place, fc.nat(2), piece, async (at, cut, text) => {
       const edited = key.slice(0, at) + text + key.slice(at + cut)

@@ -8,10 +8,13 @@ import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.
 import { NO_BLOCKS } from './no-blocks.ts'
 
 const QUERY = new SeatQuestion('s1', 'trainings:list')
+/** ms since the epoch, in each reading. */
+const STORE_TIME = Date.UTC(2030, 0, 1)
 
-/** A store that returns the test's values at once. */
+/** A store that returns the test's values at once, and the clock by which memory ends blocks. */
 function setUp() {
   const reads: string[] = []
+  const clock = { now: 5000 }
   const store = {
     seq: 1,
     source: 'store' as 'redis' | 'store',
@@ -51,14 +54,15 @@ function setUp() {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
     blocks: (tenant: string) =>
-      answer<BlocksReading>(`blocks ${tenant}`, { now: Date.now(), blocks: store.blocks }),
+      answer<BlocksReading>(`blocks ${tenant}`, { now: STORE_TIME, blocks: store.blocks }),
     userBlock: (tenant: string, user: string) =>
       answer<UserBlockReading>(`block ${tenant} ${user}`, {
-        now: Date.now(),
+        now: STORE_TIME,
         block: store.blocked.has(user) ? { user, until: store.blocked.get(user) ?? null } : null,
       }),
   }
-  return { reads, store, memory: new SeatMemory(source, sessions, 2 ** 24) }
+  const memory = new SeatMemory(source, sessions, 2 ** 24, undefined, () => clock.now)
+  return { reads, store, clock, memory }
 }
 
 const change = (kind: string, key: string, seq = 2, tenant = 'acme') =>
@@ -198,23 +202,27 @@ function stocked(permissions: (name: string) => string[]) {
   return { reads, memory }
 }
 
+/** Of invented keys: more than memory can hold. */
+const MANY = 5000
+
 t.test('invented keys and sessions evict no existing ones', async (t) => {
   const { reads, memory } = stocked(() => ['a:b'])
   for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
   await memory.apiKeyById('acme', 'k1')
-  for (let i = 0; i < 20_000; i++) {
+  for (let i = 0; i < MANY; i++) {
     await memory.apiKeyById('acme', `none-${i}`)
     await memory.sessionById('acme', `none-${i}`)
   }
   t.ok(memory.bytes <= 2 ** 20)
+  t.ok(memory.sizes.keys < MANY, `${memory.sizes.keys} keys`)
   reads.length = 0
   for (let i = 0; i < 200; i++) await memory.seatByName('acme', `Seat ${i}`, QUERY)
   await memory.apiKeyById('acme', 'k1')
-  await memory.apiKeyById('acme', 'none-19999')
+  await memory.apiKeyById('acme', `none-${MANY - 1}`)
   t.same(reads, [], 'the last of them is cached')
-  memory.applyAnnouncement([change('api-key', 'none-19999')])
-  await memory.apiKeyById('acme', 'none-19999')
-  t.same(reads, ['none-19999'], 'until it is created')
+  memory.applyAnnouncement([change('api-key', `none-${MANY - 1}`)])
+  await memory.apiKeyById('acme', `none-${MANY - 1}`)
+  t.same(reads, [`none-${MANY - 1}`], 'until it is created')
 })
 
 t.test('a Seat of thousands of permissions evicts no others', async (t) => {
@@ -274,8 +282,8 @@ t.test('the blocks of a tenant are read once, whoever asks', async (t) => {
   const { reads, store, memory } = setUp()
   store.blocks = [
     { user: 'mallory', until: null },
-    { user: 'eve', until: Date.now() + 3_600_000 },
-    { user: 'old', until: Date.now() - 1 },
+    { user: 'eve', until: STORE_TIME + 3_600_000 },
+    { user: 'old', until: STORE_TIME },
   ]
   t.equal(await memory.isBlocked('acme', 'mallory'), true)
   t.equal(memory.isBlocked('acme', 'eve'), true)
@@ -288,7 +296,7 @@ t.test('the blocks of a tenant are read once, whoever asks', async (t) => {
 t.test('of too many blocks, each user is asked about alone', async (t) => {
   const { reads, store, memory } = setUp()
   store.blocks = null
-  store.blocked.set('mallory', null).set('eve', Date.now() + 3_600_000)
+  store.blocked.set('mallory', null).set('eve', STORE_TIME + 3_600_000)
   for (const user of ['mallory', 'eve', 'alice']) await memory.isBlocked('acme', user)
   t.same(
     ['mallory', 'eve', 'alice'].map((user) => memory.isBlocked('acme', user)),
@@ -312,10 +320,25 @@ t.test('a reading of blocks from before a block does not count', async (t) => {
 })
 
 t.test('a block ends by itself, by the time of the store', async (t) => {
-  const { reads, store, memory } = setUp()
-  store.blocks = [{ user: 'eve', until: Date.now() + 60 }]
-  t.equal(await memory.isBlocked('acme', 'eve'), true)
-  while (memory.isBlocked('acme', 'eve') === true) await new Promise((resolve) => setTimeout(resolve, 10))
-  t.equal(memory.isBlocked('acme', 'eve'), false)
-  t.same(reads, ['blocks acme'], 'without another read')
+  for (const whole of [true, false]) {
+    const { reads, store, clock, memory } = setUp()
+    const until = STORE_TIME + 60
+    store.blocks = whole ? [{ user: 'eve', until }] : null
+    store.blocked.set('eve', until)
+    t.equal(await memory.isBlocked('acme', 'eve'), true)
+    const { length } = reads
+    clock.now += 59
+    t.equal(memory.isBlocked('acme', 'eve'), true)
+    clock.now += 1
+    t.equal(memory.isBlocked('acme', 'eve'), false)
+    t.equal(reads.length, length, 'without another read')
+  }
+})
+
+t.test('the time that a reading of blocks takes does not end a block early', async (t) => {
+  const { store, clock, memory } = setUp()
+  store.blocks = [{ user: 'eve', until: STORE_TIME + 60 }]
+  const asked = memory.isBlocked('acme', 'eve')
+  clock.now += 100
+  t.equal(await asked, true)
 })

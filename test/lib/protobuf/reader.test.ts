@@ -3,9 +3,10 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { MalformedMessage, MAX_DEPTH, ProtobufReader } from '../../../src/lib/protobuf/reader.ts'
 import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
+import { anyText } from '../any-text.ts'
 
 const fieldNumbers = fc.integer({ min: 1, max: MAX_FIELD_NUMBER })
-const strings = fc.string({ unit: 'binary' })
+const strings = anyText()
 
 function readerAt(bytes: Uint8Array): ProtobufReader {
   const reader = new ProtobufReader(bytes)

@@ -4,6 +4,7 @@ import t from 'tap'
 import { ProtobufReader } from '../../../src/lib/protobuf/reader.ts'
 import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
 import { ProtobufWriter } from '../../../src/lib/protobuf/writer.ts'
+import { anyText } from '../any-text.ts'
 
 const fieldNumbers = fc.integer({ min: 1, max: MAX_FIELD_NUMBER })
 
@@ -77,7 +78,7 @@ const leaves = fc.oneof(
     (w, v) => w.double(v),
   ),
   step(
-    fc.string({ unit: 'binary', size: 'large' }),
+    anyText({ size: 'large' }),
     (w, f, v) => w.string(f, v),
     WireType.LengthDelimited,
     (w, v) => w.string(v),

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createAdminApi } from '../../../seats-admin/index.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { inSpace } from '../store/conformance.ts'
+import { until } from '../../support/servers/wait.ts'
 import { ASKED, KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
@@ -95,7 +96,11 @@ t.test('a write is announced before its response; a refused write is not announc
     answered = true
     return answer
   })
-  while (api.announced.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(
+    () => api.announced.length > 0,
+    () => 'nothing is announced',
+    1,
+  )
   t.equal((await api.store.seatByName('acme', 'Viewer')).value.seat?.name, 'Viewer', 'stored by then')
   t.notOk(answered)
   gate.resolve()

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { browserSession, family, HOUR, NOW } from '../store/session-conformance.ts'
 import { inSpace } from '../store/conformance.ts'
+import { until } from '../../support/servers/wait.ts'
 import { startApi } from './support.ts'
 
 const LIST = 'GET /v1/sessions'
@@ -134,7 +135,11 @@ t.test('the response waits for the announcement', async (t) => {
     answered = true
     return it
   })
-  while (api.announced.length === 0) await new Promise((next) => setImmediate(next))
+  await until(
+    () => api.announced.length > 0,
+    () => 'nothing is announced',
+    1,
+  )
   await new Promise((next) => setImmediate(next))
   t.equal(answered, false)
   resolve()

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { canonicalJson, type Json } from '../../../seats-admin/model/canonical-json.ts'
+import { anyCharacter } from '../../lib/any-text.ts'
 
 t.test('the examples of RFC 8785', async (t) => {
   const input = JSON.parse(String.raw`{
@@ -54,7 +55,7 @@ t.test('numbers of appendix B', async (t) => {
 
 t.test('equal values have one text, which is their JSON', async (t) => {
   fc.assert(
-    fc.property(fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 }), (value) => {
+    fc.property(fc.jsonValue({ stringUnit: anyCharacter, maxDepth: 4 }), (value) => {
       const shuffled = JSON.parse(JSON.stringify(value), (_, part: unknown) =>
         typeof part === 'object' && part !== null && !Array.isArray(part)
           ? Object.fromEntries(Object.entries(part).toReversed())

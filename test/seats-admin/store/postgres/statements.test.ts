@@ -5,9 +5,10 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN, BEGINNING, done, signedIn, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
+const settings = ['synchronous_commit = off', `log_statement = 'all'`, `log_line_prefix = '%d '`]
+const server = await startPostgres(t, { settings, fsync: false })
+
 t.test('the number of statements of each call', async (t) => {
-  const settings = [`log_statement = 'all'`, `log_line_prefix = '%d '`]
-  const server = await startPostgres(t, { settings })
   const store = await open(t, { url: await emptyDatabase(server), pool: 1 })
   const { id } = done(await store.createSeat(writer(), { name: 'A', spaces: ['one'], permissions: [] })).value
   const as = writer()
@@ -16,6 +17,8 @@ t.test('the number of statements of each call', async (t) => {
   const page = { limit: 10, after: null, scope: ADMIN }
   await store.registry?.register('a', 'a')
   let beat = 0
+  // Registering opens the feed's connection in the background; its statements would be counted as another call's.
+  await store.registry?.follow('a', ++beat, BEGINNING, 0)
   const calls: Record<string, [statements: number, call: () => Promise<unknown> | undefined]> = {
     spacesByName: [1, () => store.spacesByName('acme', 'A')],
     seatByName: [1, () => store.seatByName('acme', 'A')],
@@ -44,15 +47,14 @@ t.test('the number of statements of each call', async (t) => {
 })
 
 t.test('each connection sets its parameters', async (t) => {
-  const settings = ['synchronous_commit = off', `log_statement = 'all'`]
-  const server = await startPostgres(t, { settings })
-  const store = await open(t, { url: await emptyDatabase(server), timeout: 8000 })
+  const { length } = server.log
+  const set = (value: string) =>
+    server.log.slice(length).split(`SET synchronous_commit = ${value}`).length - 1
+  const store = await open(t, { url: await emptyDatabase(server) })
   done(await store.createSeat(writer(), { name: 'A', spaces: [], permissions: [] }))
   await store.registry?.register('a', 'a')
-  const durable = server.log.match(/SET synchronous_commit = on/g)?.length ?? 0
-  t.ok(durable >= 3, 'whatever the server’s default: opening, writing and registering')
-  const feeds = server.log.match(/SET synchronous_commit = off/g)?.length ?? 0
-  t.ok(feeds <= 1, 'except the connection of the feed, which may be open already')
+  t.ok(set('on') >= 3, 'whatever the server’s default: opening, writing and registering')
+  t.ok(set('off') <= 1, 'except the connection of the feed, which may be open already')
   await store.registry?.follow('a', 1, null, 0)
-  t.equal(server.log.match(/SET synchronous_commit = off/g)?.length, 1)
+  t.equal(set('off'), 1)
 })

@@ -34,13 +34,13 @@ async function works(t: Test, url: string): Promise<void> {
 }
 
 async function refused(t: Test, url: string, why: RegExp): Promise<void> {
-  const opening = openPostgresStore({ url })
+  const opening = openPostgresStore({ url, timeout: 20_000 })
   await t.rejects(opening, StoreUnavailable)
   await t.rejects(opening, why)
 }
 
 t.test('a server with a certificate', async (t) => {
-  const server = await startPostgres(t, { tls: 'server' })
+  const server = await startPostgres(t, { tls: 'server', fsync: false })
   const base = await emptyDatabase(server)
   const url = (query: string, host = '127.0.0.1') => `${base.replace('127.0.0.1', host)}?${query}`
   await refused(t, base, /no encryption/)
@@ -60,7 +60,7 @@ t.test('a server with a certificate', async (t) => {
 })
 
 t.test('a server that requires a client certificate', async (t) => {
-  const server = await startPostgres(t, { tls: 'mutual' })
+  const server = await startPostgres(t, { tls: 'mutual', fsync: false })
   const url = `${await emptyDatabase(server)}?sslmode=verify-full&sslrootcert=${ca}`
   await refused(t, url, /certificate/)
   await works(t, `${url}&sslcert=${client}&sslkey=${clientKey}`)

@@ -1,15 +1,13 @@
 /** Concurrent writers of several stores: numbers without gaps, in commit order. */
 
-import t from 'tap'
+import type { Test } from 'tap'
 import type { NumberedChange, Position, Store } from '../../../../seats-admin/index.ts'
-import { startPostgres } from '../../../support/servers/postgres.ts'
+import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { BEGINNING, done, numbered, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
-const server = await startPostgres(t, { fsync: false })
 const STORES = 4
 const LANES = 4
-const ROUNDS = 25
 
 /** Follows the feed while `goesOn`; returns all changes received. */
 async function follow(store: Store, continues: () => boolean): Promise<NumberedChange[]> {
@@ -25,7 +23,8 @@ async function follow(store: Store, continues: () => boolean): Promise<NumberedC
   return received
 }
 
-t.test('readers of the feed receive every change once, in order', async (t) => {
+/** Readers of the feed receive every change once, in order, while each lane updates its Seat `rounds` times. */
+export async function followWriters(t: Test, server: PostgresServer, rounds: number): Promise<void> {
   const url = await emptyDatabase(server)
   const stores = await Promise.all(Array.from({ length: STORES }, () => open(t, { url })))
   let writing = true
@@ -33,7 +32,7 @@ t.test('readers of the feed receive every change once, in order', async (t) => {
   const lane = async (store: Store, name: string) => {
     const made = done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
     const all = numbered(made)
-    for (let round = 0; round < ROUNDS; round++)
+    for (let round = 0; round < rounds; round++)
       all.push(...numbered(done(await store.updateSeat(writer(), made.value.id, { spaces: [`${round}`] }))))
     return all
   }
@@ -42,23 +41,24 @@ t.test('readers of the feed receive every change once, in order', async (t) => {
   )
   const acknowledged = (await Promise.all(lanes)).flat().toSorted((a, b) => a.seq - b.seq)
   writing = false
-  t.equal(acknowledged.length, STORES * LANES * (ROUNDS + 1) * 2)
+  t.equal(acknowledged.length, STORES * LANES * (rounds + 1) * 2)
   t.same(
     acknowledged.map(({ seq }) => seq),
     acknowledged.map((_, at) => at + 1),
     'no gap and no duplicate',
   )
   for (const received of await Promise.all(readers)) t.same(received, acknowledged)
-})
+}
 
-t.test('a write is visible to all stores at once', async (t) => {
+/** A write is visible to all stores at once. */
+export async function readElsewhere(t: Test, server: PostgresServer, rounds: number): Promise<void> {
   const url = await emptyDatabase(server)
   const [one, two] = [await open(t, { url }), await open(t, { url })]
   const { id } = done(await one.createSeat(writer(), { name: 'A', spaces: [], permissions: [] })).value
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < rounds; round++) {
     const [here, there] = round % 2 === 0 ? [one, two] : [two, one]
     const { seq } = done(await here.updateSeat(writer(), id, { spaces: [`${round}`] }))
     const read = await there.seatById('acme', id)
     t.same([read.seq, read.value?.spaces], [seq, [`${round}`]])
   }
-})
+}

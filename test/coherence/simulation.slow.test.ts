@@ -1,0 +1,11 @@
+/** More simulated fleets than the quick test has. */
+
+import t from 'tap'
+import { holds } from './simulated.ts'
+
+// It takes seconds; on a busy machine, minutes.
+t.setTimeout(600_000)
+
+t.test('no stale decision, every write acknowledged in time, and recovery after the last fault', (t) =>
+  holds(t, 20_000, 2000),
+)

@@ -1,0 +1,64 @@
+/** The last administrator Seat of a tenant, with several gateways on one database and with many Seats. */
+
+import type { Test } from 'tap'
+import { Client } from 'pg'
+import { isRefusal } from '../../../../seats-admin/index.ts'
+import { postgres } from '../../../../seats-admin/store/postgres/dialect.ts'
+import { sql, valuesOf } from '../../../../seats-admin/store/postgres/sql.ts'
+import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
+import type { PostgresServer } from '../../../support/servers/postgres.ts'
+import { ADMIN, done, refused, writer } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+export function administrators(t: Test, server: PostgresServer): void {
+  t.test('of concurrent removals of the last administrators by several stores, one is refused', async (t) => {
+    const url = await emptyDatabase(server)
+    const stores = await Promise.all(Array.from({ length: 4 }, () => open(t, { url })))
+    for (let round = 0; round < 10; round++) {
+      const tenant = `t${round}`
+      const as = writer(ADMIN, Date.now(), tenant)
+      const [first] = stores
+      if (first === undefined) throw new Error('no store')
+      const ids: string[] = []
+      for (let at = 0; at < stores.length; at++) {
+        const seat = {
+          name: `s${at}`,
+          spaces: ['admin', `x${at}`].slice(0, 1 + (at % 2)),
+          permissions: ['*'],
+        }
+        ids.push(done(await first.createSeat(as, seat)).value.id)
+      }
+      const results = await Promise.all(
+        stores.map((store, at) =>
+          at % 2 === 0
+            ? store.deleteSeat(as, ids[at] ?? '')
+            : store.updateSeat(as, ids[at] ?? '', { permissions: ['a:b'] }),
+        ),
+      )
+      t.equal(results.filter((each) => !isRefusal(each)).length, stores.length - 1, `round ${round}`)
+      t.same(
+        results.map(refused).filter((each) => each !== 'not refused'),
+        ['last_administrator'],
+      )
+    }
+  })
+
+  t.test('the search uses the index of administrator Seats', async (t) => {
+    const url = await emptyDatabase(server)
+    const store = await open(t, { url })
+    done(await store.createSeat(writer(), { name: 'admin', spaces: ['admin'], permissions: ['*'] }))
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    t.teardown(() => client.end())
+    await client.query(`SET search_path = seatgate`)
+    await client.query(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+    SELECT 'acme', 'seat-' || n, 'seat ' || n, '["one"]', '["a:b","c:d"]', 'x', 0 FROM generate_series(1, 20000) n`)
+    await client.query('ANALYZE seats')
+    const question = sql(seatQueries(postgres).administrator)
+    const values = valuesOf(question, otherAdministratorValues('acme', 'none', ADMIN))
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT TEXT) ${question.text}`, values)
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    t.match(plan, /administrators/)
+    t.notMatch(plan, /Seq Scan|Rows Removed by Filter: [0-9]{2}/)
+  })
+}

@@ -1,0 +1,92 @@
+/** The list of instances, with crashes of the server and broken connections. */
+
+import type { Test } from 'tap'
+import type { PostgresServer } from '../../../support/servers/postgres.ts'
+import { startTcpProxy } from '../../../support/servers/proxy.ts'
+import { BEGINNING, done, writer } from '../conformance.ts'
+import { crashes, nextBeat, registryOf } from './registries.ts'
+import { databaseOf, emptyDatabase, open } from './support.ts'
+
+export function registry(t: Test, server: PostgresServer): void {
+  t.test('a crash of the server undoes no registration, and may undo beats', (t) => crashes(t, server, 1))
+
+  t.test(
+    'after a broken connection no instance is removed for a while: a beat may have been undone',
+    async (t) => {
+      const proxy = await startTcpProxy(t, server)
+      const url = await emptyDatabase(server)
+      const registry = await registryOf(t, url.replace(`:${server.port}/`, `:${proxy.port}/`))
+      for (const id of ['a', 'b', 'dead', 'gone']) await registry.register(id, id)
+      await registry.follow('a', 1, null, 0)
+      t.equal((await registry.instances()).length, 4)
+      await registry.forget('gone', 0)
+      t.equal((await registry.instances()).length, 3, 'removed while the connection was never broken')
+      // The store's clock stands still, so that "a while" is not over before the test has looked.
+      const now = process.hrtime.bigint()
+      t.intercept(process.hrtime, 'bigint', { value: () => now })
+      proxy.killConnections()
+      await nextBeat(registry, 'a', 1)
+      await t.rejects(registry.forget('dead', 0), { name: 'StoreUnavailable' })
+      t.equal((await registry.instances()).length, 3)
+
+      const other = await registryOf(t, url)
+      await other.follow('b', 1, null, 0)
+      await other.instances()
+      await other.forget('dead', 0)
+      t.equal((await registry.instances()).length, 2, 'a store whose connection was never broken removes it')
+    },
+  )
+
+  t.test('many instances send beats and follow at once', async (t) => {
+    const url = await emptyDatabase(server)
+    const store = await open(t, { url })
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+    const registries = await Promise.all(ids.map(() => registryOf(t, url)))
+    await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))
+    let writing = true
+    const followers = registries.map(async (registry, at) => {
+      let position = BEGINNING
+      const seen: number[] = []
+      for (let beat = 1, last = false; !last; beat++) {
+        last = !writing
+        const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
+        if (found === null) {
+          last = false
+          continue
+        }
+        if (!found.registered || found.changes === null) throw new Error(JSON.stringify(found))
+        seen.push(...found.changes.map(({ seq }) => seq))
+        position = found.head
+      }
+      return seen
+    })
+    for (let at = 0; at < 50; at++)
+      done(await store.createSeat(writer(), { name: `s${at}`, spaces: [], permissions: [] }))
+    writing = false
+    const all = Array.from({ length: 100 }, (_, at) => at + 1)
+    for (const seen of await Promise.all(followers)) t.same(seen, all)
+    for (const { beat, applied } of (await store.registry?.instances()) ?? [])
+      t.ok(beat > 1 && applied <= 100)
+  })
+
+  /** As version 0.1 before the column `config` wrote them. */
+  const OLD_REGISTER = `INSERT INTO seatgate.instances (id, name, beat, applied, seen_at)
+  VALUES ('old', 'old', 0, 0, clock_timestamp())
+  ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
+  const OLD_BEAT = `UPDATE seatgate.instances SET beat = 1, applied = 0, seen_at = clock_timestamp()
+  WHERE id = 'old' AND beat < 1 RETURNING 1 AS done`
+
+  t.test('an instance of an older version goes on beside new ones', async (t) => {
+    const url = await emptyDatabase(server)
+    const registry = await registryOf(t, url)
+    const database = databaseOf(url)
+    await server.query(OLD_REGISTER, [], database)
+    t.same(await server.query(OLD_BEAT, [], database), [{ done: 1 }])
+    await registry.register('new', 'new')
+    await registry.follow('new', 1, null, 0, '3f2a8c01d9e4')
+    t.match(await registry.instances(), [
+      { id: 'new', config: '3f2a8c01d9e4' },
+      { id: 'old', beat: 1, config: null },
+    ])
+  })
+}

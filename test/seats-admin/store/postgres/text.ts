@@ -1,0 +1,52 @@
+/** Text that PostgreSQL can't hold, or that a collation compares in its own way. */
+
+import type { Test } from 'tap'
+import type { PostgresServer } from '../../../support/servers/postgres.ts'
+import { ADMIN, done, refused, writer } from '../conformance.ts'
+import { emptyDatabase, open } from './support.ts'
+
+export function text(t: Test, server: PostgresServer): void {
+  const nothing = { spaces: [], permissions: [] }
+  const page = { limit: 100, after: null, scope: ADMIN }
+
+  t.test('names that can not be stored are refused and never found', async (t) => {
+    const store = await open(t, { url: await emptyDatabase(server) })
+    const { id } = done(await store.createSeat(writer(), { name: 'A', ...nothing })).value
+    for (const name of ['\0', 'A\0', '\0A', '\ud800', 'A\udc00']) {
+      t.equal(refused(await store.createSeat(writer(), { name, ...nothing })), 'input_invalid')
+      t.equal(refused(await store.updateSeat(writer(), id, { name })), 'input_invalid')
+      t.equal(
+        refused(await store.createApiKey(writer(), { name, seats: [], expiresAt: null })),
+        'input_invalid',
+      )
+      t.equal((await store.seatByName('acme', name)).value.seat, null)
+      t.equal((await store.seatById('acme', name)).value, null)
+    }
+    t.equal((await store.changesSince(null)).head.seq, 2)
+  })
+
+  t.test('such spaces and permissions are stored unchanged', async (t) => {
+    const store = await open(t, { url: await emptyDatabase(server) })
+    const odd = { spaces: ['\0', '\ud800'], permissions: ['\udc00:\0', '💺'] }
+    const { id } = done(await store.createSeat(writer(), { name: 'A', ...odd })).value
+    t.match((await store.seatById('acme', id)).value, odd)
+  })
+
+  t.test('a database whose collation ignores case or accents', async (t) => {
+    const made = server.query(
+      `CREATE DATABASE german LOCALE_PROVIDER icu ICU_LOCALE 'de-u-ks-level1' TEMPLATE template0`,
+    )
+    if ((await Promise.allSettled([made]))[0].status === 'rejected') {
+      t.pass('skipped: this server has no such databases')
+      return
+    }
+    const store = await open(t, { url: server.urlOf('german') })
+    const names = ['b', 'B', 'a', 'ä', 'A', 'ß', 'ss']
+    for (const name of names) done(await store.createSeat(writer(), { name, ...nothing }))
+    for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
+    t.same(
+      (await store.listSeats('acme', page)).data.map((each) => each.name),
+      names,
+    )
+  })
+}
