@@ -1,8 +1,11 @@
 /** Bytes behind a request that closes its connection are not a request, even where they look like one. */
 
+import { connect } from 'node:net'
 import t from 'tap'
 import { raw } from '../support/client.ts'
-import { startWorld, type World } from '../support/world.ts'
+import { startWorld } from '../support/world.ts'
+
+const world = await startWorld(t)
 
 const post = (more: string, body = '') => `POST /open HTTP/1.1\r\nHost: a\r\n${more}\r\n${body}`
 
@@ -23,24 +26,22 @@ const closing: Record<string, string> = {
 }
 
 /** The upstream has idle connections, so that a smuggled request would reach it at once. */
-async function warm(world: World): Promise<void> {
+async function warm(): Promise<void> {
   for (let i = 0; i < 3; i++) await world.client.send('POST', '/open', {}, 'warm')
 }
 
 t.test('nothing behind it is forwarded', async (t) => {
-  const world = await startWorld(t)
   const hidden = 'POST /open HTTP/1.1\r\nHost: a\r\nX-Hidden: yes\r\nContent-Length: 2\r\n\r\nhi'
   for (const [name, bytes] of Object.entries(closing)) {
-    await warm(world)
+    await warm()
     await raw(world.port, bytes + hidden)
-    await warm(world)
+    await warm()
     const slipped = world.upstream.seen.filter((seen) => seen.headers['x-hidden'] !== undefined)
     t.same(slipped, [], name)
   }
 })
 
 t.test('nothing behind it changes a Seat', async (t) => {
-  const world = await startWorld(t)
   for (const [name, bytes] of Object.entries(closing)) {
     const id = await world.seat(`Seat ${name}`, ['s1'], ['a:b'])
     const key = `x-api-key: ${world.keys.acme}\r\nSpace: admin\r\n`
@@ -50,9 +51,7 @@ t.test('nothing behind it changes a Seat', async (t) => {
 })
 
 t.test('the body of a request behind an upgrade does not become a request', async (t) => {
-  const world = await startWorld(t)
-  await warm(world)
-  const { connect } = await import('node:net')
+  await warm()
   const socket = connect(world.port, '127.0.0.1')
   const inner = 'GET /docs/INNER HTTP/1.1\r\nHost: a\r\n\r\n'
   const outer = `POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n`

@@ -7,6 +7,7 @@ import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { acceptor, answer, authority, certificate, openSecured } from '../http/server/tls-support.ts'
+import { holdTime } from '../proxy/held-time.ts'
 import { GET, POST, RawHttp2 } from '../support/raw-http2.ts'
 
 const a = certificate(['a.example'])
@@ -24,6 +25,7 @@ function large(request: ClientRequest, response: Exchange['response']): Exchange
 const path = (text: string) => GET.map(([name, value]) => [name, name === ':path' ? text : value] as const)
 
 t.test('a stream without a window ends, a small response of another passes', async (t) => {
+  const time = holdTime(t)
   const { port } = await openSecured(t, acceptor([a], {}, true), { handle: large, settings: { stall: 1500 } })
   const client = await RawHttp2.open(port, authority.cert)
   t.teardown(() => client.socket.destroy())
@@ -32,11 +34,16 @@ t.test('a stream without a window ends, a small response of another passes', asy
   client.headers(3).frame(WINDOW_UPDATE, 0, 3, [0, 0, 1, 0])
   const other = await client.next((each) => each.stream === 3 && each.type === DATA)
   t.equal(String(other.payload), '/')
+  for (let seconds = 0; seconds < 4; seconds++) {
+    time.pass(1000)
+    await client.settled()
+  }
   t.equal(await client.reset(1), 2, 'INTERNAL_ERROR: the response is not complete')
   t.notOk(client.received.some((each) => each.stream === 1 && each.type === DATA))
 })
 
 t.test('a window that opens byte by byte is progress', async (t) => {
+  const time = holdTime(t)
   const { port } = await openSecured(t, acceptor([a], {}, true), { handle: large, settings: { stall: 1500 } })
   const client = await RawHttp2.open(port, authority.cert)
   t.teardown(() => client.socket.destroy())
@@ -46,6 +53,7 @@ t.test('a window that opens byte by byte is progress', async (t) => {
     client.frame(WINDOW_UPDATE, 0, 1, [0, 0, 0, 1])
     const { payload } = await client.next((each) => each.stream === 1 && each.type === DATA, from)
     t.equal(payload.length, 1)
+    time.pass(1000)
   }
 })
 
@@ -85,14 +93,20 @@ t.test('a connection whose streams hold too much memory is cut off', async (t) =
 })
 
 t.test('a field block without an end is cut off in the time of a header section', async (t) => {
+  const time = holdTime(t)
   const handle = (request: ClientRequest, response: Exchange['response']) =>
     new Exchange(request, response, 'id', 0)
   const { port } = await openSecured(t, acceptor([a], {}, true), { handle, limits: { headerTimeout: 1000 } })
   for (const inFlight of [0, 1]) {
     const client = await RawHttp2.open(port, authority.cert)
     if (inFlight === 1) client.headers(1)
+    const other = await RawHttp2.open(port, authority.cert)
     client.frame(HEADERS, 0, 3, client.block(GET))
+    // By then the block is read too.
+    for (let i = 0; i < 3; i++) await other.settled()
+    for (let seconds = 0; seconds < 3; seconds++) time.pass(1000)
     t.equal(await client.goAway(), ENHANCE_YOUR_CALM, `${inFlight} requests in flight`)
     client.socket.destroy()
+    other.socket.destroy()
   }
 })

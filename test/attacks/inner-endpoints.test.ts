@@ -15,6 +15,7 @@ import { callbackOf, HostileProvider } from '../oidc/hostile-provider.ts'
 import { NameServer } from '../oidc/name-server.ts'
 import { SELF_SIGNED } from '../oidc/self-signed.ts'
 import { startWorld } from '../oidc/world.ts'
+import { until } from '../support/servers/wait.ts'
 
 const DISCOVERED = [
   'token_endpoint',
@@ -165,8 +166,10 @@ t.test('for new keys, and for the end of a session', async (t) => {
   t.equal((await signIn()).status, 200, 'the keys are still at the old address')
   const body = { refresh_token: page.json.refresh_token }
   t.equal((await world.browser().postJson(`${world.origin}/auth/oidc/logout`, body)).status, 200)
-  while (world.events('logout_incomplete').length === 0)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  await until(
+    () => world.events('logout_incomplete').length > 0,
+    () => 'the logout wrote no event',
+  )
   t.equal(inner.connections, 0)
 })
 

@@ -12,6 +12,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { NameServer } from '../oidc/name-server.ts'
 import { startWorld } from '../oidc/world.ts'
+import { until } from '../support/servers/wait.ts'
 import { startRedis } from '../support/servers/redis.ts'
 
 const WAITING = 64
@@ -36,7 +37,10 @@ t.test('other tenants, the store and Redis are unaffected', async (t) => {
     return reply
   })
   const isAsked = () => issuers.every((issuer) => nameServer.count(new URL(issuer).hostname) > 0)
-  while (!isAsked() && waiting > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(
+    () => isAsked() || waiting === 0,
+    () => 'the DNS server was not asked for each',
+  )
   t.equal(waiting, WAITING, 'all of them wait for the DNS server')
 
   world.user('bob', {}, world.globex)
@@ -62,7 +66,7 @@ t.test('a look-up has a timeout, and their number is bounded', async (t) => {
   const names = { servers: [nameServer.address], resolvFile: '/nowhere', timeout: 100, total: 200 }
   const issuer = 'https://slow.example'
   await world.reopen({
-    limits: { names },
+    limits: { connect: PATIENT, total: PATIENT, names },
     acme: { issuer, redirectUri: `${world.origin}/auth/oidc/callback/acme` },
   })
   const began = performance.now()

@@ -4,6 +4,8 @@ import t from 'tap'
 import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 
+const world = await startWorld(t)
+
 const cases: Record<string, string> = {
   'two Content-Lengths':
     'POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde',
@@ -45,7 +47,6 @@ const cases: Record<string, string> = {
 }
 
 t.test('each is 400 request_malformed, and the connection closes', async (t) => {
-  const world = await startWorld(t)
   for (const [name, bytes] of Object.entries(cases)) {
     const answer = await raw(world.port, bytes)
     t.match(answer, /^HTTP\/1\.1 400 /, name)
@@ -58,7 +59,6 @@ t.test('each is 400 request_malformed, and the connection closes', async (t) => 
 })
 
 t.test('a hidden request behind a refused one gets no response', async (t) => {
-  const world = await startWorld(t)
   const hidden = 'GET /docs/hidden HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const bytes of [
     cases['two Content-Lengths'],
@@ -89,7 +89,6 @@ t.test('CVE-2026-29057: a chunked DELETE is one request upstream, body and all',
 })
 
 t.test('GET with a Trailer header neither hangs nor crashes', async (t) => {
-  const world = await startWorld(t)
   const extra = 'Trailer: X\r\nTE: trailers\r\nKeep-Alive: x=1\r\nConnection: close\r\n'
   const answer = await raw(world.port, `GET /docs/a HTTP/1.1\r\nHost: a\r\n${extra}\r\n`)
   t.match(answer, /^HTTP\/1\.1 200 /)

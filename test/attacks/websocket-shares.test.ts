@@ -2,8 +2,9 @@
 
 import t, { type Test } from 'tap'
 import { Wire } from '../proxy/support.ts'
+import { until as patiently } from '../support/servers/wait.ts'
 import { startWorld } from '../support/world.ts'
-import { metric, until as untilMetric } from '../runtime/workers/support.ts'
+import { metric } from '../runtime/workers/support.ts'
 import {
   type RawClient,
   sendHandshake,
@@ -59,8 +60,10 @@ t.test('at the limit for WebSockets, other requests are still served', async (t)
   // One that ends makes room for one.
   clients.find(({ open }) => open)?.socket.destroy()
   await until(() => clients.filter(({ closed }) => closed).length === 15, 'its end')
-  let statusesThen: number[] = []
-  while (count(statusesThen, 101) === 0) statusesThen = [...statusesThen, ...(await shakes(1, '/open'))]
+  await patiently(
+    async () => count(await shakes(1, '/open'), 101) === 1,
+    () => 'there is no room',
+  )
   t.equal(count(await shakes(2, '/open'), 503), 2)
 })
 
@@ -120,7 +123,10 @@ t.test('a refused handshake takes its place no longer than its client stays', as
     t.same(await shakes(2, '/mine', alice), [403, 403])
     for (const { socket } of clients.splice(0)) socket.end()
     await until(() => left === round * 2, 'the end at the upstream')
-    await untilMetric(async () => (await metric(world, 'seatgate_requests_in_flight')) === 0)
+    await patiently(
+      async () => (await metric(world, 'seatgate_requests_in_flight')) === 0,
+      () => 'requests are in flight',
+    )
   }
   t.equal(await refused('caller'), 0)
 })

@@ -6,8 +6,8 @@
 import { truncateSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { until } from '../support/servers/wait.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { type Answers, readAnswers } from './answers.ts'
 import { type Decided, RecordingUpstream, sameForAll } from './upstream.ts'
@@ -25,7 +25,7 @@ const ROUTES = [
 ]
 
 /** Milliseconds without data after which a client stops waiting. */
-const PATIENCE = 8000
+const PATIENCE = 30_000
 
 export interface Exchange extends Answers {
   readonly text: string
@@ -66,7 +66,10 @@ export class TestGateway {
    */
   async agrees(t: Test): Promise<void> {
     const check = () => sameForAll(this.upstream.streams, this.decided())
-    for (let i = 0; i < 100 && check() !== null; i++) await sleep(10)
+    await until(
+      () => check() === null,
+      () => String(check()),
+    )
     t.equal(check(), null)
   }
 }

@@ -3,11 +3,12 @@
 import t from 'tap'
 import { startGateway, passesAll, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const to = (...hosts: string[]) =>
   `GET /docs/a HTTP/1.1\r\n${hosts.map((host) => `Host:${host}\r\n`).join('')}\r\n`
 
 t.test('no host, or several', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     none: to(),
     'none, but similar fields':
@@ -25,7 +26,6 @@ t.test('no host, or several', async (t) => {
 })
 
 t.test('invalid hosts', async (t) => {
-  const gateway = await startGateway(t)
   const values = [
     '',
     ' ',
@@ -78,7 +78,6 @@ t.test('invalid hosts', async (t) => {
 })
 
 t.test('valid hosts', async (t) => {
-  const gateway = await startGateway(t)
   const values = [
     ' a',
     'a',
@@ -99,7 +98,6 @@ t.test('valid hosts', async (t) => {
 })
 
 t.test("the upstream receives the target's Host instead", async (t) => {
-  const gateway = await startGateway(t)
   await gateway.send(to(' evil.example:81'), { answers: 1 })
   const [request] = gateway.upstream.requests
   t.equal(

@@ -5,9 +5,9 @@
 
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { hopTo, upstreamEnd } from '../proxy/hop.ts'
+import { until } from '../support/servers/wait.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Exchange, type Packets, send } from './gateway.ts'
 import { strict } from './leniency.ts'
@@ -17,12 +17,21 @@ export interface Script {
   /** Sent once the whole request has arrived. */
   readonly packets: Packets
   /** Called with the connection once that is flushed. */
-  readonly after?: (socket: Socket) => void
+  readonly after?: (socket: Socket) => unknown
   /** Sent as soon as the connection is open, before any request. */
   readonly early?: string
   /** Sent once the header section has arrived, with any part of the body. */
   readonly atHead?: boolean
 }
+
+export interface Timeouts {
+  /** Until the response to `/evil` begins. */
+  readonly response?: string
+  readonly body?: string
+}
+
+/** For an upstream that is to be silent for longer. */
+export const BRIEF: Timeouts = { response: '1s', body: '1s' }
 
 const VALID = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
 
@@ -44,12 +53,13 @@ export class HostileUpstream {
     server.on('connection', (connection: Socket) => this.#serve(upstreamEnd(connection)))
   }
 
-  static async start(t: Test): Promise<HostileUpstream> {
+  static async start(t: Test, { response = '1m', body = '1m' }: Timeouts = {}): Promise<HostileUpstream> {
     const server = createServer({ noDelay: true }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { target, lines } = hopTo((server.address() as AddressInfo).port)
-    const routes = ['ANY /evil: public', 'GET /good: public']
-    const upstream = ['response_timeout: 1s', 'body_timeout: 1s', ...lines]
+    const evil = `ANY /evil: { permission: public, response_timeout: ${response} }`
+    const routes = [evil, 'GET /good: public']
+    const upstream = [`body_timeout: ${body}`, ...lines]
     const world = await startWorld(t, { target: target.origin, routes, upstream })
     const hostile = new HostileUpstream(world, server)
     t.teardown(() => hostile.#close())
@@ -76,8 +86,12 @@ export class HostileUpstream {
 
   /** Whether the gateway has closed each connection that carried the script. */
   async dropped(): Promise<boolean> {
-    for (let i = 0; i < 300 && this.tainted.size > 0; i++) await sleep(10)
-    return this.tainted.size === 0
+    await until(
+      () => this.tainted.size === 0,
+      () => `${this.tainted.size} connections are open`,
+      2,
+    )
+    return true
   }
 
   #serve(socket: Socket): void {

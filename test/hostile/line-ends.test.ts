@@ -3,8 +3,9 @@
 import t from 'tap'
 import { get, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 t.test('LF alone', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     everywhere: 'GET /docs/a HTTP/1.1\nHost: a\n\n',
     'behind the request line': 'GET /docs/a HTTP/1.1\nHost: a\r\n\r\n',
@@ -24,7 +25,6 @@ t.test('LF alone', async (t) => {
 })
 
 t.test('CR alone', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     everywhere: 'GET /docs/a HTTP/1.1\rHost: a\r\r',
     'behind the request line': 'GET /docs/a HTTP/1.1\rHost: a\r\n\r\n',
@@ -47,7 +47,6 @@ t.test('CR alone', async (t) => {
 })
 
 t.test('folded lines', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'with a space': get('X-A: a\r\n b\r\n'),
     'with a tab': get('X-A: a\r\n\tb\r\n'),
@@ -67,7 +66,6 @@ t.test('folded lines', async (t) => {
 })
 
 t.test('empty lines before a request line are ignored', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     one: `\r\n${get('')}`,
     several: `${'\r\n'.repeat(20)}${get('')}`,
@@ -76,7 +74,6 @@ t.test('empty lines before a request line are ignored', async (t) => {
 })
 
 t.test('other line separators end no line', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'a vertical tab': get('X-A: a\x0bX-B: b\r\n'),
     'a form feed': get('X-A: a\x0cX-B: b\r\n'),

@@ -6,8 +6,9 @@
 import t from 'tap'
 import { chunked, get, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 t.test('targets', async (t) => {
-  const gateway = await startGateway(t)
   const ofLength = (length: number) => get('', `/docs/${'a'.repeat(length - 6)}`)
   await passesAll(t, gateway, { 'of 8192 bytes': ofLength(8192) })
   await refusesAll(
@@ -24,7 +25,6 @@ t.test('targets', async (t) => {
 })
 
 t.test('header sections', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     'of nearly 32 KiB': get(`X-A: ${'a'.repeat(32_000)}\r\n`),
     'of 200 fields': get('X-A: a\r\n'.repeat(199)),
@@ -55,7 +55,6 @@ t.test('header sections', async (t) => {
 })
 
 t.test('methods and Hosts', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, { 'a method of 100,000 letters': `${'A'.repeat(100_000)} / HTTP/1.1\r\n` })
   await passesAll(t, gateway, {
     'a Host of 10,000 letters': `GET /docs/a HTTP/1.1\r\nHost: ${'a'.repeat(10_000)}\r\n\r\n`,
@@ -63,7 +62,6 @@ t.test('methods and Hosts', async (t) => {
 })
 
 t.test('bodies', async (t) => {
-  const gateway = await startGateway(t)
   const small = (headers: string, body: string) => `POST /small HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`
   const many = '1\r\na\r\n'.repeat(1025)
   for (const [name, bytes] of Object.entries({
@@ -86,7 +84,6 @@ t.test('bodies', async (t) => {
 })
 
 t.test("a body of exactly the route's limit", async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     '1 KiB': `POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 1024\r\n\r\n${'a'.repeat(1024)}`,
   })

@@ -3,11 +3,12 @@
 import t from 'tap'
 import { chunked, startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const BODY = '4\r\nabcd\r\n0\r\n\r\n'
 const coded = (value: string) => post(`Transfer-Encoding:${value}\r\n`, BODY)
 
 t.test('any value except "chunked"', async (t) => {
-  const gateway = await startGateway(t)
   const values = {
     nothing: '',
     'white space only': ' \t',
@@ -55,7 +56,6 @@ t.test('any value except "chunked"', async (t) => {
 })
 
 t.test('similar field names', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'a space behind': post('Transfer-Encoding : chunked\r\n', BODY),
     'a tab behind': post('Transfer-Encoding\t: chunked\r\n', BODY),
@@ -70,7 +70,6 @@ t.test('similar field names', async (t) => {
 })
 
 t.test('more framings than one', async (t) => {
-  const gateway = await startGateway(t)
   const both = (first: string, second: string) => post(`${first}\r\n${second}\r\n`, BODY)
   await refusesAll(t, gateway, {
     'a length, then chunks': both('Content-Length: 14', 'Transfer-Encoding: chunked'),
@@ -94,7 +93,6 @@ t.test('more framings than one', async (t) => {
 })
 
 t.test('chunks in HTTP/1.0', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'HTTP/1.0': `POST /open HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${BODY}`,
     'HTTP/1.0, kept alive': `POST /open HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n${BODY}`,
@@ -102,7 +100,6 @@ t.test('chunks in HTTP/1.0', async (t) => {
 })
 
 t.test('the valid form, with every method, is one request upstream', async (t) => {
-  const gateway = await startGateway(t)
   const inner = 'GET /docs/inner HTTP/1.1\r\nHost: a\r\n\r\n'
   const body = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -112,7 +109,6 @@ t.test('the valid form, with every method, is one request upstream', async (t) =
 })
 
 t.test('its value is case-insensitive, and similar field names are ordinary fields', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     'capital letters': coded(' CHUNKED'),
     'spaces before': coded('   chunked'),

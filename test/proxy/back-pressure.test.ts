@@ -2,26 +2,21 @@
 
 import { connect } from 'node:net'
 import t from 'tap'
-import { eventually, front, serve, serveRaw, Wire } from './support.ts'
+import { holdTime } from './held-time.ts'
+import { eventually, front, serve, serveRaw, standstill, Wire } from './support.ts'
 
 const MEBIBYTE = 1024 * 1024
 const chunk = Buffer.alloc(MEBIBYTE, 'a')
 
-/** Waits until the counter stops changing. */
-async function standstill(count: () => number): Promise<number> {
-  let last = -1
-  while (last !== count()) {
-    last = count()
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
-  return last
-}
+/** More than the gateway and the system hold between them. */
+const TOTAL = 64 * MEBIBYTE
+const MOST = 32 * MEBIBYTE
 
 t.test('a client that does not read stops the upstream', async (t) => {
   let sent = 0
   const port = await serve(t, (_, response) => {
     const more = () => {
-      while (sent < 500 * MEBIBYTE) {
+      while (sent < TOTAL) {
         sent += MEBIBYTE
         if (!response.write(chunk)) return
       }
@@ -37,11 +32,11 @@ t.test('a client that does not read stops the upstream', async (t) => {
   socket.pause()
   await eventually(() => sent > 0)
   const stopped = await standstill(() => sent)
-  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were read from the upstream`)
+  t.ok(stopped < MOST, `${stopped / MEBIBYTE} MiB were read from the upstream`)
   t.ok((exchanges[0]?.response.writableLength ?? Infinity) < MEBIBYTE, 'the gateway buffers little')
   socket.resume()
   await eventually(() => exchanges[0]?.response.writableFinished === true)
-  t.equal(exchanges[0]?.bytesOut, 500 * MEBIBYTE, 'it continues when the client does')
+  t.equal(exchanges[0]?.bytesOut, TOTAL, 'it continues when the client does')
   socket.destroy()
 })
 
@@ -57,52 +52,59 @@ t.test('an upstream that does not read stops the client', async (t) => {
     }
   })
   const { port: gatewayPort, exchanges } = await front(t, port)
-  const total = 200 * MEBIBYTE
   const wire = new Wire(gatewayPort).send(
-    `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${total + 3}\r\n\r\n`,
+    `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${TOTAL + 3}\r\n\r\n`,
   )
-  for (let i = 0; i < 200; i++) wire.socket.write(chunk)
+  for (let sent = 0; sent < TOTAL; sent += MEBIBYTE) wire.socket.write(chunk)
   wire.send('END')
   await eventually(() => (exchanges[0]?.bytesIn ?? 0) > 0)
   const stopped = await standstill(() => exchanges[0]?.bytesIn ?? 0)
-  t.ok(stopped < 60 * MEBIBYTE, `${stopped / MEBIBYTE} MiB were read from the client`)
+  t.ok(stopped < MOST, `${stopped / MEBIBYTE} MiB were read from the client`)
   go()
   await wire.until('HTTP/1.1 200')
-  t.equal(exchanges[0]?.bytesIn, total + 3)
+  t.equal(exchanges[0]?.bytesIn, TOTAL + 3)
   wire.socket.destroy()
 })
 
 t.test('a client that reads nothing for too long is cut off, and the upstream is released', async (t) => {
+  const time = holdTime(t)
   let gone = false
+  let sent = 0
   const port = await serve(t, (_, response) => {
     const more = () => {
-      while (response.write(chunk));
+      while (response.write(chunk)) sent++
     }
     response.on('drain', more).on('close', () => {
       gone = true
     })
     more()
   })
-  const { port: gatewayPort, exchanges } = await front(t, port, { bodyTimeout: 300 })
+  const { port: gatewayPort, exchanges } = await front(t, port)
   const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
+  await eventually(() => (exchanges[0]?.response.writableLength ?? 0) > 0)
+  await standstill(() => sent)
+  time.pass(60_001)
   await eventually(() => gone)
   t.match(exchanges[0], { aborted: true })
   wire.socket.destroy()
 })
 
 t.test('a client that leaves only the end of a response unread is cut off too', async (t) => {
+  const time = holdTime(t)
   // Stops when the first bytes have to wait at the gateway: few enough that nothing else is buffered.
   const port = await serve(t, async (_, response) => {
     while ((exchanges[0]?.response.writableLength ?? 0) === 0) {
       response.write(Buffer.alloc(16 * 1024))
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await new Promise(setImmediate)
     }
     response.end()
   })
-  const { port: gatewayPort, exchanges } = await front(t, port, { bodyTimeout: 300 })
+  const { port: gatewayPort, exchanges } = await front(t, port)
   const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
+  await eventually(() => exchanges[0]?.response.ended === true)
+  time.pass(60_001)
   await eventually(() => exchanges[0]?.response.destroyed === true)
   t.equal(exchanges[0]?.response.writableFinished, false)
   wire.socket.destroy()

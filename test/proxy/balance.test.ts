@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
+import { holdTime } from './held-time.ts'
 import {
   codeOf,
   eventually,
@@ -142,16 +143,23 @@ t.test('waiting requests count, cancelled ones do not', async (t) => {
 })
 
 t.test('the count returns to zero after requests with any result', async (t) => {
+  const time = holdTime(t)
+  let silent = 0
   const port = await serve(t, (request, response) => {
     if (request.url === '/reset') request.socket.resetAndDestroy()
     else if (request.url === '/half') response.write('half', () => request.socket.destroy())
     else if (request.url === '/early') response.end('early')
-    else if (request.url !== '/silent') request.resume().on('end', () => response.end('ok'))
+    else if (request.url === '/silent') silent++
+    else request.resume().on('end', () => response.end('ok'))
   })
   const { port: frontPort, upstream } = await front(t, port, { config: { responseTimeout: 100 } })
   const ask = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: gw\r\n${more}`
-  for (const path of ['/', '/reset', '/half', '/silent'])
-    await roundTrip(frontPort, ask(`GET ${path}`, 'Connection: close\r\n\r\n'))
+  const closing = 'Connection: close\r\n\r\n'
+  for (const path of ['/', '/reset', '/half']) await roundTrip(frontPort, ask(`GET ${path}`, closing))
+  const late = new Wire(frontPort).send(ask('GET /silent', closing))
+  await eventually(() => silent === 1)
+  time.pass(200)
+  t.equal(codeOf(await late.ended), 'upstream_timeout')
   const leaver = new Wire(frontPort).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
   await eventually(() => upstream.targets()[0]?.pending === 1)
   leaver.socket.destroy()

@@ -81,14 +81,16 @@ for (const [name, head, then] of [
 ] satisfies [string, string, (socket: import('node:net').Socket) => unknown][]) {
   for (const version of ['1.1', '1.0']) {
     t.test(`${name}, in the middle: HTTP/${version} detects it`, async (t) => {
+      const begun = Promise.withResolvers<unknown>()
       const port = await serveRaw(t, (socket) => {
         socket.once('data', () => {
           socket.write(`HTTP/1.1 200 OK\r\n${head}`)
-          setTimeout(() => then(socket), 50)
+          void begun.promise.then(() => then(socket))
         })
       })
       const { port: gatewayPort, exchanges } = await front(t, port)
       const wire = new Wire(gatewayPort).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
+      begun.resolve(wire.until('part'))
       const answer = await wire.ended
       t.notMatch(answer, /0\r\n\r\n$/, 'no last chunk')
       t.notMatch(answer, 'HTTP/1.1 502', 'and nothing written into it')
@@ -106,7 +108,7 @@ t.test('an upstream that stops inside its response times out', async (t) => {
       gone = true
     })
   })
-  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 300 })
+  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 100 })
   t.ok((await roundTrip(gatewayPort, get())).endsWith('\r\n\r\npart'))
   await eventually(() => gone)
 })

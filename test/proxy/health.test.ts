@@ -1,12 +1,11 @@
 /** Health checks: the request, the thresholds, and their end with the upstream. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { TargetEvent, Unhealthy } from '../../src/proxy/upstream-events.ts'
 import type { UpstreamHealth } from '../../src/config/config.ts'
+import { type HeldTime, holdTime, untilStepped } from './held-time.ts'
 import {
   closedPort,
   codeOf,
@@ -18,10 +17,9 @@ import {
   serve,
   serveRaw,
   targetsAt,
-  upstreamConfig,
 } from './support.ts'
 
-const settings: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 2000, healthy: 2, unhealthy: 3 }
+const settings: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 30_000, healthy: 2, unhealthy: 3 }
 
 async function checked(t: Test, ports: number[], options: FrontOptions & { health?: UpstreamHealth } = {}) {
   const unhealthy: Unhealthy[] = []
@@ -72,7 +70,6 @@ const faults: Record<string, RequestListener> = {
   'status 302': (_, response) => void response.writeHead(302, { location: '/' }).end(),
   'status 404': (_, response) => void response.writeHead(404).end(),
   'no answer': (request) => void request.socket.destroy(),
-  silence: () => {},
 }
 for (const [name, ill] of Object.entries(faults)) {
   t.test(`${name}: unavailable until it is healthy again`, async (t) => {
@@ -81,13 +78,7 @@ for (const [name, ill] of Object.entries(faults)) {
       well ? void response.end() : ill(request, response),
     )
     const { port } = await service(t, (_, response) => response.end())
-    const health = { ...settings, timeout: name === 'silence' ? 50 : 2000 }
-    const {
-      port: gatewayPort,
-      upstream,
-      unhealthy,
-      returned,
-    } = await checked(t, [failing.port, port], { health })
+    const { port: gatewayPort, upstream, unhealthy, returned } = await checked(t, [failing.port, port])
     await eventually(() => unhealthy.length === 1)
     t.match(unhealthy, [{ upstream: 'trainings', target: `http://127.0.0.1:${failing.port}`, cause: Error }])
     t.match(upstream.targets(), [{ state: 'unhealthy' }, { state: 'in' }])
@@ -98,6 +89,28 @@ for (const [name, ill] of Object.entries(faults)) {
     for (let i = 0; i < 2; i++) await roundTrip(gatewayPort, get())
     t.equal(failing.requests.length, 1)
   })
+}
+
+t.test('silence: unavailable until it is healthy again', async (t) => {
+  const time = holdTime(t)
+  let well = false
+  const { port, checks } = await service(t, (_, response) => (well ? void response.end() : undefined))
+  const { unhealthy, returned, upstream } = await checked(t, [port])
+  for (let count = 1; count <= settings.unhealthy; count++) {
+    await untilChecked(time, checks, count)
+    t.same(unhealthy, [])
+    time.pass(settings.timeout)
+  }
+  t.match(unhealthy, [{ cause: { message: /no response within/ } }])
+  t.match(upstream.targets(), [{ state: 'unhealthy' }])
+  well = true
+  await untilChecked(time, checks, settings.unhealthy + settings.healthy)
+  await eventually(() => returned.length === 1)
+})
+
+/** Resolves when the service has received this number of checks. */
+async function untilChecked(time: HeldTime, checks: readonly string[], count: number): Promise<void> {
+  await untilStepped(time, () => checks.length >= count)
 }
 
 t.test('an endless body is not awaited, and an interim response does not count', async (t) => {
@@ -139,30 +152,28 @@ t.test('a closed port is unhealthy, and healthy once it is opened', async (t) =>
   t.match(await roundTrip(port, get()), /^HTTP\/1\.1 200 /)
 })
 
-t.test('no checks before the start, and none after the end', async (t) => {
-  const sockets: Socket[] = []
-  const port = await serveRaw(t, (socket) => void sockets.push(socket.resume()))
-  const { upstream } = await front(t, port, { health: settings })
-  t.same(sockets, [])
-  upstream.start()
-  await eventually(() => sockets.length === 1)
-  await upstream.close()
-  await eventually(() => sockets[0]?.destroyed === true)
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  t.equal(sockets.length, 1)
-})
-
-t.test('a check never keeps the process alive', async (t) => {
-  const { port, checks } = await service(t, (_, response) => response.end())
-  const module = JSON.stringify(new URL('../../src/proxy/upstream.ts', import.meta.url).href)
-  const health = { ...settings, interval: 3_600_000 }
-  const config = JSON.stringify({ ...upstreamConfig(port), targets: undefined, health })
-  const program = `
-    const { Upstream } = await import(${module})
-    const targets = [new URL('http://127.0.0.1:${port}')]
-    new Upstream({ ...${config}, targets }).start()`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' })
-  const [code] = await once(child, 'exit')
-  t.equal(code, 0)
-  t.equal(checks.length, 1)
-})
+for (const [when, answers] of [
+  ['during a check', false],
+  ['between two checks', true],
+] as const)
+  t.test(`no checks before the start, and none after the end ${when}`, async (t) => {
+    const time = holdTime(t)
+    const sockets: Socket[] = []
+    const port = await serveRaw(t, (socket) => {
+      sockets.push(socket.resume())
+      if (answers) socket.once('data', () => socket.end('HTTP/1.1 204 No Content\r\n\r\n'))
+    })
+    const { upstream } = await front(t, port, { health: settings })
+    t.same(sockets, [])
+    upstream.start()
+    await eventually(() => sockets.length === 1 && sockets[0]?.destroyed === answers)
+    await upstream.close()
+    await eventually(() => sockets[0]?.destroyed === true)
+    for (let i = 0; i < 10; i++) time.pass(settings.interval)
+    // A check would have come before this connection.
+    const own = connect(port, '127.0.0.1')
+    await eventually(() => sockets.length >= 2)
+    t.equal(sockets.length, 2)
+    t.equal(sockets[1]?.remotePort, own.localPort)
+    own.destroy()
+  })

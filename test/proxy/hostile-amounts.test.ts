@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'
 
+const hostile = await HostileUpstream.start(t)
+
 const around = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}Content-Length: 4\r\n\r\nbody`
 const chunks = (bytes: string) => `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${bytes}`
 
@@ -18,7 +20,6 @@ const flood = (bytes: string) => (socket: Socket) => {
 }
 
 t.test('header sections', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   await passes(t, hostile, '1500 fields', { packets: around('A: b\r\n'.repeat(1500)) }, 'body', true)
   await passes(
     t,
@@ -39,7 +40,6 @@ t.test('header sections', async (t) => {
 })
 
 t.test('endless header sections', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   await refused(t, hostile, 'lines', {
     packets: 'HTTP/1.1 200 OK\r\n',
     after: flood('X-A: aaaaaaaaaaaaaaaa\r\n'),
@@ -61,7 +61,6 @@ t.test('endless header sections', async (t) => {
 })
 
 t.test('chunks', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const single = chunks(`${'1\r\na\r\n'.repeat(20_000)}0\r\n\r\n`)
   await passes(t, hostile, 'of one byte each', { packets: single }, 'a'.repeat(20_000), true)
   for (const [name, bytes] of Object.entries({
@@ -84,7 +83,7 @@ t.test('chunks', async (t) => {
 })
 
 t.test('endless interim responses meet the response timeout', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, { response: '200ms' })
   const { all } = await hostile.play({ packets: '', after: flood('HTTP/1.1 103 X\r\nX-A: a\r\n\r\n') })
   t.match(all, [{ status: 504, code: 'upstream_timeout' }])
   t.ok(await hostile.dropped())
@@ -92,7 +91,6 @@ t.test('endless interim responses meet the response timeout', async (t) => {
 })
 
 t.test('an endless body beyond its length', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   await passes(t, hostile, 'a length', { packets: around(''), after: flood('x'.repeat(1000)) }, 'body', false)
   await passes(
     t,

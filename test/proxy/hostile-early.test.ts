@@ -5,11 +5,12 @@ import t from 'tap'
 import { HostileUpstream, harmless } from '../hostile/hostile-upstream.ts'
 import { send } from '../hostile/gateway.ts'
 
+const hostile = await HostileUpstream.start(t)
+
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 const sized = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody'
 
 t.test('before any request: dropped', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   for (const early of [
     EVIL,
     EVIL.slice(0, 20),
@@ -29,13 +30,11 @@ t.test('before any request: dropped', async (t) => {
 })
 
 t.test('on an idle connection: the connection is closed', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   for (const later of [EVIL, 'x', '\r\n', '\0']) {
-    const { all } = await hostile.play({
-      packets: sized,
-      after: (socket) => void setTimeout(() => socket.write(later, 'latin1'), 30),
-    })
+    const idle = Promise.withResolvers<Socket>()
+    const { all } = await hostile.play({ packets: sized, after: idle.resolve })
     t.match(all, [{ status: 200, body: 'body' }])
+    ;(await idle.promise).write(later, 'latin1')
     await harmless(t, hostile, JSON.stringify(later))
   }
 })
@@ -44,7 +43,6 @@ const length = 300_000
 const head = `POST /evil HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n`
 
 t.test('before the request is complete: the response passes, the connection is not reused', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const { all } = await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
   t.match(all, [{ status: 200, body: 'body' }])
   await harmless(t, hostile, 'half a body')
@@ -53,7 +51,6 @@ t.test('before the request is complete: the response passes, the connection is n
 t.test(
   'before the request is complete, and the client continues: the next request gets its own response',
   async (t) => {
-    const hostile = await HostileUpstream.start(t)
     const rest = 'a'.repeat(length - 1000)
     const packets = [head + 'a'.repeat(1000), rest, 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n']
     await hostile.play({ packets: sized, atHead: true }, head + 'a'.repeat(1000))
@@ -66,7 +63,6 @@ t.test(
 )
 
 t.test('malformed before the request is complete: 502', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   for (const packets of [
     'garbage\r\n\r\n',
     'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
@@ -78,16 +74,15 @@ t.test('malformed before the request is complete: 502', async (t) => {
 })
 
 t.test('interim responses behind another request appear in no response', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const bytes = `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${sized}`
+  const good = 'GET /good HTTP/1.1\r\nHost: a\r\n\r\n'
   let requests = 0
-  const script = {
-    packets: '',
-    // The first response is late: bytes for the second have to wait.
-    after: (socket: Socket) =>
-      void (requests++ === 0 ? setTimeout(() => socket.write(bytes), 100) : socket.write(bytes)),
+  const after = async (socket: Socket) => {
+    // The first response is late: the second would have come by the time that others have theirs.
+    if (requests++ === 0) for (let i = 0; i < 3; i++) await send(hostile.world.port, good, { answers: 1 })
+    socket.write(bytes)
   }
-  await hostile.play(script)
+  await hostile.play({ packets: '', after })
   requests = 0
   const evil = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   const { all, rest } = await send(hostile.world.port, evil.repeat(3), { answers: 3 })

@@ -5,14 +5,14 @@
 
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { broken, HostileUpstream, harmless, passes } from '../hostile/hostile-upstream.ts'
+import { BRIEF, broken, HostileUpstream, harmless, passes } from '../hostile/hostile-upstream.ts'
 
 const fin = (socket: Socket) => void socket.end()
 const rst = (socket: Socket) => void socket.resetAndDestroy()
 const sized = (length: number, body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`
 
 t.test('a body that ends with its connection', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, BRIEF)
   for (const [name, head] of Object.entries({
     'without a length': 'HTTP/1.1 200 OK\r\n\r\n',
     'with Connection: close': 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
@@ -27,7 +27,7 @@ t.test('a body that ends with its connection', async (t) => {
 })
 
 t.test('a partial body, and then', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, BRIEF)
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
     await broken(t, hostile, `${name} before the first byte`, { packets: sized(4, ''), after })
     await broken(t, hostile, `${name} before the last`, { packets: sized(4, 'bod'), after })
@@ -43,7 +43,7 @@ t.test('a partial body, and then', async (t) => {
 })
 
 t.test('HTTP/1.0 clients detect it too', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, BRIEF)
   const request = 'GET /evil HTTP/1.0\r\nHost: a\r\n\r\n'
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
     for (const packets of [
@@ -58,7 +58,7 @@ t.test('HTTP/1.0 clients detect it too', async (t) => {
 })
 
 t.test('no response at all', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, BRIEF)
   for (const [name, after] of Object.entries({ FIN: fin, RST: rst })) {
     const { all } = await hostile.play({ packets: '', after })
     t.match(all, [{ status: 502, code: 'upstream_protocol_error' }], name)
@@ -70,7 +70,7 @@ t.test('no response at all', async (t) => {
 })
 
 t.test('an end after a complete response has no effect', async (t) => {
-  const hostile = await HostileUpstream.start(t)
+  const hostile = await HostileUpstream.start(t, BRIEF)
   await passes(t, hostile, 'FIN', { packets: sized(4, 'body'), after: fin }, 'body', false)
   const { all } = await hostile.play({ packets: sized(4, 'body'), after: rst })
   t.ok([200, 502].includes(all[0]?.status ?? 0), 'RST: the response, or none')

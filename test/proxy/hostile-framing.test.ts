@@ -3,12 +3,13 @@
 import t from 'tap'
 import { broken, HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'
 
+const hostile = await HostileUpstream.start(t)
+
 const answer = (lines: string, body: string) => `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n${body}`
 const CHUNKS = '4\r\nbody\r\n0\r\n\r\n'
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 
 t.test('lengths', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const values = [
     '4, 4',
     '4,4',
@@ -65,7 +66,6 @@ t.test('lengths', async (t) => {
 })
 
 t.test('codings', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const values = [
     '',
     'identity',
@@ -106,7 +106,6 @@ t.test('codings', async (t) => {
 })
 
 t.test('chunks in HTTP/1.0 are not decoded', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const packets = `HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`
   await broken(t, hostile, 'HTTP/1.0', {
     packets: packets.slice(0, -5),
@@ -115,7 +114,6 @@ t.test('chunks in HTTP/1.0 are not decoded', async (t) => {
 })
 
 t.test('bytes after the response', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const sized = answer('Content-Length: 4', 'body')
   const inChunks = answer('Transfer-Encoding: chunked', CHUNKS)
   for (const whole of [sized, inChunks])
@@ -135,7 +133,6 @@ t.test('bytes after the response', async (t) => {
 })
 
 t.test('a body where none is permitted', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const head = 'HEAD /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const body of ['body', EVIL, CHUNKS]) {
     const lines = `Content-Length: ${body.length}`
@@ -151,7 +148,6 @@ t.test('a body where none is permitted', async (t) => {
 })
 
 t.test('the length of a response to HEAD, and of 304, describes another response', async (t) => {
-  const hostile = await HostileUpstream.start(t)
   const head = 'HEAD /evil HTTP/1.1\r\nHost: a\r\n\r\n'
   await passes(t, hostile, 'HEAD', { packets: answer('Content-Length: 4000', '') }, '', true, head)
   await passes(t, hostile, '304', { packets: 'HTTP/1.1 304 X\r\nContent-Length: 4000\r\n\r\n' }, '', true)

@@ -1,7 +1,7 @@
 /** Lengths that two parsers could read differently: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
-import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
+import { cut, nextRequestsWork, hostile, onceBegun, refusedWhole } from './support.ts'
 
 const sized = (...lines: string[]) => `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\nok`
 
@@ -64,14 +64,13 @@ t.test('Transfer-Encoding in two lines', async (t) => {
   refusedWhole(t, await hostile(t, `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n2\r\nok\r\n0\r\n\r\n`))
 })
 
-for (const [name, length, end] of [
-  ['closed before the end', '3', 'end'],
-  ['reset before the end', '3', 'resetAndDestroy'],
-  ['silent before the end', '3', 'unref'],
+for (const [name, then, options] of [
+  ['closed before the end', onceBegun((socket) => socket.end()), {}],
+  ['reset before the end', onceBegun((socket) => socket.resetAndDestroy()), {}],
+  ['silent before the end', () => {}, { bodyTimeout: 50 }],
 ] as const) {
   t.test(name, async (t) => {
-    const then = (socket: import('node:net').Socket) => void setTimeout(() => socket[end](), 50)
-    const hostility = await hostile(t, sized(`Content-Length: ${length}`), then)
+    const hostility = await hostile(t, sized('Content-Length: 3'), then, options)
     cut(t, hostility)
     t.ok(hostility.first.endsWith('\r\n\r\nok'), 'bytes already forwarded stay')
   })
@@ -91,7 +90,7 @@ for (const [name, bytes, method] of [
   ['half of a second response', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
 ] as const) {
   t.test(`${name}: no client receives the rest`, async (t) => {
-    const { first, next, connections } = await hostile(t, bytes, () => {}, method)
+    const { first, next, connections } = await hostile(t, bytes, () => {}, { method })
     const [, body, ...more] = first.split('\r\n\r\n')
     // A response with its length is whole before the bytes behind it arrive.
     t.equal(body, bytes.startsWith('HTTP/1.1 200') && method === 'GET' ? 'ok' : '')

@@ -1,7 +1,7 @@
 /** Malformed status lines: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
-import { cut, nextRequestsWork, hostile, refusedWhole } from './support.ts'
+import { cut, nextRequestsWork, hostile, onceBegun, refusedWhole } from './support.ts'
 
 const REST = '\r\nContent-Length: 2\r\n\r\nok'
 
@@ -58,7 +58,7 @@ for (const version of ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.0', 'RTSP/1.0']) {
     nextRequestsWork(t, next, connections)
   })
   t.test(`${version} without a length, and reset: not complete`, async (t) => {
-    const die = (socket: import('node:net').Socket) => setTimeout(() => socket.resetAndDestroy(), 50)
+    const die = onceBegun((socket) => socket.resetAndDestroy())
     cut(t, await hostile(t, `${version} 200 OK\r\nX-A: a\r\n\r\nok`, die))
   })
 }

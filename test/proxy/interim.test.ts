@@ -1,6 +1,7 @@
 /** Interim responses (1xx, RFC 9110, section 15.2; RFC 8297) are relayed and do not end the exchange. */
 
 import t from 'tap'
+import { holdTime } from './held-time.ts'
 import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
 
 t.test('103 and 102 precede the response, with their fields', async (t) => {
@@ -36,38 +37,50 @@ t.test('not to HTTP/1.0', async (t) => {
 })
 
 t.test('an upstream that sends nothing else meets the response timeout', async (t) => {
+  const time = holdTime(t)
   let gone = false
+  let interim = () => {}
   const port = await serveRaw(t, (socket) => {
-    const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
-    socket.on('close', () => {
+    interim = () => socket.write('HTTP/1.1 102 Processing\r\n\r\n')
+    socket.on('data', interim).on('close', () => {
       gone = true
-      clearInterval(timer)
     })
   })
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 200 } })
-  const answer = await roundTrip(gatewayPort, get())
+  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 1000 } })
+  const wire = new Wire(gatewayPort).send(get())
+  await wire.until('102 Processing')
+  time.pass(600)
+  interim()
+  await eventually(() => wire.received.split('102 Processing').length === 3)
+  time.pass(600)
+  const answer = await wire.ended
   t.match(answer, /102 Processing[\s\S]*HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
   await eventually(() => gone)
 })
 
 t.test('a flood of them is dropped for a client that does not read', async (t) => {
+  const time = holdTime(t)
+  let sent = 0
+  const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
   const port = await serveRaw(t, (socket) => {
-    const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
-    const flood = () => {
-      while (socket.write(hint));
+    // One at a time, so that the buffers of the gateway are seen as they fill.
+    const flood = (error?: Error | null) => {
+      if (error) return
+      socket.write(hint, flood)
+      sent += hint.length
+      largest = Math.max(largest, exchanges[0]?.response.writableLength ?? 0)
     }
-    socket.on('data', flood).on('drain', flood)
+    socket.once('data', () => flood())
   })
-  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
+  let largest = 0
+  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 1000 } })
   const wire = new Wire(gatewayPort).send(get())
   wire.socket.pause()
-  const buffered: number[] = []
-  const timer = setInterval(() => buffered.push(exchanges[0]?.response.writableLength ?? 0), 10)
-  while (exchanges[0]?.refusal === undefined || exchanges[0].refusal === null)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  clearInterval(timer)
-  t.equal(exchanges[0].refusal.code, 'upstream_timeout')
-  t.ok(Math.max(...buffered) < 1024 * 1024, `at most ${Math.max(...buffered)} bytes`)
+  // More than the buffers of the system and the gateway hold: the gateway has dropped some.
+  await eventually(() => sent > 64 * 1024 * 1024)
+  time.pass(1001)
+  await eventually(() => exchanges[0]?.refusal?.code === 'upstream_timeout')
+  t.ok(largest < 1024 * 1024, `at most ${largest} bytes`)
   wire.socket.destroy()
 })

@@ -3,34 +3,36 @@
  * the next request on that connection, which was another client's.
  */
 
+import type { Socket } from 'node:net'
 import t from 'tap'
-import { front, roundTrip, serveRaw, Wire } from './support.ts'
+import { eventually, front, roundTrip, serveRaw, Wire } from './support.ts'
 
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 
-for (const [name, later] of [
-  ['with the answer', -1],
-  ['in the next tick', 0],
-  ['a moment later, on the idle connection', 20],
+for (const [name, when] of [
+  ['with the answer', 'at once'],
+  ['in the next tick', 'next tick'],
+  ['a moment later, on the idle connection', 'idle'],
 ] as const) {
   t.test(`a second response ${name}`, async (t) => {
+    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
+    const open = new Set<Socket>()
     let connections = 0
     const port = await serveRaw(t, (socket) => {
       connections++
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
       socket.on('data', () => {
-        const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
-        if (later === -1) socket.write(answer + EVIL)
-        else {
-          socket.write(answer)
-          setTimeout(() => socket.write(EVIL), later)
-        }
+        socket.write(when === 'at once' ? answer + EVIL : answer)
+        if (when === 'next tick') setImmediate(() => socket.write(EVIL))
       })
     })
     const { port: gatewayPort } = await front(t, port)
     for (let i = 0; i < 10; i++) {
-      const answer = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
-      t.ok(answer.endsWith('good'))
-      await new Promise((resolve) => setTimeout(resolve, 2 * Math.max(later, 5)))
+      const received = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
+      t.ok(received.endsWith('good'))
+      if (when === 'idle') for (const socket of open) socket.write(EVIL)
+      await eventually(() => open.size === 0)
     }
     t.equal(connections, 10, 'no connection was reused')
   })
@@ -64,8 +66,7 @@ t.test('bytes beyond the length of a response are dropped', async (t) => {
   const wire = new Wire(gatewayPort)
   for (let i = 1; i <= 3; i++) {
     wire.send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
-    while (wire.received.split('\r\n\r\nok').length <= i)
-      await new Promise((resolve) => setTimeout(resolve, 5))
+    await eventually(() => wire.received.split('\r\n\r\nok').length > i)
   }
   t.notMatch(wire.received, 'and more')
   wire.socket.destroy()

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Retry } from '../../src/proxy/upstream-events.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
+import { holdTime } from './held-time.ts'
 import {
   closedPort,
   codeOf,
@@ -125,9 +126,13 @@ t.test('a truncated response is cut, not retried', async (t) => {
 })
 
 t.test('a timeout is not retried: the target may be working on it', async (t) => {
+  const time = holdTime(t)
   const { seen, config } = await targets(t, () => {}, answer)
   const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
-  t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_timeout')
+  const wire = new Wire(port).send(request('GET /'))
+  await eventually(() => seen.length === 1)
+  time.pass(60)
+  t.equal(codeOf(await wire.ended), 'upstream_timeout')
   t.same(seen, ['0 GET /'])
 })
 
@@ -154,6 +159,8 @@ t.test('no retry without a new target', async (t) => {
 })
 
 t.test('as the budget allows', async (t) => {
+  // The budget counts the requests of the last ten seconds.
+  holdTime(t)
   const { seen, config } = await targets(t, reset, answer)
   const retries = { perRequest: 2, share: 0.2, perSecond: 0 }
   const { port } = await front(t, 0, { config, ejection: never, retries, balance: 'round-robin' })

@@ -16,6 +16,7 @@ import { forward, type Refuse } from '../../src/proxy/forward.ts'
 import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
 import { writeProblem } from '../../src/http/server/problem.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
+import { until } from '../support/servers/wait.ts'
 import { hopTo, upstreamEnd } from './hop.ts'
 
 export const ALICE: Principal = {
@@ -40,8 +41,8 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     targets: [new URL(`http://127.0.0.1:${port}`)],
     basePath: '',
     protocol: 'http1',
-    connectTimeout: 2000,
-    responseTimeout: 10_000,
+    connectTimeout: 30_000,
+    responseTimeout: 60_000,
     bodyTimeout: 60_000,
     balance: 'least-pending',
     connections: 256,
@@ -167,30 +168,45 @@ export interface Hostility {
   readonly exchange: Exchange | undefined
 }
 
-/** @param then what the upstream does with the connection after those bytes */
+/** What the upstream does with its connection after its bytes; `begun`: once the client has some of them, or nothing. */
+export type Then = (socket: net.Socket, begun: Promise<unknown>) => void
+
+/** The upstream goes on once the client has the beginning of the response, unless the gateway has closed the connection. */
+export function onceBegun(act: (socket: net.Socket) => unknown): Then {
+  return async (socket, begun) => {
+    await begun
+    // A reset of a closed socket of Node.js 26 keeps the process from exiting.
+    if (socket.writable) act(socket)
+  }
+}
+
+/** @param bodyTimeout ms of silence in a body: long, except where the upstream is to be silent */
 export async function hostile(
   t: Test,
   bytes: string,
-  then: (socket: net.Socket) => void = () => {},
-  method = 'GET',
+  then: Then = () => {},
+  { method = 'GET', bodyTimeout = 60_000 } = {},
 ): Promise<Hostility> {
   let connections = 0
   let requests = 0
+  const begun = Promise.withResolvers<unknown>()
   const port = await serveRaw(t, (socket) => {
     connections++
     socket.on('data', () => {
       if (requests++ > 0) return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
       socket.write(bytes, 'latin1')
-      return then(socket)
+      return then(socket, begun.promise)
     })
   })
   const { target, tls } = hopTo(port)
-  const options = { bodyTimeout: 500, config: { targets: [target] }, tls }
+  const options = { bodyTimeout, config: { targets: [target] }, tls }
   const { port: gatewayPort, exchanges } = await front(t, port, options)
   const ask = (line: string) =>
-    roundTrip(gatewayPort, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
-  const first = await ask(`${method} /1`)
-  const next = await ask('GET /2')
+    new Wire(gatewayPort).send(`${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+  const wire = ask(`${method} /1`)
+  begun.resolve(wire.until('\r\n\r\n').catch(() => {}))
+  const first = await wire.ended
+  const next = await ask('GET /2').ended
   return { first, next, connections, exchange: exchanges[0] }
 }
 
@@ -360,8 +376,23 @@ export function valuesOf(message: string, name: string): string[] {
 }
 
 /** Polls until true, for counters without events. */
-export async function eventually(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
+export function eventually(holds: () => boolean): Promise<void> {
+  return until(holds, () => `this did not come true: ${holds}`, 5)
+}
+
+/** Turns of the event loop. Bytes that can still move on loopback do so in each. */
+const QUIET_TURNS = 100
+
+/** The value of a counter once it stays the same. */
+export async function standstill(count: () => number): Promise<number> {
+  let last = count()
+  for (let turn = 0; turn < QUIET_TURNS; turn++) {
+    await new Promise(setImmediate)
+    if (count() === last) continue
+    last = count()
+    turn = 0
+  }
+  return last
 }
 
 /** The bytes that a raw upstream receives for this request. */

@@ -47,7 +47,7 @@ t.test('Close follows the current frame and is the last', async () => {
         )
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: 2000 },
   )
 })
 

@@ -2,6 +2,7 @@
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
+import { holdTime } from '../proxy/held-time.ts'
 import { startWorld } from '../support/world.ts'
 import { get } from './held.ts'
 import { startWebSocketUpstream, until } from './support.ts'
@@ -35,13 +36,17 @@ t.test('the header section passes at once, and each event before the next one is
 
 t.test('comments keep it open beyond body_timeout; without them it is cut', async (t) => {
   const { world, open, gone } = await setUp(t, ['body_timeout: 400ms'])
+  const time = holdTime(t)
   const client = get(world.port, '/sse', [])
   await until(() => open.length === 1, 'the request')
-  for (let i = 0; i < 10; i++) {
-    open[0]?.write(':\n\n')
-    await new Promise((resolve) => setTimeout(resolve, 150))
+  for (let i = 0; i < 4; i++) {
+    open[0]?.write(`: ${i}\n\n`)
+    await until(() => client.http.includes(`: ${i}\n\n`), `comment ${i}`)
+    time.pass(300)
   }
   t.notOk(client.closed)
+  t.equal(gone.length, 0)
+  time.pass(200)
   await client.gone()
   t.notMatch(client.http, /\r\n0\r\n/, 'it does not look complete')
   await until(() => gone.length === 1, 'the end at the upstream')

@@ -38,7 +38,7 @@ t.test('boundaries are found, whole or in pieces', async () => {
         return follower.boundary && follower.fault === null
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 500 },
   )
 })
 

@@ -5,6 +5,7 @@
 
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
+import { until as patiently } from '../support/servers/wait.ts'
 import type { World } from '../support/world.ts'
 import { codeOf } from './frames.ts'
 import { RawClient, sendHandshake, until } from './support.ts'
@@ -93,9 +94,6 @@ export async function reevaluatedAgain(
   before: number,
   more: number,
 ): Promise<void> {
-  const end = Date.now() + 10_000
-  while ((await reevaluated(world)) < before + more) {
-    if (Date.now() > end) throw new Error('there was no re-evaluation')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const isEnough = async () => (await reevaluated(world)) >= before + more
+  await patiently(isEnough, () => 'there was no re-evaluation', 50)
 }

@@ -9,6 +9,7 @@ import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Test } from 'tap'
+import { until as patiently } from '../support/servers/wait.ts'
 import { CLOSE, type Frame, FrameReader, fromClient, fromServer, PING, PONG, TEXT } from './frames.ts'
 
 export const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
@@ -18,12 +19,8 @@ export function acceptOf(key: string): string {
 }
 
 /** Polls until true, for states without events. Bounded. */
-export async function until(holds: () => boolean, what = 'it', ms = 15_000): Promise<void> {
-  const end = Date.now() + ms
-  while (!holds()) {
-    if (Date.now() > end) throw new Error(`${what} did not happen`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+export function until(holds: () => boolean, what = 'it', ms?: number): Promise<void> {
+  return patiently(holds, () => `${what} did not happen`, 5, ms)
 }
 
 /** The upstream's end of a WebSocket. */

@@ -2,7 +2,8 @@
 
 import { once } from 'node:events'
 import t from 'tap'
-import { codeOf, eventually, get, roundTrip, Wire } from '../support.ts'
+import { holdTime } from '../held-time.ts'
+import { codeOf, eventually, get, roundTrip, standstill, Wire } from '../support.ts'
 import { answer, data, DATA, frame, headers, HEADERS, serveFrames, SETTINGS, WINDOW_UPDATE } from './raw.ts'
 import { front2, serve2 } from './support.ts'
 
@@ -35,11 +36,14 @@ t.test('a client that does not read stalls its own stream only', async (t) => {
 })
 
 t.test('a client that is slower than body_timeout ends, and its stream', async (t) => {
+  const time = holdTime(t)
   let code = -1
+  let sent = 0
   const { port, sessions } = await serve2(t, (stream) => {
     stream.respond({})
     const chunk = Buffer.alloc(64 * 1024)
     const more = () => {
+      sent += chunk.length
       if (!stream.destroyed) stream.write(chunk, more)
     }
     more()
@@ -51,6 +55,8 @@ t.test('a client that is slower than body_timeout ends, and its stream', async (
   const slow = new Wire(gatewayPort).send(ask('/'))
   await once(slow.socket, 'data')
   slow.socket.pause()
+  await standstill(() => sent)
+  time.pass(101)
   await eventually(() => code !== -1)
   t.equal(code, 8)
   t.equal(sessions[0]?.destroyed, false)
@@ -72,22 +78,26 @@ t.test('an upstream that stops inside its body', async (t) => {
 t.test(
   'an upstream that opens no window gets no more than it permits, and the request ends in time',
   async (t) => {
+    const time = holdTime(t)
     // INITIAL_WINDOW_SIZE 10
     const settings = frame(SETTINGS, 0, 0, Buffer.from([0, 4, 0, 0, 0, 10]))
     const { port, connections } = await serveFrames(t, () => {}, settings)
     const { port: gatewayPort } = await front2(t, port, { config: { responseTimeout: 100 } })
     const body = 'x'.repeat(100_000)
-    const received = await roundTrip(
-      gatewayPort,
+    const wire = new Wire(gatewayPort).send(
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     )
-    t.equal(codeOf(received), 'upstream_timeout')
-    const frames = connections[0]?.frames ?? []
-    t.equal(
-      frames.filter(({ type }) => type === DATA).reduce((sum, { payload }) => sum + payload.length, 0),
-      10,
-    )
-    t.ok(frames.some(({ type }) => type === HEADERS))
+    const frames = () => connections[0]?.frames ?? []
+    const taken = () =>
+      frames()
+        .filter(({ type }) => type === DATA)
+        .reduce((sum, { payload }) => sum + payload.length, 0)
+    await eventually(() => taken() > 0)
+    t.equal(await standstill(taken), 10)
+    time.pass(200)
+    t.equal(codeOf(await wire.ended), 'upstream_timeout')
+    t.equal(taken(), 10)
+    t.ok(frames().some(({ type }) => type === HEADERS))
   },
 )
 

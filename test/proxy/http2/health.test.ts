@@ -8,7 +8,7 @@ import { Authority } from '../authority.ts'
 import { eventually, serve, serveRaw } from '../support.ts'
 import { front2, serve2, serveTls2, tlsTarget } from './support.ts'
 
-const health: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 2000, healthy: 1, unhealthy: 1 }
+const health: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 30_000, healthy: 1, unhealthy: 1 }
 
 async function causeAt(t: Test, port: number, more: Partial<UpstreamHealth> = {}): Promise<unknown> {
   const unhealthy: Unhealthy[] = []
@@ -50,14 +50,14 @@ t.test('an inspection tells HTTP/2 from other protocols', async (t) => {
   let requests = 0
   const { port: secured } = await serveTls2(t, identity, () => requests++)
   const [url = new URL('http://a')] = tlsTarget(secured).targets
-  const { validUntil } = await inspectTarget(url, { tls, health: null, protocol: 'h2' }, 2000)
+  const { validUntil } = await inspectTarget(url, { tls, health: null, protocol: 'h2' }, 30_000)
   t.ok((validUntil ?? 0) > Date.now())
   const { port } = await serve2(t, () => requests++)
   const at = (of: number) => new URL(`http://127.0.0.1:${of}`)
   const plain = { tls: null, health: null, protocol: 'h2c' } as const
-  t.match(await inspectTarget(at(port), plain, 2000), { unhealthy: null })
+  t.match(await inspectTarget(at(port), plain, 30_000), { unhealthy: null })
   const other = await serve(t, (_, response) => response.end())
-  await t.rejects(inspectTarget(at(other), plain, 2000), { code: 'UPSTREAM_NO_HTTP2' })
+  await t.rejects(inspectTarget(at(other), plain, 30_000), { code: 'UPSTREAM_NO_HTTP2' })
   const silent = await serveRaw(t, (socket) => socket.resume())
   await t.rejects(inspectTarget(at(silent), plain, 50), { code: 'UPSTREAM_CONNECT_TIMEOUT' })
   t.equal(requests, 0)
