@@ -4,12 +4,14 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { createConnection } from 'node:net'
 import t from 'tap'
+import { eventually } from '../proxy/support.ts'
 import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 import { decisionPort, nginxFields, startAsking } from './support.ts'
 
+const { ask, key, keyId, port, world } = await startAsking(t)
+
 t.test('answers a question with the decision and the identity', async (t) => {
-  const { ask, key, keyId } = await startAsking(t)
   const allowed = await ask('/auth/nginx', {
     ...nginxFields('GET', '/v1/trainings/7?a=b'),
     'x-api-key': key,
@@ -43,7 +45,6 @@ t.test('answers a question with the decision and the identity', async (t) => {
 })
 
 t.test('accepts HTTP/2 with prior knowledge on the same port', async (t) => {
-  const { port, key } = await startAsking(t)
   const session = connect(`http://127.0.0.1:${port}`)
   t.teardown(() => session.destroy())
   const answers = await Promise.all(
@@ -64,7 +65,6 @@ t.test('accepts HTTP/2 with prior knowledge on the same port', async (t) => {
 })
 
 t.test('tells the versions apart however the bytes arrive', async (t) => {
-  const { port } = await startAsking(t)
   const http1 = 'PROPFIND /auth/nginx HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
   t.match(await inPieces(port, http1), /^HTTP\/1\.1 400 /)
   const http2 = `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n${'\0'.repeat(3)}\x04${'\0'.repeat(5)}`
@@ -98,22 +98,19 @@ t.test('refuses peers that are not in clients, and closes their connections', as
   const world = await startWorld(t, { top: ['decision: { listen: 127.0.0.1:0, clients: [10.0.0.0/8] }'] })
   const answer = await raw(decisionPort(world), 'GET /auth/nginx HTTP/1.1\r\nHost: x\r\n\r\n')
   t.match(answer, /^HTTP\/1\.1 403 [^]*"code":"peer_refused"/)
-  t.match(
-    world.log().find(({ code }) => code === 'peer_refused'),
-    { status: 403, client: '127.0.0.1' },
-  )
+  const line = () => world.log().find(({ code }) => code === 'peer_refused')
+  await eventually(() => line() !== undefined)
+  t.match(line(), { status: 403, client: '127.0.0.1' })
 })
 
 t.test('names a port that is taken', async (t) => {
-  const taken = await startWorld(t)
-  const started = startWorld(t, { top: [`decision: { listen: 127.0.0.1:${taken.port} }`] })
+  const started = startWorld(t, { top: [`decision: { listen: 127.0.0.1:${world.port} }`] })
   await t.rejects(started, {
-    message: new RegExp(`decision\\.listen: port ${taken.port} of 127\\.0\\.0\\.1 is in use`),
+    message: new RegExp(`decision\\.listen: port ${world.port} of 127\\.0\\.0\\.1 is in use`),
   })
 })
 
 t.test('HEAD has the answer without a body, and the connection stays', async (t) => {
-  const { ask, port } = await startAsking(t)
   const head = await ask('/auth/nginx', nginxFields('GET', '/v1/trainings/7'), 'HEAD')
   t.equal(head.status, 401)
   t.match(head.headers, { 'content-type': 'application/problem+json', connection: 'keep-alive' })

@@ -7,70 +7,45 @@ import t from 'tap'
 import { grpcStatusOf, percentEncoded } from '../../src/http/server/grpc-problem.ts'
 import { type ErrorCode, errors, Refusal } from '../../src/model/errors.ts'
 import { serve2 } from '../proxy/http2/support.ts'
+import { until } from '../support/servers/wait.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import type { World } from '../support/world.ts'
 import { whole } from './client.ts'
 import { pathOf } from './service.ts'
+import { checkSilence } from './silence.ts'
 import { ROUTES, seatForAll, startGrpcWorld } from './world.ts'
 
+const main = await startGrpcWorld(t, {
+  routes: [
+    `POST ${pathOf('Unary')}: talk:unary`,
+    `GET ${pathOf('Collect')}: public`,
+    `POST ${pathOf('Chat')}: talk:chat`,
+  ],
+})
+
 t.test('the status of each refusal', async (t) => {
-  const { world, talk, caller } = await startGrpcWorld(t, {
-    routes: [...ROUTES.slice(0, 2), `GET ${pathOf('Count')}: public`],
-    upstream: ['response_timeout: 200ms'],
-  })
-  await world.seat('Talker', ['north'], ['talk:unary'])
-  const seats = ['north:Talker']
+  const { world, talk, caller } = main
+  await world.seat('Unary', ['north'], ['talk:unary'])
+  const seats = ['north:Unary']
   const nobody = await caller(null)
   t.match((await nobody.unary('a')).status, { code: 16, details: /^credentials_missing: / })
   const wrong = await caller(null, { authorization: 'Bearer a.b.c', space: 'north' })
   t.match((await wrong.unary('a')).status, { code: 16, details: /^token_invalid: / })
   const client = await caller(seats)
   t.equal((await client.unary('a')).status.code, 0)
-  t.match((await client.collect(['a'])).status, { code: 7, details: /^permission_denied: / })
-  t.match((await whole(client.count('1'))).status, { code: 13, details: /^method_not_allowed: / })
-  t.match((await whole(client.chat())).status, { code: 12, details: /^route_not_found: / })
+  t.match((await client.collect(['a'])).status, { code: 13, details: /^method_not_allowed: / })
+  t.match((await whole(client.count('1'))).status, { code: 12, details: /^route_not_found: / })
+  t.match((await whole(client.chat())).status, { code: 7, details: /^permission_denied: / })
   const nowhere = await caller(seats, { space: 'south' })
   t.match((await nowhere.unary('a')).status, { code: 7, details: /^no_seat_in_space: / })
-  const calls = talk.calls.length
-  t.equal(calls, 1, 'the service saw the allowed call only')
-  talk.server.forceShutdown()
-  t.match((await client.unary('a')).status, { code: 14 })
+  t.equal(talk.calls.length, 1, 'the service saw the allowed call only')
   t.match(await lineOf(world, 'credentials_missing'), { status: 200, grpc_status: 16, level: 'info' })
   t.match(await lineOf(world, 'allow'), { status: 200, grpc_status: 0 })
-  const unreachable = await lineOf(world, /^upstream_/)
-  t.match(unreachable, { status: 200, grpc_status: 14, level: 'error' })
-})
-
-t.test('a service without an answer in time', async (t) => {
-  const { world, caller } = await startGrpcWorld(t, { upstream: ['response_timeout: 100ms'] })
-  const client = await caller(await seatForAll(world))
-  t.match((await client.collect([])).status, { code: 0 })
-  const { status } = await client.collect(['hold'])
-  t.match(status, { code: 14, details: /^upstream_timeout: / })
-})
-
-t.test('a stream that is silent on both sides, and one that is not', async (t) => {
-  const { world, talk, caller } = await startGrpcWorld(t, { upstream: ['body_timeout: 300ms'] })
-  const client = await caller(await seatForAll(world))
-  const call = client.chat()
-  const ended = whole(call)
-  // The service answers nothing, for longer than body_timeout.
-  for (let i = 0; i < 6; i++) {
-    call.write('hold')
-    await once(talk.events, 'message')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  const cancelled = once(talk.events, 'cancelled')
-  const { status } = await ended
-  t.match(status, { code: 14, details: /^upstream_timeout: / })
-  await cancelled
-  t.equal(talk.calls.length, 1)
 })
 
 t.test('over HTTP/1.1 it is a problem document', async (t) => {
-  const { world } = await startGrpcWorld(t)
   const asked = request({
-    port: world.port,
+    port: main.world.port,
     method: 'POST',
     path: pathOf('Unary'),
     headers: { 'content-type': 'application/grpc' },
@@ -80,6 +55,48 @@ t.test('over HTTP/1.1 it is a problem document', async (t) => {
   t.equal(response.statusCode, 401)
   t.equal(response.headers['content-type'], 'application/problem+json')
   response.resume()
+})
+
+t.test('a withdrawn Seat ends an open stream with status 7', async (t) => {
+  const { world, talk, caller } = main
+  const id = await world.seat('Talker', ['north'], ['talk:chat'])
+  const client = await caller(['north:Talker'])
+  const call = client.chat()
+  const ended = whole(call)
+  call.write('a')
+  await once(call, 'data')
+  const cancelled = talk.cancellation('Chat')
+  await world.admin('DELETE', `/v1/seats/${id}`)
+  const { messages, status } = await ended
+  t.same(messages, ['a!'])
+  t.equal(status.code, 7)
+  t.match(status.details, /^permission_denied: /)
+  t.equal(await cancelled, 'Chat', 'the service learns it at once')
+  t.match(await lineOf(world, 'permission_denied'), { status: 200, grpc_status: 7 })
+})
+
+t.test('a service that is away', async (t) => {
+  const { world, talk, caller } = main
+  const client = await caller(['north:Unary'])
+  t.equal((await client.unary('a')).status.code, 0)
+  talk.server.forceShutdown()
+  t.match((await client.unary('a')).status, { code: 14 })
+  const unreachable = await lineOf(world, /^upstream_/)
+  t.match(unreachable, { status: 200, grpc_status: 14, level: 'error' })
+})
+
+t.test('a service that does not answer in time, and a stream that is silent on both sides', async (t) => {
+  const chat = `POST ${pathOf('Chat')}: talk:chat`
+  const { world, talk, caller } = await startGrpcWorld(t, {
+    routes: ROUTES.filter((route) => route !== chat),
+    upstream: ['response_timeout: 100ms'],
+    beside: { name: 'silent', upstream: ['protocol: h2c', 'body_timeout: 300ms'], routes: [chat] },
+  })
+  const client = await caller(await seatForAll(world))
+  t.match((await client.collect(['hold'])).status, { code: 14, details: /^upstream_timeout: / })
+  const calls = talk.calls.length
+  await checkSilence(t, client.chat(), talk)
+  t.equal(talk.calls.length - calls, 1)
 })
 
 t.test('every code has a status', (t) => {
@@ -97,24 +114,6 @@ t.test('the message is percent-encoded', (t) => {
   t.equal(percentEncoded('plain ~ text'), 'plain ~ text')
   t.equal(percentEncoded('100 %\r\nä\x7f'), '100 %25%0D%0A%C3%A4%7F')
   t.end()
-})
-
-t.test('a withdrawn Seat ends an open stream with status 7', async (t) => {
-  const { world, talk, caller } = await startGrpcWorld(t)
-  const id = await world.seat('Talker', ['north'], ['talk:chat'])
-  const client = await caller(['north:Talker'])
-  const call = client.chat()
-  const ended = whole(call)
-  call.write('a')
-  await once(call, 'data')
-  const cancelled = once(talk.events, 'cancelled')
-  await world.admin('DELETE', `/v1/seats/${id}`)
-  const { messages, status } = await ended
-  t.same(messages, ['a!'])
-  t.equal(status.code, 7)
-  t.match(status.details, /^permission_denied: /)
-  t.same(await cancelled, ['Chat'], 'the service learns it at once')
-  t.match(await lineOf(world, 'permission_denied'), { status: 200, grpc_status: 7 })
 })
 
 t.test('a response that is not of gRPC is cut, as it would look complete', async (t) => {
@@ -156,9 +155,9 @@ async function lineOf(world: World, code: string | RegExp): Promise<Record<strin
     line.msg === 'request' &&
     line.grpc_status !== undefined &&
     (typeof code === 'string' ? line.code === code : code.test(String(line.code)))
-  for (;;) {
-    const line = world.log().find(isOne)
-    if (line !== undefined) return line
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(
+    () => world.log().some(isOne),
+    () => `no line of the log has ${code}`,
+  )
+  return world.log().find(isOne) ?? {}
 }

@@ -116,6 +116,18 @@ export class Talk {
     })
   }
 
+  /** Resolves to the kind when the next call of it is cancelled. */
+  cancellation(kind: Kind): Promise<Kind> {
+    return new Promise((resolve) => {
+      const onCancelled = (of: Kind) => {
+        if (of !== kind) return
+        this.events.off('cancelled', onCancelled)
+        resolve(kind)
+      }
+      this.events.on('cancelled', onCancelled)
+    })
+  }
+
   /** Listens on a port of loopback until the test ends. */
   async listen(
     t: Test,

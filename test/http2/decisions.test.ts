@@ -4,7 +4,25 @@ import t from 'tap'
 import { GET, type Fields, POST } from '../support/raw-http2.ts'
 import { ask, openRaw, openSession, startSecured, until } from './support.ts'
 
-const world = await startSecured(t, { top: ['limits: { header_bytes: 8KiB }'] })
+const world = await startSecured(t, {
+  top: ['limits: { header_bytes: 8KiB }'],
+  routes: [
+    'GET /v1/trainings: trainings:list',
+    'POST /v1/trainings: trainings:create',
+    'GET /v1/trainings/{id}: trainings:read',
+    'DELETE /v1/trainings/{id}: trainings:delete',
+    'GET /docs/*: public',
+    'POST /small: { permission: public, max_body: 1KiB }',
+    'GET /status/*: public',
+    'HEAD /status/*: public',
+  ],
+  answer: (request, response) => {
+    const status = Number(/^\/status\/(\d+)$/.exec(request.url ?? '')?.[1] ?? 200)
+    const hasBody = status === 200
+    response.writeHead(status, hasBody ? { 'content-length': '5' } : {})
+    response.end(request.method === 'HEAD' || !hasBody ? undefined : 'hello')
+  },
+})
 await world.seat('Clerk', ['s1'], ['trainings:list', 'trainings:create'])
 const bearer = `Bearer ${await world.token(['s1:Clerk'])}`
 const session = openSession(t, world.securePort)
@@ -76,13 +94,12 @@ t.test('duplicate credentials are refused', async (t) => {
 })
 
 t.test('413, whether the length is announced or not', async (t) => {
-  const small = await startSecured(t, { routes: ['POST /open: { permission: public, max_body: 1KiB }'] })
-  const session = openSession(t, small.securePort)
-  const post = { ':method': 'POST', ':path': '/open' }
+  const before = world.upstream.seen.length
+  const post = { ':method': 'POST', ':path': '/small' }
   t.equal((await ask(session, post, Buffer.alloc(1024))).status, 200)
   t.equal((await ask(session, post, Buffer.alloc(1025))).status, 413)
   t.equal((await ask(session, { ...post, 'content-length': '1025' }, Buffer.alloc(1025))).status, 413)
-  t.equal(small.upstream.seen.length, 1)
+  t.equal(world.upstream.seen.length - before, 1)
 })
 
 t.test('what the upstream learns', async (t) => {
@@ -117,19 +134,10 @@ t.test('built-in endpoints', async (t) => {
 })
 
 t.test('HEAD, 204 and 304 have no body', async (t) => {
-  const empty = await startSecured(t, {
-    answer: (request, response) => {
-      const status = Number(request.url?.slice(-3))
-      response.writeHead(status, status === 200 ? { 'content-length': '5' } : {})
-      response.end(request.method === 'HEAD' || status !== 200 ? undefined : 'hello')
-    },
-    routes: ['GET /docs/*: public', 'HEAD /docs/*: public'],
-  })
-  const session = openSession(t, empty.securePort)
-  const head = await ask(session, { ':method': 'HEAD', ':path': '/docs/200' })
+  const head = await ask(session, { ':method': 'HEAD', ':path': '/status/200' })
   t.match(head, { status: 200, body: '', headers: { 'content-length': '5' }, code: 0 })
   for (const status of [204, 304])
-    t.match(await ask(session, { ':path': `/docs/${status}` }), { status, body: '', code: 0 })
+    t.match(await ask(session, { ':path': `/status/${status}` }), { status, body: '', code: 0 })
 })
 
 t.test('a refused request with a body: the whole refusal, then RST_STREAM with NO_ERROR', async (t) => {

@@ -6,8 +6,9 @@ import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 import { answerOf, until } from './support.ts'
 
+const world = await startWorld(t)
+
 t.test('the client reads a 400, its connection ends, and nothing is forwarded', async (t) => {
-  const world = await startWorld(t)
   const session = connect(`http://127.0.0.1:${world.port}`)
   session.on('error', () => {})
   // It also emits an error, for which `once` rejects.
@@ -24,6 +25,5 @@ t.test('the client reads a 400, its connection ends, and nothing is forwarded', 
 })
 
 t.test('another version is refused in HTTP/1.1, as before', async (t) => {
-  const world = await startWorld(t)
   t.match(await raw(world.port, 'GET / HTTP/2.0\r\n\r\n'), /^HTTP\/1\.1 400 /)
 })

@@ -10,6 +10,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import { Authority } from '../proxy/authority.ts'
+export { eventually as until } from '../proxy/support.ts'
 import { RawHttp2 } from '../support/raw-http2.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
@@ -95,7 +96,22 @@ export async function rawUpstream(t: Test, answer: (socket: Socket, received: st
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections }
 }
 
-/** Waits for a state. */
-export async function until(reached: () => boolean): Promise<void> {
-  while (!reached()) await new Promise((resolve) => setTimeout(resolve, 5))
+type Answer1 = Parameters<typeof rawUpstream>[1]
+
+/** An upstream of bytes of several tests, one after the other. */
+export async function sharedRawUpstream(t: Test) {
+  let current: Answer1 = () => {}
+  const upstream = await rawUpstream(t, (socket, received) => current(socket, received))
+  const { connections } = upstream
+  /** Answers so from now on. The gateway has given up the connections of the test before. */
+  const answerWith = async (answer: Answer1) => {
+    current = () => {}
+    const open = connections.splice(0).filter(({ closed }) => !closed)
+    // An error precedes the end of some.
+    const closing = ({ socket }: { socket: Socket }) =>
+      new Promise((resolve) => socket.once('close', resolve).resume().end())
+    await Promise.all(open.map(closing))
+    current = answer
+  }
+  return { ...upstream, answerWith }
 }

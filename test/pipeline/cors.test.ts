@@ -1,6 +1,6 @@
 /** Responses and refusals for pages of other origins (WHATWG Fetch, section 3.3) on a whole gateway. */
 
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
@@ -27,9 +27,13 @@ const THEIRS = {
   access_control_allow_origin: '*',
 }
 
-async function start(t: Test, vary: readonly string[] = []): Promise<World> {
+/** What the upstream says in `Vary`. */
+let vary: readonly string[] = []
+
+async function start(t: Test): Promise<World> {
   const world = await startWorld(t, {
     answer: (request, response) => {
+      if (request.url === '/hints') return withHints(response)
       for (const [name, value] of Object.entries(THEIRS)) response.setHeader(name, value)
       if (vary.length > 0) response.setHeader('vary', [...vary])
       if (request.url === '/cut') return void request.socket.destroy()
@@ -46,6 +50,7 @@ async function start(t: Test, vary: readonly string[] = []): Promise<World> {
         'GET /get: public',
         'POST /small: { permission: public, max_body: 4B }',
         'GET /cut: public',
+        'GET /hints: public',
       ],
     },
     open: { cors: '{ origins: ["*"], expose: [etag] }', routes: ['GET /open: public'] },
@@ -55,8 +60,22 @@ async function start(t: Test, vary: readonly string[] = []): Promise<World> {
   return world
 }
 
+/** An interim response, a response, and trailers, each with a policy of the upstream. */
+function withHints(response: ServerResponse): void {
+  response.writeEarlyHints({ link: '</a>; rel=preload', 'access-control-allow-origin': '*' })
+  response.writeHead(200, {
+    trailer: 'x-end, access-control-allow-origin',
+    'transfer-encoding': 'chunked',
+  })
+  response.write('hello')
+  response.addTrailers({ 'x-end': '1', 'access-control-allow-origin': '*' })
+  response.end()
+}
+
+const world = await start(t)
+const { client, upstream } = world
+
 t.test('responses', async (t) => {
-  const { client, upstream } = await start(t)
   const get = (path: string, origin?: string | string[]) =>
     client.send('GET', path, origin === undefined ? {} : { origin })
 
@@ -132,7 +151,10 @@ t.test('responses', async (t) => {
 })
 
 t.test('Vary of the upstream is kept', async (t) => {
-  for (const [vary, merged] of [
+  t.teardown(() => {
+    vary = []
+  })
+  for (const [theirs, merged] of [
     [['Accept-Encoding'], 'Accept-Encoding, Origin'],
     [['Accept-Encoding', 'Cookie'], 'Accept-Encoding, Cookie, Origin'],
     [['accept, ORIGIN'], 'accept, ORIGIN'],
@@ -140,19 +162,17 @@ t.test('Vary of the upstream is kept', async (t) => {
     [['Accept', '*'], 'Accept, *'],
     [['X-Origin'], 'X-Origin, Origin'],
   ] as const)
-    await t.test(vary.join(' | '), async (t) => {
-      const { client } = await start(t, vary)
+    await t.test(theirs.join(' | '), async (t) => {
+      vary = theirs
       const answer = await client.send('GET', '/doc', { origin: APP })
       const lines = answer.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'vary')
       t.equal(lines.length, 1, 'caches that read one line read all')
       t.equal(answer.headers.vary, merged)
-      t.equal((await client.send('GET', '/plain')).headers.vary, vary.join(', '), 'no cors: as it came')
+      t.equal((await client.send('GET', '/plain')).headers.vary, theirs.join(', '), 'no cors: as it came')
     })
 })
 
 t.test('refusals can be read by the page', async (t) => {
-  const world = await start(t)
-  const { client } = world
   await world.seat('Other', ['main'], ['other:thing'])
   const bearer = { authorization: `Bearer ${await world.token(['main:Other'])}`, space: 'main' }
   const cases: readonly [number, string, string, string, Record<string, string>, string?][] = [
@@ -205,8 +225,14 @@ t.test('refusals can be read by the page', async (t) => {
   })
 })
 
+t.test('interim responses and trailers have no CORS headers of the upstream', async (t) => {
+  const head = 'GET /hints HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n'
+  const answer = await raw(world.port, head)
+  t.match(answer, /^HTTP\/1\.1 103 [\s\S]*link: [\s\S]*HTTP\/1\.1 200 [\s\S]*x-end: 1\r\n/i)
+  t.notMatch(answer, /^access-control-allow-origin:/im)
+})
+
 t.test('a timeout, and an upstream that is away', async (t) => {
-  const world = await start(t)
   const silent: Server = createServer(() => {})
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
   t.teardown(() => silent.closeAllConnections())
@@ -224,30 +250,11 @@ t.test('a timeout, and an upstream that is away', async (t) => {
   const gone = await world.client.send('GET', '/doc', { origin: APP })
   t.match(gone.json, { status: 502, code: 'upstream_unreachable' })
   t.same(corsOf(gone), GRANT)
-})
-
-t.test('interim responses and trailers have no CORS headers of the upstream', async (t) => {
-  const world = await startWorld(t, {
-    answer: (_request, response) => {
-      response.writeEarlyHints({ link: '</a>; rel=preload', 'access-control-allow-origin': '*' })
-      response.writeHead(200, {
-        trailer: 'x-end, access-control-allow-origin',
-        'transfer-encoding': 'chunked',
-      })
-      response.write('hello')
-      response.addTrailers({ 'x-end': '1', 'access-control-allow-origin': '*' })
-      response.end()
-    },
-  })
-  await useTables(world, { main: { cors: POLICY, routes: ['GET /doc: public'] } })
-  const head = 'GET /doc HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n'
-  const answer = await raw(world.port, head)
-  t.match(answer, /^HTTP\/1\.1 103 [\s\S]*link: [\s\S]*HTTP\/1\.1 200 [\s\S]*x-end: 1\r\n/i)
-  t.notMatch(answer, /^access-control-allow-origin:/im)
+  writeFileSync(world.config.file, text)
+  await world.reload()
 })
 
 t.test('the store cannot be asked: the page can read that too', async (t) => {
-  const world = await start(t)
   await world.seat('Unread', ['main'], ['items:list'])
   const authorization = `Bearer ${await world.token(['main:Unread'])}`
   const database = new DatabaseSync(world.storeFile)

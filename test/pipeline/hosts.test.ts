@@ -4,6 +4,7 @@ import t from 'tap'
 import { keyFile } from '../identity/support.ts'
 import { raw } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { holdLease } from './held-lease.ts'
 import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
 
 const KEYS = '/.well-known/seatgate/jwks.json'
@@ -13,12 +14,14 @@ async function statusOf(world: World, target: string, host: string): Promise<num
   return Number(answer.slice(9, 12))
 }
 
+const world = await startWorld(t, {
+  routes: ['GET /o: public', 'GET /x: docs:read'],
+  shadow: ['GET /x: { permission: docs:read, space: { fixed: dev } }'],
+  top: ['api_hosts: [127.0.0.1, "*.gw.example"]', `identity: { keys: [${keyFile(t)}] }`],
+  tables: { 'own.yaml': 'host: app.example\nupstream: main\nroutes: { GET /v1/seats: public }\n' },
+})
+
 t.test('built-in endpoints answer only on api_hosts', async (t) => {
-  const world = await startWorld(t, {
-    routes: ['GET /o: public'],
-    top: ['api_hosts: [127.0.0.1, "*.gw.example"]', `identity: { keys: [${keyFile(t)}] }`],
-    tables: { 'own.yaml': 'host: app.example\nupstream: main\nroutes: { GET /v1/seats: public }\n' },
-  })
   t.equal(await statusOf(world, '/v1/seats', '127.0.0.1'), 401)
   t.equal(await statusOf(world, '/v1/seats', 'A.gw.example:80'), 401)
   t.equal(await statusOf(world, KEYS, 'a.gw.example'), 200)
@@ -66,13 +69,11 @@ t.test('a health check asks for its own path alone', async (t) => {
 })
 
 t.test('candidate tables judge by host and source', async (t) => {
-  const world = await startWorld(t, {
-    routes: ['GET /x: docs:read'],
-    shadow: ['GET /x: { permission: docs:read, space: { fixed: dev } }'],
-  })
+  await holdLease(t, world)
   await world.seat('Reader', ['main'], ['docs:read'])
   const authorization = `Bearer ${await world.token(['main:Reader'])}`
   t.equal((await world.client.send('GET', '/x', { authorization, space: 'main' })).status, 200)
-  const line = world.log().find(({ route }) => route === 'GET /x')
-  t.match(line, { code: 'allow', shadow: 'space_conflict' })
+  const line = () => world.log().find(({ route }) => route === 'GET /x')
+  await until(() => line() !== undefined, 'the line of the log')
+  t.match(line(), { code: 'allow', shadow: 'space_conflict' })
 })

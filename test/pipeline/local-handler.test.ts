@@ -11,7 +11,16 @@ import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
 import { serveLocal } from '../../src/pipeline/local-handler.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
-import { codeOf, evaluationOf, refuse, roundTrip, routeTo, valuesOf, Wire } from '../proxy/support.ts'
+import {
+  codeOf,
+  evaluationOf,
+  eventually,
+  refuse,
+  roundTrip,
+  routeTo,
+  valuesOf,
+  Wire,
+} from '../proxy/support.ts'
 
 const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
@@ -268,9 +277,9 @@ t.test('a client that disconnects within its body reaches no handler', async (t)
   const wire = new Wire(port).send(
     `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nContent-Length: 4\r\n\r\n{}`,
   )
-  while ((exchanges[0]?.bytesIn ?? 0) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(() => exchanges[0]?.bytesIn === 2)
   wire.socket.destroy()
-  while (exchanges[0]?.response.destroyed !== true) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(() => exchanges[0]?.response.destroyed === true)
   t.equal(reached, false)
 })
 

@@ -1,6 +1,7 @@
 /** CORS preflights (WHATWG Fetch, section 4.9) on a whole gateway: the table answers them. */
 
 import t, { type Test } from 'tap'
+import { eventually } from '../proxy/support.ts'
 import { raw } from '../support/client.ts'
 import { APP, corsOf, preflight, useTables } from '../support/cors.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -30,10 +31,10 @@ async function start(t: Test): Promise<World> {
   return world
 }
 
-t.test('granted', async (t) => {
-  const world = await start(t)
-  const { client, upstream } = world
+const world = await start(t)
+const { client, upstream } = world
 
+t.test('granted', async (t) => {
   await t.test('without the upstream, and without a credential', async (t) => {
     const answer = await preflight(client, '/v1/items/7', 'PUT', { headers: 'if-match,x-api-key,space' })
     t.equal(answer.status, 204)
@@ -122,7 +123,9 @@ t.test('granted', async (t) => {
     await preflight(world.client, '/v1/items/7', 'DELETE')
     await preflight(world.client, '/v1/items/7', 'PUT', { origin: 'https://evil.example' })
     await world.client.send('GET', '/v1/items')
-    const lines = world.log().filter(({ msg }) => msg === 'request')
+    const requests = () => world.log().filter(({ msg }) => msg === 'request')
+    await eventually(() => requests().length === 4)
+    const lines = requests()
     t.match(lines, [
       { preflight: true, method: 'OPTIONS', status: 204, code: 'allow', route: 'PUT /v1/items/{id}' },
       { preflight: true, status: 403, code: 'preflight_refused' },
@@ -140,8 +143,7 @@ t.test('granted', async (t) => {
 })
 
 t.test('refused', async (t) => {
-  const world = await start(t)
-  const { client, upstream } = world
+  const before = upstream.seen.length
   const cases: readonly [string, string, string, { origin?: string; headers?: string }, RegExp][] = [
     ['an origin that is not listed', '/v1/items', 'GET', { origin: 'https://evil.example' }, /the origin/],
     ['Origin: null', '/v1/items', 'GET', { origin: 'null' }, /the origin/],
@@ -165,11 +167,11 @@ t.test('refused', async (t) => {
     t.same(corsOf(answer), {}, what)
     t.equal(answer.headers.vary, VARY, what)
   }
-  t.equal(upstream.seen.length, 0, 'the upstream receives none of them')
+  t.equal(upstream.seen.length, before, 'the upstream receives none of them')
 })
 
 t.test('what two parsers could read differently is refused', async (t) => {
-  const { client, upstream } = await start(t)
+  const before = upstream.seen.length
   for (const [origin, method] of [
     [[APP, 'https://evil.example'], 'GET'],
     [[APP, APP], 'GET'],
@@ -184,7 +186,7 @@ t.test('what two parsers could read differently is refused', async (t) => {
     t.match((await preflight(client, path, 'PUT')).json, { status: 400, code: 'path_ambiguous' }, path)
   t.equal((await preflight(client, '/v1/%69tems', 'GET')).status, 204, 'the path is the normalised one')
   t.equal((await preflight(client, '/v1/items/a;b', 'PUT')).status, 204, 'as the upstream of the entry says')
-  t.equal(upstream.seen.length, 0)
+  t.equal(upstream.seen.length, before)
 })
 
 t.test('a semicolon that the upstream does not take', async (t) => {
@@ -194,7 +196,6 @@ t.test('a semicolon that the upstream does not take', async (t) => {
 })
 
 t.test('tables without cors answer as before', async (t) => {
-  const { client, upstream } = await start(t)
   t.equal((await preflight(client, '/plain/x', 'PUT')).status, 200, 'the upstream answers')
   t.equal(upstream.seen.at(-1)?.headers['access-control-request-method'], 'PUT')
   t.equal(upstream.seen.at(-1)?.headers.origin, APP)
@@ -204,7 +205,6 @@ t.test('tables without cors answer as before', async (t) => {
 })
 
 t.test('built-in endpoints have no policy', async (t) => {
-  const { client } = await start(t)
   for (const path of ['/v1/seats', '/auth/oidc/login']) {
     const answer = await preflight(client, path, 'POST')
     t.notMatch(answer.status, 204, path)
@@ -213,7 +213,6 @@ t.test('built-in endpoints have no policy', async (t) => {
 })
 
 t.test('a reload changes the policy', async (t) => {
-  const world = await start(t)
   const routes = ['GET /v1/items: items:list']
   await useTables(world, { main: { cors: '{ origins: ["https://c.example"] }', routes } })
   t.equal((await preflight(world.client, '/v1/items', 'GET')).status, 403)

@@ -1,6 +1,7 @@
 /** The counters of cache lookups, over HTTP. */
 
 import t, { type Test } from 'tap'
+import { holdLease } from '../pipeline/held-lease.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 async function lookups(world: World): Promise<Map<string, number>> {
@@ -22,8 +23,11 @@ async function added(
   return Object.fromEntries(changed.filter(([, value]) => value > 0))
 }
 
+const world = await startWorld(t)
+// A reading of the store between two requests would be counted too.
+await holdLease(t, world)
+
 t.test('a token: one verification and one read of its Seat', async (t) => {
-  const world = await startWorld(t)
   await world.seat('Viewer', ['main'], ['trainings:list'])
   const authorization = `Bearer ${await world.token(['main:Viewer'])}`
   t.same(await added(t, world, { authorization, space: 'main' }), {
@@ -37,7 +41,6 @@ t.test('a token: one verification and one read of its Seat', async (t) => {
 })
 
 t.test('a token of twenty Seats: its authorization is cached', async (t) => {
-  const world = await startWorld(t)
   const names = Array.from({ length: 20 }, (_, i) => `Viewer${i}`)
   for (const name of names) await world.seat(name, ['main'], ['trainings:list'])
   const authorization = `Bearer ${await world.token(names.map((name) => `main:${name}`))}`

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { readAnyLine, readLine } from '../../src/access/replay/logged-request.ts'
+import { eventually } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -15,7 +16,7 @@ const requests = (world: World) => world.log().filter(({ msg }) => msg === 'requ
 async function lineAfter(world: World, send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   const before = requests(world).length
   await send()
-  while (requests(world).length === before) await new Promise((resolve) => setImmediate(resolve))
+  await eventually(() => requests(world).length > before)
   return requests(world).at(-1) ?? {}
 }
 
@@ -28,53 +29,12 @@ async function sendRaw(port: number, head: string): Promise<void> {
 
 const metricsOf = async (world: World) => (await fetch(`${world.ops}/metrics`)).text()
 
-t.test('user agent, target and trace of a forwarded request', async (t) => {
-  const world = await startWorld(t)
-  const line = await lineAfter(world, () =>
-    world.client.send('GET', '/docs/a', {
-      'user-agent': 'curl/8.1',
-      traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
-    }),
-  )
-  t.match(line, { user_agent: 'curl/8.1', target: world.upstream.url, trace_id: TRACE, host: '127.0.0.1' })
-  t.match(line, { config: world.config.hash })
-  t.equal(world.upstream.seen[0]?.headers['traceparent'], `00-${TRACE}-00f067aa0ba902b7-01`)
-  const text = world.logText().trimEnd().split('\n').at(-1) ?? ''
-  t.match(readLine(text), { path: '/docs/a', code: 'allow' })
-  t.same(readLine(text), readAnyLine(text), 'a replay reads the line')
-})
-
-t.test('a refused request has no target', async (t) => {
-  const world = await startWorld(t)
-  const line = await lineAfter(world, () => world.client.send('GET', '/v1/me', { traceparent: 'x' }))
-  t.match(line, { status: 401, target: undefined, trace_id: undefined })
-})
-
-t.test('a hostile user agent is cut and escaped', async (t) => {
-  const world = await startWorld(t)
-  const agent = `\x9b2J"\\\t\x85${'é'.repeat(2000)}`
-  const line = await lineAfter(world, () =>
-    sendRaw(
-      world.port,
-      `GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUser-Agent: ${agent}\r\n\r\n`,
-    ),
-  )
-  t.equal(line['user_agent'], agent.slice(0, 1024))
-  t.notMatch(world.logText(), /[\x7f-\x9f]/)
-})
-
-t.test('tracestate passes from trusted proxies only', async (t) => {
-  const state = { tracestate: 'rojo=00f067aa0ba902b7' }
-  const world = await startWorld(t)
-  await world.client.send('GET', '/docs/a', state)
-  t.equal(world.upstream.seen[0]?.headers['tracestate'], undefined)
-  const trusting = await startWorld(t, { top: ['trusted_proxies: [127.0.0.1]'] })
-  await trusting.client.send('GET', '/docs/a', state)
-  t.match(trusting.upstream.seen[0]?.headers, state)
+const world = await startWorld(t)
+const trusting = await startWorld(t, {
+  top: ['trusted_proxies: [127.0.0.1]', 'metrics: { routes: false }'],
 })
 
 t.test('metrics of upstreams, tenants and the build', async (t) => {
-  const world = await startWorld(t)
   await lineAfter(world, () => world.client.send('GET', '/docs/a'))
   await lineAfter(world, () => world.client.send('GET', '/v1/me', { 'x-api-key': world.keys['acme'] ?? '' }))
   await lineAfter(world, () => world.client.send('GET', '/v1/me', { 'x-api-key': 'sg_acme_wrong' }))
@@ -87,7 +47,7 @@ t.test('metrics of upstreams, tenants and the build', async (t) => {
 })
 
 t.test('routes: false counts by upstream, and a reload may change it', async (t) => {
-  const world = await startWorld(t, { top: ['metrics: { routes: false }'] })
+  const world = trusting
   await lineAfter(world, () => world.client.send('GET', '/docs/a'))
   await lineAfter(world, () => world.client.send('GET', '/nowhere'))
   await lineAfter(world, () => world.client.send('GET', '/v1/seats'))
@@ -104,4 +64,44 @@ t.test('routes: false counts by upstream, and a reload may change it', async (t)
   const again = await metricsOf(world)
   t.match(again, 'seatgate_requests_total{route="GET /docs/*",status="200"} 1')
   t.notMatch(again, 'seatgate_requests_total{upstream=')
+})
+
+t.test('user agent, target and trace of a forwarded request', async (t) => {
+  const line = await lineAfter(world, () =>
+    world.client.send('GET', '/docs/a', {
+      'user-agent': 'curl/8.1',
+      traceparent: `00-${TRACE}-00f067aa0ba902b7-01`,
+    }),
+  )
+  t.match(line, { user_agent: 'curl/8.1', target: world.upstream.url, trace_id: TRACE, host: '127.0.0.1' })
+  t.match(line, { config: world.config.hash })
+  t.equal(world.upstream.seen.at(-1)?.headers['traceparent'], `00-${TRACE}-00f067aa0ba902b7-01`)
+  const text = world.logText().trimEnd().split('\n').at(-1) ?? ''
+  t.match(readLine(text), { path: '/docs/a', code: 'allow' })
+  t.same(readLine(text), readAnyLine(text), 'a replay reads the line')
+})
+
+t.test('a refused request has no target', async (t) => {
+  const line = await lineAfter(world, () => world.client.send('GET', '/v1/me', { traceparent: 'x' }))
+  t.match(line, { status: 401, target: undefined, trace_id: undefined })
+})
+
+t.test('a hostile user agent is cut and escaped', async (t) => {
+  const agent = `\x9b2J"\\\t\x85${'é'.repeat(2000)}`
+  const line = await lineAfter(world, () =>
+    sendRaw(
+      world.port,
+      `GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUser-Agent: ${agent}\r\n\r\n`,
+    ),
+  )
+  t.equal(line['user_agent'], agent.slice(0, 1024))
+  t.notMatch(world.logText(), /[\x7f-\x9f]/)
+})
+
+t.test('tracestate passes from trusted proxies only', async (t) => {
+  const state = { tracestate: 'rojo=00f067aa0ba902b7' }
+  await lineAfter(world, () => world.client.send('GET', '/docs/a', state))
+  t.equal(world.upstream.seen.at(-1)?.headers['tracestate'], undefined)
+  await lineAfter(trusting, () => trusting.client.send('GET', '/docs/a', state))
+  t.match(trusting.upstream.seen.at(-1)?.headers, state)
 })

@@ -5,6 +5,7 @@ import { connect } from 'node:http2'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { eventually } from '../../proxy/support.ts'
 import { startAsking } from '../support.ts'
 import { onRoute, signIn, startPep } from './support.ts'
 
@@ -42,6 +43,7 @@ t.test('credentials', async (t) => {
     t.match(answer, { status, json: { code } }, `${code} ${Object.keys(headers)}`)
     if (status === 401) t.match(answer.headers['www-authenticate'], /^Bearer realm=/)
   }
+  await eventually(() => world.log().some(({ code }) => code === 'api_key_revoked'))
   t.notOk(world.logText().includes(pep.key), 'no credential in the log')
 })
 

@@ -1,6 +1,7 @@
 /** `POST /access/v1/evaluation` on a running gateway: subjects, resources, spaces, and changes that take effect at once. */
 
 import t from 'tap'
+import { eventually } from '../../proxy/support.ts'
 import { onRoute, question, signIn, startPep } from './support.ts'
 
 const NONE = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
@@ -166,8 +167,12 @@ t.test('a text that names one Seat and identifies another is neither', async (t)
 
 t.test('the log line says who asked for what, and the decision', async (t) => {
   await decide(onRoute('user:eve', 'GET', LIST, 'main'))
-  const line = world.log().findLast(({ path }) => path === '/access/v1/evaluation')
-  t.match(line, {
+  const isOne = ({ asked }: { readonly asked?: { readonly subject?: unknown } }) =>
+    asked?.subject === 'user:eve'
+  const line = () => world.log().find(isOne)
+  await eventually(() => line() !== undefined)
+  t.match(line(), {
+    path: '/access/v1/evaluation',
     method: 'POST',
     status: 200,
     code: 'allow',

@@ -1,6 +1,7 @@
 /** A gateway that Envoy asks. */
 
 import type { Test } from 'tap'
+import { until } from '../../support/servers/wait.ts'
 import type { World, WorldOptions } from '../../support/world.ts'
 import { type Asking, startAsking } from '../support.ts'
 import { Envoy } from './envoy.ts'
@@ -23,9 +24,9 @@ export async function loggedLine(
   holds: (line: Record<string, unknown>) => boolean,
 ): Promise<Record<string, unknown>> {
   const find = () => world.log().find((line) => line.asked_by === 'envoy-grpc' && holds(line))
-  for (;;) {
-    const line = find()
-    if (line !== undefined) return line
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await until(
+    () => find() !== undefined,
+    () => `no question of Envoy in the log is the one: ${holds}`,
+  )
+  return find() ?? {}
 }

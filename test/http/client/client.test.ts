@@ -92,10 +92,10 @@ function defaults(port: number): PoolSettings {
     port,
     tls: null,
     authority: `127.0.0.1:${port}`,
-    connectTimeout: 5000,
-    bodyTimeout: 5000,
-    keepAlive: 5000,
-    keepAliveMax: 5000,
+    connectTimeout: 60_000,
+    bodyTimeout: 60_000,
+    keepAlive: 60_000,
+    keepAliveMax: 60_000,
     connections: 10,
     uploads: 5,
     evictionDelay: 500,
@@ -157,8 +157,8 @@ t.test('a cancelled request sends nothing', async (t) => {
 t.test('an idle connection is closed at its own timeout or at that of the upstream', async (t) => {
   for (const [keepAlive, answer] of [
     [0, OK],
-    [5000, OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
-    [5000, OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')],
+    [60_000, OK.replace('\r\n\r\n', '\r\nKeep-Alive: timeout=1\r\n\r\n')],
+    [60_000, OK.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')],
   ] as const) {
     const { client, sockets } = await served(t, (socket) => socket.write(answer), { keepAlive })
     await ask(client, get()).over

@@ -1,5 +1,6 @@
 /** Responses are parsed alike, or refused, however their bytes are split into reads. */
 
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import { MessageParser } from '../../../src/http/wire/message-parser.ts'
@@ -70,8 +71,10 @@ for (const [name, text] of Object.entries(GOOD)) {
   t.test(`${name}: split anywhere`, async (t) => {
     const whole = read([bytes(text)])
     t.match(whole, { ended: true, error: null, left: 0 })
+    const wrong: number[] = []
     for (let at = 1; at < text.length; at++)
-      t.same(read([bytes(text.slice(0, at)), bytes(text.slice(at))]), whole, `at ${at}`)
+      if (!isDeepStrictEqual(read([bytes(text.slice(0, at)), bytes(text.slice(at))]), whole)) wrong.push(at)
+    t.same(wrong, [], 'split at none of these it is another one')
     t.same(read([...text].map(bytes)), whole, 'byte by byte')
   })
 }
@@ -145,6 +148,7 @@ t.test('never both an error and an end, for any bytes in any reads', async (t) =
     ],
   )
   const cuts = fc.array(fc.nat(200), { maxLength: 5 })
+  let ended = 0
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), cuts, (parts, at) => {
       const text = parts.join('')
@@ -153,11 +157,12 @@ t.test('never both an error and an end, for any bytes in any reads', async (t) =
       )
       const cut = read(edges.slice(1).map((to, i) => bytes(text.slice(edges[i], to))))
       const whole = read([bytes(text)])
-      t.notOk(cut.ended && cut.error !== null)
+      if (whole.ended) ended++
       // The read at which an error is found depends on the split; the parsed response does not.
-      if (whole.ended || cut.ended) t.same({ ...cut, left: 0 }, { ...whole, left: 0 })
-      t.equal(cut.ended, whole.ended, JSON.stringify(text))
+      const isSame = !whole.ended || isDeepStrictEqual({ ...cut, left: 0 }, { ...whole, left: 0 })
+      return isSame && cut.ended === whole.ended && !(cut.ended && cut.error !== null)
     }),
     { numRuns: 5_000 },
   )
+  t.ok(ended > 0, `${ended} are whole responses`)
 })

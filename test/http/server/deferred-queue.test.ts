@@ -3,9 +3,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { DeferredQueue } from '../../../src/lib/deferred-queue.ts'
-import { Wire } from '../../proxy/support.ts'
+import { eventually, Wire } from '../../proxy/support.ts'
 import { raw } from '../../support/client.ts'
 import { startWorld } from '../../support/world.ts'
+
+let isBusy = false
+const world = await startWorld(t, {
+  upstream: ['max_pending: 1'],
+  answer: (_request, response) => {
+    if (!isBusy) response.end()
+  },
+})
 
 t.test('a few in each iteration of the event loop, in order', async (t) => {
   const turns = new DeferredQueue()
@@ -26,7 +34,6 @@ t.test('a few in each iteration of the event loop, in order', async (t) => {
 })
 
 t.test('pipelined requests behind refused ones all get a response', async (t) => {
-  const world = await startWorld(t)
   const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const last = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
   const text = await raw(world.port, refused.repeat(50) + last)
@@ -35,13 +42,11 @@ t.test('pipelined requests behind refused ones all get a response', async (t) =>
 })
 
 t.test('also if the refusal is for a busy upstream', async (t) => {
-  const world = await startWorld(t, {
-    upstream: ['max_pending: 1'],
-    answer: (_request, response) => void setTimeout(() => response.end('late'), 60_000).unref(),
-  })
+  isBusy = true
+  const before = world.upstream.seen.length
   const first = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
-  while (world.upstream.seen.length === 0) await turn()
-  const requests = 8000
+  await eventually(() => world.upstream.seen.length > before)
+  const requests = 1000
   let over = false
   const text = raw(
     world.port,

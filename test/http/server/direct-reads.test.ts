@@ -2,12 +2,34 @@
 
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import t, { type Test } from 'tap'
 import { readDirectly } from '../../../src/http/server/direct-reads.ts'
 import { Authority } from '../../proxy/authority.ts'
-import { portOf } from '../../proxy/support.ts'
+import { eventually, portOf, standstill } from '../../proxy/support.ts'
+
+const { identity } = new Authority()
+const SENT = Buffer.alloc(4_000_000)
+for (let i = 0; i < SENT.length; i++) SENT[i] = (i * 7 + (i >> 8)) & 0xff
+
+/** More than the buffers of both sockets in the kernel take. */
+const MUCH = 16 * 1024 * 1024
+
+/** Sends so much, each part when the one before it is with the operating system, and then ends. */
+function sendMuch(client: Socket): { readonly sent: number } {
+  const progress = { sent: 0 }
+  const part = Buffer.alloc(64 * 1024)
+  const next = () => {
+    if (progress.sent === MUCH) return void client.end()
+    client.write(part, (error) => {
+      if (error) return
+      progress.sent += part.length
+      next()
+    })
+  }
+  next()
+  return progress
+}
 
 /** Both ends of a connection. */
 type Pair = (t: Test) => Promise<{ client: Socket; socket: Socket }>
@@ -22,7 +44,7 @@ async function plain(t: Test) {
 }
 
 async function overTls(t: Test) {
-  const server = createTlsServer({ ...new Authority().identity, allowHalfOpen: true }).listen(0, '127.0.0.1')
+  const server = createTlsServer({ ...identity, allowHalfOpen: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const client = connectTls({ port: portOf(server), host: '127.0.0.1', rejectUnauthorized: false })
   const [socket] = (await once(server, 'secureConnection')) as [Socket]
@@ -33,7 +55,6 @@ async function overTls(t: Test) {
 for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfies Record<string, Pair>)) {
   t.test(`${name}: paused and resumed at any point, from within and from outside`, async (t) => {
     const { client, socket } = await pair(t)
-    const sent = Buffer.from(Array.from({ length: 4_000_000 }, (_, i) => (i * 7 + (i >> 8)) & 0xff))
     const received: Buffer[] = []
     let reads = 0
     const take = (chunk: Buffer) => {
@@ -53,10 +74,10 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     socket.on('data', take)
     const direct = readDirectly(socket, take)
     const ended = once(socket, 'end')
-    for (let at = 0; at < sent.length; at += 50_001) client.write(sent.subarray(at, at + 50_001))
+    for (let at = 0; at < SENT.length; at += 50_001) client.write(SENT.subarray(at, at + 50_001))
     client.end()
     await ended
-    t.ok(Buffer.concat(received).equals(sent), 'all of it, in order')
+    t.ok(Buffer.concat(received).equals(SENT), 'all of it, in order')
   })
 
   t.test(`${name}: while it is paused, its sender waits`, async (t) => {
@@ -69,9 +90,8 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     socket.on('data', take)
     readDirectly(socket, take)
     socket.pause()
-    const size = 64 * 1024 * 1024
-    client.end(Buffer.alloc(size))
-    await sleep(300)
+    const progress = sendMuch(client)
+    t.ok((await standstill(() => progress.sent)) < MUCH, 'it waits')
     t.equal(received, 0)
     t.ok(
       socket.readableLength < 1024 * 1024,
@@ -79,7 +99,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     )
     socket.resume()
     await once(socket, 'end')
-    t.equal(received, size)
+    t.equal(received, MUCH)
   })
 
   t.test(`${name}: the next reader gets the rest`, async (t) => {
@@ -95,7 +115,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     socket.on('data', take)
     const direct = readDirectly(socket, take)
     client.write('one')
-    while (received.length === 0) await sleep(1)
+    await eventually(() => received.length > 0)
     client.end('two')
     await once(socket, 'end')
     t.same(received, ['direct one', 'usual two'])
@@ -110,10 +130,9 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     }
     socket.on('data', take)
     const direct = readDirectly(socket, take)
-    const size = 64 * 1024 * 1024
-    client.end(Buffer.alloc(size))
-    while (received === 0) await sleep(1)
-    await sleep(300)
+    const progress = sendMuch(client)
+    await eventually(() => received > 0)
+    t.ok((await standstill(() => progress.sent)) < MUCH, 'it waits')
     t.ok(received <= 128 * 1024, `${received} bytes`)
     t.equal(socket.readableLength, 0)
     socket.off('data', take).on('data', (chunk: Buffer) => {
@@ -121,7 +140,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     })
     direct.end()
     await once(socket, 'end')
-    t.equal(received, size)
+    t.equal(received, MUCH)
   })
 }
 
@@ -134,9 +153,9 @@ t.test('plain sockets read into one buffer, and each chunk is a copy', async (t)
     readDirectly(socket, take)
   }
   one.client.write('first')
-  while (chunks.length < 1) await sleep(1)
+  await eventually(() => chunks.length === 1)
   other.client.write('second')
-  while (chunks.length < 2) await sleep(1)
+  await eventually(() => chunks.length === 2)
   t.same(chunks.map(String), ['first', 'second'])
   // Node.js makes a buffer of this length for the bytes of a read; a copy is a part of a pool.
   for (const chunk of chunks) t.ok(chunk.buffer.byteLength > chunk.length)

@@ -5,8 +5,10 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
+import { holdTime } from '../../proxy/held-time.ts'
 import { eventually } from '../../proxy/support.ts'
 import { openListener } from '../../support/listener.ts'
+import { passingUntil } from './passing-time.ts'
 import { acceptor, answer, certificate, openSecured, secure } from './tls-support.ts'
 
 const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -42,6 +44,7 @@ function respond({ response, request }: Exchange): void {
 }
 
 t.test('a fast response is the only one', async (t) => {
+  holdTime(t)
   const { client, exchange } = await held(t)
   const text = textOf(client)
   respond(exchange)
@@ -49,18 +52,26 @@ t.test('a fast response is the only one', async (t) => {
   t.match(await text, /^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)+\r\n\/a$/)
 })
 
+/** The end of the client has come. */
+function endNoticed({ request }: Exchange): Promise<void> {
+  return eventually(() => request.socket.readableEnded)
+}
+
 t.test('a slow response comes after 100 Continue', async (t) => {
+  const time = holdTime(t)
   const { client, exchange } = await held(t)
   const text = textOf(client)
-  await once(client, 'data')
+  await passingUntil(time, () => client.bytesRead > 0)
   respond(exchange)
   t.match(await text, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK\r\n[^]*\/a$/)
 })
 
 t.test('HTTP/1.0 has no 100 Continue', async (t) => {
+  const time = holdTime(t)
   const { client, exchange } = await held(t, 'GET /a HTTP/1.0\r\nHost: a\r\n\r\n')
   const text = textOf(client)
-  await new Promise((resolve) => setTimeout(resolve, 900))
+  await endNoticed(exchange)
+  time.pass(10_000)
   respond(exchange)
   t.match(await text, /^HTTP\/1\.1 200 OK\r\n/)
 })
@@ -80,6 +91,7 @@ t.test('each pipelined request gets its response', async (t) => {
 })
 
 t.test('with a body that was sent to its end; not with one that was not', async (t) => {
+  holdTime(t)
   const post = 'POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n'
   const whole = await held(t, `${post}abcde`)
   const text = textOf(whole.client)
@@ -104,20 +116,22 @@ t.test('an incomplete request after it is refused', async (t) => {
 })
 
 t.test('one that has left cancels its request before the response', async (t) => {
+  const time = holdTime(t)
   const { client, exchange, listener } = await held(t)
   client.destroy()
-  await eventually(() => exchange.response.destroyed)
+  await passingUntil(time, () => exchange.response.destroyed)
   t.equal(exchange.response.writableFinished, false)
   await eventually(() => listener.connections.active === 0)
 })
 
 t.test('and in a response that stands still', async (t) => {
+  const time = holdTime(t)
   const { client, exchange } = await held(t)
   exchange.response.writeHead(200, ResponseFields.of([]))
   exchange.response.write('one')
   await once(client, 'data')
   client.destroy()
-  await eventually(() => exchange.response.destroyed)
+  await passingUntil(time, () => exchange.response.destroyed)
   t.equal(exchange.response.writableFinished, false)
 })
 

@@ -10,6 +10,7 @@ import {
   DATA,
   END_HEADERS,
   END_STREAM,
+  frame,
   GOAWAY,
   HEADERS,
   numberFrame,
@@ -20,8 +21,11 @@ import {
   WINDOW_UPDATE,
   WITH_PRIORITY,
 } from '../../../src/http/wire/http2/frames.ts'
+import { holdTime } from '../../proxy/held-time.ts'
+import { eventually } from '../../proxy/support.ts'
 import { type Fields, GET, POST, RawHttp2 } from '../../support/raw-http2.ts'
-import { acceptor, authority, certificate, openSecured } from './tls-support.ts'
+import { passingUntil } from './passing-time.ts'
+import { acceptor, answer, authority, certificate, openSecured } from './tls-support.ts'
 
 const a = certificate(['a.example'])
 const ZERO_WINDOW = Buffer.from([0, 4, 0, 0, 0, 0])
@@ -45,20 +49,14 @@ async function openClient(t: Test, port: number): Promise<RawHttp2> {
   return client
 }
 
-const state = async (reached: () => boolean) => {
-  while (!reached()) await new Promise((resolve) => setImmediate(resolve))
-}
-
 t.test('the room that padding took is returned', async (t) => {
   const { port } = await openSecured(t, acceptor([a], {}, true))
   const client = await openClient(t, port)
   client.headers(1, POST, 0)
   // Twice the window of the stream, nearly all of it padding.
   const padded = Buffer.concat([Buffer.from([255, 120]), Buffer.alloc(255)])
-  for (let i = 0; i < 1024; i++) {
-    client.frame(DATA, PADDED, 1, padded)
-    if (i % 256 === 255) await client.settled()
-  }
+  const frames = Array.from({ length: 256 }, () => frame(DATA, PADDED, 1, padded))
+  for (let i = 0; i < 4; i++) await client.send(...frames).settled()
   client.frame(DATA, END_STREAM, 1)
   t.equal(await client.outcome(1), 'status 200')
   const body = await client.next((each) => each.type === DATA && each.stream === 1)
@@ -70,7 +68,7 @@ t.test('single bytes that wait for a reader are kept together', async (t) => {
   const client = await openClient(t, port)
   client.headers(1, POST, 0)
   const bytes = Buffer.from(Array.from({ length: 20_000 }, (_, i) => i % 251))
-  for (const byte of bytes) client.frame(DATA, 0, 1, [byte])
+  client.send(...Array.from(bytes, (byte) => frame(DATA, 0, 1, Buffer.from([byte]))))
   await client.frame(DATA, END_STREAM, 1).settled()
   const chunks: Buffer[] = []
   let ended = false
@@ -118,12 +116,13 @@ t.test('what is under way of an upload that was refused is no fault', async (t) 
   }
   const { port } = await openSecured(t, acceptor([a], {}, true), { handle })
   const client = await openClient(t, port)
-  for (let id = 1; id < 2000; id += 2) {
-    client.headers(id, POST, 0)
-    for (let i = 0; i < 8; i++) client.frame(DATA, 0, id, Buffer.alloc(1000))
+  // Twice the window of the connection.
+  for (let id = 1; id < 500; id += 2) {
+    const part = frame(DATA, 0, id, Buffer.alloc(1000))
+    client.headers(id, POST, 0).send(...Array.from({ length: 8 }, () => part))
     if (id % 20 === 1) await client.settled()
   }
-  t.equal(await client.status(1999), 401)
+  t.equal(await client.status(499), 401)
   const resets = client.received.filter(({ type }) => type === RST_STREAM)
   t.ok(resets.every(({ payload }) => payload.readUInt32BE(0) === NO_ERROR))
   t.equal(new Set(resets.map(({ stream }) => stream)).size, resets.length, 'one a stream')
@@ -138,7 +137,9 @@ t.test('frames of a stream that both sides have ended are STREAM_CLOSED', async 
 })
 
 t.test('window updates for every 4 KiB of a response, as those of Go, are no flood', async (t) => {
-  const size = 32 * 1024 * 1024
+  // Twice as many updates as may come at once, and no more are permitted by time.
+  const size = 8 * 1024 * 1024
+  holdTime(t)
   const handle = (request: ClientRequest, response: Response) => {
     response.writeHead(200, ResponseFields.of(['Content-Length', String(size)]))
     response.end(Buffer.alloc(size))
@@ -176,7 +177,7 @@ t.test('a body is given up before its response is read: the stream ends with the
   client.frame(WINDOW_UPDATE, 0, 1, ROOM)
   t.equal(await client.reset(1), NO_ERROR)
   t.equal(String((await client.next(({ type }) => type === DATA)).payload), 'ok')
-  await state(() => listener.connections.idle === 1)
+  await eventually(() => listener.connections.idle === 1)
 })
 
 t.test('a refusal that waits for a window is whole before its stream is reset', async (t) => {
@@ -191,33 +192,43 @@ t.test('a refusal that waits for a window is whole before its stream is reset', 
   const body = await client.next((each) => each.type === DATA)
   t.match(JSON.parse(String(body.payload)), { status: 400 })
   t.equal(body.flags & END_STREAM, END_STREAM)
-  await state(() => listener.connections.idle === 1)
+  await eventually(() => listener.connections.idle === 1)
 })
 
 t.test('refusals that are never read end in the time of stalled responses', async (t) => {
+  const time = holdTime(t)
   const { port, listener } = await openSecured(t, acceptor([a], {}, true), { settings: { stall: 1000 } })
   const client = await openClient(t, port)
   client.frame(SETTINGS, 0, 0, ZERO_WINDOW)
   for (let i = 0; i < 128; i++) client.headers(2 * i + 1, [...GET, ['x-a', '1\n']])
+  t.equal(await client.status(255), 400)
+  await passingUntil(time, () => listener.connections.idle === 1)
   await client.reset(255)
-  await state(() => listener.connections.idle === 1)
   client.headers(301).frame(WINDOW_UPDATE, 0, 301, ROOM)
   t.equal(await client.status(301), 200)
 })
 
 t.test('an idle connection whose PING came in two parts is idle, not late', async (t) => {
+  const time = holdTime(t)
+  const sockets: ClientRequest['socket'][] = []
+  const handle = (request: ClientRequest, response: Response) => {
+    sockets.push(request.socket)
+    return answer(request, response)
+  }
   const limits = { headerTimeout: 1000, idleTimeout: 2000 }
-  const { port } = await openSecured(t, acceptor([a], {}, true), { limits })
+  const { port } = await openSecured(t, acceptor([a], {}, true), { limits, handle })
   const client = await openClient(t, port)
   await client.headers(1).status(1)
   await client.settled()
-  const ping = Buffer.from('000008060000000000', 'hex')
-  client.send(ping)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  const read = sockets[0]?.bytesRead ?? 0
+  client.send(Buffer.from('000008060000000000', 'hex'))
+  await eventually(() => (sockets[0]?.bytesRead ?? 0) > read)
+  const from = client.received.length
   client.send(Buffer.alloc(8))
+  await client.next(({ type }) => type === PING, from)
+  await passingUntil(time, () => client.ended)
   const { payload } = await client.next(({ type }) => type === GOAWAY)
   t.equal(payload.readUInt32BE(4), NO_ERROR)
-  t.ok(client.received.some(({ type }) => type === PING))
 })
 
 t.test('HEADERS that depend on their own stream are no request, also with CONTINUATION', async (t) => {
@@ -243,7 +254,7 @@ t.test('responses that wait for windows are counted, though nothing more is rece
   }
   t.ok(listener.memory >= 200_000, String(listener.memory))
   client.socket.destroy()
-  await state(() => listener.memory === 0)
+  await eventually(() => listener.memory === 0)
 })
 
 t.test('the limit of a header section holds for HTTP/2', async (t) => {

@@ -1,12 +1,12 @@
 /** An idle connection retains nothing of its last request. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { Wire } from '../../proxy/support.ts'
 import { collect } from '../../support/garbage.ts'
 import { openListener } from '../../support/listener.ts'
+import { until } from '../../support/servers/wait.ts'
 
 t.test('the header sections of its requests are released', async (t) => {
   const sections: WeakRef<object>[] = []
@@ -23,11 +23,15 @@ t.test('the header sections of its requests are released', async (t) => {
     wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')
     await wire.until(new RegExp(`(?:HTTP/1\\.1 204[^]*?\\r\\n\\r\\n){${i}}`))
   }
-  for (let i = 0; i < 100 && sections.some((section) => section.deref() !== undefined); i++) {
-    await sleep(100)
+  const retained = () => {
     collect()
+    return sections.filter((section) => section.deref() !== undefined).length
   }
-  t.ok(sections.every((section) => section.deref() === undefined))
+  await until(
+    () => retained() === 0,
+    () => `${retained()} header sections are retained`,
+    100,
+  )
   t.equal(wire.socket.destroyed, false)
   wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')
   await wire.until(/(?:HTTP\/1\.1 204[^]*?\r\n\r\n){4}/)

@@ -3,14 +3,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
+import type { ClientRequest } from '../../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../../src/http/server/client-response.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { Wire } from '../../proxy/support.ts'
+import { eventually, Wire } from '../../proxy/support.ts'
 import { openListener } from '../../support/listener.ts'
 
 /** Echoes targets, at once or on demand. */
 async function echo(t: Test) {
   const waiting: (() => void)[] = []
+  const sockets: ClientRequest['socket'][] = []
   const answer = (response: ClientResponse, target: string) => {
     response.writeHead(200, ResponseFields.of(['content-length', String(target.length + 1)]))
     response.end(`${target};`)
@@ -18,24 +20,27 @@ async function echo(t: Test) {
   const listener = await openListener((request, response) => {
     if (request.length > 0) request.deliver({ data: () => {}, end: () => {}, aborted: () => {} })
     waiting.push(() => answer(response, request.url))
+    sockets.push(request.socket)
     return new Exchange(request, response, 'id', 0)
   })
   t.teardown(() => listener.close(0))
   const next = async () => {
-    while (waiting.length === 0) await sleep(1)
+    await eventually(() => waiting.length > 0)
     waiting.shift()?.()
   }
-  return { wire: new Wire(listener.address.port), next, waiting }
+  /** The listener has read so many bytes. */
+  const read = (bytes: number) => eventually(() => sockets[0]?.bytesRead === bytes)
+  return { wire: new Wire(listener.address.port), next, read }
 }
 
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
 
 t.test('a third request after a pipelined second one', async (t) => {
-  const { wire, next, waiting } = await echo(t)
+  const { wire, next, read } = await echo(t)
   wire.send(get('/1'))
-  while (waiting.length === 0) await sleep(1)
+  await read(get('/1').length)
   wire.send(get('/2'))
-  await sleep(20)
+  await read(get('/1').length + get('/2').length)
   await next()
   await wire.until('/1;')
   await next()

@@ -9,17 +9,20 @@ import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { TlsAcceptor } from '../../../src/http/server/tls-acceptor.ts'
 import { Authority } from '../../proxy/authority.ts'
+import { holdTime } from '../../proxy/held-time.ts'
 import { eventually } from '../../proxy/support.ts'
+import { passingUntil } from './passing-time.ts'
 import { acceptor, ask, authority, certificate, openSecured, SECRETS, secure } from './tls-support.ts'
 
 const a = certificate(['a.example'])
 const clients = new Authority('Clients')
 const client = clients.issue({ names: ['someone'] })
 const DAY = 86_400_000
+const NOW = Date.now()
 const expired = clients.issue({
   names: ['late'],
-  notBefore: new Date(Date.now() - 9 * DAY),
-  notAfter: new Date(Date.now() - DAY),
+  notBefore: new Date(NOW - 9 * DAY),
+  notAfter: new Date(NOW - DAY),
 })
 const foreign = new Authority('Other clients').issue({ names: ['stranger'] })
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const
@@ -47,8 +50,10 @@ async function visit(
 
 for (const maxVersion of VERSIONS)
   t.test(`sessions, ${maxVersion}`, async (t) => {
+    // Each second, a listener makes the keys those of the current day.
+    holdTime(t)
     const settings: ListenerTls = { certificates: [a], minVersion: '1.2', clientCa: null, clientAuth: 'none' }
-    const of = (secrets = SECRETS, now = Date.now()) =>
+    const of = (secrets = SECRETS, now = NOW) =>
       new TlsAcceptor({ tls: settings, http2: false, secrets }, now)
     const { port, completed } = await openSecured(t, of())
     const { session } = await visit(port, { maxVersion })
@@ -60,10 +65,10 @@ for (const maxVersion of VERSIONS)
     t.test('not with other secrets, nor with those of another day', async (t) => {
       const others = await openSecured(t, of([Buffer.alloc(32, 'other')]))
       t.equal((await visit(others.port, { maxVersion, session })).resumed, false)
-      const yesterday = of(SECRETS, Date.now() - DAY)
+      const yesterday = of(SECRETS, NOW - DAY)
       const { port: before } = await openSecured(t, yesterday)
       t.equal((await visit(before, { maxVersion, session })).resumed, false)
-      yesterday.rotate(Date.now())
+      yesterday.rotate(NOW)
       t.equal((await visit(before, { maxVersion, session })).resumed, true, 'its day has come')
     })
     t.test('not where client certificates are checked', async (t) => {
@@ -146,19 +151,28 @@ t.test('limits count all listeners together', async (t) => {
 })
 
 t.test('a handshake that does not end', async (t) => {
+  const time = holdTime(t)
   const { port, failed, listener } = await openSecured(t, acceptor([a]), { limits: { headerTimeout: 1000 } })
   const socket = connectTcp(port, '127.0.0.1')
   socket.on('error', () => {})
   socket.write(Buffer.from('160301020001', 'hex'))
   socket.resume()
-  await once(socket, 'close')
+  await passingUntil(time, () => socket.destroyed)
   t.match(failed, [{ reason: 'timeout' }])
   t.equal(listener.connections.opening, 0)
 })
 
 t.test('after the handshake a header section has its time', async (t) => {
-  const { port } = await openSecured(t, acceptor([a]), { limits: { headerTimeout: 1000 } })
-  t.match(await ask(port, {}, 'GET / HTTP/1.1\r\nHo'), /^HTTP\/1\.1 408 /)
+  const time = holdTime(t)
+  const { port, completed } = await openSecured(t, acceptor([a]), { limits: { headerTimeout: 1000 } })
+  const socket = await secure(port)
+  let answered = ''
+  socket.on('data', (chunk) => (answered += String(chunk)))
+  await new Promise((resolve) => socket.write('GET / HTTP/1.1\r\nHo', resolve))
+  await eventually(() => completed.length === 1)
+  await passingUntil(time, () => answered !== '')
+  t.match(answered, /^HTTP\/1\.1 408 /)
+  socket.destroy()
 })
 
 t.test('a malformed request is refused, and the rest of it discarded', async (t) => {

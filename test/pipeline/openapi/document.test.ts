@@ -10,7 +10,8 @@ import { errors } from '../../../src/model/errors.ts'
 import { builtInOperations, builtInPaths } from '../../../src/runtime/built-in-endpoints.ts'
 import { openApiDocument } from '../../../src/pipeline/openapi/document.ts'
 import type { Operation } from '../../../src/pipeline/openapi/operation.ts'
-import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from '../../cli/command-line.ts'
+import { CONFIG, folderWith, ROUTES } from '../../cli/command-line.ts'
+import { seatgateHere } from '../../cli/in-process.ts'
 
 const operations = builtInOperations()
 const document = openApiDocument(operations)
@@ -32,10 +33,17 @@ t.test('so does the command', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'seatgate.json': text })
   mkdirSync(join(cwd, 'out'))
   const out = ['--out', 'out/built-in.yaml']
-  const made = await seatgate(cwd, ['import', 'openapi', 'seatgate.json', '--upstream', 'trainings', ...out])
+  const made = await seatgateHere(cwd, [
+    'import',
+    'openapi',
+    'seatgate.json',
+    '--upstream',
+    'trainings',
+    ...out,
+  ])
   t.equal(made.code, 0, made.err)
   t.match(made.out, `${builtIn.length} entries`)
-  const checked = await seatgate(cwd, [
+  const checked = await seatgateHere(cwd, [
     ...['import', 'openapi', 'seatgate.json', '--upstream', 'trainings', '--check'],
     ...out,
   ])
@@ -44,7 +52,7 @@ t.test('so does the command', async (t) => {
     join(cwd, 'seatgate.json'),
     text.replace('"x-seatgate-permission":"seats:list"', '"x-seatgate-permission":"public"'),
   )
-  const drift = await seatgate(cwd, [
+  const drift = await seatgateHere(cwd, [
     ...['import', 'openapi', 'seatgate.json', '--upstream', 'trainings', '--check'],
     ...out,
   ])
@@ -53,11 +61,11 @@ t.test('so does the command', async (t) => {
 
 t.test('`seatgate routes` lists the endpoint', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
-  const { out } = await seatgate(cwd, ['routes', '--permission', 'authenticated'], { ACME_SECRET: SECRET })
+  const { out } = await seatgateHere(cwd, ['routes', '--permission', 'authenticated'])
   t.match(out, /^GET +\/v1\/openapi\.json +authenticated +seatgate +\(built in\)$/m)
   const taken = `${ROUTES}  GET /v1/openapi.json: public\n`
   const other = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': taken })
-  const collides = await seatgate(other, ['check'], { ACME_SECRET: SECRET })
+  const collides = await seatgateHere(other, ['check'])
   t.equal(collides.code, 1)
   t.match(collides.err, 'collides with a built-in path')
 })

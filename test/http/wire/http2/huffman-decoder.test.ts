@@ -18,11 +18,12 @@ function decode(bytes: Buffer, maxBytes = 1 << 20): { text: string | null } | nu
   }
 }
 
+const symbols = new Map(
+  HUFFMAN_CODES.map(({ symbol, length, bits }) => [bits.toString(2).padStart(length, '0'), symbol]),
+)
+
 /** By the tree, bit by bit; null if malformed. */
 function expected(bytes: Buffer): string | null {
-  const symbols = new Map(
-    HUFFMAN_CODES.map(({ symbol, length, bits }) => [bits.toString(2).padStart(length, '0'), symbol]),
-  )
   let text = ''
   let code = ''
   for (const bit of [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')) {
