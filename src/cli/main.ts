@@ -1,15 +1,10 @@
-/** Runs the command that the command line names. Exit codes: 0 done, 1 the command failed, 2 bad usage. */
+/** The process of `seatgate`: its arguments, its standard streams, its exit code. */
 
 import { argv, env, exit } from 'node:process'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
-import { ConfigError } from '../config/faults.ts'
-import { didYouMean, quote } from '../config/invalid-value.ts'
-import { UsageError } from './arguments.ts'
-import { type Command, OutputFailed, type Terminal } from './command.ts'
-import { actionsOf, commands, everyCommand, firstWords, groups } from './commands.ts'
-import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
-import { packageRoot, versionLine } from './version.ts'
+import { OutputFailed, type Terminal } from './command.ts'
+import { runCommandLine } from './command-line.ts'
 
 let abandoned = false
 
@@ -24,7 +19,7 @@ const terminal: Terminal = {
   },
 }
 
-process.exitCode = await main(argv.slice(2))
+process.exitCode = await runCommandLine(argv.slice(2), terminal)
 if (abandoned) exit()
 
 async function answerTo(question: string): Promise<string> {
@@ -44,89 +39,4 @@ function written(stream: NodeJS.WriteStream, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(`${line}\n`, (error) => (error ? reject(new OutputFailed(error)) : resolve()))
   })
-}
-
-async function main([name, ...rest]: string[]): Promise<number> {
-  try {
-    return await dispatch(name, rest)
-  } catch (error) {
-    if (!(error instanceof OutputFailed)) throw error
-    // `| head`: the reader has closed the pipe after the lines that it wanted.
-    if (error.gone) return 0
-    terminal.printError(`seatgate: ${error.message}`)
-    return 1
-  }
-}
-
-async function dispatch(name: string | undefined, rest: string[]): Promise<number> {
-  if (name === '--version') return printed(versionLine(packageRoot()))
-  if (name === '--help' || name === '-h' || (name === 'help' && rest.length === 0))
-    return printed(overviewOf(await everyCommand(), groups))
-  if (name === 'help') return dispatch(rest[0], [...rest.slice(1), '--help'])
-  if (name === undefined) {
-    terminal.printError(`seatgate: a command is missing\n${overviewOf(await everyCommand(), groups)}`)
-    return 2
-  }
-  if (Object.hasOwn(groups, name)) return dispatchAction(name, rest)
-  return dispatchCommand(name, rest)
-}
-
-/** The command of a group. */
-async function dispatchAction(group: string, [action, ...rest]: string[]): Promise<number> {
-  if (action !== undefined && Object.hasOwn(commands, `${group} ${action}`))
-    return dispatchCommand(`${group} ${action}`, rest)
-  const own = (await everyCommand()).filter(({ name }) => name.startsWith(`${group} `))
-  const overview = groupOverviewOf(group, groups[group] ?? '', own)
-  if (action === '--help' || action === '-h') return printed(overview)
-  const fault =
-    action === undefined
-      ? 'an action is missing'
-      : `unknown action ${quote(action)}${didYouMean(action, actionsOf(group))}`
-  terminal.printError(`seatgate ${group}: ${fault}\n${overview}`)
-  return 2
-}
-
-async function dispatchCommand(name: string, rest: string[]): Promise<number> {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (load === undefined) return unknown(name)
-  const command = await load()
-  if (asksForHelp(rest)) return printed(helpOf(command))
-  return run(`seatgate ${name}`, command, rest)
-}
-
-async function printed(output: string): Promise<number> {
-  await terminal.print(output)
-  return 0
-}
-
-/** Behind `--` all is data. */
-function asksForHelp(args: string[]): boolean {
-  const end = args.indexOf('--')
-  const before = end < 0 ? args : args.slice(0, end)
-  return before.includes('--help') || before.includes('-h')
-}
-
-function unknown(name: string): number {
-  const known = [...firstWords(), '--help', '--version']
-  const what = name.startsWith('-') ? 'option' : 'command'
-  terminal.printError(
-    `seatgate: unknown ${what} ${quote(name)}${didYouMean(name, known)}\nusage: seatgate COMMAND [options]; "seatgate --help" lists the commands`,
-  )
-  return 2
-}
-
-async function run(title: string, command: Command, args: string[]): Promise<number> {
-  try {
-    return await command.run(args, terminal)
-  } catch (error) {
-    if (error instanceof OutputFailed) throw error
-    if (error instanceof UsageError) {
-      terminal.printError(`${title}: ${error.message}\n${usageAsText(command)}`)
-      return 2
-    }
-    // The faults of a configuration name their places.
-    if (error instanceof ConfigError) terminal.printError(error.message)
-    else terminal.printError(`${title}: ${error instanceof Error ? error.message : String(error)}`)
-    return 1
-  }
 }

@@ -42,7 +42,7 @@ t.test('random tables: the counts are those of diff, the weightiest come first',
       const known = new Set(all.map((each) => JSON.stringify(each)))
       for (const each of found.first) t.ok(known.has(JSON.stringify(each)))
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   )
 })
 
@@ -88,6 +88,6 @@ t.test('random tables: compiled in steps, a table is the same', async (t) => {
       t.same(differences(table, again), [])
       t.equal(again.table.routes.length, table.table.routes.length)
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   )
 })

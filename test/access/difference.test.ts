@@ -18,7 +18,7 @@ t.test('random pairs of tables', async (t) => {
     fc.property(pairs(3), (pair) => {
       t.same(faultsOf(pair, paths), [])
     }),
-    { numRuns: 200 },
+    { numRuns: 30 },
   )
 })
 
@@ -28,7 +28,7 @@ t.test('random pairs of tables with hosts', async (t) => {
     fc.property(hostPairs(2), (pair) => {
       t.same(faultsOf(pair, paths, differences, EVERY_HOST), [])
     }),
-    { numRuns: 150 },
+    { numRuns: 20 },
   )
 })
 

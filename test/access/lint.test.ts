@@ -79,10 +79,10 @@ t.test('public routes, those of the gateway aside', async (t) => {
   t.equal(lintRoutes(routes).length, 1)
 })
 
-t.test('100,000 Seats with the same wrong name', async (t) => {
-  const seats = Array.from({ length: 100_000 }, (_, index) => [
+t.test('10,000 Seats with the same wrong name', async (t) => {
+  const seats = Array.from({ length: 10_000 }, (_, index) => [
     `Seat ${index}`,
     { permissions: ['a:read', 'a:write', 'a:wrote'] },
   ])
-  t.equal((await found({ seats: Object.fromEntries(seats) })).length, 100_000)
+  t.equal((await found({ seats: Object.fromEntries(seats) })).length, 10_000)
 })

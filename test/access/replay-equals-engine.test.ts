@@ -148,8 +148,8 @@ function decided(engine: OfflineEngine, asked: OfflineRequest): Evaluation {
 /** With the Seats of the store, and with those of a file, which knows them by name. */
 t.test('the verdict on the line is the decision on the request', async (t) => {
   const lineOf = await logLines(t)
-  const seen = new Map<string, number>()
-  const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+  const seen = new Set<string>()
+  const count = (what: string) => seen.add(what)
   const one = fc.record({
     tables: pairs(2),
     before: state,
@@ -157,45 +157,48 @@ t.test('the verdict on the line is the decision on the request', async (t) => {
     asked: fc.array(fc.tuple(request, fc.option(fc.nat(50))), { minLength: 20, maxLength: 20 }),
     later: fc.constantFrom(...LATER),
   })
-  fc.assert(
-    fc.property(one, ({ tables, before, after, asked, later }) => {
-      const [was, is] = [tablesOf(tables[0]), tablesOf(tables[1])]
-      const old = new OfflineEngine(was, sourceOf(before), TARGET_BYTES)
-      const common = { tables: is, tenants: new Set(['acme']), targetBytes: TARGET_BYTES }
-      const subjects = [
-        { ...common, seats: sourceOf(after), onlyTenant: null },
-        { ...common, seats: seatsByName(listOf(after)), onlyTenant: 'acme' },
-      ]
-      const lines = [...tables[0].lines, ...tables[1].lines]
-      for (const [made, at] of asked) {
-        const each = at === null ? made : { ...made, ...requestFor(lines[at % lines.length], made) }
-        if (!was.methods.has(each.method)) continue
-        const then = decided(old, each)
-        const line = lineOf(then, each.method, then.decision.code === 'allow' ? later : null)
-        const logged = readLine(line)
-        assert.deepEqual(logged, readAnyLine(line))
-        if (typeof logged === 'string') throw new Error(`${logged}: ${line}`)
-        assert.equal(logged.code, then.decision.code)
-        for (const { verdict } of then.decision.seats) count(verdict)
-        for (const subject of subjects) {
-          const verdict = new Judge(subject).judge(logged)
-          if (verdict instanceof Promise) throw new Error('all Seats are in memory')
-          const now = new OfflineEngine(is, subject.seats, TARGET_BYTES)
-          const same = subject.onlyTenant === null ? each : { ...each, caller: byName(each.caller, before) }
-          const what = compare(
-            verdict,
-            then.decision,
-            each.space,
-            is.methods.has(each.method) ? decided(now, same).decision : MALFORMED,
-          )
-          count(what)
-        }
+  const holds = fc.property(one, ({ tables, before, after, asked, later }) => {
+    const [was, is] = [tablesOf(tables[0]), tablesOf(tables[1])]
+    const old = new OfflineEngine(was, sourceOf(before), TARGET_BYTES)
+    const common = { tables: is, tenants: new Set(['acme']), targetBytes: TARGET_BYTES }
+    const subjects = [
+      { ...common, seats: sourceOf(after), onlyTenant: null },
+      { ...common, seats: seatsByName(listOf(after)), onlyTenant: 'acme' },
+    ]
+    const lines = [...tables[0].lines, ...tables[1].lines]
+    for (const [made, at] of asked) {
+      const each = at === null ? made : { ...made, ...requestFor(lines[at % lines.length], made) }
+      if (!was.methods.has(each.method)) continue
+      const then = decided(old, each)
+      const line = lineOf(then, each.method, then.decision.code === 'allow' ? later : null)
+      const logged = readLine(line)
+      assert.deepEqual(logged, readAnyLine(line))
+      if (typeof logged === 'string') throw new Error(`${logged}: ${line}`)
+      assert.equal(logged.code, then.decision.code)
+      for (const { verdict } of then.decision.seats) count(verdict)
+      for (const subject of subjects) {
+        const verdict = new Judge(subject).judge(logged)
+        if (verdict instanceof Promise) throw new Error('all Seats are in memory')
+        const now = new OfflineEngine(is, subject.seats, TARGET_BYTES)
+        const same = subject.onlyTenant === null ? each : { ...each, caller: byName(each.caller, before) }
+        const what = compare(
+          verdict,
+          then.decision,
+          each.space,
+          is.methods.has(each.method) ? decided(now, same).decision : MALFORMED,
+        )
+        count(what)
       }
-    }),
-    { numRuns: 1000 },
-  )
-  for (const what of WANTED) t.ok((seen.get(what) ?? 0) > 0, `${what}: ${seen.get(what)}`)
+    }
+  })
+  const missing = () => WANTED.filter((what) => !seen.has(what))
+  for (let round = 0; round === 0 || (missing().length > 0 && round < MOST_ROUNDS); round++)
+    fc.assert(holds, { numRuns: 200 })
+  t.same(missing(), [])
 })
+
+/** The rarest verdict comes up three times a hundred runs. */
+const MOST_ROUNDS = 25
 
 /** Verdicts on lines, and on the Seats of the requests. */
 const WANTED = [

@@ -91,9 +91,9 @@ t.test('any other is read as JSON, or refused as JSON is', async (t) => {
       if (usualLine(line) !== null) usual++
       deepEqual(readLine(line), readAnyLine(line))
     }),
-    { numRuns: 20_000 },
+    { numRuns: 4000 },
   )
-  t.ok(usual > 500, `${usual} of them are usual lines`)
+  t.ok(usual > 100, `${usual} of them are usual lines`)
 })
 
 t.test('a field that comes twice counts as JSON.parse counts it', async (t) => {

@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import { faultsOf } from '../../bench/check.ts'
 import type { Peer, Setup } from '../../bench/peers/peer.ts'
-import { seatgate } from '../../bench/peers/seatgate.ts'
 import { Verifier } from '../../bench/servers/verify.ts'
 import { makeWorld, type World } from '../../bench/world.ts'
 
@@ -96,12 +95,11 @@ t.test('a peer that decides after forwarding', async (t) => {
   t.match(faults[0], /^no token: 401, forwarded$/)
 })
 
-t.test('the verifier of the Node.js peers, and Seatgate, have the right answers', async (t) => {
+t.test('the verifier of the Node.js peers has the right answers', async (t) => {
   const verifier = verifierOf(world)
   const right: Answers = async (setup, incoming, response) => {
     const { status } = await verifier.check(incoming.headers.authorization)
     return status === 200 ? forward(setup, incoming, response) : response.writeHead(status).end()
   }
   t.same(await faultsOf(peerOf(right), world, join(folder, 'right')), [])
-  t.same(await faultsOf(seatgate, world, join(folder, 'seatgate')), [])
 })

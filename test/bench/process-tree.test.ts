@@ -31,7 +31,8 @@ t.test('descendants, in any order', async (t) => {
 })
 
 t.test('a child that has ended is counted', { skip: process.platform !== 'linux' }, async (t) => {
-  const busy = 'const end = process.cpuUsage().user + 300000; while (process.cpuUsage().user < end);'
+  const busy =
+    'const end = process.cpuUsage().user + 300000; while (process.cpuUsage().user < end) for (let i = 0; i < 1e5; i++);'
   const parent = `require('node:child_process').execFileSync(process.execPath, ['-e', ${JSON.stringify(busy)}])
     console.log('done'); process.stdin.resume()`
   const child = spawn(process.execPath, ['-e', parent], { stdio: ['pipe', 'pipe', 'inherit'] })

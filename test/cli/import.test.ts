@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { CONFIG, folderWith, seatgate } from './command-line.ts'
+import { CONFIG, folderWith } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const DESCRIPTION = `openapi: 3.0.3
 info: { title: Trainings, version: "2" }
@@ -22,7 +23,7 @@ paths:
 t.test('a table that the gateway loads', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'api.yaml': DESCRIPTION, 'routes/x.txt': '' })
   const run = (...args: string[]) =>
-    seatgate(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'trainings', ...args])
+    seatgateHere(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'trainings', ...args])
   const printed = await run()
   t.equal(printed.code, 0)
   t.equal(
@@ -32,7 +33,7 @@ t.test('a table that the gateway loads', async (t) => {
   const made = await run('--out', 'routes/trainings.yaml')
   t.equal(made.out, 'routes/trainings.yaml: 3 entries\n')
   t.equal(readFileSync(join(cwd, 'routes/trainings.yaml'), 'utf8'), printed.out)
-  t.match(await seatgate(cwd, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/ })
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/ })
   t.match(await run('--out', 'routes/trainings.yaml'), { code: 1, err: /exists already: --update adds/ })
   t.match(await run('--out', 'routes/trainings.yaml', '--check'), { code: 0, out: /each of 3 operations/ })
 
@@ -51,7 +52,7 @@ t.test('a table with a prefix', async (t) => {
   const stripped = 'upstream: u\nprefix: /code\nstrip_prefix: true\nroutes:\n  GET /code/a: a:list\n'
   const cwd = folderWith(t, { 'api.yaml': api, 'kept.yaml': kept, 'stripped.yaml': stripped })
   const run = (...args: string[]) =>
-    seatgate(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'u', '--out', ...args])
+    seatgateHere(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'u', '--out', ...args])
   t.same(await run('kept.yaml', '--check'), {
     code: 3,
     out: "kept.yaml: no entry for GET /b (b:list)\nkept.yaml: GET /c is not behind the table's prefix\n",
@@ -75,7 +76,7 @@ t.test('JSON, and faults', async (t) => {
   )
   const cwd = folderWith(t, { 'api.json': json, 'bad.yaml': 'a: [', 'other.yaml': 'a: 1' })
   const run = (file: string, ...args: string[]) =>
-    seatgate(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
+    seatgateHere(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
   t.match(await run('api.json'), { code: 0, out: /^ {2}GET \/d: d:list$/m, err: /^api\.json:5: GET \/a/ })
   for (const [args, code, message] of [
     [['bad.yaml'], 1, 'bad.yaml is neither YAML nor JSON'],
@@ -95,5 +96,5 @@ t.test('JSON, and faults', async (t) => {
     t.equal(ran.code, code, args.join(' '))
     t.match(ran.err, message)
   }
-  t.equal((await seatgate(cwd, ['import', 'raml', 'x', '--upstream', 'u'])).code, 2)
+  t.equal((await seatgateHere(cwd, ['import', 'raml', 'x', '--upstream', 'u'])).code, 2)
 })

@@ -4,11 +4,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openSqliteStore } from '../../seats-admin/index.ts'
-import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 t.test('the store', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES })
-  const empty = await seatgate(cwd, ['lint'])
+  const empty = await seatgateHere(cwd, ['lint'])
   t.match(empty.err, 'note: there is no store at')
   t.match(
     empty.out,
@@ -16,7 +17,7 @@ t.test('the store', async (t) => {
   )
   t.match(empty.out, 'info route_public (1)\n  GET /docs/*')
   t.equal(empty.code, 0)
-  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
+  await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
   const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }
   const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
@@ -24,14 +25,14 @@ t.test('the store', async (t) => {
     await store.createSeat(writer, { name: `S${index}`, spaces: ['main'], permissions: ['trainings:lists'] })
   await store.createApiKey(writer, { name: 'empty', seats: [], expiresAt: null })
   await store.close()
-  const full = await seatgate(cwd, ['lint', '--strict'])
+  const full = await seatgateHere(cwd, ['lint', '--strict'])
   t.equal(full.code, 3)
   t.match(
     full.out,
     '  acme: Seat "S0" holds trainings:lists, which no route requires (did you mean\n    "trainings:list"?); 11 more Seats hold it\n',
   )
   t.match(full.out, '  acme: API key "empty" has no Seat')
-  const findings = JSON.parse((await seatgate(cwd, ['lint', '--json', '--tenant', 'acme'])).out)
+  const findings = JSON.parse((await seatgateHere(cwd, ['lint', '--json', '--tenant', 'acme'])).out)
   t.equal(findings.filter(({ code }: { code: string }) => code === 'permission_unasked').length, 12)
 })
 
@@ -43,7 +44,7 @@ t.test('a file, without variables and store', async (t) => {
     'seats.yaml': JSON.stringify(seats),
   }
   const cwd = folderWith(t, files)
-  const run = () => seatgate(cwd, ['lint', '--seats', 'seats.yaml', '--strict'], { ACME_SECRET: '' })
+  const run = () => seatgateHere(cwd, ['lint', '--seats', 'seats.yaml', '--strict'], { ACME_SECRET: '' })
   t.equal((await run()).code, 0)
   writeFileSync(join(cwd, 'seats.yaml'), JSON.stringify({ ...seats, tenant: 'other' }))
   t.match(await run(), { code: 1, err: /has no tenant "other"/ })

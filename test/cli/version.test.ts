@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { packageRoot, versionLine } from '../../src/cli/version.ts'
-import { folderWith, seatgate } from './command-line.ts'
+import { folderWith } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const node = `Node.js ${process.versions.node}`
 
 t.test('of this program', async (t) => {
-  const { code, out, err } = await seatgate(folderWith(t, {}), ['--version'])
+  const { code, out, err } = await seatgateHere(folderWith(t, {}), ['--version'])
   t.match({ code, err }, { code: 0, err: '' })
   t.match(out, /^seatgate \d+\.\d+\.\d+ \((?:[0-9a-f]{7,}|unknown), Node\.js \d+\.\d+\.\d+\)\n$/)
   t.equal(out, `${versionLine(packageRoot())}\n`)

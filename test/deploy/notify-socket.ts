@@ -1,20 +1,24 @@
 /** A socket as systemd has one for a service of `Type=notify`, and what was sent to it. */
 
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { until } from '../runtime/workers/support.ts'
+import { until } from '../support/servers/wait.ts'
 
+const MARK = 'X_MARK=1'
 const SCRIPT = fileURLToPath(new URL('notify-socket.py', import.meta.url))
 
 export interface NotifySocket {
   readonly path: string
   /** The lines of each message, in the order of their arrival, without the barriers of systemd-notify. */
   readonly messages: readonly (readonly string[])[]
+  /** Resolves once all that was sent before is in `messages`: a message of the test has come after it. */
+  mark(): Promise<void>
 }
 
 export async function openNotifySocket(t: Test): Promise<NotifySocket> {
@@ -27,13 +31,26 @@ export async function openNotifySocket(t: Test): Promise<NotifySocket> {
   })
   const messages: string[][] = []
   let bound = false
+  let [marks, seen] = [0, 0]
   createInterface({ input: receiver.stdout }).on('line', (line) => {
     const message = JSON.parse(line) as string[]
     if (message[0] === 'bound') bound = true
+    else if (message[0] === MARK) seen++
     else if (message[0] !== 'BARRIER=1') messages.push(message)
   })
-  await until(() => bound)
-  return { path, messages }
+  await until(
+    () => bound,
+    () => `nothing listens at ${path}`,
+  )
+  const mark = async () => {
+    marks++
+    await promisify(execFile)('systemd-notify', [MARK], { env: { ...process.env, NOTIFY_SOCKET: path } })
+    await until(
+      () => seen === marks,
+      () => 'the mark has not come',
+    )
+  }
+  return { path, messages, mark }
 }
 
 /** Those about states: not WATCHDOG=1. */

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { stringify } from 'yaml'
 import { gatewaySchema, resolved, type Schema } from '../../docs/generate/schema.ts'
-import { folderWith, seatgate } from '../cli/command-line.ts'
+import { folderWith } from '../cli/command-line.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { newKey } from '../identity/support.ts'
 import { variablesOf } from './configuration.ts'
 import { root } from './pages.ts'
@@ -44,6 +45,6 @@ t.test('all of them together', async (t) => {
     cpSync(join(root, 'test/support/servers/tls', from), join(folder, 'tls', to))
   mkdirSync(join(folder, 'keys'))
   writeFileSync(join(folder, 'keys', '2026.pem'), newKey())
-  const { code, err } = await seatgate(folder, ['check'], variablesOf(text))
+  const { code, err } = await seatgateHere(folder, ['check'], variablesOf(text))
   t.equal(code, 0, err)
 })

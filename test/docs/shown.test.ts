@@ -1,7 +1,8 @@
 /** Headers, log fields, parts of readiness and endpoints: the manual lists those that a gateway has. */
 
 import t from 'tap'
-import { folderWith, seatgate } from '../cli/command-line.ts'
+import { folderWith } from '../cli/command-line.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { startWorld } from '../support/world.ts'
 import { filesOf } from './configuration.ts'
 import { textOf } from './pages.ts'
@@ -42,7 +43,7 @@ t.test('parts of /readyz', async (t) => {
 })
 
 t.test('endpoints of the gateway itself', async (t) => {
-  const { out } = await seatgate(folderWith(t, filesOf('listen: 127.0.0.1:0\n')), ['routes', '--json'])
+  const { out } = await seatgateHere(folderWith(t, filesOf('listen: 127.0.0.1:0\n')), ['routes', '--json'])
   const routes: { method: string; path: string; permission: string; line: number }[] = JSON.parse(out)
   const builtIn = routes.filter(({ line }) => line === 0)
   t.ok(builtIn.length > 10, `${builtIn.length} endpoints`)

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { until } from '../runtime/workers/support.ts'
+import { until } from '../support/servers/wait.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 const SECRET = 'a secret of more than thirty-two bytes, for tests'
@@ -77,7 +77,10 @@ export class OperatedGateway {
       await gateway.#ended
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     })
-    await until(() => gateway.#listens())
+    await until(
+      () => gateway.#listens(),
+      () => `it does not listen:\n${gateway.log.slice(-2000)}`,
+    )
     return gateway
   }
 

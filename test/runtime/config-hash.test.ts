@@ -6,6 +6,7 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { routeTable, startWorld, type World } from '../support/world.ts'
+import { until } from '../support/servers/wait.ts'
 import { missing } from '../deploy/programs.ts'
 
 const write = (world: World, routes: string[]) =>
@@ -40,15 +41,23 @@ t.test('a request in flight during a reload logs the tables that decided it', as
   const world = await startWorld(t, { answer: (_, response) => void held.push(response) })
   const before = await shownHash(world)
   const asked = world.client.send('GET', '/docs/a')
-  while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  const areHeld = (count: number) =>
+    until(
+      () => held.length === count,
+      () => `${held.length} requests have come, not ${count}`,
+    )
+  await areHeld(1)
   write(world, ['GET /docs/*: public', 'GET /new: public'])
   await world.reload()
   const later = fetch(`http://127.0.0.1:${world.port}/docs/b`)
-  while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await areHeld(2)
   for (const response of held) response.end('done')
   await Promise.all([asked, later])
   const lines = () => world.log().filter(({ msg }) => msg === 'request')
-  while (lines().length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(
+    () => lines().length >= 2,
+    () => `${lines().length} lines of requests`,
+  )
   const configOf = (path: string) => lines().find((line) => line['path'] === path)?.['config']
   t.equal(configOf('/docs/a'), before)
   t.equal(configOf('/docs/b'), await shownHash(world))
@@ -59,7 +68,10 @@ t.test('a request that no table decided has none', async (t) => {
   const answer = await fetch(`http://127.0.0.1:${world.port}/docs/a`, { method: 'NONSENSE' })
   t.equal(answer.status, 400)
   const line = () => world.log().find(({ msg }) => msg === 'request')
-  while (line() === undefined) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(
+    () => line() !== undefined,
+    () => 'no line of the request',
+  )
   t.notOk('config' in (line() ?? {}))
 })
 

@@ -9,6 +9,7 @@ import { TableComparison } from '../../src/runtime/table-comparison.ts'
 import { FleetMetrics } from '../../src/telemetry/fleet-metrics.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Folder } from '../config/support.ts'
+import { until } from '../support/servers/wait.ts'
 import { routeTable, startWorld, type World } from '../support/world.ts'
 
 const write = (world: World, routes: readonly string[]) =>
@@ -23,12 +24,15 @@ const DONE = new Set([
   'no change of the route tables is found',
 ])
 
-async function compared(log: () => Line[], count = 1): Promise<Line[]> {
-  for (;;) {
-    const lines = log()
-    if (lines.filter(({ msg }) => DONE.has(String(msg))).length >= count) return lines
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+const isDone = (lines: readonly Line[]) => lines.some(({ msg }) => DONE.has(String(msg)))
+
+async function compared(log: () => Line[] | Promise<Line[]>): Promise<Line[]> {
+  let lines: Line[] = []
+  await until(
+    async () => isDone((lines = await log())),
+    () => `not compared: ${JSON.stringify(lines)}`,
+  )
+  return lines
 }
 
 async function changesIn(world: World): Promise<Record<string, number>> {
@@ -135,11 +139,7 @@ routes: [routes.yaml]
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
   }
-  const done = async () => {
-    while (!(await lines()).some(({ msg }) => DONE.has(String(msg))))
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    return lines()
-  }
+  const done = () => compared(lines)
   const counted = async () => {
     const text = await metrics.registry.getSingleMetricAsString('seatgate_config_changes_total')
     const found = [...text.matchAll(/kind="(\w+)"\} ([1-9]\d*)/g)]
@@ -167,20 +167,28 @@ t.test('a reload during a comparison: the next one has the changes of both', asy
   t.same(whole[0]?.['changes'], { became_public: 1, changed: 1 }, 'the net change')
   t.same(await counted(), { became_public: 1, changed: 1 })
   comparison.begin(third, first)
-  while (Object.keys(await counted()).length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(
+    async () => Object.keys(await counted()).length >= 3,
+    () => 'the next comparison counts nothing',
+  )
   t.same(await counted(), { became_public: 1, tightened: 1, changed: 2 }, 'then from the third on')
 })
 
 t.test('a stop ends the comparison, which says so and counts nothing', async (t) => {
-  const { comparison, config, lines, counted } = await setUp(t)
-  comparison.begin(await config(['GET /a: p:q']), await config(['GET /a: public']))
+  const { comparison, config, done, counted } = await setUp(t)
+  const [before, after] = [await config(['GET /a: p:q']), await config(['GET /a: public'])]
+  comparison.begin(before, after)
   comparison.cancel()
   comparison.cancel()
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  t.match(await lines(), [
-    { msg: 'the comparison of the route tables is not finished', why: 'the gateway ends' },
-  ])
-  t.same(await counted(), {})
+  // A later one, which takes as long, is done when the ended one would be.
+  comparison.begin(after, before)
+  const lines = await done()
+  t.match(lines[0], { msg: 'the comparison of the route tables is not finished', why: 'the gateway ends' })
+  t.same(
+    lines.slice(1).map(({ msg }) => msg),
+    ['the route tables have changed', 'a route has changed'],
+  )
+  t.same(await counted(), { tightened: 1 })
 })
 
 t.test('a fault of the comparison is logged, and the next one works', async (t) => {
@@ -190,7 +198,10 @@ t.test('a fault of the comparison is logged, and the next one works', async (t) 
   // Such a table does not load.
   const broken = { ...after, routes: after.routes.map((each) => ({ ...each, path: 'no path' })) }
   comparison.begin(before, broken)
-  while ((await lines()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(
+    async () => (await lines()).length > 0,
+    () => 'no line',
+  )
   t.match((await lines())[0], { level: 'error', msg: 'the route tables cannot be compared' })
   comparison.begin(before, after)
   t.ok((await done()).some(({ kind }) => kind === 'became_public'))

@@ -1,0 +1,45 @@
+/** The watchdog's messages come from the main process: while it is frozen there are none, whatever its workers do. */
+
+import { execFileSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { CONFIG } from '../cli/command-line.ts'
+import { until } from '../support/servers/wait.ts'
+import { beatsOf, type NotifySocket } from './notify-socket.ts'
+import { startNotifying } from './notifying.ts'
+import { missing } from './programs.ts'
+
+const skip = missing('systemd-notify', 'python3')
+const BEAT = 200
+
+const isBeaten = (socket: NotifySocket, count: number) =>
+  until(
+    () => beatsOf(socket) >= count,
+    () => `${beatsOf(socket)} times WATCHDOG=1, not ${count}`,
+  )
+
+/** A message that was begun has been sent: the process that sends it has ended, as a zombie of a frozen one. */
+function isSending(pid: number | undefined): boolean {
+  const processes = execFileSync('ps', ['-A', '-o', 'ppid=,state=,comm='], { encoding: 'utf8' })
+  return new RegExp(`^ *${pid} [^Z] systemd-notify`, 'm').test(processes)
+}
+
+for (const workers of [1, 2])
+  t.test(`watchdog: ${workers} processes, while the main one runs`, { skip }, async (t) => {
+    const { socket, gateway } = await startNotifying(t, BEAT, `${CONFIG}workers: ${workers}\n`)
+    await isBeaten(socket, 2)
+    gateway.process.kill('SIGSTOP')
+    await until(
+      () => !isSending(gateway.process.pid),
+      () => 'systemd-notify does not end',
+    )
+    await socket.mark()
+    const frozen = beatsOf(socket)
+    await sleep(10 * BEAT)
+    await socket.mark()
+    t.equal(beatsOf(socket), frozen, 'a frozen process sends none')
+    gateway.process.kill('SIGCONT')
+    await isBeaten(socket, frozen + 1)
+    gateway.process.kill('SIGTERM')
+    t.equal(await gateway.ended, 0)
+  })

@@ -1,0 +1,33 @@
+/** Seats that change while workers decide by them. */
+
+import type { Test } from 'tap'
+import { Client } from '../../support/client.ts'
+import { startWorld } from '../../support/world.ts'
+
+/**
+ * A Seat gains and loses a permission by turns. After each acknowledged change every worker is asked.
+ *
+ * @returns how many answers are of the state before
+ */
+export async function staleDecisions(
+  t: Test,
+  { workers, rounds }: { readonly workers: number; readonly rounds: number },
+): Promise<number> {
+  const world = await startWorld(t, { top: [`workers: ${workers}`] })
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  // Connections alternate between workers, so three times as many reach every worker.
+  const clients = Array.from({ length: 3 * workers }, () => new Client(world.port))
+  let stale = 0
+  for (let round = 0; round < rounds; round++) {
+    const grant = round % 2 === 1
+    const written = await world.admin('PUT', `/v1/seats/${id}`, {
+      permissions: [grant ? 'trainings:list' : 'trainings:read'],
+    })
+    if (written.status !== 200) throw new Error(`${written.status} ${written.body}`)
+    const answers = await Promise.all(clients.map((each) => each.send('GET', '/v1/trainings', headers)))
+    stale += answers.filter(({ status }) => status !== (grant ? 200 : 403)).length
+  }
+  for (const client of clients) client.close()
+  return stale
+}
