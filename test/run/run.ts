@@ -31,7 +31,8 @@ if (files.length === 0) {
   console.error(`no test file: ${positionals.join(' ')}`)
   process.exit(2)
 }
-const jobs = Number(values.jobs ?? availableParallelism())
+// Files wait for servers and timers, too: one more than the cores can run keeps them busy.
+const jobs = Number(values.jobs ?? availableParallelism() + 1)
 if (!Number.isSafeInteger(jobs) || jobs < 1) {
   console.error('--jobs takes a number from 1')
   process.exit(2)
