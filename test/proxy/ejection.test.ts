@@ -88,9 +88,9 @@ t.test('it is restored after its ejection time by one probe', async (t) => {
   const events = listener()
   const options = { config: targetsAt(dead, port), ejection: briefly, listener: events }
   const { port: gatewayPort } = await front(t, 0, options)
-  await eventuallyAnswers(gatewayPort, () => events.ejected.length === 1)
+  await eventuallyAnswers(gatewayPort, () => events.ejected.length >= 1)
   await listenAt(t, dead)
-  await eventuallyAnswers(gatewayPort, () => events.returned.length === 1)
+  await eventuallyAnswers(gatewayPort, () => events.returned.length >= 1)
   let seen = false
   for (let i = 0; i < 4; i++) seen ||= (await roundTrip(gatewayPort, get())).endsWith('back')
   t.ok(seen, 'it gets requests again')
