@@ -3,11 +3,15 @@
 import t from 'tap'
 import { until } from '../support/servers/wait.ts'
 import { startWorld } from '../support/world.ts'
+import { changeRead, holdLease } from './held-lease.ts'
 
 t.test('a token: the log and the response name the spaces; an API key: the log alone', async (t) => {
   const world = await startWorld(t)
-  const id = await world.seat('Viewer', ['s1', 's2', 's3'], ['trainings:list'])
-  const made = await world.admin('POST', '/v1/api-keys', { name: 'machine', seats: ['Viewer'] })
+  await holdLease(t, world)
+  const id = await changeRead(world, () => world.seat('Viewer', ['s1', 's2', 's3'], ['trainings:list']))
+  const made = await changeRead(world, () =>
+    world.admin('POST', '/v1/api-keys', { name: 'machine', seats: ['Viewer'] }),
+  )
   t.equal(made.status, 200, made.body)
   const authorization = `Bearer ${await world.token(['s1:Viewer', 's2:Viewer', 's4:Viewer'])}`
   const ask = async (headers: Record<string, string>, method = 'GET') => {
@@ -49,7 +53,8 @@ t.test('a token: the log and the response name the spaces; an API key: the log a
   const denied = await ask({ authorization, space: 's1' }, 'POST')
   t.match(denied, { log: { code: 'permission_denied', granted_in: undefined } })
 
-  t.equal((await world.admin('PUT', `/v1/seats/${id}`, { spaces: ['s2'] })).status, 200)
+  const put = await changeRead(world, () => world.admin('PUT', `/v1/seats/${id}`, { spaces: ['s2'] }))
+  t.equal(put.status, 200)
   await read({ authorization }, 's2')
   await read(key, 's2')
   t.same((await ask({ authorization, space: 'other' })).log.granted_in, ['s2'], 'as the Seat is now')

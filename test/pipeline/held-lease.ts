@@ -16,9 +16,29 @@ export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<v
   t.teardown(() => {
     for (const clock of clocks) clock.mock.restore()
   })
-  for (const { ops } of worlds)
+  for (const world of worlds)
     await until(
-      async () => /^seatgate_lease_live 1$/m.test(await (await fetch(`${ops}/metrics`)).text()),
+      async () => (await metricOf(world, 'seatgate_lease_live')) === 1,
       () => 'a gateway has no lease',
     )
+}
+
+/**
+ * Makes one change, and resolves when the gateway has read it from the feed as well: it drops then what it has of the record
+ * since the announcement, so that the next request would ask the store.
+ */
+export async function changeRead<T>(world: World, change: () => Promise<T>): Promise<T> {
+  const seq = () => metricOf(world, 'seatgate_feed_seq')
+  const before = await seq()
+  const result = await change()
+  await until(
+    async () => (await seq()) > before,
+    () => 'the gateway has not read the change',
+  )
+  return result
+}
+
+async function metricOf({ ops }: World, name: string): Promise<number> {
+  const text = await (await fetch(`${ops}/metrics`)).text()
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
 }

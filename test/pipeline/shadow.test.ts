@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { ShadowEngine } from '../../src/decision/shadow.ts'
 import { Client } from '../support/client.ts'
 import { routeTable, startWorld, type World } from '../support/world.ts'
-import { holdLease } from './held-lease.ts'
+import { changeRead, holdLease } from './held-lease.ts'
 import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
 
 const LIVE = [
@@ -36,7 +36,7 @@ const socketWorld = await startWorld(t, {
   shadow: ['GET /ws: trainings:delete'],
 })
 await holdLease(t, world, socketWorld)
-await world.seat('Viewer', ['main'], ['trainings:list'])
+await changeRead(world, () => world.seat('Viewer', ['main'], ['trainings:list']))
 const headers = { authorization: `Bearer ${await world.token(['main:Viewer'])}`, space: 'main' }
 
 async function counts(world: World): Promise<Record<string, number>> {
@@ -118,7 +118,7 @@ t.test('without candidate tables nothing is judged', async (t) => {
 
 t.test('a WebSocket and its re-evaluation: judged once', async (t) => {
   const world = socketWorld
-  const id = await world.seat('Viewer', ['main'], ['trainings:list'])
+  const id = await changeRead(world, () => world.seat('Viewer', ['main'], ['trainings:list']))
   const token = await world.token(['main:Viewer'])
   const answer = await world.client.send('GET', '/ws', { authorization: `Bearer ${token}`, space: 'main' })
   t.equal(answer.status, 200)
