@@ -8,12 +8,16 @@ const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'compile')
 
 const running = new Set<ChildProcess>()
 
-/** Writes TAP to standard output. @param timeout in seconds, after which tap ends the file's tests */
-export function startTest(file: string, timeout: number): ChildProcess {
+/**
+ * Writes TAP to standard output.
+ * @param timeout in seconds, after which tap ends the file's tests
+ * @param env variables more
+ */
+export function startTest(file: string, timeout: number, env: NodeJS.ProcessEnv = {}): ChildProcess {
   const child = spawn(process.execPath, [file], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, TAP_TIMEOUT: String(timeout) },
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...env, TAP_TIMEOUT: String(timeout) },
   })
   running.add(child)
   child.on('close', () => running.delete(child))

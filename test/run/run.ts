@@ -3,21 +3,27 @@
  * is. tap's own runner takes a third more CPU, as it hooks into each module that a test loads, and it prints nothing
  * before the end where there is no terminal.
  *
- *   node test/run/run.ts [--slow] [--jobs N] [FILE_OR_PATTERN ...]
+ *   node test/run/run.ts [--slow] [--coverage] [--jobs N] [FILE_OR_PATTERN ...]
  *
- * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where they are named in full.
+ * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where they are named in full. With
+ * `--coverage` the run fails, too, where too little of the product's code is executed.
  */
 
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { Coverage } from './coverage.ts'
 import { endAll } from './processes.ts'
 import { Progress } from './progress.ts'
 import { runFile } from './test-file.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { slow: { type: 'boolean', default: false }, jobs: { type: 'string' } },
+  options: {
+    slow: { type: 'boolean', default: false },
+    coverage: { type: 'boolean', default: false },
+    jobs: { type: 'string' },
+  },
 })
 
 function filesOf(patterns: readonly string[]): string[] {
@@ -43,14 +49,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.exit(1)
   })
 
+const coverage = values.coverage ? new Coverage() : null
 const progress = new Progress(files.length)
 const waiting = files[Symbol.iterator]()
 /** The jobs take files from one iterator. */
 async function work(): Promise<void> {
   for (const file of waiting) {
     progress.started(file)
-    progress.ended(await runFile(file))
+    progress.ended(await runFile(file, coverage?.env))
+    coverage?.reduce()
   }
 }
 await Promise.all(Array.from({ length: jobs }, work))
-process.exitCode = progress.finish() ? 0 : 1
+const { report, isEnough } = (await coverage?.report()) ?? { report: '', isEnough: true }
+if (report !== '') console.log(report)
+process.exitCode = progress.finish() && isEnough ? 0 : 1

@@ -24,9 +24,10 @@ export interface FileResult {
   readonly failures: readonly string[]
 }
 
-export async function runFile(file: string): Promise<FileResult> {
+/** @param env variables more of its process */
+export async function runFile(file: string, env?: NodeJS.ProcessEnv): Promise<FileResult> {
   const startedAt = performance.now()
-  const child = startTest(file, TIMEOUT)
+  const child = startTest(file, TIMEOUT, env)
   const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), LIMIT)
   const results = resultsOf(child)
   const errors = child.stderr === null ? '' : text(child.stderr)
