@@ -1,5 +1,6 @@
-# 1. The package, as `npm pack` makes it. The clone's own Node.js compiles it.
-FROM node:24-slim AS package
+# 1. The package, as `npm pack` makes it. The clone's own Node.js compiles it. This and the next step run on the builder's
+# architecture, whatever the image is for: none of what they make has machine code.
+FROM --platform=$BUILDPLATFORM node:24-slim AS package
 ARG COMMIT=unknown
 ENV SEATGATE_COMMIT=$COMMIT
 WORKDIR /source
@@ -7,7 +8,7 @@ COPY . .
 RUN npm ci && npm pack --pack-destination /
 
 # 2. The package with its production dependencies, at the versions of the lock file. No install script runs.
-FROM node:24-slim AS installed
+FROM --platform=$BUILDPLATFORM node:24-slim AS installed
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts && rm package-lock.json .npmrc
