@@ -1,7 +1,9 @@
 /** One row a command, for the tests of every command: `every-command….slow.test.ts`. */
 
+import { spawn } from 'node:child_process'
 import type { Test } from 'tap'
-import { CONFIG, folderWith, type Ran, ROUTES, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, MAIN, type Ran, ROUTES, SECRET } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 /** A path that has no place on a line of 80 columns: lines with it may be longer. */
 export const LONG = `/v1/${'long-segment/'.repeat(8)}end`
@@ -129,7 +131,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     broken: ['audit', 'export', '--tenant', 'acme', '--config', 'broken.yaml'],
     unknownTenant: ['audit', 'export', '--tenant', 'nobody'],
     withoutStore: 1,
-    wrong: [['audit', 'export']],
+    wrong: [['audit', 'export', 'acme']],
   },
   'audit verify': {
     works: [['audit', 'verify', '--tenant', 'acme']],
@@ -137,7 +139,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     unknownTenant: ['audit', 'verify', '--tenant', 'nobody'],
     withoutStore: 1,
     wrong: [
-      ['audit', 'verify'],
+      ['audit', 'verify', 'acme'],
       ['audit', 'verify', '--tenant', 'acme', '--head', '1'],
     ],
   },
@@ -229,6 +231,7 @@ const LOGGED = {
   seats: ['Gone:grants'],
   msg: 'request',
 }
+
 export const FILES = {
   'gateway.config.yaml': CONFIG,
   'routes/a.yaml': `${ROUTES}  GET ${LONG}: trainings:long\n`,
@@ -244,7 +247,7 @@ export const FILES = {
 /** With the first Seat. */
 export async function folderWithStore(t: Test): Promise<string> {
   const folder = folderWith(t, FILES)
-  await seatgate(folder, ['bootstrap', '--tenant', 'acme'])
+  await seatgateHere(folder, ['bootstrap', '--tenant', 'acme'])
   return folder
 }
 
@@ -254,4 +257,23 @@ export const PLACED = /^[\w./-]+:\d+(?::\d+)?: /
 export function wellSaid(t: Test, { out, err }: Ran, what: string): void {
   t.notMatch(out + err, '\u001b', `${what}: no escape sequence`)
   t.notMatch(err, /\n +at |^\w*Error:|undefined|\[object/m, `${what}: no stack, no leftovers`)
+}
+
+/** In this process, and in those that it starts. Node.js itself warns of both kinds at once. */
+export function askForColours(): void {
+  delete process.env['NO_COLOR']
+  Object.assign(process.env, { FORCE_COLOR: '3', CLICOLOR_FORCE: '1', COLORTERM: 'truecolor' })
+}
+
+/** `| head -1`, as a shell runs it; the exit code is that of the command. */
+export function intoHead(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const script = '"$@" | head -1; exit "${PIPESTATUS[0]}"'
+  const child = spawn('bash', ['-c', script, 'bash', process.execPath, MAIN, ...args], {
+    cwd,
+    env: { ...process.env, ACME_SECRET: SECRET, ...env },
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk) => (out += chunk))
+  child.stderr.on('data', (chunk) => (err += chunk))
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
 }

@@ -1,9 +1,10 @@
 /** `seatgate audit export`, on the store. */
 
-import { type AuditEntry, auditEntry } from '../../../seats-admin/index.ts'
-import { CommandFailed, configOf, defineCommand, tenantOf } from '../command.ts'
+import { type AuditEntry, auditEntry, type Store } from '../../../seats-admin/index.ts'
+import { CommandFailed, configOf, defineCommand, type Terminal } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
-import { CONFIG, TENANT } from '../options.ts'
+import { CONFIG } from '../options.ts'
+import { AUDITED, auditedTenants } from './tenants.ts'
 
 /** Entries of one reading. */
 const READ = 100
@@ -12,29 +13,33 @@ export const exportAudit = defineCommand(
   {
     name: 'audit export',
     summary: 'Prints all entries of the audit as JSON, one a line, from the oldest on.',
-    options: { tenant: { ...TENANT, required: true }, config: CONFIG },
+    options: { tenant: AUDITED, config: CONFIG },
     exits: {
       0: 'done',
       1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
     },
-    example: 'seatgate audit export --tenant acme > audit.jsonl',
+    example: 'seatgate audit export > audit.jsonl',
   },
   async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
-    const { id: tenant } = tenantOf(config, values.tenant)
+    const tenants = auditedTenants(config, values.tenant)
     const store = await openExistingStore(config)
     try {
-      for (let after = ''; ;) {
-        const { rows } = await store.audit.chain(tenant, after, READ)
-        if (rows.length === 0) return
-        await terminal.print(rows.map((row) => JSON.stringify(readable(row))).join('\n'))
-        after = String(rows.at(-1)?.id)
-      }
+      for (const tenant of tenants) await exportTenant(store, tenant, terminal)
     } finally {
       await store.close()
     }
   },
 )
+
+async function exportTenant({ audit }: Store, tenant: string, terminal: Terminal): Promise<void> {
+  for (let after = ''; ;) {
+    const { rows } = await audit.chain(tenant, after, READ)
+    if (rows.length === 0) return
+    await terminal.print(rows.map((row) => JSON.stringify(readable(row))).join('\n'))
+    after = String(rows.at(-1)?.id)
+  }
+}
 
 function readable(row: Parameters<typeof auditEntry>[0]): AuditEntry {
   try {

@@ -2,10 +2,11 @@
 
 import { type AuditHead, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
 import { UsageError } from '../arguments.ts'
-import { configOf, defineCommand, type Terminal, tenantOf } from '../command.ts'
+import { configOf, defineCommand, type Terminal } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
-import { CONFIG, JSON_OUTPUT, TENANT } from '../options.ts'
+import { CONFIG, JSON_OUTPUT } from '../options.ts'
 import { verifiedText } from './output.ts'
+import { AUDITED, auditedTenants } from './tenants.ts'
 
 const TAMPERED = 3
 /** Entries of one reading. */
@@ -18,11 +19,12 @@ export const verifyAudit = defineCommand(
     details:
       'It finds entries that were changed, dropped, inserted or moved, and a chain that was cut at either end.',
     options: {
-      tenant: { ...TENANT, required: true },
+      tenant: AUDITED,
       head: {
         type: 'string',
         value: 'SEQ:HASH',
-        description: 'an entry that must be there, such as seatgate_audit_head in the log of a start',
+        description:
+          'an entry of the tenant that must be there, such as seatgate_audit_head in the log of a start',
       },
       config: CONFIG,
       json: JSON_OUTPUT,
@@ -32,27 +34,33 @@ export const verifyAudit = defineCommand(
       1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
       3: 'an entry was changed, or is missing',
     },
-    example: 'seatgate audit verify --tenant acme',
+    example: 'seatgate audit verify',
   },
   async ({ values }, terminal) => {
     const head = headOf(values.head)
+    if (head !== null && values.tenant === undefined)
+      throw new UsageError('--head is an entry of one tenant: it needs --tenant')
     const config = await configOf(values, terminal)
-    const { id: tenant } = tenantOf(config, values.tenant)
+    const tenants = auditedTenants(config, values.tenant)
     const store = await openExistingStore(config)
     try {
-      return await verified(store, tenant, { head, json: values.json }, terminal)
+      let areIntact = true
+      for (const tenant of tenants)
+        if (!(await isVerified(store, tenant, { head, json: values.json }, terminal))) areIntact = false
+      return areIntact ? 0 : TAMPERED
     } finally {
       await store.close()
     }
   },
 )
 
-async function verified(
+/** Prints the result: as text, or as JSON on one line. */
+async function isVerified(
   { audit: entries }: Store,
   tenant: string,
   { head, json = false }: { head: AuditHead | null; json?: boolean | undefined },
   terminal: Terminal,
-): Promise<number> {
+): Promise<boolean> {
   const verifier = new AuditVerifier(head)
   while (verifier.verify(await entries.chain(tenant, verifier.after, READ))) continue
   const { findings, count, newest, start: first } = verifier
@@ -66,7 +74,7 @@ async function verified(
     findings,
   }
   await terminal.print(json ? JSON.stringify(result) : verifiedText(result))
-  return count === 0 ? 0 : TAMPERED
+  return count === 0
 }
 
 function headOf(text: string | undefined): AuditHead | null {
