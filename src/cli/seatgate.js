@@ -10,6 +10,9 @@ import process, { argv, env, execPath, exit, kill, pid, version } from 'node:pro
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
+// On SIGUSR1 Node.js would open its debugger to every program of the machine, and SIGUSR2 would end the process.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
+
 const here = dirname(fileURLToPath(import.meta.url))
 const source = join(here, 'main.ts')
 const isClone = existsSync(source)
@@ -53,8 +56,8 @@ function runtime() {
 
 /** One process in front of another: signals go on to it, and its end is this one's. */
 function handOver(node) {
-  const child = spawn(node, [main, ...argv.slice(2)], { stdio: 'inherit', env })
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'])
+  const child = spawn(node, ['--disable-sigusr1', main, ...argv.slice(2)], { stdio: 'inherit', env })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${execPath} could not start ${node}: ${error.message}`))
   child.on('exit', (code, signal) => {

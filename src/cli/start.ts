@@ -22,7 +22,7 @@ export const start = defineCommand(
     name: 'start',
     summary: 'Runs the gateway, until SIGTERM or SIGINT.',
     details:
-      'It logs to standard output, one line for each listener once it accepts connections. It loads the configuration again on SIGHUP and when one of its files changes.',
+      'It logs to standard output, one line for each listener once it accepts connections. It loads the configuration again on SIGHUP and when one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
     options: {
       config: CONFIG,
       pretty: { type: 'boolean', description: 'logs for people, as on a terminal, in place of JSON lines' },
@@ -80,6 +80,8 @@ export async function runGateway(
   logUnhandledRejections(log.logger)
   // Without a listener, SIGHUP would end the process during the start.
   process.on('SIGHUP', ignore)
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const)
+    process.on(signal, () => log.logger.info({ signal }, 'the signal has no effect'))
   const terminated = terminationSignal()
   const service = new ServiceManager(env, log)
   service.starting(config.startupTimeout)

@@ -2,6 +2,9 @@
 // compile cache is on before the first TypeScript file is read.
 
 import module from 'node:module'
+import process from 'node:process'
 
+// Not later: without a listener, SIGUSR1 opens a debugger and SIGUSR2 ends the process.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
 module.enableCompileCache()
 await import('./worker.ts')

@@ -93,7 +93,7 @@ routes: [routes/*.yaml]
   chmodSync(folder, 0o755)
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(join(folder, 'data'), USER, USER)
-  const [, entry = ''] = /ENTRYPOINT \["\/nodejs\/bin\/node", "\/(.*)"\]/.exec(dockerfile) ?? []
+  const [, entry = ''] = /ENTRYPOINT \["\/nodejs\/bin\/node", "--disable-sigusr1", "\/(.*)"\]/.exec(dockerfile) ?? []
   const child = spawn(process.execPath, [join(folder, entry), 'start'], {
     cwd: config,
     env: { PATH: process.env['PATH'], HOME: '/nonexistent' },

@@ -32,7 +32,9 @@ const REPLACE_LAST = 5000
 const STABLE = 10_000
 /** Milliseconds between liveness calls, and without a response before a worker is killed. */
 const PING_EVERY = 1000
-const UNRESPONSIVE = 10_000
+export const UNRESPONSIVE = 10_000
+/** Tests set more, so that none of their workers is killed on a slow machine. */
+export const defaults = { unresponsive: UNRESPONSIVE }
 const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url))
 
 export class Pool {
@@ -47,7 +49,9 @@ export class Pool {
   constructor(size: number, listener: PoolListener) {
     this.size = size
     this.#listener = listener
-    cluster.setupPrimary({ exec: WORKER, args: [], execArgv: [], silent: true, serialization: 'advanced' })
+    // Workers listen to SIGUSR1 themselves, too: this is for the moment before.
+    const execArgv = ['--disable-sigusr1']
+    cluster.setupPrimary({ exec: WORKER, args: [], execArgv, silent: true, serialization: 'advanced' })
   }
 
   get workers(): PoolWorker[] {
@@ -136,7 +140,7 @@ export class Pool {
       // This process stood still itself: the missing response says nothing about the worker.
       if (now - pingedAt > 2 * PING_EVERY) respondedAt = now
       pingedAt = now
-      if (now - respondedAt > UNRESPONSIVE) clusterWorker.process.kill('SIGKILL')
+      if (now - respondedAt > defaults.unresponsive) clusterWorker.process.kill('SIGKILL')
       channel.call('alive').then(
         () => {
           respondedAt = performance.now()
