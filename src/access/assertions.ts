@@ -28,11 +28,18 @@ export interface Proof {
 
 const ALL_ACCEPTED: PathExceptions = { allowSemicolons: true, allowEncodedSlashes: true }
 
-/** @returns why the pattern matches no request; null: some request matches */
-export function patternFault({ method, path }: RequestPattern, { methods }: Tables): string | null {
+/** @returns why an assertion about the pattern would prove nothing; null: an entry answers some request of it */
+export function patternFault(
+  { method, path }: RequestPattern,
+  tables: Tables,
+  host: string | null,
+): string | null {
+  const { methods } = tables
   if (method !== 'ANY' && !methods.has(method)) return `the gateway does not accept the method ${method}`
   const pattern = readPattern(path, ALL_ACCEPTED)
-  return typeof pattern === 'string' ? pattern : null
+  if (typeof pattern === 'string') return pattern
+  const { done } = requestsWithin(tables, [{ method, path }], host).next()
+  return done ? 'no entry of the route tables answers such a request' : null
 }
 
 /** Only holders of these Seats get an answer from an upstream on the requests. @param names of Seats @param host null: all */

@@ -2,6 +2,7 @@
 
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Fault } from '../config/faults.ts'
+import { didYouMean, quote } from '../config/invalid-value.ts'
 import type { PolicyAssertion, PolicyCase, PolicyFile } from '../config/policy-file.ts'
 import type { Route } from '../model/route.ts'
 import { type Counterexample, patternFault, proveOnly, provePublic } from './assertions.ts'
@@ -47,20 +48,43 @@ export interface PolicySubject {
   readonly targetBytes: number
 }
 
-/** Patterns that match no request, which would prove anything, and methods that the gateway does not accept. */
-export function faultsOfRequests({ cases, assertions }: PolicyFile, tables: Tables): Fault[] {
-  const inCases = cases
-    .filter(({ method }) => !tables.methods.has(method))
-    .map(({ place, method }) => ({ place, message: `the gateway does not accept the method ${method}` }))
+/**
+ * What would let a policy pass without a check: a file without a case and an assertion, a Seat that does not exist, a
+ * pattern that matches no request or no entry, a method that the gateway does not accept.
+ */
+export function faultsOfPolicy(
+  { file, cases, assertions }: PolicyFile,
+  { tables, seats }: Pick<PolicySubject, 'tables' | 'seats'>,
+): Fault[] {
+  if (cases.length + assertions.length === 0) {
+    const place = { file, line: 1, column: 1 }
+    return [{ place, message: 'the file has no case and no assertion: it checks nothing' }]
+  }
+  const names = new Set(seats.map(({ name }) => name))
+  const unknown = (named: readonly string[] | null) => (named ?? []).filter((name) => !names.has(name))
+  const inCases = cases.flatMap(({ place, method, seats: named }) => [
+    ...(tables.methods.has(method)
+      ? []
+      : [{ place, message: `the gateway does not accept the method ${method}` }]),
+    ...unknown(named).map((name) => ({ place, message: unknownSeat(name, names) })),
+  ])
   const inAssertions = assertions.flatMap((assertion) => {
+    const { place, host } = assertion
     const patterns = assertion.kind === 'only' ? [assertion.may] : assertion.patterns
-    return patterns.flatMap((pattern) => {
-      const fault = patternFault(pattern, tables)
-      if (fault === null) return []
-      return [{ place: assertion.place, message: `"${pattern.method} ${pattern.path}": ${fault}` }]
-    })
+    const named = assertion.kind === 'only' ? assertion.seats : []
+    return [
+      ...unknown(named).map((name) => ({ place, message: unknownSeat(name, names) })),
+      ...patterns.flatMap((pattern) => {
+        const fault = patternFault(pattern, tables, host)
+        return fault === null ? [] : [{ place, message: `"${pattern.method} ${pattern.path}": ${fault}` }]
+      }),
+    ]
   })
   return [...inCases, ...inAssertions]
+}
+
+function unknownSeat(name: string, known: Iterable<string>): string {
+  return `there is no Seat ${quote(name)}${didYouMean(name, known)}`
 }
 
 export function checkPolicy({ cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {

@@ -2,7 +2,7 @@
 
 import { Replay } from '../access/replay/replay.ts'
 import { UsageError } from './arguments.ts'
-import { defineCommand } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE } from './options.ts'
 import { findLogs, STDIN } from './replay/log-files.ts'
 import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/output.ts'
@@ -32,7 +32,7 @@ export const replay = defineCommand(
     },
     exits: {
       0: 'no answer changes',
-      1: 'a log can not be read, the configuration has faults, or the store cannot be read',
+      1: 'a log can not be read, no line could be judged, the configuration has faults, or the store cannot be read',
       3: 'an answer changes',
     },
     example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',
@@ -50,7 +50,12 @@ export const replay = defineCommand(
       const print = values.json ? replayAsJson : values.markdown ? replayAsMarkdown : replayAsText
       await terminal.print(print(result))
       if (ended === 'failed') return 1
-      return result.changed === 0 ? 0 : CHANGED
+      const { requests, same, changed } = result
+      if (same + changed === 0) {
+        const none = requests === 0 ? 'there is no request in the logs' : 'no line could be judged'
+        throw new CommandFailed(`${none}: nothing was checked`)
+      }
+      return changed === 0 ? 0 : CHANGED
     } finally {
       await close()
     }

@@ -1,15 +1,16 @@
 /** `seatgate test`: checks policy tests. */
 
 import { glob } from 'node:fs/promises'
-import { checkPolicy, faultsOfRequests, type PolicyResult } from '../access/policy.ts'
+import { checkPolicy, faultsOfPolicy, type PolicyResult } from '../access/policy.ts'
 import { tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
+import { quote } from '../config/invalid-value.ts'
 import { loadConfig } from '../config/load.ts'
 import { type PolicyFile, readPolicyFile } from '../config/policy-file.ts'
 import type { Route } from '../model/route.ts'
 import { UsageError } from './arguments.ts'
-import { CommandFailed, defineCommand, type Terminal, tenantOf } from './command.ts'
+import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, formatOption } from './options.ts'
@@ -43,7 +44,7 @@ export const test = defineCommand(
     },
     exits: {
       0: 'all of them pass',
-      1: 'a file has faults',
+      1: 'a file has faults, or checks nothing',
       3: 'one of them fails, or the coverage is too low',
     },
     example: 'seatgate test policy/acme.yaml --coverage',
@@ -58,10 +59,10 @@ export const test = defineCommand(
     try {
       for (const file of files) {
         const policy = await readPolicyFile(file, terminal.env)
-        tenantOf(config, policy.tenant)
-        const faults = faultsOfRequests(policy, tables)
-        if (faults.length > 0) throw new ConfigError(faults)
+        refuseUnknownTenant(config, policy)
         const seats = policy.seats ?? (await store.seatsOf(policy))
+        const faults = faultsOfPolicy(policy, { tables, seats })
+        if (faults.length > 0) throw new ConfigError(faults)
         results.push(checkPolicy(policy, { tables, seats, targetBytes: config.limits.targetBytes }))
       }
     } finally {
@@ -75,6 +76,12 @@ export const test = defineCommand(
     return failed || tooLow ? FAILED : 0
   },
 )
+
+function refuseUnknownTenant({ file, tenants }: Config, { tenant, tenantPlace: place }: PolicyFile): void {
+  if (tenants.has(tenant)) return
+  const message = `${file} has no tenant ${quote(tenant)} (it has ${[...tenants.keys()].join(', ')})`
+  throw new ConfigError([{ place, message }])
+}
 
 function percentOf(text: string | undefined): number | null {
   if (text === undefined) return null

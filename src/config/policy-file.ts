@@ -39,6 +39,7 @@ export type PolicyAssertion = { readonly place: Place; readonly host: string | n
 export interface PolicyFile {
   readonly file: string
   readonly tenant: string
+  readonly tenantPlace: Place
   /** Null: those of the store. */
   readonly seats: readonly SeatInput[] | null
   readonly cases: readonly PolicyCase[]
@@ -51,6 +52,7 @@ export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Prom
   const policy = {
     file,
     tenant: root.text('tenant', tenantId) ?? '',
+    tenantPlace: root.source('tenant').place,
     seats: root.has('seats') ? seatsOf(root.section('seats')) : null,
     cases: root.sections('cases').map(caseOf),
     assertions: root.sections('assert').flatMap((each) => assertionOf(each, document)),

@@ -1,11 +1,18 @@
 /** `seatgate replay` as a user runs it: exit codes, standard input, faults of files, signals. */
 
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { Writable } from 'node:stream'
+import { mock } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { CONFIG, folderWith, MAIN, ROUTES, seatgate } from './command-line.ts'
+import { Progress } from '../../src/cli/replay/progress.ts'
+import { until } from '../support/until.ts'
+import { CONFIG, folderWith, MAIN, outcomeOf, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const SEATS = JSON.stringify({
   tenant: 'acme',
@@ -24,7 +31,13 @@ function folder(t: Test, log: string | Buffer): string {
 }
 
 const run = (cwd: string, ...args: string[]) =>
-  seatgate(cwd, ['replay', ...args, '--seats', 'seats.yaml'], NO_VARIABLES)
+  seatgateHere(cwd, ['replay', ...args, '--seats', 'seats.yaml'], NO_VARIABLES)
+
+/** In a process of its own, as it has the standard streams. */
+function replaying(cwd: string, log: string, ...args: string[]) {
+  const child = spawn(process.execPath, [MAIN, 'replay', log, '--seats', 'seats.yaml', ...args], { cwd })
+  return { child, ended: outcomeOf(child) }
+}
 
 t.test('exit codes and formats', async (t) => {
   const cwd = folder(t, SAME + SAME)
@@ -61,10 +74,10 @@ t.test('edited tables, with the Seats of the store', async (t) => {
     t,
     SAME + line({ path: '/v1/me', permission: 'authenticated', seats: undefined, space: undefined }),
   )
-  const missing = await seatgate(cwd, ['replay', 'a.log'])
+  const missing = await seatgateHere(cwd, ['replay', 'a.log'])
   t.match(missing, { code: 1, out: '', err: /there is no store at/ })
-  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'])
-  const now = JSON.parse((await seatgate(cwd, ['replay', 'a.log', '--json'])).out)
+  await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
+  const now = JSON.parse((await seatgateHere(cwd, ['replay', 'a.log', '--json'])).out)
   t.match(now, { same: 1, changed: 1, groups: [{ from: 'allow', to: 'permission_denied' }] })
   mkdirSync(join(cwd, 'next/routes'), { recursive: true })
   writeFileSync(join(cwd, 'next/gateway.config.yaml'), CONFIG)
@@ -76,16 +89,15 @@ t.test('edited tables, with the Seats of the store', async (t) => {
 t.test('standard input, plain and compressed', async (t) => {
   const cwd = folder(t, '')
   for (const input of [SAME + LOST, gzipSync(SAME + LOST)]) {
-    const child = spawn(process.execPath, [MAIN, 'replay', '-', '--seats', 'seats.yaml', '--json'], { cwd })
-    let out = ''
-    child.stdout.on('data', (chunk) => (out += chunk))
+    const { child, ended } = replaying(cwd, '-', '--json')
     child.stdin.end(input)
-    t.equal(await new Promise((resolve) => child.on('close', resolve)), 3)
+    const { code, out } = await ended
+    t.equal(code, 3)
     t.match(JSON.parse(out), { requests: 2, same: 1, changed: 1 })
   }
   t.match(await run(cwd, '-', '-'), { code: 2, err: /standard input can be read once/ })
   t.match(await run(cwd), { code: 2, err: /LOG is missing/ })
-  t.match(await run(cwd, 'a.log'), { code: 0, out: /^0 requests/ })
+  t.match(await run(cwd, 'a.log'), { code: 1, out: /^0 requests/ })
 })
 
 t.test('faults', async (t) => {
@@ -111,7 +123,7 @@ t.test('faults', async (t) => {
   t.ok(JSON.parse(cut.out).requests >= 1, 'the other log counts')
   writeFileSync(
     join(cwd, 'long.log'),
-    Buffer.concat([Buffer.alloc(100_000_000, 'x'), Buffer.from(`\n${SAME}`)]),
+    Buffer.concat([Buffer.alloc(11_000_000, 'x'), Buffer.from(`\n${SAME}`)]),
   )
   t.same(JSON.parse((await run(cwd, 'long.log', '--json')).out), {
     requests: 2,
@@ -127,39 +139,54 @@ t.test('faults', async (t) => {
 
 t.test('an interrupt, and a reader that goes', async (t) => {
   const cwd = folder(t, LOST)
-  const child = spawn(process.execPath, [MAIN, 'replay', '-', '--seats', 'seats.yaml'], { cwd })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk) => (out += chunk))
-  child.stderr.on('data', (chunk) => (err += chunk))
-  const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(signal ?? code)))
+  const interrupted = replaying(cwd, '-')
   // It reads when the pipe has taken more than a pipe holds.
-  await new Promise<void>((resolve) => child.stdin.write(SAME.repeat(5000), () => resolve()))
-  child.kill('SIGINT')
-  t.equal(await ended, 130)
-  t.same([out, err], ['', ''])
-  const gone = spawn(process.execPath, [MAIN, 'replay', 'a.log', '--seats', 'seats.yaml'], { cwd })
-  gone.stdout.destroy()
-  let said = ''
-  gone.stderr.on('data', (chunk) => (said += chunk))
-  t.equal(await new Promise((resolve) => gone.on('close', resolve)), 0)
-  t.equal(said, '')
+  await new Promise<void>((resolve) => interrupted.child.stdin.write(SAME.repeat(5000), () => resolve()))
+  interrupted.child.kill('SIGINT')
+  t.same(await interrupted.ended, { code: 130, out: '', err: '' })
+  const gone = replaying(cwd, 'a.log')
+  gone.child.stdout.destroy()
+  t.match(await gone.ended, { code: 0, err: '' })
 })
 
-t.test('progress, on a terminal only', async (t) => {
-  const cwd = folder(t, SAME.repeat(300_000))
-  const command = `${process.execPath} ${MAIN} replay a.log --seats seats.yaml --json >result`
+const noTerminal = spawnSync('script', ['--version']).status === 0 ? false : 'this machine has no script(1)'
+
+t.test('progress, on a terminal only', { skip: noTerminal }, async (t) => {
+  const cwd = folder(t, '')
+  execFileSync('mkfifo', [join(cwd, 'pipe')])
+  const command = `${process.execPath} ${MAIN} replay pipe --seats seats.yaml --json >result`
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
     cwd,
     env: { ...process.env, ...NO_VARIABLES },
   })
   let shown = ''
   child.stdout.on('data', (chunk) => (shown += chunk))
-  const code = await new Promise((resolve) => {
-    child.on('error', () => resolve(null))
-    child.on('close', resolve)
-  })
-  if (code === null) return void t.comment('this machine has no script(1)')
-  t.equal(code, 0)
-  t.match(shown, /\r\u001b\[K\d+ %  [\d,]+ lines, [\d,]+ a second/)
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  const log = await open(join(cwd, 'pipe'), 'w')
+  await until(
+    async () => {
+      await log.write(SAME)
+      return /\r\u001b\[K[\d,]+ lines, [\d,]+ a second/.test(shown)
+    },
+    () => `no progress is shown: ${shown}`,
+  )
+  await log.close()
+  t.equal(await ended, 0)
   t.match(shown, /\r\u001b\[K$/, 'nothing stays')
+})
+
+t.test('progress: the share of the files', async (t) => {
+  let now = 1000
+  mock.method(performance, 'now', () => now)
+  t.teardown(() => mock.restoreAll())
+  const shown: string[] = []
+  const output = Object.assign(new Writable(), { isTTY: true, write: (text: string) => shown.push(text) })
+  const progress = new Progress(output as unknown as NodeJS.WriteStream, [100, 300])
+  progress.read(100)
+  progress.show(4)
+  now += 250
+  progress.show(5)
+  progress.show(6)
+  progress.end()
+  t.same(shown, ['\r\u001b[K25 %  5 lines, 20 a second', '\r\u001b[K'])
 })
