@@ -184,7 +184,7 @@ class Reloader {
       const hashes = hashesOf(this.config, next)
       this.config = next
       this.#watched = next.files
-      const version = this.#gateway.reloaded('ok')
+      const version = this.#gateway.reloaded()
       logger.info({ version, ...hashes }, 'configuration reloaded')
       this.#service.ready(`running with configuration ${version}`)
       warnOfShortage(next, this.#log)
@@ -192,7 +192,7 @@ class Reloader {
       // The fault may be repaired in a file that only the faulty configuration names.
       if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files
       const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
-      const version = this.#gateway.reloaded('faulty')
+      const version = this.#gateway.reloadRefused(faults)
       logger.error({ version, faults }, 'reload refused: the previous configuration stays active')
       this.#service.ready(`running with configuration ${version}: a reload was refused`)
     }

@@ -4,7 +4,6 @@
  */
 
 import type { AddressInfo } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import { type DataPlanes, openInProcess } from './data-planes.ts'
@@ -43,6 +42,8 @@ export class Gateway {
   #ops: Listener | null = null
   #version = 1
   #loadedAt = new Date()
+  /** The latest reload, where it was refused. */
+  #refused: { readonly at: Date; readonly faults: number; readonly first: string } | null = null
   #closing: Promise<void> | null = null
 
   private constructor(config: Config, log: Log) {
@@ -106,8 +107,16 @@ export class Gateway {
   }
 
   /** Counts a reload. @returns the version of the active configuration, which `/readyz` shows */
-  reloaded(result: 'ok' | 'faulty'): number {
-    this.#metrics.reloaded(result)
+  reloaded(): number {
+    this.#refused = null
+    this.#metrics.reloaded('ok')
+    return this.#version
+  }
+
+  /** Counts a reload that changed nothing. @param faults lines, one at least @returns the version of the active configuration */
+  reloadRefused([first = '', ...more]: readonly string[]): number {
+    this.#refused = { at: new Date(), faults: 1 + more.length, first }
+    this.#metrics.reloaded('faulty')
     return this.#version
   }
 
@@ -122,7 +131,7 @@ export class Gateway {
 
   async #close(drain: number, delay: number): Promise<void> {
     this.#comparison.cancel()
-    if (delay > 0) await setTimeout(delay)
+    if (delay > 0) await new Promise<void>((resolve) => setTimeout(resolve, delay))
     await this.#dataPlanes?.close(drain)
     await this.#keyUses?.close()
     await this.#ops?.close(0)
@@ -176,6 +185,7 @@ export class Gateway {
           hash: this.#config.hash,
           routes: this.#config.routes.length,
           ...shadowPart(this.#config),
+          ...(this.#refused === null ? {} : { refused: this.#refused }),
         },
       },
     }
@@ -196,6 +206,11 @@ export class Gateway {
       () => build,
     )
     metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
+    metrics.gauge(
+      'seatgate_config_files_ok',
+      '0 from a refused reload until the files are right: a restart would fail, or start with what was refused.',
+      () => (this.#refused === null ? 1 : 0),
+    )
     metrics.gauge(
       'seatgate_feed_age_seconds',
       'Age of the newest reading of the change feed; a lease lasts 1 second.',
