@@ -38,7 +38,7 @@ export type Settings = Omit<
 
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
-  if (hasPassword(root.value('redis'))) root.warnOfLiterals('redis')
+  if (hasPassword(root.value('redis'))) root.warnOfSecrets('redis')
   const tenants = buildTenants(root)
   const limits = buildLimits(root, tenants.size)
   return {
@@ -142,7 +142,7 @@ function buildAddresses(root: Section, folder: string): Pick<Config, 'listen' | 
 
 function buildStore(root: Section, folder: string): StoreConfig {
   const read = (text: string) => storeUrl(text, folder)
-  if (hasPassword(root.value('store'))) root.warnOfLiterals('store')
+  if (hasPassword(root.value('store'))) root.warnOfSecrets('store')
   return Object.freeze(root.setting('store', confidential(read)))
 }
 

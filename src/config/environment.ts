@@ -9,7 +9,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
  * The default applies when the variable is unset or empty. `$${` is a literal `${`. A variable's value is not expanded
- * again. No message contains a variable's value.
+ * again, and loses one line end at its end, which a file that was read into it has. No message contains a variable's value.
  */
 export function substitute(text: string, env: NodeJS.ProcessEnv): string | InvalidValue {
   const faults: InvalidValue[] = []
@@ -45,7 +45,7 @@ function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
       `has a \${…} that is neither \${NAME} nor \${NAME:-default} (write $\${ for a literal \${)`,
     )
   if (inside.includes('${')) return new InvalidValue(`has a \${ inside the default of \${${name}}`)
-  const value = Object.hasOwn(env, name) ? env[name] : undefined
+  const value = Object.hasOwn(env, name) ? env[name]?.replace(/\r?\n$/, '') : undefined
   if (separator >= 0) return value === undefined || value === '' ? inside.slice(separator + 2) : value
   return value ?? new Undetermined(`uses the environment variable ${name}, which is not set`)
 }

@@ -17,6 +17,8 @@ export const WARNINGS = {
     'a host that a table names gets nothing from the wildcard of another table that matches it',
   redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api_hosts`',
   secret_literal: 'a secret stands in the file, in place of a variable',
+  secret_wrapped:
+    'a secret has white space or quotes around it, or control characters in it, which other programs may leave out',
   ops_open: 'the listener for operators, which asks for no credential, accepts connections of other machines',
   certificate_expires: 'a certificate expires within 30 days',
   env_file_shared: 'group or others may read `.env`',

@@ -22,7 +22,7 @@ export function backchannelLogoutUri({ redirectUri }: OidcConfig, tenant: string
 export function buildOidc(section: Section, tenant: string): OidcConfig | null {
   if (section.keys().length === 0) return null
   const allowInsecure = section.flag('allow_insecure')
-  section.warnOfLiterals('client_secret')
+  section.warnOfSecrets('client_secret')
   const clientSecret = section.text('client_secret', confidential(nonEmpty)) ?? null
   const scopes = section.texts('scopes', scope)
   const listed = section.value('scopes')

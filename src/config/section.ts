@@ -106,17 +106,24 @@ export class Section {
     this.#document.warning(this.#document.spot(this.#data, key)?.value ?? 0, code, message)
   }
 
-  /** Warns of secrets in the file itself: of the value, or of the elements of the list. */
-  warnOfLiterals(key: string): void {
+  /**
+   * Warns of secrets in the file itself, and of those that another program may take for another value: of the value, or of
+   * the elements of the list. No message contains a secret.
+   */
+  warnOfSecrets(key: string): void {
     const value = this.value(key)
     const [container, keys] = Array.isArray(value)
       ? [value, value.map((_, index) => String(index))]
       : [this.#data, typeof value === 'string' ? [key] : []]
     for (const each of keys) {
       const spot = this.#document.spot(container, each)
-      if (spot === undefined || spot.written !== null || spot.faulty) continue
-      const message = `${key}: a secret stands in this file: take it from a variable, as \${NAME}`
-      this.#document.warning(spot.value, 'secret_literal', message)
+      if (spot === undefined || spot.faulty) continue
+      const literal = `${key}: a secret stands in this file: take it from a variable, as \${NAME}`
+      if (spot.written === null) this.#document.warning(spot.value, 'secret_literal', literal)
+      const wrapping = wrappingOf(String(Array.isArray(value) ? value[Number(each)] : value))
+      if (wrapping === null) continue
+      const message = `${key}: the secret ${wrapping}, which counts as a part of it here: other programs may leave it out`
+      this.#document.warning(spot.value, 'secret_wrapped', message)
     }
   }
 
@@ -182,4 +189,12 @@ export class Section {
 /** The value as written in the file. A variable's value is never shown: a wrong variable may hold a secret. */
 function displayValue(invalid: InvalidValue, value: string, spot: Spot): string {
   return invalid.confidential ? 'the value' : quote(spot.written ?? value)
+}
+
+/** What a secret has that may not be meant as a part of it; null: nothing. */
+function wrappingOf(secret: string): string | null {
+  if (/^\s|\s$/.test(secret)) return 'begins or ends with white space'
+  if (/^(["'`]).*\1$/s.test(secret)) return 'stands in quotes'
+  // oxlint-disable-next-line no-control-regex -- it looks for them
+  return /[\0-\x1f\x7f]/.test(secret) ? 'has a control character' : null
 }

@@ -59,7 +59,7 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
         : `is also a secret of tenant ${owner}: tenants must not share a secret`,
     )
   }
-  section.warnOfLiterals('secrets')
+  section.warnOfSecrets('secrets')
   return Object.freeze({
     secrets: Object.freeze(section.texts('secrets', confidential(unique))),
     algorithm: section.setting('algorithm', algorithm),
