@@ -38,6 +38,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'keys revoke': async () => (await import('./keys/revoke.ts')).revokeKey,
   'users list': async () => (await import('./users/list.ts')).listUsers,
   'users block': async () => (await import('./users/block.ts')).blockUser,
+  'users blocks': async () => (await import('./users/blocks.ts')).listBlocks,
   'users unblock': async () => (await import('./users/unblock.ts')).unblockUser,
   'audit list': async () => (await import('./audit/list.ts')).listAudit,
   'audit export': async () => (await import('./audit/export.ts')).exportAudit,

@@ -81,13 +81,14 @@ async function write(
   entries: readonly ImportedEntry[],
   print: (text: string) => Promise<void>,
 ): Promise<void> {
-  try {
-    await writeFile(out, made, { flag: 'wx' })
-    return await print(`${out}: ${entries.length} entries`)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST')
+  const isNew = await writeFile(out, made, { flag: 'wx' }).then(
+    () => true,
+    (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'EEXIST') return false
       throw new CommandFailed(`${out} ${writeFault(cause)}`)
-  }
+    },
+  )
+  if (isNew) return print(`${out}: ${entries.length} entries`)
   if (!update) throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
   const table = await tableIn(out)
   const drift = driftLines(table, entries, out)

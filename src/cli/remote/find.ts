@@ -1,6 +1,7 @@
 /** Finds by name what the endpoints know by id. */
 
 import { printable } from '../../telemetry/readable.ts'
+import { nearest } from '../../config/invalid-value.ts'
 import { CommandFailed } from '../command.ts'
 import type { Gateway } from './gateway.ts'
 import { GatewayRefusal } from './problem.ts'
@@ -68,6 +69,29 @@ export async function findUser(gateway: Gateway, given: string): Promise<UserVie
   if (near.length < 2) return near[0] ?? null
   throw new CommandFailed(
     `${near.length} users have the address ${quoted(given)}: give a sub\n${near.map(({ sub }) => `  ${printable(sub)}`).join('\n')}`,
+  )
+}
+
+/** Users that are looked through for near addresses. */
+const MOST_USERS = 10_000
+const MOST_NEAR = 3
+
+/** That no user has the email address, with the nearest ones. */
+export async function noUser(gateway: Gateway, email: string): Promise<NotFound> {
+  const known = new Set<string>()
+  for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) {
+    for (const user of page) if (user.email !== null) known.add(user.email)
+    if (known.size >= MOST_USERS) break
+  }
+  const near: string[] = []
+  for (let found = nearest(email, known); found !== null && near.length < MOST_NEAR;) {
+    near.push(found)
+    known.delete(found)
+    found = nearest(email, known)
+  }
+  const hint = near.length === 0 ? '' : ` (did you mean ${near.map(quoted).join(' or ')}?)`
+  return new NotFound(
+    `no user with the address ${quoted(email)} has signed in${hint}: with --sub it is taken as a sub`,
   )
 }
 

@@ -48,6 +48,7 @@ export interface BlockView {
   readonly user: string
   readonly until?: string
   readonly reason?: string
+  readonly created_by: string
 }
 
 export interface Counted {

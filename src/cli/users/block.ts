@@ -1,10 +1,11 @@
 /** `seatgate users block`. */
 
 import { printable } from '../../telemetry/readable.ts'
-import { defineCommand } from '../command.ts'
+import { defineCommand, type Terminal } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
-import { findUser } from '../remote/find.ts'
+import { findUser, noUser } from '../remote/find.ts'
+import type { Gateway } from '../remote/gateway.ts'
 import { momentOf } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import type { BlockView } from '../remote/resources.ts'
@@ -13,6 +14,8 @@ export const blockUser = defineCommand(
   {
     name: 'users block',
     summary: 'Blocks a user: every token and session of the user is refused, and what is open is cut.',
+    details:
+      'An email address must be that of a user who signed in. A `sub` may be unknown: tokens of other issuers have some.',
     positionals: [{ name: 'USER', description: '`sub` or email address of a user' }],
     options: {
       until: {
@@ -20,6 +23,7 @@ export const blockUser = defineCommand(
         value: 'TIME',
         description: 'when it ends: a duration such as 7d, or a date-time; left out: when it is unblocked',
       },
+      sub: { type: 'boolean', description: 'takes USER as a `sub`, also where no sign-in made it known' },
       reason: { type: 'string', value: 'TEXT', description: 'for people; it is in the audit' },
       ...REMOTE,
       json: JSON_OUTPUT,
@@ -31,12 +35,7 @@ export const blockUser = defineCommand(
     const { reason } = values
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
     return withGateway(values, terminal, async (gateway) => {
-      const known = await findUser(gateway, given)
-      if (known === null)
-        terminal.printError(
-          printable(`note: no sign-in of ${JSON.stringify(given)} is known: it is taken as a sub`),
-        )
-      const user = known?.sub ?? given
+      const user = values.sub ? given : await subOf(gateway, given, terminal)
       const body = {
         user,
         ...(until === undefined ? {} : { until }),
@@ -48,3 +47,14 @@ export const blockUser = defineCommand(
     })
   },
 )
+
+/** @throws NotFound for an email address that no known user has: a block of it would block no token */
+async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
+  const known = await findUser(gateway, given)
+  if (known !== null) return known.sub
+  if (given.includes('@')) throw await noUser(gateway, given)
+  terminal.printError(
+    printable(`note: no sign-in of ${JSON.stringify(given)} is known: it is taken as a sub`),
+  )
+  return given
+}

@@ -1,0 +1,39 @@
+/** `seatgate users block` and `users blocks`: a block that blocks no token is refused, and blocks can be seen. */
+
+import t from 'tap'
+import { startWorld } from '../../support/world.ts'
+import { afar, signedIn } from './from-afar.ts'
+
+const USERS = { anna: 'anna@example.com', anne: 'anne@example.com', bob: 'bob@elsewhere.example' }
+
+t.test('blocks from afar', async (t) => {
+  const world = await startWorld(t)
+  const { run } = afar(t, world, world.keys['acme'] ?? '')
+  t.match(await run(['users', 'blocks']), { code: 0, out: 'no blocks\n' })
+  await signedIn(world, USERS, [])
+
+  const misspelt = await run(['users', 'block', 'ana@example.com'])
+  t.equal(misspelt.code, 1)
+  t.match(
+    misspelt.err,
+    'no user with the address "ana@example.com" has signed in (did you mean "anna@example.com" or "anne@example.com"?)',
+  )
+  t.match(await run(['users', 'block', 'zoe@example.org']), { code: 1, err: /has signed in: with --sub/ })
+  t.match(await run(['users', 'blocks']), { out: 'no blocks\n' }, 'nothing is blocked')
+
+  t.match(await run(['users', 'block', 'anna@example.com', '--reason', 'left', '--until', '7d']), { code: 0 })
+  t.match(await run(['users', 'block', 'zoe@example.org', '--sub']), {
+    code: 0,
+    out: 'blocked zoe@example.org\n',
+  })
+  const { out } = await run(['users', 'blocks'])
+  t.match(out, /^user +until +by +reason\n/)
+  t.match(out, /^anna +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +\S+ +left$/m)
+  t.match(out, /^zoe@example\.org +\S+$/m)
+  const { data } = JSON.parse((await run(['users', 'blocks', '--json'])).out)
+  t.same(data.map(({ user, reason }: { user: string; reason?: string }) => [user, reason]).sort(), [
+    ['anna', 'left'],
+    ['zoe@example.org', undefined],
+  ])
+  t.match(await run(['users', 'unblock', 'zoe@example.org']), { code: 0 })
+})
