@@ -133,7 +133,7 @@ const callback = {
   method: 'GET',
   query: callbackParameters,
   answers: { 200: tokenAnswer, 303: null },
-  codes: ['input_invalid', 'credentials_missing', ...tokenCodes],
+  codes: ['input_invalid', 'credentials_missing', 'caller_blocked', ...tokenCodes],
   pages: true,
 } as const
 

@@ -72,6 +72,8 @@ export interface OidcPorts {
   readonly ephemeral: Ephemeral
   readonly sessions: SessionStore
   readonly seats: SeatDirectory
+  /** Whether an administrator has blocked the user, as it is now. */
+  readonly isBlocked: (tenant: string, sub: string) => boolean | Promise<boolean>
   readonly mint: Mint
   /** Resolves when no instance decides by the old state of the session. */
   readonly announce: (committed: Committed) => Promise<void>

@@ -41,6 +41,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
       seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
       recordSignIn: (tenant, user, seatIds) => store.recordSignIn(tenant, user, seatIds),
     },
+    isBlocked: (tenant, sub) => memory.isBlocked(tenant, sub),
     mint: (tenant, subject, now, lifetime) => mintToken(tenantOf(config, tenant), subject, now, lifetime),
     announce,
     log,

@@ -79,6 +79,8 @@ export class SignInWorld {
   readonly globex: TestProvider
   readonly seats = new Seats()
   readonly sessions = new MemorySessions()
+  /** `tenant user` */
+  readonly blocked = new Set<string>()
   readonly announced: Committed[] = []
   readonly lines: Line[] = []
   readonly secrets = new Set<string>([CLIENT_SECRET])
@@ -200,6 +202,7 @@ export class SignInWorld {
       ephemeral: this.ephemeral,
       sessions: this.sessions,
       seats: this.seats,
+      isBlocked: (tenant, sub) => this.blocked.has(`${tenant} ${sub}`),
       mint: (tenant, subject, now, lifetime) => mintToken(this.tenant(tenant), subject, now, lifetime),
       announce: async (committed) => void this.announced.push(committed),
       log: this.#log(),

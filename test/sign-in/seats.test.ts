@@ -1,7 +1,7 @@
 /** Seats and their members: which users count as members, and the effect of changes of a Seat on them. */
 
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startSignIn, type SignInWorld } from './world.ts'
 
 const world = await startSignIn(t)
@@ -78,4 +78,22 @@ t.test('a sign-in after a name is reused has the new Seat', async (t) => {
   )
   const token = (await visitor.signIn()).json.access_token
   t.equal((await visitor.ask('/v1/trainings', { token, space: 'main', method: 'POST' })).status, 200)
+})
+
+t.test('a blocked user does not sign in, and does again once unblocked', async (t) => {
+  world.user('mallory', {})
+  const { json: block } = await world.gateway.admin('POST', '/v1/blocks', { user: 'mallory' })
+  const program = await world.visitor('mallory').signIn()
+  t.match([program.status, program.json.code], [403, 'caller_blocked'])
+  const browser = world.visitor('mallory')
+  const page = await browser.page('/pages/a')
+  t.equal(page.status, 403)
+  t.match(page.body, /<p>An administrator has blocked this user\.<\/p>/)
+  t.equal((await browser.ask('/v1/me')).status, 401, 'there is no session')
+  const { json: users } = await world.gateway.admin('GET', '/v1/users?q=mallory')
+  t.same(users.data, [], 'the sign-in left no trace among the users')
+  t.match(world.events('sign_in_failed').at(-1), { tenant: 'acme', user: 'mallory' })
+
+  t.equal((await world.gateway.admin('DELETE', `/v1/blocks/${block.id}`)).status, 204)
+  t.equal((await world.visitor('mallory').signIn()).status, 200)
 })

@@ -31,6 +31,7 @@ const otherIssuer = inputInvalid(
 const noCode = inputInvalid('/code', 'The response has no code.')
 /** Parameters of other flows (OAuth 2.0 Multiple Response Types; JARM), which the gateway never requests. */
 const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_token']
+const blocked = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
 const notStarted = inputInvalid(
   '/state',
@@ -97,6 +98,7 @@ async function signIn(
   const now = context.now()
   const user = await readUser(provider, tokens, { now, nonce, sub: null }, context.log)
   if (user instanceof Refusal) return logRefusal(context.log, id, user)
+  if (await context.isBlocked(id, user.identity.sub)) return refuseBlocked(context, id, user.identity.sub)
   // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
   const seats = await mapSeats(context, id, user.names)
@@ -116,6 +118,15 @@ async function signIn(
     startedAt,
     providerSid,
   }
+}
+
+/** No session, no token, and no trace among the users: each of its requests would be refused. */
+function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal {
+  log.info(
+    { event: 'sign_in_failed', tenant, user, reason: 'an administrator has blocked the user' },
+    'a blocked user did not sign in',
+  )
+  return blocked
 }
 
 /** Also without a refresh token the token has a session, which ends it early. */
