@@ -18,8 +18,14 @@ const PARAMETERS = {
     accepts: isAction,
     otherwise: `must be one of ${AUDIT_ACTIONS.join(', ')}`,
   },
-  actor: someText('Entries of the changes that the actor of this id made.', 'must be an id'),
-  target: someText('Entries of the changes of the target of this id.', 'must be an id'),
+  actor: someText(
+    'Entries of the changes that the actor of this id, or of this name then, made.',
+    'must be an id or a name',
+  ),
+  target: someText(
+    'Entries of the changes of the target of this id, or of this name then.',
+    'must be an id or a name',
+  ),
 }
 
 export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {

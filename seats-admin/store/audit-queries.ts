@@ -1,6 +1,7 @@
 /** SQL of the audit that both drivers share. */
 
 import { type AuditHead, FIRST } from '../model/audit.ts'
+import { isUlid } from '../model/ulid.ts'
 import type { AuditRow } from './audit-rows.ts'
 import type { AuditPage, ChainReading } from './audit-store.ts'
 import { integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
@@ -24,6 +25,12 @@ export function auditValues(row: AuditRow): (string | number | null)[] {
  */
 const indexed = (column: string) => `substr(${column}, 1, 64)`
 
+/** What has this id, or had this name. A text in the form of an id is taken as one alone, which an index finds. */
+function named(who: 'actor' | 'target', given: string): string {
+  const byId = `${indexed(`${who}_id`)} = ${indexed(`:${who}`)} AND ${who}_id = :${who}`
+  return isUlid(given) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
+}
+
 /** Newest first; one row more than the page, to learn whether there are more. */
 export function listQuery({ after, since, until, action, actor, target, scope }: AuditPage): string {
   const conditions = ['tenant = :tenant']
@@ -31,9 +38,8 @@ export function listQuery({ after, since, until, action, actor, target, scope }:
   if (since !== null) conditions.push('at >= :since')
   if (until !== null) conditions.push('at < :until')
   if (action !== null) conditions.push('action = :action')
-  if (actor !== null) conditions.push(`${indexed('actor_id')} = ${indexed(':actor')} AND actor_id = :actor`)
-  if (target !== null)
-    conditions.push(`${indexed('target_id')} = ${indexed(':target')} AND target_id = :target`)
+  if (actor !== null) conditions.push(named('actor', actor))
+  if (target !== null) conditions.push(named('target', target))
   if (!scope.admin) conditions.push('visible_in = :space')
   return `SELECT ${AUDIT_COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
 }

@@ -13,9 +13,9 @@ export interface AuditPage {
   /** ms since the epoch; the first moment after the page's entries. */
   readonly until: number | null
   readonly action: AuditAction | null
-  /** An actor's id. */
+  /** An actor's id, or the name that the actor had. */
   readonly actor: string | null
-  /** A target's id. */
+  /** A target's id, or the name that the target had. */
   readonly target: string | null
   /** The page contains only entries visible in this scope. */
   readonly scope: Scope

@@ -1,14 +1,14 @@
 /** `seatgate audit list`: from a gateway, or from the store. */
 
-import { type AuditEntry, parseDateTime, type Store } from '../../../seats-admin/index.ts'
+import { type AuditEntry, type Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
 import { UsageError } from '../arguments.ts'
 import { configOf, defineCommand, type Terminal, tenantOf } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from '../options.ts'
 import type { Gateway } from '../remote/gateway.ts'
+import { pastMoment } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
-import { actorOf, targetOf } from './ids.ts'
 import { auditTable } from './output.ts'
 
 /** Entries of one reading. */
@@ -24,8 +24,12 @@ export const listAudit = defineCommand(
     options: {
       tenant: { ...TENANT, description: `${TENANT.description}: reads its store` },
       limit: { type: 'string', value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
-      since: { type: 'string', value: 'TIME', description: 'from this time on (RFC 3339)' },
-      until: { type: 'string', value: 'TIME', description: 'before this time' },
+      since: {
+        type: 'string',
+        value: 'TIME',
+        description: 'from this time on: a duration such as 10m (ago), or a date-time',
+      },
+      until: { type: 'string', value: 'TIME', description: 'before this time, of the same form' },
       action: {
         type: 'string',
         value: 'A',
@@ -35,13 +39,13 @@ export const listAudit = defineCommand(
       },
       actor: {
         type: 'string',
-        value: 'ID',
-        description: 'by this user or API key: an id, or a name at a gateway',
+        value: 'NAME',
+        description: 'by this user, API key or command: an id, or the name or email address it had',
       },
       target: {
         type: 'string',
-        value: 'ID',
-        description: 'of this Seat or API key: an id, or a name at a gateway',
+        value: 'NAME',
+        description: 'of this Seat, API key, user or session: an id, or the name it had',
       },
       config: CONFIG,
       ...REMOTE,
@@ -67,7 +71,7 @@ export const listAudit = defineCommand(
     const { tenant } = values
     const { data, has_more } =
       tenant === undefined
-        ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter, terminal))
+        ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
         : await ofStore({ tenant, config: values.config }, filter, terminal)
     await terminal.print(values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more))
   },
@@ -81,10 +85,8 @@ interface Listed {
   readonly has_more: boolean
 }
 
-async function ofGateway(gateway: Gateway, filter: Filter, terminal: Terminal): Promise<Listed> {
-  const { since, until, action } = filter
-  const actor = filter.actor && (await actorOf(gateway, filter.actor, terminal))
-  const target = filter.target && (await targetOf(gateway, filter.target, terminal))
+async function ofGateway(gateway: Gateway, filter: Filter): Promise<Listed> {
+  const { since, until, action, actor, target } = filter
   const query = { action, actor, target, since: textOf(since), until: textOf(until) }
   return collected(filter.limit, (limit, after) =>
     gateway.get<Listed>('/v1/audit', { ...query, limit, after }),
@@ -135,7 +137,5 @@ function limitOf(text: string | undefined): number {
 }
 
 function timeOf(name: string, text: string | undefined): number | null {
-  const time = text === undefined ? null : parseDateTime(text)
-  if (text === undefined || time !== null) return time
-  throw new UsageError(`--${name} is not a date-time with an offset, such as 2026-11-21T11:00:00Z`)
+  return text === undefined ? null : pastMoment(`--${name}`, text)
 }

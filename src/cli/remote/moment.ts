@@ -1,4 +1,4 @@
-/** A moment on the command line. */
+/** Moments on the command line. */
 
 import { parseDateTime } from '../../../seats-admin/index.ts'
 import { InvalidValue } from '../../config/invalid-value.ts'
@@ -12,14 +12,28 @@ import { UsageError } from '../arguments.ts'
  */
 export function momentOf(name: string, text: string): string {
   const after = duration(text)
-  const time = after instanceof InvalidValue ? parseDateTime(text) : Date.now() + after
-  if (time === null)
-    throw new UsageError(
-      `${name} is neither a duration such as 90d nor a date-time with an offset, such as 2026-11-21T11:00:00Z`,
-    )
+  const time = after instanceof InvalidValue ? dateTime(name, text, '90d') : Date.now() + after
   if (time <= Date.now()) throw new UsageError(`${name} is in the past`)
   if (time > LATEST) throw new UsageError(`${name} is after the year 9999`)
   return new Date(time).toISOString()
+}
+
+/**
+ * @param text a duration before now, or a date-time
+ * @returns ms since the epoch
+ * @throws UsageError
+ */
+export function pastMoment(name: string, text: string): number {
+  const ago = duration(text)
+  return ago instanceof InvalidValue ? dateTime(name, text, '10m') : Math.max(0, Date.now() - ago)
+}
+
+function dateTime(name: string, text: string, example: string): number {
+  const time = parseDateTime(text)
+  if (time !== null) return time
+  throw new UsageError(
+    `${name} is neither a duration such as ${example} nor a date-time with an offset, such as 2026-11-21T11:00:00Z`,
+  )
 }
 
 const LATEST = Date.UTC(9999, 11, 31)

@@ -168,12 +168,21 @@ t.test('the audit of a name', async (t) => {
   t.match(await actions('--actor', 'bootstrap', '--limit', '1'), ['api_key.create audited key'])
   await signedIn(world, { 'idp|eve': 'eve@example.com' }, [])
   t.same(await actions('--actor', 'eve@example.com'), [])
-  t.match(await run(['audit', 'list', '--target', 'None']), {
-    code: 0,
-    err: 'note: no Seat or API key "None" can be found: it is taken as an id\n',
-  })
+  t.match(await run(['audit', 'list', '--target', 'None']), { code: 0, out: 'no entries\n', err: '' })
   await done('keys', 'create', 'audited key', '--seat', 'Audited')
-  t.match(await run(['audit', 'list', '--target', 'audited key']), { code: 1, err: /give an id/ })
+  t.equal((await actions('--target', 'audited key')).length, 2, 'both keys of this name')
+  await done('seats', 'delete', 'Audited')
+  t.same(
+    await actions('--target', 'Audited'),
+    ['seat.delete Audited', 'seat.create Audited'],
+    'also once it is gone',
+  )
+  t.same(await actions('--target', 'Audited', '--since', '1h'), await actions('--target', 'Audited'))
+  t.same(await actions('--target', 'Audited', '--until', '1h'), [])
+  t.match(await run(['audit', 'list', '--since', 'yesterday']), {
+    code: 2,
+    err: /neither a duration such as 10m nor/,
+  })
 })
 
 t.test('a deletion says who had the Seat', async (t) => {

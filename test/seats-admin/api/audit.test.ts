@@ -62,6 +62,7 @@ t.test('parameters', async (t) => {
   t.same(await names(''), ['3', '2', '1', '0'], 'newest first')
   t.same(await names(`since=${times[1]}&until=${times[3]}`), ['2', '1'], 'until is not included')
   t.same(await names('actor=u2'), ['2'])
+  t.same(await names('target=3'), ['3'], 'a name')
   t.same(await names('action=seat.update'), [])
   const first = await api.body(AUDIT, { query: 'limit=3' })
   t.equal(first.has_more, true)

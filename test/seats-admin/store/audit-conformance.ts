@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { type Store, type Writer } from '../../../seats-admin/index.ts'
 import type { AuditPage } from '../../../seats-admin/store/audit-store.ts'
 import { chainOf, faultsOf, verified } from './audit-chain.ts'
-import { ADMIN, done, inSpace, writer } from './conformance.ts'
+import { ADMIN, done, inSpace, suiteOf, writer } from './conformance.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
 const ALL: AuditPage = {
@@ -19,8 +19,7 @@ const ALL: AuditPage = {
 }
 
 export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const test = (name: string, run: (t: Test, store: Store) => Promise<void>) =>
-    t.test(name, async (t) => run(t, await openStore(t)))
+  const { test } = suiteOf(t, openStore)
   const listed = async (store: Store, more: Partial<AuditPage> = {}) =>
     (await store.audit.list('acme', { ...ALL, ...more })).data
 
@@ -204,6 +203,9 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
       [{ actor: by.slice(1) }, []],
       [{ actor: by.slice(0, 64) }, []],
       [{ target: first }, all.filter((each) => each.target.id === first)],
+      [{ target: 's0' }, all.filter((each) => each.target.id === first)],
+      [{ target: 's' }, []],
+      [{ target: 's0', since: 11 }, []],
       [{ since: 3, until: 12 }, all.filter(({ at }) => Date.parse(at) >= 3 && Date.parse(at) < 12)],
       [{ target: first, action: 'seat.update', actor: by, since: 10, until: 11 }, [all[6]]],
       [{ target: first, since: 11 }, []],
