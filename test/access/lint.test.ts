@@ -53,6 +53,13 @@ t.test('routes that no Seat opens', async (t) => {
     'route_ungranted warning PUT /a a:write',
   ])
   t.same(await found({ seats: { A: { permissions: ['*'] } } }), ['wildcard_seat info A *'])
+  const ofAdministrators = await found({ seats: { A: { permissions: ['*'], spaces: ['admin'] } } })
+  t.ok(
+    ofAdministrators.includes('route_ungranted warning GET /a a:read'),
+    'a tenant that was just bootstrapped',
+  )
+  const beyond = await found({ seats: { A: { permissions: ['*'], spaces: ['admin', 'main'] } } })
+  t.notOk(beyond.some((each) => each.startsWith('route_ungranted')))
 })
 
 t.test('Seats that nobody is known to hold', async (t) => {
