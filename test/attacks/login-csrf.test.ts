@@ -46,6 +46,9 @@ t.test('the form of another site', async (t) => {
     { origin: 'https://evil.example', host: '127.0.0.1', 'x-forwarded-host': 'evil.example' },
     { origin: 'http://evil.example', host: 'evil.example', 'sec-fetch-site': 'cross-site' },
     { origin: `${LISTED}.evil.example` },
+    // The scheme counts: the gateway is at http:// here, and at https:// it is the other way round.
+    { origin: `https://127.0.0.1:${port}` },
+    { origin: 'https://gw.example', host: 'gw.example' },
     { referer: `${world.origin}/pages/a` },
     { 'content-type': `${FORM}; charset=utf-8`, origin: 'https://evil.example' },
     { 'content-type': 'text/plain', origin: 'https://evil.example' },
@@ -66,6 +69,7 @@ t.test("forms of the gateway's own pages, and of origins that the tenant lists",
     { origin: world.origin },
     { 'sec-fetch-site': 'same-origin' },
     { origin: world.origin, 'sec-fetch-site': 'same-origin' },
+    { origin: 'http://gw.example', host: 'gw.example' },
     { origin: LISTED },
     { origin: LISTED, 'sec-fetch-site': 'cross-site' },
   ] as Record<string, string>[])
@@ -90,4 +94,14 @@ t.test('a sign-in ends no session of another tenant', async (t) => {
   other.cookies(world.origin).set(SESSION_COOKIE, acme)
   t.match((await other.send(`${world.origin}/v1/me`)).json, { tenant: 'acme' })
   t.same(world.announced, [])
+})
+
+t.test('a page at http:// of a gateway that is served by HTTPS', async (t) => {
+  const world = await startWorld(t, { acme: { redirectUri: 'https://gw.example/auth/oidc/callback' } })
+  const post = async (origin: string) => {
+    const headers = { origin, host: 'gw.example' }
+    return (await world.browser().post(`${world.origin}/auth/oidc/login`, { tenant: 'acme' }, headers)).status
+  }
+  t.equal(await post('http://gw.example'), 403)
+  t.equal(await post('https://gw.example'), 303)
 })

@@ -151,7 +151,8 @@ export function providerOf({ providers }: Context, fields: Fields): Provider | R
  * cross-origin JSON requires a CORS preflight.
  *
  * - `canonical`: a page of the redirect_uri's origin
- * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`
+ * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`.
+ *   The scheme is that of the redirect_uri: everyone on the way may put pages at `http://` of a host that is served by HTTPS
  */
 type FormSource = 'canonical' | 'other' | 'foreign'
 
@@ -161,7 +162,7 @@ function formSource(rawHeaders: readonly string[], { oidc }: OidcTenant): FormSo
   if (origin === undefined || others.length > 0) return 'foreign'
   if (oidc.origins.includes(origin)) return 'other'
   const hosts = headerLines(rawHeaders, 'host')
-  const sameHost = hosts.length === 1 && [`https://${hosts[0]}`, `http://${hosts[0]}`].includes(origin)
+  const sameHost = hosts.length === 1 && origin === `${new URL(oidc.redirectUri).protocol}//${hosts[0]}`
   return sameHost && isSameOrigin(rawHeaders, origin) ? 'other' : 'foreign'
 }
 
