@@ -24,13 +24,13 @@ export const diff = defineCommand(
     options: {
       tenant: {
         ...TENANT,
-        description: "shows which of this tenant's Seats gain and lose, as the store of NEW has them",
+        description:
+          "shows which of this tenant's Seats gain and lose, as the store of NEW has them, or the file of --seats",
       },
       seats: SEATS_FILE,
       json: JSON_OUTPUT,
       markdown: { type: 'boolean', description: 'prints Markdown, for a pull request' },
     },
-    alternatives: [['tenant'], ['seats']],
     exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
     example: 'seatgate diff git:main gateway.config.yaml --markdown',
   },

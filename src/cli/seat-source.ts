@@ -6,7 +6,7 @@ import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/change.ts'
 import { loadConfig } from '../config/load.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
-import { type Terminal, tenantOf } from './command.ts'
+import { CommandFailed, type Terminal, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 
 interface SeatOptions {
@@ -22,7 +22,12 @@ export async function grantingSeats(
   { env }: Terminal,
 ): Promise<GrantingSeat[] | null> {
   const granting = grantingSeat()
-  if (file !== undefined) return (await readSeatsFile(file, env)).seats.map(granting)
+  if (file !== undefined) {
+    const { tenant: of, seats } = await readSeatsFile(file, env)
+    if (tenant !== undefined && tenant !== of)
+      throw new CommandFailed(`${file} has the Seats of tenant "${of}", not of "${tenant}"`)
+    return seats.map(granting)
+  }
   if (tenant === undefined) return null
   const config = await loadConfig(configFile, env)
   const { id } = tenantOf(config, tenant)

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process'
 import type { Test } from 'tap'
-import { CONFIG, folderWith, MAIN, type Ran, ROUTES, SECRET } from './command-line.ts'
+import { CONFIG, folderWith, MAIN, outcomeOf, type Ran, ROUTES, SECRET } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 
 /** A path that has no place on a line of 80 columns: lines with it may be longer. */
@@ -59,6 +59,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     works: [
       ['diff', 'old', '.'],
       ['diff', 'old', '.', '--seats', 'seats.yaml'],
+      ['diff', 'old', '.', '--tenant', 'acme', '--seats', 'seats.yaml'],
     ],
     exit: 3,
     broken: ['diff', 'broken.yaml', '.'],
@@ -66,7 +67,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 3,
     wrong: [
       ['diff', 'old'],
-      ['diff', 'old', '.', '--tenant', 'acme', '--seats', 'seats.yaml'],
+      ['diff', 'old', '.', '--tenant'],
     ],
   },
   explain: {
@@ -272,8 +273,5 @@ export function intoHead(cwd: string, args: readonly string[], env: NodeJS.Proce
     cwd,
     env: { ...process.env, ACME_SECRET: SECRET, ...env },
   })
-  let [out, err] = ['', '']
-  child.stdout.on('data', (chunk) => (out += chunk))
-  child.stderr.on('data', (chunk) => (err += chunk))
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err })))
+  return outcomeOf(child)
 }
