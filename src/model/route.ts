@@ -95,6 +95,8 @@ export interface PublicRequest {
   readonly rawHeaders: readonly string[]
   /** Null when the request has no body. */
   readonly body: Uint8Array | null
+  /** As in the response and the access log. */
+  readonly requestId: string
 }
 
 export interface PublicResponse extends LocalResponse {

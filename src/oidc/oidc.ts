@@ -12,7 +12,7 @@ import { mapSeats } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './endpoints.ts'
-import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { OidcLog, OidcPorts, OidcTenant, Reply } from './ports.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
@@ -63,7 +63,9 @@ export class Oidc {
     if (request.method === 'HEAD') return Promise.resolve(notHead)
     const name = `${request.method} ${request.path}`.replace(TENANT_ADDRESS, '$1')
     const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
-    return endpoint === undefined ? Promise.resolve(notFound) : this.#track(endpoint(this.#context, request))
+    return endpoint === undefined
+      ? Promise.resolve(notFound)
+      : this.#track(endpoint(this.#contextOf(request.requestId), request))
   }
 
   /**
@@ -72,8 +74,21 @@ export class Oidc {
    * @param target path and query as received
    * @param rawHeaders name, value, …
    */
-  signIn(tenant: string, target: string, rawHeaders: readonly string[]): Promise<Reply> {
-    return this.#track(signInRedirect(this.#context, tenant, target, rawHeaders))
+  signIn(
+    tenant: string,
+    { target, rawHeaders, requestId }: Pick<PublicRequest, 'rawHeaders' | 'requestId'> & { target: string },
+  ): Promise<Reply> {
+    return this.#track(signInRedirect(this.#contextOf(requestId), tenant, target, rawHeaders))
+  }
+
+  /** Every line of the log that the request causes has its id. */
+  #contextOf(requestId: string): Context {
+    const { log } = this.#context
+    const write =
+      (level: keyof OidcLog): OidcLog['info'] =>
+      (fields, message) =>
+        log[level]({ ...fields, request_id: requestId }, message)
+    return { ...this.#context, log: { info: write('info'), warn: write('warn'), error: write('error') } }
   }
 
   /** Renews a session whose Seats are older than the token lifetime. */

@@ -68,7 +68,12 @@ export interface PipelineLimits extends ValidationLimits, RequestShareLimits, We
 /** Redirects a browser that loads a page to sign-in. Null for any other client: it gets the 401. */
 export type SignInRedirect = (
   tenant: string,
-  request: { readonly method: string; readonly target: string; readonly rawHeaders: readonly string[] },
+  request: {
+    readonly method: string
+    readonly target: string
+    readonly rawHeaders: readonly string[]
+    readonly requestId: string
+  },
 ) => Promise<PublicResponse | Refusal> | null
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
@@ -358,7 +363,8 @@ export class Pipeline {
   ): void {
     const { method, url: target, rawHeaders } = exchange.request
     const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
-    const redirect = tenant === null ? null : signIn(tenant, { method, target, rawHeaders })
+    const redirect =
+      tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })
     if (redirect === null) this.#refuse(exchange, refusal)
     else if (exchange.question !== null)
       this.#refuseWithSignIn(exchange, exchange.question, redirect, refusal)

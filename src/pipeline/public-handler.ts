@@ -49,5 +49,7 @@ async function serve(
   const body = method === 'POST' ? await readBody(exchange, { bytes: route.maxBody, time }) : null
   if (body instanceof Refusal) return body
   exchange.forwardedAt = performance.now()
-  return handler({ method, path, query: evaluation.query.slice(1), rawHeaders: request.rawHeaders, body })
+  const { rawHeaders } = request
+  const query = evaluation.query.slice(1)
+  return handler({ method, path, query, rawHeaders, body, requestId: exchange.id })
 }

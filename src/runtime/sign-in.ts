@@ -49,9 +49,9 @@ export function openSignIn(config: Config, parts: SignInOptions) {
   }
   const oidc = new Oidc(ports, tenants, { cookieBytes: Math.floor(config.limits.headerBytes / 2) })
   const serve: PublicHandler = (request) => oidc.serve(request)
-  const redirect: SignInRedirect = (tenant, { method, target, rawHeaders }) =>
-    isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
-      ? oidc.signIn(tenant, target, rawHeaders)
+  const redirect: SignInRedirect = (tenant, { method, ...request }) =>
+    isNavigation(method, request.rawHeaders) && !hasCredential(request.rawHeaders)
+      ? oidc.signIn(tenant, request)
       : null
   const providerToken: OtherIssuer = async (text) => {
     const found = await oidc.verifyProviderToken(text)

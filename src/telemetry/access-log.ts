@@ -77,8 +77,7 @@ function exchangeFields(exchange: Exchange): string {
   if (decision !== undefined) text += `,"decision_us":${Math.round(decision.timings.total)}`
   if (exchange.respondedAt > 0) text += `,"upstream_ms":${round(exchange.respondedAt - exchange.forwardedAt)}`
   text += `,"bytes_in":${exchange.bytesIn},"bytes_out":${exchange.bytesOut}`
-  if (cause !== null || (refusal !== null && refusal.status >= 500))
-    text += `,"cause":${JSON.stringify(describe(cause))}`
+  if (cause !== null && cause !== undefined) text += `,"cause":${JSON.stringify(describe(cause))}`
   return text
 }
 

@@ -12,7 +12,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { NameServer } from '../oidc/name-server.ts'
 import { startWorld } from '../oidc/world.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startRedis } from '../support/servers/redis.ts'
 
 const WAITING = 64
@@ -32,7 +32,7 @@ t.test('other tenants, the store and Redis are unaffected', async (t) => {
   // One instance each, as in a process with that many tenants.
   const begun = issuers.map(async (issuer) => {
     const instance = world.instance({ limits, acme: { issuer, redirectUri } })
-    const reply = await instance.signIn('acme', '/pages/a', [])
+    const reply = await instance.signIn('acme', { target: '/pages/a', rawHeaders: [], requestId: 'r' })
     waiting--
     return reply
   })

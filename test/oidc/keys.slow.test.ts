@@ -2,12 +2,12 @@
 
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type CryptoKey, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import t from 'tap'
 import { Refusal } from '../../src/model/errors.ts'
 import { KeySet } from '../../src/oidc/provider/jwks.ts'
 import { HostileProvider } from './hostile-provider.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from './world.ts'
 
 t.test('repeated key rotation at the provider fails no sign-in', async (t) => {
@@ -40,9 +40,10 @@ const begin = {
   path: '/auth/oidc/validate',
   query: '',
   rawHeaders: ['Content-Type', 'application/json'],
+  requestId: 'r',
 }
 
-t.test('10,000 tokens with unknown kids cause few reads, and valid sign-ins still succeed', async (t) => {
+t.test('2,000 tokens with unknown kids cause few reads, and valid sign-ins still succeed', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world, { acme: { acceptProviderTokens: true } })
@@ -54,7 +55,7 @@ t.test('10,000 tokens with unknown kids cause few reads, and valid sign-ins stil
   let accepted = 0
   const began = performance.now()
   const flood = async (from: number) => {
-    for (let i = from; i < 10_000; i += 20) {
+    for (let i = from; i < 2000; i += 20) {
       const token = forged(`kid ${i}`)
       const result =
         i % 2 === 0
@@ -80,11 +81,10 @@ t.test('10,000 tokens with unknown kids cause few reads, and valid sign-ins stil
   t.ok(provider.count('/jwks') <= allowed, `${provider.count('/jwks')} reads`)
 })
 
-t.test('100 concurrent sign-ins', async (t) => {
-  // The providers share this process and take most of the time.
-  const world = await startWorld(t, { limits: { total: 60_000 } })
+t.test('30 concurrent sign-ins', async (t) => {
+  const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
-  const users = Array.from({ length: 100 }, (_, i) => `user-${i}`)
+  const users = Array.from({ length: 30 }, (_, i) => `user-${i}`)
   for (const user of users) world.user(user, { memberOf: ['Viewer'] })
   const pages = await Promise.all(users.map((user) => world.signIn(world.browser(user))))
   t.same(
@@ -93,8 +93,8 @@ t.test('100 concurrent sign-ins', async (t) => {
   )
   t.equal(world.acme.count('/.well-known/openid-configuration'), 1)
   t.equal(world.acme.count('/jwks'), 1)
-  t.equal(world.seats.members.size, 100)
-  t.equal(new Set(pages.map(({ json }) => json.refresh_token)).size, 100)
+  t.equal(world.seats.members.size, 30)
+  t.equal(new Set(pages.map(({ json }) => json.refresh_token)).size, 30)
 })
 
 t.test('a sign-in begins on one instance and ends on another', async (t) => {
@@ -110,6 +110,7 @@ t.test('a sign-in begins on one instance and ends on another', async (t) => {
     query: answer.search.slice(1),
     rawHeaders: ['Cookie', `${name}=${value}`],
     body: null,
+    requestId: 'r',
   }
   t.match(await other.serve(request), { status: 200, body: { token_type: 'Bearer' } })
 })
@@ -130,9 +131,9 @@ t.test('a reload during a sign-in', async (t) => {
   await reloaded
 })
 
-/** The keys of a provider with a fake clock, and a verifier for tokens by each key. */
+/** The keys of a provider with a fake clock, and a verifier for tokens by each key. A read ends once `held` resolves. */
 async function keySet() {
-  const at = { now: 0, reads: 0, published: ['first'], delay: 0 }
+  const at = { now: 0, asked: 0, reads: 0, published: ['first'], held: Promise.resolve() }
   const pairs = new Map<string, Awaited<ReturnType<typeof generateKeyPair>>>()
   for (const kid of ['first', 'second']) pairs.set(kid, await generateKeyPair('ES256', { extractable: true }))
   const keys = new KeySet({
@@ -142,7 +143,7 @@ async function keySet() {
     fetch: async () => {
       at.reads++
       const published = at.published
-      await sleep(at.delay)
+      await at.held
       const jwks = published.map(async (kid) => ({
         ...(await exportJWK(pairs.get(kid)?.publicKey as CryptoKey)),
         kid,
@@ -154,6 +155,7 @@ async function keySet() {
   const verify = async (source: 'provider' | 'request', kid: string) => {
     const signer = pairs.get(kid)?.privateKey ?? pairs.get('first')?.privateKey
     const jws = await new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(signer as CryptoKey)
+    at.asked++
     return keys
       .with(source, (known) => jwtVerify(jws, known))
       .then(
@@ -193,15 +195,18 @@ for (const source of ['provider', 'request'] as const) {
     const { at, verify } = await keySet()
     await verify(source, 'first')
     at.published = ['second']
-    at.delay = 20
     at.now = 30_000
-    const clock = setInterval(() => at.now++, 1)
-    const results = [0, 1, 5, 10].map(async (later) => {
-      await sleep(later)
-      return verify(source, 'second')
-    })
+    const reading = Promise.withResolvers<void>()
+    at.held = reading.promise
+    const results = [verify(source, 'second')]
+    await until(() => at.reads === 2, 'a read of the keys')
+    for (let later = 0; later < 3; later++) {
+      at.now++
+      results.push(verify(source, 'second'))
+    }
+    await until(() => at.asked === 5, 'the last token')
+    reading.resolve()
     t.same(await Promise.all(results), ['good', 'good', 'good', 'good'])
-    clearInterval(clock)
     t.equal(at.reads, 2)
   })
 }
@@ -212,12 +217,15 @@ t.test(
     const { at, verify } = await keySet()
     await verify('request', 'first')
     at.now = 20 * 60_000
-    at.delay = 20
+    const held = Promise.withResolvers<void>()
+    at.held = held.promise
     const reading = verify('request', 'first')
+    await until(() => at.reads === 2, 'a read of the keys')
     at.now++
     const madeUp = verify('request', 'made up')
-    await reading
     at.published = ['second']
+    held.resolve()
+    await reading
     await madeUp
     at.now++
     t.equal(await verify('request', 'second'), 'good')

@@ -1,5 +1,6 @@
 /** Sign-in behind a real server: the endpoints, one page that requires sign-in, and one route for programs. */
 
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { verifyToken } from '../../src/decision/authn/token.ts'
 import { timeRefusal } from '../../src/decision/authn/claims.ts'
@@ -30,11 +31,13 @@ export function mount(server: Server, world: SignInWorld): void {
 
 async function serve(request: IncomingMessage, world: SignInWorld): Promise<Reply> {
   const { method = '', url = '', rawHeaders } = request
+  const requestId = randomUUID()
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = chunks.length === 0 ? null : Buffer.concat(chunks)
-  if (path.startsWith('/auth/oidc/')) return world.oidc.serve({ method, path, query, rawHeaders, body })
+  if (path.startsWith('/auth/oidc/'))
+    return world.oidc.serve({ method, path, query, rawHeaders, body, requestId })
   const caller = await authenticate(world, method, rawHeaders)
   if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }
   // The behaviour of `sign_in: acme` on a route.
@@ -44,7 +47,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
     path.startsWith('/pages/') &&
     isNavigation(method, rawHeaders)
   )
-    return world.oidc.signIn('acme', url, rawHeaders)
+    return world.oidc.signIn('acme', { target: url, rawHeaders, requestId })
   return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
 }
 

@@ -106,9 +106,10 @@ t.test('after ten minutes', async (t) => {
   refused(t, world, await browser.send(answer.href), 'from the future')
 })
 
-t.test('just before ten minutes', async (t) => {
+t.test('before ten minutes', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
-  world.ahead = 595_000
+  // What is left is for a slow machine.
+  world.ahead = 540_000
   const page = await browser.send(answer.href)
   t.not(page.json.code, 'input_invalid', 'the state is still valid')
 })
@@ -172,7 +173,14 @@ t.test('another instance can complete the sign-in, and each instance only once',
   const { world, browser, answer } = await begunWorld(t)
   const other = world.instance()
   const rawHeaders = ['Cookie', [...browser.cookies(world.origin)].map((pair) => pair.join('=')).join('; ')]
-  const ask = { method: 'GET', path: answer.pathname, query: answer.search.slice(1), rawHeaders, body: null }
+  const ask = {
+    method: 'GET',
+    path: answer.pathname,
+    query: answer.search.slice(1),
+    rawHeaders,
+    body: null,
+    requestId: 'r',
+  }
   const responses = await Promise.all([world.oidc, other, world.oidc, other].map((each) => each.serve(ask)))
   t.same(responses.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
   t.equal(world.acme.count('/token'), 1)

@@ -97,3 +97,21 @@ t.test('a blocked user does not sign in, and does again once unblocked', async (
   t.equal((await world.gateway.admin('DELETE', `/v1/blocks/${block.id}`)).status, 204)
   t.equal((await world.visitor('mallory').signIn()).status, 200)
 })
+
+t.test('each line that a sign-in causes has the id of its request', async (t) => {
+  world.user('nell', {})
+  const browser = world.visitor('nell')
+  const callback = (await browser.answer()).href
+  const signedIn = await browser.send(callback)
+  t.equal(world.events('signed_in').at(-1)?.['request_id'], signedIn.headers['x-request-id'])
+  const again = world.visitor('nell')
+  const begun = await again.answer()
+  begun.searchParams.delete('code')
+  begun.searchParams.set('error', 'access_denied')
+  const failed = await again.send(begun.href)
+  t.equal(failed.status, 401)
+  t.match(world.events('sign_in_failed').at(-1), {
+    tenant: 'acme',
+    request_id: failed.headers['x-request-id'],
+  })
+})
