@@ -3,7 +3,6 @@
  * round; what a crash loses is not written.
  */
 
-import { setTimeout } from 'node:timers/promises'
 import type { KeyUse, Store } from '../../seats-admin/index.ts'
 import type { Log } from '../telemetry/logger.ts'
 
@@ -49,10 +48,10 @@ export class KeyUseWriter {
   /** Writes all that waits, unless the store takes too long. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
-    const done = new AbortController()
-    const late = setTimeout(LAST_ROUND, undefined, { signal: done.signal }).catch(() => {})
-    await Promise.race([this.#last(), late])
-    done.abort()
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, LAST_ROUND)
+    await Promise.race([this.#last(), late.promise])
+    clearTimeout(timer)
   }
 
   async #last(): Promise<void> {

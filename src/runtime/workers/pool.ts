@@ -33,6 +33,8 @@ const STABLE = 10_000
 /** Milliseconds between liveness calls, and without a response before a worker is killed. */
 const PING_EVERY = 1000
 export const UNRESPONSIVE = 10_000
+/** The same before its first response: on a busy machine, a process takes this long to load its modules. */
+const STARTING = 60_000
 /** Tests set more, so that none of their workers is killed on a slow machine. */
 export const defaults = { unresponsive: UNRESPONSIVE }
 const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url))
@@ -134,16 +136,19 @@ export class Pool {
   /** A worker that does not respond would keep its connections waiting. */
   #watch(clusterWorker: Worker, channel: Channel): () => void {
     let respondedAt = performance.now()
+    let hasResponded = false
     let pingedAt = respondedAt
     const timer = setInterval(() => {
       const now = performance.now()
       // This process stood still itself: the missing response says nothing about the worker.
       if (now - pingedAt > 2 * PING_EVERY) respondedAt = now
       pingedAt = now
-      if (now - respondedAt > defaults.unresponsive) clusterWorker.process.kill('SIGKILL')
+      const patience = hasResponded ? defaults.unresponsive : Math.max(STARTING, defaults.unresponsive)
+      if (now - respondedAt > patience) clusterWorker.process.kill('SIGKILL')
       channel.call('alive').then(
         () => {
           respondedAt = performance.now()
+          hasResponded = true
         },
         () => {},
       )
