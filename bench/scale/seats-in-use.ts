@@ -3,7 +3,7 @@
  * instance with the same Seats.
  */
 
-import { until } from '../../test/support/servers/wait.ts'
+import { until } from '../../test/support/until.ts'
 import type { Deployment } from './deployment.ts'
 import { type ScaleGateway, type Sources, sourcesBetween } from './gateway.ts'
 import { type Request, send } from './requests.ts'
@@ -49,7 +49,7 @@ export async function measureInUse(
   await until(
     async () => (await lookupsOf(servers, deployment)) >= lookups + met.sources.store,
     () => 'the store does not count its lookups',
-    500,
+    { pause: 500 },
   )
   const kept = (await keysOf(servers)) - before
   const taken = (await redisNumber(redis, 'memory', 'used_memory')) - empty
@@ -92,7 +92,7 @@ async function settled(servers: Servers, wanted: number): Promise<void> {
     last = keys
     return still
   }
-  await until(comesToRest, () => 'Redis does not come to rest', 500)
+  await until(comesToRest, () => 'Redis does not come to rest', { pause: 500 })
 }
 
 async function lookupsOf({ postgres }: Servers, { name }: Deployment): Promise<number> {

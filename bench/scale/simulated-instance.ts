@@ -18,7 +18,7 @@ import { RedisBus } from '../../src/redis/bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
-import { until } from '../../test/support/servers/wait.ts'
+import { until } from '../../test/support/until.ts'
 import { CountingBus } from './counting-bus.ts'
 
 /** Of the first reading. */

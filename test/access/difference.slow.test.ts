@@ -1,4 +1,4 @@
-/** Thousands of random pairs of route tables: the exact difference and brute force over the decision engine find the same. */
+/** Hundreds of random pairs of route tables: the exact difference and brute force over the decision engine find the same. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,26 +6,24 @@ import { faultsOf } from './compare.ts'
 import { differences } from '../../src/access/difference.ts'
 import { EVERY_HOST, everyPath, hostPairs, pairs } from './random-tables.ts'
 
-t.setTimeout(900_000)
-
 const seed = Date.now() % 2 ** 31
 
 t.test(`seed ${seed}`, async (t) => {
   const paths = everyPath(3)
   const checked = fc.check(
     fc.property(pairs(3), (pair) => faultsOf(pair, paths).length === 0),
-    { numRuns: 10_000, seed },
+    { numRuns: 600, seed },
   )
   t.notOk(checked.failed, fc.defaultReportMessage(checked) ?? 'no counterexample')
-  t.equal(checked.numRuns, 10_000)
+  t.equal(checked.numRuns, 600)
 })
 
 t.test(`with hosts, seed ${seed}`, async (t) => {
   const paths = everyPath(2)
   const checked = fc.check(
     fc.property(hostPairs(2), (pair) => faultsOf(pair, paths, differences, EVERY_HOST).length === 0),
-    { numRuns: 2000, seed },
+    { numRuns: 150, seed },
   )
   t.notOk(checked.failed, fc.defaultReportMessage(checked) ?? 'no counterexample')
-  t.equal(checked.numRuns, 2000)
+  t.equal(checked.numRuns, 150)
 })

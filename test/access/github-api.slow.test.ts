@@ -3,7 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { CONFIG, folderWith, seatgate } from '../cli/command-line.ts'
+import { CONFIG, folderWith } from '../cli/command-line.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { GITHUB, isOneScreen, pathOf } from './descriptions.ts'
 
 const found = pathOf(GITHUB)
@@ -12,7 +13,7 @@ t.test('GitHub', { skip: found === null ? `${GITHUB.package} can't be fetched` :
   const config = CONFIG.replaceAll('trainings', 'github')
   const cwd = folderWith(t, { 'gateway.config.yaml': config, 'routes/x.txt': '' })
   const source = found ?? ''
-  const run = (...args: string[]) => seatgate(cwd, args, { ACME_SECRET: '' })
+  const run = (...args: string[]) => seatgateHere(cwd, args, { ACME_SECRET: '' })
   const imported = (...args: string[]) =>
     run('import', 'openapi', source, '--upstream', 'github', '--out', 'routes/github.yaml', ...args)
 

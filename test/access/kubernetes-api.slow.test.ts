@@ -3,7 +3,8 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { CONFIG, folderWith, seatgate } from '../cli/command-line.ts'
+import { CONFIG, folderWith } from '../cli/command-line.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { isOneScreen, KUBERNETES, pathOf } from './descriptions.ts'
 
 const found = pathOf(KUBERNETES)
@@ -26,7 +27,7 @@ t.test(
     const source = found ?? ''
     const config = CONFIG.replaceAll('trainings', 'kubernetes')
     const cwd = folderWith(t, { 'gateway.config.yaml': config, 'routes/x.txt': '' })
-    const run = (...args: string[]) => seatgate(cwd, args, { ACME_SECRET: '' })
+    const run = (...args: string[]) => seatgateHere(cwd, args, { ACME_SECRET: '' })
     const table = join(cwd, 'routes/kubernetes.yaml')
     const imported = (...args: string[]) =>
       run('import', 'openapi', source, '--upstream', 'kubernetes', '--out', table, ...args)

@@ -8,7 +8,7 @@ import { type ErrorCode, Refusal } from '../../src/model/errors.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
 
-export type LineOf = (evaluation: Evaluation | null, method: string, later?: ErrorCode | null) => string
+type LineOf = (evaluation: Evaluation | null, method: string, later?: ErrorCode | null) => string
 
 /** @returns makes a line; `later` is the code of a refusal behind the decision */
 export async function logLines(t: Test): Promise<LineOf> {

@@ -19,7 +19,7 @@ export const TENANT = 'acme'
 export const SPACES = ['main', 'dev', 'admin', 'else']
 const PERMISSIONS = ['p:q', 'r:s', 'a:b', '*', 'seats:list', 'access:read']
 
-export interface KeyInput {
+interface KeyInput {
   readonly seats: readonly number[]
   readonly state: 'valid' | 'revoked' | 'expired'
 }

@@ -6,9 +6,10 @@ import { Worker } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
-import { eventually, Wire } from '../proxy/support.ts'
 import { openListener } from '../support/listener.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 /** ms: only a fault makes a worker take this long. */
 const PATIENCE = 30_000
@@ -58,10 +59,10 @@ t.test('a connection with an unread request is not evicted for another one', asy
   )
   const messages: string[] = []
   worker.on('message', (text: string) => messages.push(text))
-  await eventually(() => messages.length >= 8)
+  await until(() => messages.length >= 8, 'the first responses')
   worker.postMessage('go')
   block()
-  await eventually(() => messages.length >= 16)
+  await until(() => messages.length >= 16, 'the second responses')
   const second = messages.slice(8).sort()
   t.same(
     second,
@@ -115,10 +116,10 @@ t.test('a handshake whose client has ended its side is not forwarded', async (t)
   const world = await startWorld(t, {
     answer: (request, response) => void (request.url === '/docs/slow' ? held.push(response) : response.end()),
   })
-  const wire = new Wire(world.port)
+  const wire = new RawClient(world.port)
   wire.socket.setNoDelay(true)
   wire.send('GET /docs/slow HTTP/1.1\r\nHost: a\r\n\r\n')
-  await eventually(() => held.length === 1)
+  await until(() => held.length === 1, 'the request at the upstream')
   const handshake =
     'GET /docs/ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
     'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'

@@ -8,10 +8,11 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
-import { portOf, Wire } from '../proxy/support.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { portOf } from '../proxy/support.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
-import { until } from '../runtime/workers/support.ts'
+import { until } from '../support/until.ts'
 
 interface Seen {
   text: string
@@ -62,10 +63,10 @@ const FRAMINGS = {
 let seats = 0
 
 /** An upload that its client has begun, and the id of the Seat that allows it. */
-async function begin(world: World, framing: string): Promise<{ wire: Wire; seat: string }> {
+async function begin(world: World, framing: string): Promise<{ wire: RawClient; seat: string }> {
   const name = `Uploader ${++seats}`
   const seat = await world.seat(name, ['s1'], ['trainings:create'])
-  const wire = new Wire(world.port)
+  const wire = new RawClient(world.port)
   const token = await world.token([`s1:${name}`])
   wire.send(
     `POST /v1/trainings HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nSpace: s1\r\n${framing}`,
@@ -73,7 +74,7 @@ async function begin(world: World, framing: string): Promise<{ wire: Wire; seat:
   return { wire, seat }
 }
 
-const CUTS: Record<string, (wire: Wire, world: World, seat: string) => Promise<void>> = {
+const CUTS: Record<string, (wire: RawClient, world: World, seat: string) => Promise<void>> = {
   'the client closes': async ({ socket }) => void socket.end(),
   'the client resets': async ({ socket }) => void socket.resetAndDestroy(),
   'the Seat is deleted': async (wire, world, seat) => {
@@ -92,9 +93,9 @@ for (const tls of [false, true]) {
       for (const [how, cut] of Object.entries(CUTS)) {
         const count = seen.length
         const { wire, seat } = await begin(world, bytes)
-        await until(() => seen[count]?.text.includes('abcde') === true)
+        await until(() => seen[count]?.text.includes('abcde') === true, 'the upload')
         await cut(wire, world, seat)
-        await until(() => seen[count]?.end !== '')
+        await until(() => seen[count]?.end !== '', 'its end')
         t.equal(seen[count]?.end, 'RST', `${framing}: ${how}`)
         wire.socket.destroy()
       }
@@ -106,9 +107,9 @@ t.test('complete requests end as before', async (t) => {
   const { seen, options } = await startReader(t, false)
   const world = await startWorld(t, options)
   const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')
-  await until(() => seen[0]?.text.includes('abcde') === true)
+  await until(() => seen[0]?.text.includes('abcde') === true, 'the upload')
   wire.socket.destroy()
-  await until(() => seen[0]?.end !== '')
+  await until(() => seen[0]?.end !== '', 'its end')
   t.equal(seen[0]?.end, 'FIN')
 })
 
@@ -118,6 +119,7 @@ from wsgiref.simple_server import make_server, WSGIRequestHandler
 class Quiet(WSGIRequestHandler):
     def log_message(self, *args): pass
 def application(environ, start_response):
+    print('reads', flush=True)
     body = environ['wsgi.input'].read(int(environ['CONTENT_LENGTH']))
     print('ran with', len(body), flush=True)
     start_response('200 OK', [])
@@ -136,7 +138,7 @@ t.test('a WSGI server does not run its application with a partial body', async (
   })
   python.stdout.on('data', (chunk) => (output += chunk))
   t.teardown(() => python.kill())
-  await until(() => failed || output.includes('\n'))
+  await until(() => failed || output.includes('\n'), 'the WSGI server')
   if (failed) {
     t.pass('python3 is not installed')
     return
@@ -146,11 +148,10 @@ t.test('a WSGI server does not run its application with a partial body', async (
   let cuts = 0
   for (const end of ['end', 'resetAndDestroy'] as const) {
     const { wire } = await begin(world, FRAMINGS.sized)
-    // The application is waiting for the rest of the body.
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await until(() => output.split('reads').length === cuts + 2, 'the application, which waits for the rest')
     wire.socket[end]()
     cuts++
-    await until(() => world.log().filter(({ aborted }) => aborted === true).length === cuts)
+    await until(() => world.log().filter(({ aborted }) => aborted === true).length === cuts, 'the log line')
   }
   // It serves one connection at a time, so the earlier ones have ended.
   const { wire } = await begin(world, 'Content-Length: 5\r\n\r\nabcde')

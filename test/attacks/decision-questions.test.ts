@@ -1,8 +1,8 @@
 /** Attacks by a client behind another proxy, which passes the client's fields on to the decision listener. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { forwardFields, nginxFields, startAsking } from '../external-authorization/support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const { ask, key, port, world } = await startAsking(t)
 
@@ -60,12 +60,12 @@ t.test('forged addresses do not replace the one that the asking proxy adds', asy
 t.test('a long body of a question does not stay on the connection', async (t) => {
   const hidden = 'GET /auth/nginx HTTP/1.1\r\nHost: hidden\r\n\r\n'
   const head = (more: string) => `POST /auth/envoy/open HTTP/1.1\r\nHost: api\r\n${more}\r\n`
-  const short = await raw(
+  const short = await roundTrip(
     port,
     `${head(`Connection: close\r\nContent-Length: ${hidden.length}\r\n`)}${hidden}`,
   )
   t.equal(short.match(/HTTP\/1\.1 /g)?.length, 1, 'the body is no request')
-  const long = await raw(port, head('Content-Length: 100000000\r\n') + 'x'.repeat(300_000))
+  const long = await roundTrip(port, head('Content-Length: 100000000\r\n') + 'x'.repeat(300_000))
   t.equal(long.match(/HTTP\/1\.1 200/g)?.length, 1, 'answered once, then closed')
   t.equal(world.upstream.seen.length, 0)
 })

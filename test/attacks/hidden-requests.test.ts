@@ -2,8 +2,8 @@
 
 import { connect } from 'node:net'
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const world = await startWorld(t)
 
@@ -34,7 +34,7 @@ t.test('nothing behind it is forwarded', async (t) => {
   const hidden = 'POST /open HTTP/1.1\r\nHost: a\r\nX-Hidden: yes\r\nContent-Length: 2\r\n\r\nhi'
   for (const [name, bytes] of Object.entries(closing)) {
     await warm()
-    await raw(world.port, bytes + hidden)
+    await roundTrip(world.port, bytes + hidden)
     await warm()
     const slipped = world.upstream.seen.filter((seen) => seen.headers['x-hidden'] !== undefined)
     t.same(slipped, [], name)
@@ -45,7 +45,7 @@ t.test('nothing behind it changes a Seat', async (t) => {
   for (const [name, bytes] of Object.entries(closing)) {
     const id = await world.seat(`Seat ${name}`, ['s1'], ['a:b'])
     const key = `x-api-key: ${world.keys.acme}\r\nSpace: admin\r\n`
-    await raw(world.port, `${bytes}DELETE /v1/seats/${id} HTTP/1.1\r\nHost: a\r\n${key}\r\n`)
+    await roundTrip(world.port, `${bytes}DELETE /v1/seats/${id} HTTP/1.1\r\nHost: a\r\n${key}\r\n`)
     t.equal((await world.admin('GET', `/v1/seats/${id}`)).status, 200, name)
   }
 })

@@ -1,8 +1,8 @@
 /** A request cannot reach the entries of another host by an unusual spelling of its own. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const table = (head: string, route: string) => `${head}\nupstream: main\nroutes:\n  GET ${route}: public\n`
 
@@ -16,7 +16,7 @@ const world = await startWorld(t, { routes: OTHERS, tables: TABLES })
 const withoutHosts = await startWorld(t, { routes: OTHERS })
 
 async function statusOf(world: World, head: string): Promise<number> {
-  const answer = await raw(world.port, `${head}\r\nConnection: close\r\n\r\n`)
+  const answer = await roundTrip(world.port, `${head}\r\nConnection: close\r\n\r\n`)
   return Number(answer.slice(9, 12))
 }
 
@@ -138,7 +138,7 @@ t.test('a named host never falls back, also where its table has other methods', 
   t.equal(await statusOf(world, to('api.example.com', '/b')), 404)
   t.equal(await statusOf(world, post('x.example.com', '/b')), 200)
   t.equal(await statusOf(world, post('other', '/b')), 200)
-  const refused = await raw(world.port, `${post('api.example.com', '/a')}\r\nConnection: close\r\n\r\n`)
+  const refused = await roundTrip(world.port, `${post('api.example.com', '/a')}\r\nConnection: close\r\n\r\n`)
   t.match(refused, /\r\nAllow: GET, HEAD\r\n/)
 })
 

@@ -24,7 +24,7 @@ t.test('strings larger than a limit take no memory', async (t) => {
     literal(0x40, 'a', text),
   ]
   const before = held(await collected())
-  for (let i = 0; i < 30; i++) {
+  for (let i = 0; i < 6; i++) {
     const block = blocks[i % blocks.length] ?? Buffer.alloc(0)
     t.equal(
       decoder.decode(block, LIMITS, () => t.fail('passed on')),
@@ -36,7 +36,7 @@ t.test('strings larger than a limit take no memory', async (t) => {
 })
 
 t.test('the dynamic table holds no more than its bytes', async (t) => {
-  const decoders = Array.from({ length: 100 }, () => new HpackDecoder(4096))
+  const decoders = Array.from({ length: 50 }, () => new HpackDecoder(4096))
   const before = held(await collected())
   for (const decoder of decoders)
     for (let i = 0; i < 200; i++)
@@ -45,6 +45,6 @@ t.test('the dynamic table holds no more than its bytes', async (t) => {
         Buffer.concat([literal(0x40, `${i}`, 'x'.repeat(i * 15)), Buffer.alloc(1000, indexed(2))]),
       )
   const each = (held(await collected()) - before) / decoders.length
-  t.equal(decoders.length, 100)
+  t.equal(decoders.length, 50)
   t.ok(each < MAX_TABLE, `${each} bytes a table`)
 })

@@ -4,22 +4,24 @@
  */
 
 import t from 'tap'
-import { holdTime } from '../proxy/held-time.ts'
-import { eventually, get, roundTrip, Wire } from '../proxy/support.ts'
+import { holdTime } from '../support/held-time.ts'
+import { get } from '../proxy/support.ts'
 import { answer, data, frame, headers, number, RST_STREAM, serveFrames } from '../proxy/http2/raw.ts'
 import { front2 } from '../proxy/http2/support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 t.test('a client leaves a response of many small frames', async (t) => {
   const { port, connections } = await serveFrames(t, (connection, stream) => {
     if (stream === 1) connection.send(headers(stream, [':status', '200']), data(stream, 'a'))
   })
   const { port: gatewayPort } = await front2(t, port)
-  const leaving = new Wire(gatewayPort).send(get())
+  const leaving = new RawClient(gatewayPort).send(get())
   await leaving.until('a')
-  const staying = new Wire(gatewayPort).send(get())
-  await eventually(() => connections[0]?.count(1) === 2)
+  const staying = new RawClient(gatewayPort).send(get())
+  await until(() => connections[0]?.count(1) === 2, 'the second stream')
   leaving.socket.destroy()
-  await eventually(() => connections[0]?.count(RST_STREAM) === 1)
+  await until(() => connections[0]?.count(RST_STREAM) === 1, 'the reset of the stream')
   for (let i = 0; i < 20; i++)
     connections[0]?.send(Buffer.concat(Array.from({ length: 500 }, () => data(1, 'x'))))
   connections[0]?.send(answer(3))

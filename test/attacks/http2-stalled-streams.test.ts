@@ -7,7 +7,7 @@ import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { acceptor, answer, authority, certificate, openSecured } from '../http/server/tls-support.ts'
-import { holdTime } from '../proxy/held-time.ts'
+import { holdTime } from '../support/held-time.ts'
 import { GET, POST, RawHttp2 } from '../support/raw-http2.ts'
 
 const a = certificate(['a.example'])

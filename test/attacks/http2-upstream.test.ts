@@ -4,7 +4,7 @@
  */
 
 import t, { type Test } from 'tap'
-import { codeOf, get, roundTrip } from '../proxy/support.ts'
+import { codeOf, get } from '../proxy/support.ts'
 import {
   ACK,
   answer,
@@ -28,6 +28,7 @@ import {
   WINDOW_UPDATE,
 } from '../proxy/http2/raw.ts'
 import { front2 } from '../proxy/http2/support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const OK = [':status', '200']
 type Attack = (stream: number) => readonly Buffer[]

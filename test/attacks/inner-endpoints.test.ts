@@ -15,7 +15,7 @@ import { callbackOf, HostileProvider } from '../oidc/hostile-provider.ts'
 import { NameServer } from '../oidc/name-server.ts'
 import { SELF_SIGNED } from '../oidc/self-signed.ts'
 import { startWorld } from '../oidc/world.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const DISCOVERED = [
   'token_endpoint',

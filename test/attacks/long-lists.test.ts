@@ -10,9 +10,11 @@ import { isAtNonCanonicalHost } from '../../src/oidc/sign-in/redirect.ts'
 import { foldName } from '../../src/proxy/header-rules.ts'
 import { fieldTable } from '../support/field-table.ts'
 import { requestHeaderRules } from '../../src/proxy/request-header-rules.ts'
-import { codeOf, Wire } from '../proxy/support.ts'
+import { codeOf } from '../proxy/support.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
+import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 const ALL = 31 * 1024
 const get = (...lines: string[]) => ['GET /docs/a HTTP/1.1', 'Host: a', ...lines, '', ''].join('\r\n')
@@ -22,7 +24,7 @@ const list = (count: number, separator = ', ') =>
 const world = await startWorld(t)
 
 async function answerTo(port: number, request: string): Promise<string> {
-  const wire = new Wire(port).send(request)
+  const wire = new RawClient(port).send(request)
   const answer = await wire.until(/"ok":true}|"request_id":"[^"]*"}/)
   wire.socket.destroy()
   return answer
@@ -95,7 +97,7 @@ t.test('handshakes', async (t) => {
       [65, 400],
       [64, 101],
     ] as const) {
-      const client = new RawClient(world.port).write(handshake('/ws', [`${name}: ${list(count)}`]))
+      const client = new WebSocketClient(world.port).send(handshake('/ws', [`${name}: ${list(count)}`]))
       await until(() => client.status !== 0, 'an answer')
       t.equal(client.status, status, `${name} of ${count}`)
       client.socket.destroy()

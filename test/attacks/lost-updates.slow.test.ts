@@ -5,7 +5,7 @@ import { adminRequest, startFleet } from '../fleet/fleet.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 
-const WRITERS = 50
+const WRITERS = 20
 
 type Send = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>
 

@@ -4,12 +4,12 @@ import t, { type Test } from 'tap'
 import { RateLimiter } from '../../src/decision/limits/rate-limiter.ts'
 import { TokenLender } from '../../src/redis/token-lender.ts'
 import { routeWith } from '../decision/limits/fleet-model.ts'
-import { sendHandshake, startWebSocketUpstream, until } from '../websocket/support.ts'
+import { sendHandshake, startWebSocketUpstream } from '../websocket/support.ts'
 import { startGrpcWorld } from '../grpc/world.ts'
 import { pathOf } from '../grpc/service.ts'
 import { Client } from '../support/client.ts'
 import { startRedis } from '../support/servers/redis.ts'
-import { until as ready } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const LIMITS =
@@ -100,10 +100,7 @@ t.test('calls of gRPC over HTTP/2 take a token each, and are told when to come b
 t.test('a key that is revoked while tokens are asked for opens nothing', async (t) => {
   const redis = await startRedis(t)
   const world = await startWorld(t, { routes: ROUTES, top: [LIMITS, `redis: ${redis.url}`] })
-  await ready(
-    async () => (await readiness(world))['redis'] === 'ok',
-    () => 'Redis is not ready',
-  )
+  await until(async () => (await readiness(world))['redis'] === 'ok', 'Redis')
   await world.seat('Any', ['main'], ['trainings:list'])
   const made = await world.admin('POST', '/v1/api-keys', { name: 'short', seats: ['Any'] })
   t.equal(made.status, 200, made.body)

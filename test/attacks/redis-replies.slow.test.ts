@@ -5,7 +5,7 @@
  */
 
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { fuzz } from '../redis/fuzz/fuzz.ts'
 import { startModes } from '../redis/fuzz/modes.ts'
 import { BROKEN, KINDS, RESP3 } from '../redis/fuzz/replies.ts'
@@ -39,7 +39,7 @@ t.test('from the first command on', async (t) => {
 
   await t.test('any reply to any command', async (t) => {
     const found = await Promise.all(
-      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: 30, seed: 1 + at })),
+      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: 15, seed: 1 + at })),
     )
     for (const { faults, requests, writes, grown } of found) {
       t.same(faults, [], 'no exit, and no 503 while the store is available')

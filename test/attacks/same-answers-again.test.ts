@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { fieldsOf, front, get, serveRaw, Wire } from '../proxy/support.ts'
+import { fieldsOf, front, get, serveRaw } from '../proxy/support.ts'
 import { Reading } from './response-heads.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 const LINES = [
   ...[
@@ -113,7 +114,7 @@ t.test('each client gets the lines of its own response', async (t) => {
     socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${rest.shift()?.join('\r\n')}\r\n\r\n1`))
   })
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort)
+  const wire = new RawClient(gatewayPort)
   t.teardown(() => wire.socket.destroy())
   for (const [at, [, passes]] of ANSWERS.entries()) {
     wire.received = ''
@@ -152,7 +153,7 @@ t.test('one repeated response, to clients of different kinds', async (t) => {
   }
   for (let round = 0; round < 4; round++)
     for (const [line, expected] of Object.entries(of)) {
-      const wire = new Wire(gatewayPort).send(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)
+      const wire = new RawClient(gatewayPort).send(`${line}\r\nHost: a\r\nConnection: close\r\n\r\n`)
       t.match(await wire.ended, expected, line)
     }
   t.equal(connections, 1)
@@ -178,7 +179,7 @@ t.test('an incomplete or malformed line behind lines that were valid before', as
     const { port: gatewayPort } = await front(t, port)
     const statuses: string[] = []
     for (let i = 0; i < 3; i++) {
-      const wire = new Wire(gatewayPort).send(get())
+      const wire = new RawClient(gatewayPort).send(get())
       statuses.push((await wire.ended).slice(9, 12))
     }
     t.same(statuses, ['200', '200', '502'], JSON.stringify(bad))

@@ -1,12 +1,12 @@
 /** The cached headers of the last request on a connection never decide about the next one. */
 
 import t, { type Test } from 'tap'
-import { Wire } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 /** Sends requests in sequence on one connection; returns each status and the headers that the upstream received. */
 async function asking(t: Test, world: World, host = () => 'a', from?: string) {
-  const wire = new Wire(world.port, from)
+  const wire = new RawClient(world.port, { from })
   t.teardown(() => wire.socket.destroy())
   return async (line: string, headers: string) => {
     wire.received = ''

@@ -8,9 +8,9 @@ import t, { type Test } from 'tap'
 import { HEADER, keyFile, newKey, verified } from '../identity/support.ts'
 import { ask, authority, openSession } from '../http2/support.ts'
 import { serve2 } from '../proxy/http2/support.ts'
-import { raw } from '../support/client.ts'
 import { type Seen, startWorld, type World, type WorldOptions } from '../support/world.ts'
-import { handshake, RawClient, startWebSocketUpstream } from '../websocket/support.ts'
+import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const KEYS = '/.well-known/seatgate/jwks.json'
 const CUSTOM = 'x-acme-identity'
@@ -135,7 +135,7 @@ t.test('a handshake of a WebSocket', async (t) => {
   const forged = spellingsOf(CUSTOM).map((name) => `${name}: eyJmb3JnZWQ.e30.`)
   for (const path of ['/mine', '/open']) {
     const lines = [`Authorization: ${authorization}`, ...forged]
-    const client = await new RawClient(world.port).write(handshake(path, lines)).opened()
+    const client = await new WebSocketClient(world.port).send(handshake(path, lines)).opened()
     const { request } = upstream.sockets.at(-1) ?? {}
     t.notOk(request?.rawHeaders.some((text) => text.includes('eyJmb3JnZWQ')))
     const value = request?.headers[CUSTOM]
@@ -190,7 +190,7 @@ t.test('the keys: for anyone, without a private part, and for no other method', 
   const head = await world.client.send('HEAD', KEYS)
   t.strictSame([head.status, head.body, head.headers['content-length']], [200, '', headers['content-length']])
   t.equal((await world.client.send('POST', KEYS)).status, 405)
-  const odd = await raw(
+  const odd = await roundTrip(
     world.port,
     `GET ${KEYS.replace('seatgate', '%73eatgate')} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
   )

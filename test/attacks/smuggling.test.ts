@@ -1,8 +1,8 @@
 /** Requests that two parsers read differently: refused, the connection closed, nothing forwarded. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const world = await startWorld(t)
 
@@ -48,7 +48,7 @@ const cases: Record<string, string> = {
 
 t.test('each is 400 request_malformed, and the connection closes', async (t) => {
   for (const [name, bytes] of Object.entries(cases)) {
-    const answer = await raw(world.port, bytes)
+    const answer = await roundTrip(world.port, bytes)
     t.match(answer, /^HTTP\/1\.1 400 /, name)
     t.match(answer, '"code":"request_malformed"', name)
     t.match(answer, /connection: close/i, name)
@@ -65,7 +65,7 @@ t.test('a hidden request behind a refused one gets no response', async (t) => {
     cases['Content-Length and Transfer-Encoding'],
     cases['two Hosts'],
   ]) {
-    const answer = await raw(world.port, `${bytes}${hidden}`)
+    const answer = await roundTrip(world.port, `${bytes}${hidden}`)
     t.equal(answer.split('HTTP/1.1 ').length, 2)
   }
   t.equal(world.upstream.seen.length, 0)
@@ -78,7 +78,7 @@ t.test('CVE-2026-29057: a chunked DELETE is one request upstream, body and all',
   const inner = 'GET /v1/admin HTTP/1.1\r\nHost: a\r\nX-Seatgate-User: root\r\n\r\n'
   for (const method of ['DELETE', 'OPTIONS', 'GET']) {
     const chunk = `${inner.length.toString(16)}\r\n${inner}\r\n0\r\n\r\n`
-    const answer = await raw(
+    const answer = await roundTrip(
       world.port,
       `${method} /open HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${chunk}`,
     )
@@ -90,7 +90,7 @@ t.test('CVE-2026-29057: a chunked DELETE is one request upstream, body and all',
 
 t.test('GET with a Trailer header neither hangs nor crashes', async (t) => {
   const extra = 'Trailer: X\r\nTE: trailers\r\nKeep-Alive: x=1\r\nConnection: close\r\n'
-  const answer = await raw(world.port, `GET /docs/a HTTP/1.1\r\nHost: a\r\n${extra}\r\n`)
+  const answer = await roundTrip(world.port, `GET /docs/a HTTP/1.1\r\nHost: a\r\n${extra}\r\n`)
   t.match(answer, /^HTTP\/1\.1 200 /)
   t.equal((await world.client.send('GET', '/docs/a')).status, 200)
 })

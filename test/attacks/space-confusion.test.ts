@@ -1,8 +1,8 @@
 /** A request cannot name one space to the gateway and another to the upstream. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const table = (space: string, path: string, more = '') =>
   `${more}space: ${space}\nupstream: main\nroutes:\n  GET ${path}: docs:read\n`
@@ -28,7 +28,7 @@ async function ask(target: string, ...lines: readonly string[]): Promise<string>
   const host = lines.some((line) => line.startsWith('Host:')) ? [] : ['Host: a']
   const head = [`GET ${target} HTTP/1.1`, ...host, `Authorization: Bearer ${token}`, ...lines]
   const before = world.upstream.seen.length
-  const answer = await raw(world.port, `${head.join('\r\n')}\r\nConnection: close\r\n\r\n`)
+  const answer = await roundTrip(world.port, `${head.join('\r\n')}\r\nConnection: close\r\n\r\n`)
   const seen = world.upstream.seen[before]
   if (seen !== undefined) return `200 ${seen.headers['x-seatgate-space']}`
   return JSON.parse(answer.slice(answer.indexOf('{'))).code

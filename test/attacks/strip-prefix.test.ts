@@ -4,8 +4,8 @@
  */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const TABLES = {
   'code.yaml': `prefix: /code
@@ -23,7 +23,7 @@ const world = await startWorld(t, { routes: ['GET /other: public'], tables: TABL
 /** What reached the upstream; the status where nothing did. */
 async function sent(world: World, target: string): Promise<string | number> {
   const before = world.upstream.seen.length
-  const answer = await raw(world.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
+  const answer = await roundTrip(world.port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
   return world.upstream.seen[before]?.url ?? Number(answer.slice(9, 12))
 }
 
@@ -76,7 +76,7 @@ t.test('no spelling gets past the prefix', async (t) => {
 
 t.test('no header of the client is taken for a prefix', async (t) => {
   const head = 'GET /code/a HTTP/1.1\r\nHost: a\r\nX-Forwarded-Prefix: /evil\r\nX-Original-URL: /admin/1'
-  await raw(world.port, `${head}\r\nConnection: close\r\n\r\n`)
+  await roundTrip(world.port, `${head}\r\nConnection: close\r\n\r\n`)
   const seen = world.upstream.seen.at(-1)
   t.equal(seen?.url, '/a')
   t.equal(seen?.headers['x-forwarded-prefix'], undefined)

@@ -1,17 +1,16 @@
 /** WebSockets are opened up to the limit: neither other requests nor other callers are blocked. */
 
 import t, { type Test } from 'tap'
-import { Wire } from '../proxy/support.ts'
-import { until as patiently } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { metric } from '../runtime/workers/support.ts'
 import {
-  type RawClient,
+  type WebSocketClient,
   sendHandshake,
   startWebSocketUpstream,
   type UpstreamBehaviour,
-  until,
 } from '../websocket/support.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 async function start(
   t: Test,
@@ -25,7 +24,7 @@ async function start(
     target: upstream.url,
     top: [`limits: { ${limits} }`, ...top],
   })
-  const clients: RawClient[] = []
+  const clients: WebSocketClient[] = []
   t.teardown(() => clients.forEach(({ socket }) => socket.destroy()))
   const shakes = async (count: number, path: string, lines: readonly string[] = []): Promise<number[]> => {
     const some = Array.from({ length: count }, () => sendHandshake(world.port, path, lines))
@@ -53,14 +52,14 @@ t.test('at the limit for WebSockets, other requests are still served', async (t)
     /\r\nRetry-After: 1\r\n[\s\S]*"code":"unavailable"/,
   )
   for (let i = 0; i < 20; i++) {
-    const wire = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+    const wire = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
     t.match(await wire.until('plain'), /^HTTP\/1\.1 200/)
   }
   t.equal(await metric(world, 'seatgate_websockets_open'), 18)
   // One that ends makes room for one.
   clients.find(({ open }) => open)?.socket.destroy()
   await until(() => clients.filter(({ closed }) => closed).length === 15, 'its end')
-  await patiently(
+  await until(
     async () => count(await shakes(1, '/open'), 101) === 1,
     () => 'there is no room',
   )
@@ -123,7 +122,7 @@ t.test('a refused handshake takes its place no longer than its client stays', as
     t.same(await shakes(2, '/mine', alice), [403, 403])
     for (const { socket } of clients.splice(0)) socket.end()
     await until(() => left === round * 2, 'the end at the upstream')
-    await patiently(
+    await until(
       async () => (await metric(world, 'seatgate_requests_in_flight')) === 0,
       () => 'requests are in flight',
     )

@@ -24,6 +24,6 @@ const STAGES = [
 ]
 
 t.test('npm run bench:micro', async (t) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [MICRO])
+  const { stdout } = await promisify(execFile)(process.execPath, [MICRO, '--rounds', '1'])
   for (const stage of STAGES) t.match(stdout, new RegExp(`^\\| ${stage} \\| [\\d,]+ ns \\|$`, 'm'))
 })

@@ -2,28 +2,29 @@
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { spawn } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { openStore, type Writer } from '../../seats-admin/index.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { chainOf, faultsOf } from '../seats-admin/store/audit-chain.ts'
 import { ADMIN, done, writer } from '../seats-admin/store/conformance.ts'
-import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const FILES = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
 const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
 
 async function storeIn(t: Test, cwd: string) {
-  const store = await openStore({ kind: 'sqlite', path: join(cwd, 'seatgate.db'), timeout: 20_000 })
+  const store = await openStore({ kind: 'sqlite', path: join(cwd, 'seatgate.db'), timeout: 60_000 })
   t.teardown(() => store.close())
   return store
 }
 
 t.test('list, export, verify', async (t) => {
   const cwd = folderWith(t, FILES)
-  const run = (...args: string[]) => seatgate(cwd, ['audit', ...args, '--tenant', 'acme'])
+  const run = (...args: string[]) => seatgateHere(cwd, ['audit', ...args, '--tenant', 'acme'])
   t.match(await run('list'), { code: 1, err: /no store/ })
   const store = await storeIn(t, cwd)
   t.match(await run('list'), { code: 0, out: 'no entries\n' })
@@ -83,7 +84,7 @@ t.test('list, export, verify', async (t) => {
       findings: [],
     })
     const path = join(cwd, 'seatgate.db')
-    using database = new DatabaseSync(path, { timeout: 5000 })
+    using database = new DatabaseSync(path, { timeout: 60_000 })
     database.exec(`UPDATE audit SET actor_id = 'eve' WHERE seq = 100; DELETE FROM audit WHERE seq = 7`)
     const found = await run('verify')
     t.match(found, { code: 3, out: /not intact:\n {2}entry 7 is missing\n {2}entry 100 was changed/ })
@@ -116,37 +117,27 @@ t.test('list, export, verify', async (t) => {
 t.test('bootstrap --repair lets a locked-out administrator in, at once', async (t) => {
   const cwd = folderWith(t, FILES)
   const store = await storeIn(t, cwd)
-  const { key } = JSON.parse((await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
-  const env = { ...process.env, ACME_SECRET: SECRET }
-  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  let out = ''
-  const url = await new Promise<string>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-      const found = /listening on (http:\S+) \(front/.exec(out)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-  })
+  const { key } = JSON.parse((await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
+  const { origin } = await startGatewayProcess(t, { folder: cwd })
   const status = async () =>
-    (await fetchConforming(`${url}/v1/seats`, { headers: { 'x-api-key': key, space: 'admin' } })).status
+    (await fetchConforming(`${origin}/v1/seats`, { headers: { 'x-api-key': key, space: 'admin' } })).status
   t.equal(await status(), 200)
   const { seat } = (await store.seatByName('acme', 'admin')).value
   const stranger = writer({ ...ADMIN, space: 'elsewhere' })
   done(await store.updateSeat(stranger, seat?.id ?? '', { spaces: [], permissions: ['a:b'] }))
-  while ((await status()) === 200) await new Promise((resolve) => setTimeout(resolve, 20))
-  t.match(await seatgate(cwd, ['bootstrap', '--tenant', 'acme']), { code: 1, err: /--repair/ })
+  await until(async () => (await status()) !== 200, 'the change of the other program')
+  t.match(await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme']), { code: 1, err: /--repair/ })
 
-  const repaired = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--repair'])
+  const repaired = await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--repair'])
   t.match(repaired, { code: 0, out: /again\.\nspaces: none, now admin\npermissions: a:b, now \*\n/ })
   t.equal(await status(), 200, 'as soon as it is said')
-  const again = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--repair', '--json'])
+  const again = await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--repair', '--json'])
   t.match(JSON.parse(again.out), {
     result: 'unchanged',
     seat_id: seat?.id,
     after: { spaces: ['admin'], permissions: ['*'] },
   })
-  const { out: listed } = await seatgate(cwd, ['audit', 'list', '--tenant', 'acme', '--json'])
+  const { out: listed } = await seatgateHere(cwd, ['audit', 'list', '--tenant', 'acme', '--json'])
   t.match(JSON.parse(listed).data, [
     {
       action: 'bootstrap',
@@ -157,7 +148,7 @@ t.test('bootstrap --repair lets a locked-out administrator in, at once', async (
     { action: 'seat.update' },
     { action: 'bootstrap', before: null, after: { permissions: ['*'], api_key: { name: 'bootstrap' } } },
   ])
-  t.match(await seatgate(cwd, ['audit', 'verify', '--tenant', 'acme']), { code: 0 })
+  t.match(await seatgateHere(cwd, ['audit', 'verify', '--tenant', 'acme']), { code: 0 })
 })
 
 t.test(

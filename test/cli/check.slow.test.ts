@@ -5,14 +5,15 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ONLINE_FAULTS, WARNINGS } from '../../src/config/faults.ts'
 import { textOf } from '../docs/pages.ts'
-import { CONFIG, folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES, SECRET } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const files = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
 
 /** The warnings as `line code`. */
 async function warningsOf(t: Test, config: string, table = ROUTES): Promise<string[]> {
   const cwd = folderWith(t, { 'gateway.config.yaml': config, 'routes/a.yaml': table })
-  const { code, out } = await seatgate(cwd, ['check', '--format', 'json'])
+  const { code, out } = await seatgateHere(cwd, ['check', '--format', 'json'])
   t.equal(code, 0, out)
   const { warnings } = JSON.parse(out)
   t.notMatch(out, SECRET)
@@ -62,12 +63,9 @@ t.test('a comment accepts a warning at the line below it', async (t) => {
   t.same(await accepting('# seatgate: accept secret_literal'), ['3 ops_open'])
   t.same(await accepting('# seatgate: accept ops_open\n'), ['4 ops_open'], 'not behind an empty line')
   const cwd = folderWith(t, { ...files, 'gateway.config.yaml': `# seatgate: accept ops_opened\n${CONFIG}` })
-  const { code, err } = await seatgate(cwd, ['check'])
+  const { code, err } = await seatgateHere(cwd, ['check'])
   t.equal(code, 1)
-  t.equal(
-    err,
-    'gateway.config.yaml:1:20: "ops_opened" is not the code of a warning (did you mean "ops_open"?)\n',
-  )
+  t.match(err, /^gateway\.config\.yaml:1:20: .*"ops_open"[^\n]*\n$/, 'with what is meant')
 })
 
 t.test('formats', async (t) => {
@@ -75,7 +73,7 @@ t.test('formats', async (t) => {
     ...files,
     'gateway.config.yaml': CONFIG.replace('ops: 127.0.0.1:0', 'ops: 0.0.0.0:9'),
   })
-  const run = (...args: string[]) => seatgate(cwd, ['check', ...args])
+  const run = (...args: string[]) => seatgateHere(cwd, ['check', ...args])
   const text = await run()
   t.equal(text.out, 'gateway.config.yaml: no faults, 1 warning (3 routes, 1 upstream)\n')
   t.match(text.err, /^gateway\.config\.yaml:2:6: warning: ops: .* \[ops_open\]\n$/)
@@ -100,8 +98,8 @@ t.test('formats', async (t) => {
 t.test('without the environment', async (t) => {
   const cwd = folderWith(t, files)
   const env = { ACME_SECRET: '' }
-  t.match(await seatgate(cwd, ['check'], env), { code: 1, err: /has 0 bytes/ })
-  t.match(await seatgate(cwd, ['check', '--no-env'], env), { code: 0, err: '' })
+  t.match(await seatgateHere(cwd, ['check'], env), { code: 1, err: /has 0 bytes/ })
+  t.match(await seatgateHere(cwd, ['check', '--no-env'], env), { code: 0, err: '' })
 })
 
 t.test('addresses to register at the identity provider of a tenant', async (t) => {
@@ -111,12 +109,12 @@ t.test('addresses to register at the identity provider of a tenant', async (t) =
   t.not(config, CONFIG)
   const cwd = folderWith(t, { ...files, 'gateway.config.yaml': config })
   const logout = 'https://gw.example/auth/oidc/backchannel-logout/acme'
-  const { out } = await seatgate(cwd, ['check'])
+  const { out } = await seatgateHere(cwd, ['check'])
   t.match(
     out,
     `tenant acme: to register at its provider: redirect URI ${redirectUri}, back-channel logout URI ${logout}\n`,
   )
-  const { providers } = JSON.parse((await seatgate(cwd, ['check', '--format', 'json'])).out)
+  const { providers } = JSON.parse((await seatgateHere(cwd, ['check', '--format', 'json'])).out)
   t.same(providers, [{ tenant: 'acme', redirect_uri: redirectUri, backchannel_logout_uri: logout }])
 })
 

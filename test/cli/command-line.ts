@@ -1,15 +1,13 @@
 /** Runs `seatgate` as a user does, in a process of its own. */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { MAIN, SECRET } from '../support/gateway-process.ts'
 
-export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
-
-export const SECRET = 'a secret of more than thirty-two bytes, for tests'
+export { MAIN, SECRET }
 
 export interface Ran {
   readonly code: number | null
@@ -23,21 +21,17 @@ export function seatgate(
   /** Beside those of this process. Undefined: not set. */
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Ran> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      cwd,
-      env: { ...process.env, ACME_SECRET: SECRET, ...env },
-    })
-    let out = ''
-    let err = ''
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      err += chunk
-    })
-    child.on('close', (code) => resolve({ code, out, err }))
-  })
+  return outcomeOf(
+    spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ACME_SECRET: SECRET, ...env } }),
+  )
+}
+
+/** Resolves once the process has ended. */
+export function outcomeOf(child: ChildProcess): Promise<Ran> {
+  let [out, err] = ['', '']
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => (out += chunk))
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => (err += chunk))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
 }
 
 /** A folder with a configuration and the given files. */

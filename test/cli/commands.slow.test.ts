@@ -1,7 +1,15 @@
 import t from 'tap'
-import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
+
+/** Of faults, and of warnings with their code. */
+const placesIn = (err: string) =>
+  err
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/^(\S+?:\d+:\d+): .*?(?: \[(\w+)\])?$/, '$1 $2').trimEnd())
 
 t.test('invalid usage is exit 2, with the usage on standard error', async (t) => {
   const cwd = folderWith(t, files)
@@ -23,7 +31,7 @@ t.test('invalid usage is exit 2, with the usage on standard error', async (t) =>
     ['bootstrap', '--tenant', ''],
     ['start', '--port', '80'],
   ]) {
-    const { code, out, err } = await seatgate(cwd, args)
+    const { code, out, err } = await seatgateHere(cwd, args)
     t.equal(code, 2, args.join(' '))
     t.equal(out, '')
     t.match(err, /usage: *\n? *seatgate/, args.join(' '))
@@ -33,13 +41,13 @@ t.test('invalid usage is exit 2, with the usage on standard error', async (t) =>
 
 t.test('help is exit 0, on standard output', async (t) => {
   const cwd = folderWith(t, {})
-  t.match(await seatgate(cwd, ['--help']), { code: 0, out: /^ {2}explain +Shows the decision/m, err: '' })
-  t.match(await seatgate(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
+  t.match(await seatgateHere(cwd, ['--help']), { code: 0, out: /^ {2}explain +Shows the decision/m, err: '' })
+  t.match(await seatgateHere(cwd, ['explain', '--help']), { code: 0, out: /^usage: seatgate explain/ })
 })
 
 t.test('routes: the origins of a table with cors, beside its entries', async (t) => {
   const open = `cors: { origins: [HTTPS://App.example] }\nupstream: trainings\nroutes: { GET /open: public }\n`
-  const { out, code } = await seatgate(folderWith(t, { ...files, 'routes/open.yaml': open }), [
+  const { out, code } = await seatgateHere(folderWith(t, { ...files, 'routes/open.yaml': open }), [
     'routes',
     '--json',
   ])
@@ -51,18 +59,24 @@ t.test('routes: the origins of a table with cors, beside its entries', async (t)
 
 t.test('check: no errors, or all of them by position', async (t) => {
   const good = folderWith(t, files)
-  t.match(await seatgate(good, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/, err: '' })
+  t.match(await seatgateHere(good, ['check']), {
+    code: 0,
+    out: /no faults \(3 routes, 1 upstream\)/,
+    err: '',
+  })
   const bad = folderWith(t, {
     'gateway.config.yaml': CONFIG.replace('ops:', 'opps:'),
     'routes/trainings.yaml': `${ROUTES}  GET /v1/seats: seats:list\n  GET /docs/*: public2\n  GET /a//b: public\n`,
   })
-  const { code, out, err } = await seatgate(bad, ['check'])
+  const { code, out, err } = await seatgateHere(bad, ['check'])
   t.equal(code, 1)
   t.equal(out, '')
-  t.match(err, /gateway\.config\.yaml:2:1: .*opps/)
-  t.match(err, /routes\/trainings\.yaml:6:3: GET \/v1\/seats: collides with a built-in path/)
-  t.match(err, /routes\/trainings\.yaml:7:\d+: /)
-  t.match(err, /routes\/trainings\.yaml:8:3: GET \/a\/\/b: no request can reach/)
+  t.same(placesIn(err), [
+    'gateway.config.yaml:2:1',
+    'routes/trainings.yaml:6:3',
+    'routes/trainings.yaml:7:3',
+    'routes/trainings.yaml:8:3',
+  ])
 })
 
 t.test(
@@ -75,16 +89,17 @@ routes:
   GET /v2/:id: x:y
 `
     const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': table })
-    const { code, err } = await seatgate(cwd, ['check'])
+    const { code, err } = await seatgateHere(cwd, ['check'])
     t.equal(code, 0)
+    t.same(placesIn(err), [
+      'routes/trainings.yaml:3:3 wider_fallback',
+      'routes/trainings.yaml:5:3 foreign_parameter',
+    ])
     t.match(
-      err,
-      [
-        /^routes\/trainings\.yaml:3:3: warning: GET \/v1\/admin\/x requires admin:x, but POST,.* ANY \/v1\/\* \(routes\/trainings\.yaml:4\), which requires less: public/m,
-      ][0],
+      (await seatgateHere(cwd, ['explain', 'POST', '/v1/admin/x'])).out,
+      /^allow\n/,
+      'the fallback happens',
     )
-    t.match(err, /^routes\/trainings\.yaml:5:3: warning: GET \/v2\/:id: ":id" is a static segment/m)
-    t.match((await seatgate(cwd, ['explain', 'POST', '/v1/admin/x'])).out, /^allow\n/, 'the fallback happens')
   },
 )
 
@@ -94,23 +109,20 @@ t.test('check: crossing entries are a warning', async (t) => {
     'routes/more.yaml':
       'upstream: trainings\nroutes:\n  GET /v1/{x}/b: public\n  GET /v1/a/{y}: authenticated\n',
   })
-  const { code, err } = await seatgate(cwd, ['check'])
+  const { code, err } = await seatgateHere(cwd, ['check'])
   t.equal(code, 0)
-  t.match(
-    err,
-    /^routes\/more\.yaml:4:3: warning: GET \/v1\/a\/{y}: some requests match GET \/v1\/{x}\/b \(.*\) too/,
-  )
+  t.same(placesIn(err), ['routes/more.yaml:4:3 crossing_entries'])
 })
 
 t.test('check: a missing file', async (t) => {
-  const { code, err } = await seatgate(folderWith(t, {}), ['check', '--config', 'nowhere.yaml'])
+  const { code, err } = await seatgateHere(folderWith(t, {}), ['check', '--config', 'nowhere.yaml'])
   t.equal(code, 1)
   t.match(err, /^nowhere\.yaml:1:1: /)
 })
 
 t.test('routes: the compiled table', async (t) => {
   const cwd = folderWith(t, files)
-  const { code, out } = await seatgate(cwd, ['routes', '--json'])
+  const { code, out } = await seatgateHere(cwd, ['routes', '--json'])
   t.equal(code, 0)
   const rows = JSON.parse(out)
   t.same(rows[0], {
@@ -122,20 +134,23 @@ t.test('routes: the compiled table', async (t) => {
     line: 3,
   })
   t.match(
-    (await seatgate(cwd, ['routes'])).out,
+    (await seatgateHere(cwd, ['routes'])).out,
     /GET +\/v1\/trainings +trainings:list +trainings +routes\/trainings\.yaml:3/,
   )
 })
 
 t.test('bootstrap, token, explain', async (t) => {
   const cwd = folderWith(t, files)
-  const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
+  const made = await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
   t.equal(made.code, 0, made.err)
   const { key } = JSON.parse(made.out)
   t.match(key, /^sk_[A-Za-z0-9]+$/)
-  t.match(await seatgate(cwd, ['bootstrap', '--tenant', 'nobody']), { code: 1, err: /no tenant "nobody"/ })
+  t.match(await seatgateHere(cwd, ['bootstrap', '--tenant', 'nobody']), {
+    code: 1,
+    err: /no tenant "nobody"/,
+  })
 
-  const token = await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'alice', '--seat', 'admin'])
+  const token = await seatgateHere(cwd, ['token', '--tenant', 'acme', '--sub', 'alice', '--seat', 'admin'])
   t.match(token, { code: 0, out: /^[\w-]+\.[\w-]+\.[\w-]+\n$/ })
   const claims = JSON.parse(Buffer.from(token.out.split('.')[1] ?? '', 'base64url').toString())
   t.match(claims, {
@@ -146,12 +161,12 @@ t.test('bootstrap, token, explain', async (t) => {
     exp: Number,
     iat: Number,
   })
-  t.match(await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'Nobody']), {
+  t.match(await seatgateHere(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'Nobody']), {
     code: 1,
     err: /no Seat "Nobody"/,
   })
 
-  const explain = (...args: string[]) => seatgate(cwd, ['explain', ...args])
+  const explain = (...args: string[]) => seatgateHere(cwd, ['explain', ...args])
   const allowed = await explain('GET', '/v1/trainings', '--space', 'admin', '--api-key', key)
   t.equal(allowed.code, 0, allowed.err)
   t.match(allowed.out, /^allow\n/)

@@ -5,9 +5,9 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
-const NO_VARIABLES = { ACME_SECRET: '', PATH: process.env['PATH'] ?? '' }
-const diff = (cwd: string, ...args: string[]) => seatgate(cwd, ['diff', ...args], NO_VARIABLES)
+const diff = (cwd: string, ...args: string[]) => seatgateHere(cwd, ['diff', ...args], { ACME_SECRET: '' })
 
 function git(cwd: string, ...args: string[]): void {
   const settings = ['user.name=test', 'user.email=test@acme.example', 'commit.gpgsign=false']
@@ -143,12 +143,11 @@ t.test('Seats tell which of two permissions is the wider one', async (t) => {
 
 t.test('the Seats of the store', async (t) => {
   const cwd = repository(t, FILES)
-  const env = { PATH: process.env['PATH'] ?? '' }
-  await seatgate(cwd, ['bootstrap', '--tenant', 'acme'], env)
+  await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
   writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.replace('/v1/me: authenticated', '/v1/me: p:q'))
-  const ran = await seatgate(cwd, ['diff', 'git:HEAD', '.', '--json', '--tenant', 'acme'], env)
+  const ran = await seatgateHere(cwd, ['diff', 'git:HEAD', '.', '--json', '--tenant', 'acme'])
   t.match(JSON.parse(ran.out).changes, [{ kind: 'tightened', seats: { gain: [], lose: [] } }])
-  t.match((await seatgate(cwd, ['diff', '.', '.', '--tenant', 'other'], env)).err, 'has no tenant "other"')
+  t.match((await seatgateHere(cwd, ['diff', '.', '.', '--tenant', 'other'])).err, 'has no tenant "other"')
 })
 
 t.test('a configuration below the root of the repository, and its tables beside it', async (t) => {

@@ -1,11 +1,13 @@
 /** `.env` beside the configuration, as `check` and a running gateway take it. */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
+import { until } from '../support/until.ts'
+import { CONFIG, folderWith, MAIN, ROUTES, SECRET } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const ENV = `OWN_SECRET='${SECRET}'\n`
 const files = {
@@ -17,9 +19,9 @@ const files = {
 t.test('check: from .env, with a warning where others may read it', async (t) => {
   const cwd = folderWith(t, files)
   chmodSync(join(cwd, '.env'), 0o600)
-  t.match(await seatgate(cwd, ['check']), { code: 0, out: /no faults/, err: '' })
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults/, err: '' })
   chmodSync(join(cwd, '.env'), 0o644)
-  const { code, out, err } = await seatgate(cwd, ['check'])
+  const { code, out, err } = await seatgateHere(cwd, ['check'])
   t.equal(code, 0)
   t.match(err, /^\.env:1:1: warning: group or others may read this file[^\n]*chmod 600[^\n]*\n$/)
   t.notOk((out + err).includes(SECRET))
@@ -48,23 +50,20 @@ t.test('one that belongs to another user: the environment is enough', async (t) 
 t.test('start: the warning is logged, and a change of .env is loaded', async (t) => {
   const cwd = folderWith(t, files)
   chmodSync(join(cwd, '.env'), 0o640)
-  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  let out = ''
-  child.stdout.on('data', (chunk) => (out += chunk))
-  const until = async (text: string) => {
-    while (!out.includes(text)) await sleep(25)
-  }
-  const warning = /"level":"warn"[^\n]*"file":"\.env"[^\n]*may read this file/
-  await until('/livez')
-  t.match(out, warning)
-  out = ''
+  const gateway = await startGatewayProcess(t, { folder: cwd })
+  const warning = /"level":"warn"[^\n]*"file":"\.env"[^\n]*may read this file/g
+  const warnings = () => gateway.log.match(warning)?.length
+  const says = (text: string) =>
+    until(
+      () => gateway.log.includes(text),
+      () => `${text} is not in ${gateway.log}`,
+    )
+  t.equal(warnings(), 1)
   writeFileSync(join(cwd, '.env'), `${ENV}OWN_DRAIN=2s\n`)
-  await until('configuration reloaded')
-  t.match(out, warning, 'again at a reload')
+  await says('configuration reloaded')
+  t.equal(warnings(), 2, 'again at a reload')
   writeFileSync(join(cwd, '.env'), `${ENV}OWN_DRAIN=soon\n`)
-  await until('reload refused')
-  t.notOk(out.includes(SECRET))
-  child.kill('SIGTERM')
-  await until('"ended"')
+  await says('reload refused')
+  t.notOk(gateway.log.includes(SECRET))
+  t.equal(await gateway.end(), 0)
 })

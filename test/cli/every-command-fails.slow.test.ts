@@ -1,8 +1,9 @@
 /** What every command says when it fails: nothing on standard output, and a sentence with what to do. */
 
 import t, { type Test } from 'tap'
-import { folderWith, type Ran, seatgate } from './command-line.ts'
+import { folderWith, type Ran } from './command-line.ts'
 import { FILES, folderWithStore, PLACED, ROWS, wellSaid } from './every-command.ts'
+import { seatgateHere } from './in-process.ts'
 
 const withStore = await folderWithStore(t)
 
@@ -30,7 +31,7 @@ for (const [name, row] of Object.entries(ROWS))
   t.test(name, async (t) => {
     const [first = []] = row.works
     const bare = folderWith(t, FILES)
-    const missing = await seatgate(bare, first)
+    const missing = await seatgateHere(bare, first)
     if (row.withoutStore === 1) {
       failed(t, missing, 1, first)
       t.match(
@@ -42,17 +43,17 @@ for (const [name, row] of Object.entries(ROWS))
       wellSaid(t, missing, first.join(' '))
     }
     if (row.broken !== null) {
-      failed(t, await seatgate(withStore, row.broken), 1, row.broken)
+      failed(t, await seatgateHere(withStore, row.broken), 1, row.broken)
       const nowhere = row.broken.map((arg) => (arg === 'broken.yaml' ? 'nowhere.yaml' : arg))
-      const ran = await seatgate(withStore, nowhere)
+      const ran = await seatgateHere(withStore, nowhere)
       failed(t, ran, 1, nowhere)
       t.match(ran.err, 'nowhere.yaml:1:1: no such file: correct the path, or create the file')
     }
     if (row.unknownTenant !== undefined) {
-      const ran = await seatgate(withStore, row.unknownTenant)
+      const ran = await seatgateHere(withStore, row.unknownTenant)
       failed(t, ran, 1, row.unknownTenant)
       t.match(ran.err, /gateway\.config\.yaml has no tenant "nobody" \(it has acme\)\n$/)
     }
     for (const args of [...row.wrong, [...first, '--nonsense']])
-      failed(t, await seatgate(withStore, args), 2, args)
+      failed(t, await seatgateHere(withStore, args), 2, args)
   })

@@ -2,7 +2,8 @@
 
 import { generateKeyPairSync } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 
@@ -19,7 +20,7 @@ rate_limits: { own: { limit: 10/s } }
 const SEAT = ['--tenant', 'acme', '--seat', 'Viewer']
 
 async function explained(t: Test, ...options: string[]): Promise<string> {
-  const { out } = await seatgate(folderWith(t, files), ['explain', 'GET', ...options])
+  const { out } = await seatgateHere(folderWith(t, files), ['explain', 'GET', ...options])
   return out
 }
 

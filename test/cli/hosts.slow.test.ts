@@ -1,7 +1,8 @@
 /** Commands that show or ask tables by host. */
 
 import t from 'tap'
-import { CONFIG, folderWith, ROUTES, seatgate } from './command-line.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const NAMED = `hosts: [api.example, "*.api.example"]
 prefix: /code
@@ -15,20 +16,20 @@ const SEATS = 'tenant: acme\nseats: { Coder: { spaces: [main, dev], permissions:
 
 t.test('routes: a column and a member for hosts, only where there are some', async (t) => {
   const plain = folderWith(t, FILES)
-  const [row] = JSON.parse((await seatgate(plain, ['routes', '--json'])).out)
+  const [row] = JSON.parse((await seatgateHere(plain, ['routes', '--json'])).out)
   t.notOk('host' in row)
   const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED })
-  const rows = JSON.parse((await seatgate(cwd, ['routes', '--json'])).out)
+  const rows = JSON.parse((await seatgateHere(cwd, ['routes', '--json'])).out)
   t.match(rows[0], { host: null, path: '/v1/trainings' })
   const named = rows.find(({ permission }: { permission: string }) => permission === 'code:read')
   t.match(named, { host: 'api.example,*.api.example', path: '/code/a', method: 'GET' })
-  const { out } = await seatgate(cwd, ['routes', '--permission', 'code:read'])
+  const { out } = await seatgateHere(cwd, ['routes', '--permission', 'code:read'])
   t.match(out, /^GET +api\.example,\*\.api\.example +\/code\/a +code:read/)
 })
 
 t.test('explain --host', async (t) => {
   const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED })
-  const explain = (...args: string[]) => seatgate(cwd, ['explain', 'GET', '/code/a', ...args])
+  const explain = (...args: string[]) => seatgateHere(cwd, ['explain', 'GET', '/code/a', ...args])
   const missing = await explain()
   t.match(missing, { out: /^route_not_found/, err: /--host names one/ })
   const caller = ['--tenant', 'acme', '--seat', 'Coder']
@@ -52,7 +53,7 @@ assert:
 `
   const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED, 'policy.yaml': policy, 'seats.yaml': SEATS })
   const seats = ['--seats', 'seats.yaml']
-  const who = await seatgate(cwd, [
+  const who = await seatgateHere(cwd, [
     'who-can',
     'GET',
     '/code/a',
@@ -66,10 +67,10 @@ assert:
     space: 'dev',
     seats: [{ name: 'Coder', spaces: ['dev'] }],
   })
-  const can = await seatgate(cwd, ['can', '--seat', 'Coder', '--json', ...seats])
+  const can = await seatgateHere(cwd, ['can', '--seat', 'Coder', '--json', ...seats])
   const rows = JSON.parse(can.out).filter(({ seat }: { seat: string | null }) => seat !== null)
   t.match(rows[0], { host: 'api.example,*.api.example', path: '/code/a', space: 'dev' })
-  const tested = await seatgate(cwd, ['test', 'policy.yaml', '--format', 'json'])
+  const tested = await seatgateHere(cwd, ['test', 'policy.yaml', '--format', 'json'])
   t.match(JSON.parse(tested.out), {
     passed: 3,
     failed: 1,
@@ -80,7 +81,7 @@ assert:
     ],
   })
   const before = folderWith(t, FILES)
-  const diff = await seatgate(cwd, ['diff', before, '.'])
+  const diff = await seatgateHere(cwd, ['diff', before, '.'])
   t.equal(diff.code, 3)
   t.match(diff.out, /^added {2}GET api\.example,\*\.api\.example\/code\/a\n/)
   t.match(diff.out, /code:read → trainings, space: host_label 1, without \/code \(routes\/b\.yaml:6\)/)
@@ -92,7 +93,7 @@ t.test('check: a wildcard that is shadowed, and the example of the manual', asyn
   const exact =
     'host: a.example\nupstream: trainings\nroutes: { GET /v1/admin/x: admin:x, "ANY /v1/*": public }\n'
   const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': wild, 'routes/c.yaml': exact })
-  const { code, err } = await seatgate(cwd, ['check'])
+  const { code, err } = await seatgateHere(cwd, ['check'])
   t.equal(code, 0)
   t.match(err, /routes\/c\.yaml:1:7: warning: a\.example matches \*\.example .*\[shadowed_wildcard\]/)
   t.match(err, /POST, PUT, PATCH, DELETE of its path can fall back .*\[wider_fallback\]/)

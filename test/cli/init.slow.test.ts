@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { loadWithTables } from '../../src/cli/load.ts'
 import { filesOf } from '../../src/cli/init-files.ts'
-import { folderWith, MAIN, seatgate } from './command-line.ts'
+import { folderWith, MAIN } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const NAMES = ['.env', '.gitignore', 'gateway.config.yaml', 'routes/example.yaml']
 
@@ -27,7 +28,7 @@ t.test('four files that pass the check, in this folder or in one that it creates
     ],
   ] as const) {
     const cwd = folderWith(t, {})
-    const { code, out, err } = await seatgate(cwd, ['init', ...args])
+    const { code, out, err } = await seatgateHere(cwd, ['init', ...args])
     t.match({ code, err }, { code: 0, err: '' }, folder)
     const tenant = folder === '-x' ? '7-up' : 'acme'
     t.same(out.trimEnd().split('\n').slice(-3), [
@@ -41,7 +42,7 @@ t.test('four files that pass the check, in this folder or in one that it creates
     t.match(readFileSync(at('.gitignore'), 'utf8'), /^\.env$/m)
     t.match(readFileSync(at('gateway.config.yaml'), 'utf8'), /^ops: /m)
     t.match(
-      await seatgate(cwd, ['check', '--config', at('gateway.config.yaml')]),
+      await seatgateHere(cwd, ['check', '--config', at('gateway.config.yaml')]),
       { code: 0, out: /no faults \(2 routes, 1 upstream\)/, err: '' },
       'without a warning',
     )
@@ -52,7 +53,7 @@ t.test('each secret is a new one, and is not printed', async (t) => {
   const secrets = new Set<string>()
   for (let i = 0; i < 2; i++) {
     const cwd = folderWith(t, {})
-    const { out } = await seatgate(cwd, ['init'])
+    const { out } = await seatgateHere(cwd, ['init'])
     const secret = /^ACME_TOKEN_SECRET=(.*)$/m.exec(readFileSync(join(cwd, '.env'), 'utf8'))?.[1] ?? ''
     t.ok(secret.length >= 32)
     t.notOk(out.includes(secret))
@@ -62,7 +63,7 @@ t.test('each secret is a new one, and is not printed', async (t) => {
 })
 
 t.test('npx is part of the commands where it ran', async (t) => {
-  const { out } = await seatgate(folderWith(t, {}), ['init'], { npm_command: 'exec' })
+  const { out } = await seatgateHere(folderWith(t, {}), ['init'], { npm_command: 'exec' })
   t.match(out, /^ {2}npx seatgate check$/m)
 })
 
@@ -86,7 +87,7 @@ t.test('editors find the schemas of a package in the folder itself', async (t) =
 t.test('overwrites nothing: names what is there, and writes none', async (t) => {
   for (const name of NAMES) {
     const cwd = folderWith(t, { [name]: 'mine' })
-    t.same(await seatgate(cwd, ['init']), {
+    t.same(await seatgateHere(cwd, ['init']), {
       code: 1,
       out: '',
       err: `seatgate init: nothing is written, because this file is there already: ${name}\n`,
@@ -95,12 +96,12 @@ t.test('overwrites nothing: names what is there, and writes none', async (t) => 
     t.equal(readFileSync(join(cwd, name), 'utf8'), 'mine')
   }
   const all = folderWith(t, Object.fromEntries(NAMES.map((name) => [name, ''])))
-  const { err } = await seatgate(all, ['init'])
+  const { err } = await seatgateHere(all, ['init'])
   for (const name of NAMES) t.ok(err.includes(name), name)
 
   const linked = folderWith(t, {})
   symlinkSync('/nowhere/at/all', join(linked, '.env'))
-  t.match(await seatgate(linked, ['init']), { code: 1, err: /there already: \.env\n/ }, 'a dangling link')
+  t.match(await seatgateHere(linked, ['init']), { code: 1, err: /there already: \.env\n/ }, 'a dangling link')
 })
 
 t.test('a wrong value is bad usage, and nothing is written', async (t) => {
@@ -123,7 +124,7 @@ t.test('a wrong value is bad usage, and nothing is written', async (t) => {
     [['--tennant', 'a'], /unknown option --tennant \(did you mean "--tenant"\?\)/],
   ] as const) {
     const cwd = folderWith(t, {})
-    const { code, out, err } = await seatgate(cwd, ['init', ...args])
+    const { code, out, err } = await seatgateHere(cwd, ['init', ...args])
     t.match({ code, out, err }, { code: 2, out: '', err: message }, args.join(' '))
     t.match(err, /\nusage: seatgate init /)
     t.notOk(err.includes('hush'))
@@ -133,10 +134,10 @@ t.test('a wrong value is bad usage, and nothing is written', async (t) => {
 
 t.test('what a fault leaves behind is named', async (t) => {
   const file = folderWith(t, { my: '' })
-  t.match(await seatgate(file, ['init', 'my']), { code: 1, out: '', err: /my.*No file was written\.\n$/ })
+  t.match(await seatgateHere(file, ['init', 'my']), { code: 1, out: '', err: /my.*No file was written\.\n$/ })
 
   const cwd = folderWith(t, { routes: 'a file' })
-  const { code, err } = await seatgate(cwd, ['init'])
+  const { code, err } = await seatgateHere(cwd, ['init'])
   t.equal(code, 1)
   t.match(err, /^seatgate init: routes\/example\.yaml can't be written: /)
   t.match(err, /remove them before you try again: \.gitignore, \.env\n$/)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import t, { type Test } from 'tap'
 import { folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 /** In every credential of a test: no output may contain it. */
 export const PASSWORD = 'hush-hush-secret'
@@ -57,7 +58,9 @@ export async function online(t: Test, parts: Parts, cwd?: string): Promise<Found
   const text = await configuration(parts)
   const folder = cwd ?? folderWith(t, { 'gateway.config.yaml': text, 'routes.yaml': ROUTES, ...parts.files })
   const env = { STORE: parts.store ?? '', REDIS: parts.redis ?? '', ...parts.env }
-  const { code, out, err } = await seatgate(
+  // Node.js reads it when a process starts.
+  const run = 'NODE_EXTRA_CA_CERTS' in env ? seatgate : seatgateHere
+  const { code, out, err } = await run(
     folder,
     ['check', '--online', '--format', 'json', ...(parts.args ?? [])],
     env,

@@ -1,119 +1,100 @@
 /** Programs that write to the store beside a running gateway: decisions use their changes once they report success. */
 
-import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { openStore } from '../../seats-admin/index.ts'
+import t from 'tap'
+import { openSqliteStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { startTrainingsService } from '../demo/trainings-service.ts'
-import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
-
-async function startGateway(t: Test) {
-  const service = await startTrainingsService()
-  t.teardown(() => service.close())
-  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
-  const env = { ...process.env, ACME_SECRET: SECRET, TRAININGS_URL: service.url }
-  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  let out = ''
-  const url = await new Promise<string>((resolve) => {
-    child.stdout.on('data', (chunk) => {
-      out += chunk
-      const found = /listening on (http:\S+) \(front/.exec(out)?.[1]
-      if (found !== undefined) resolve(found)
-    })
-  })
-  return { child, cwd, url, env }
-}
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
+import { env, startUpstream, startWorld } from '../support/world.ts'
+import { seatgateHere } from './in-process.ts'
 
 t.test('bootstrap: the key works as soon as it is printed', async (t) => {
-  const { cwd, url } = await startGateway(t)
-  for (let round = 0; round < 3; round++) {
-    const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
+  const { folder, origin } = await startGatewayProcess(t)
+  for (let round = 0; round < 2; round++) {
+    const made = await seatgateHere(folder, ['bootstrap', '--tenant', 'acme', '--json'], env)
     t.equal(made.code, 0, made.err)
     const headers = { 'x-api-key': JSON.parse(made.out).key, space: 'admin' }
-    t.equal((await fetchConforming(`${url}/v1/seats`, { headers })).status, 200)
+    t.equal((await fetchConforming(`${origin}/v1/seats`, { headers })).status, 200)
   }
 })
 
 t.test('explain agrees with the gateway, on the same store', async (t) => {
-  const { cwd, url } = await startGateway(t)
-  const { key } = JSON.parse((await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])).out)
-  const token = (
-    await seatgate(cwd, ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admin'])
-  ).out.trim()
-  const callers = [['--api-key', key], ['--token', token], ['--token', 'nonsense'], []]
+  const world = await startWorld(t)
+  const [key = '', token] = [world.keys['acme'], await world.token(['admin:admin'])]
+  const callers: [args: string[], headers: Record<string, string>][] = [
+    [['--api-key', key], { 'x-api-key': key }],
+    [['--token', token], { authorization: `Bearer ${token}` }],
+    [['--token', 'nonsense'], { authorization: 'Bearer nonsense' }],
+    [[], {}],
+  ]
   const asks: [method: string, path: string, spaces: string[]][] = [
     ['GET', '/v1/trainings', ['admin', 's1']],
     ['GET', '/v1/me', ['s1']],
     ['GET', '/v1/openapi.json', ['s1']],
     ['GET', '/docs/a', ['s1']],
-    ['POST', '/v1/trainings', ['admin']],
+    ['PUT', '/v1/trainings', ['admin']],
     ['GET', '/%2e', ['admin']],
   ]
-  for (const [method, path, spaces] of asks) {
-    for (const caller of callers) {
+  for (const [method, path, spaces] of asks)
+    for (const [caller, headers] of callers)
       for (const space of spaces) {
-        const explained = await seatgate(cwd, [
-          'explain',
-          method,
-          path,
-          '--space',
-          space,
-          '--json',
-          ...caller,
-        ])
-        const [kind, value = ''] = caller
-        const headers: Record<string, string> = { space }
-        if (kind === '--api-key') headers['x-api-key'] = value
-        if (kind === '--token') headers.authorization = `Bearer ${value}`
-        const answer = await fetchConforming(url + path, { method, headers })
-        const problem = answer.headers.get('content-type') === 'application/problem+json'
-        const code = problem ? ((await answer.json()) as { code: string }).code : 'allow'
-        // `fetch` resolves dot segments itself, so this path is compared with its own response only.
-        if (path !== '/%2e')
-          t.equal(JSON.parse(explained.out).code, code, `${method} ${path} ${caller[0]} ${space}`)
-        else t.equal(JSON.parse(explained.out).code, 'path_ambiguous')
+        const args = ['explain', method, path, '--space', space, '--json', ...caller]
+        const explained = await seatgateHere(world.folder, args, env)
+        const answer = await world.client.send(method, path, { ...headers, space })
+        const isProblem = answer.headers['content-type'] === 'application/problem+json'
+        const what = `${method} ${path} ${caller[0]} ${space}`
+        t.equal(JSON.parse(explained.out).code, isProblem ? answer.json.code : 'allow', what)
       }
-    }
-  }
 })
 
 t.test('stopped during a write and continued: no decision uses the old state', async (t) => {
-  const { child, cwd, url, env } = await startGateway(t)
-  const config = await loadConfig(`${cwd}/gateway.config.yaml`, env)
+  const upstream = await startUpstream(t)
+  const gateway = await startGatewayProcess(t, { target: upstream.url, env })
+  const config = await loadConfig(join(gateway.folder, 'gateway.config.yaml'), env)
   const tenant = config.tenants.get('acme')
   if (tenant === undefined) throw new Error('no tenant')
-  const store = await openStore(config.store)
+  const store = await openSqliteStore({ path: join(gateway.folder, 'seatgate.db'), timeout: 60_000 })
   t.teardown(() => store.close())
   const scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
   const writer = () => ({ tenant: 'acme', by: 'test', scope, now: Date.now() })
-  const made = await store.createSeat(writer(), {
-    name: 'Viewer',
-    spaces: ['s1'],
-    permissions: ['trainings:list'],
-  })
+  const viewer = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
+  const made = await store.createSeat(writer(), viewer)
   if (isRefusal(made)) throw new Error(made.detail)
   const token = await mintToken(tenant, { sub: 'alice', hashPerm: ['s1:Viewer'] }, Date.now())
-  const headers = { authorization: `Bearer ${token}`, space: 's1' }
-  const ask = async () => (await fetch(`${url}/v1/trainings`, { headers })).status
-  await sleep(LEASE + MARGIN)
-  for (let round = 0; round < 4; round++) {
-    const grant = round % 2 === 1
-    const before = await ask()
-    t.equal(before, grant ? 403 : 200, 'in memory')
-    child.kill('SIGSTOP')
+  const request = `GET /v1/trainings HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nSpace: s1\r\n\r\n`
+  const clients = Array.from({ length: 10 }, () => new RawClient(gateway.port))
+  t.teardown(() => clients.forEach((client) => client.close()))
+  let sent = 0
+  const send = async () => {
+    await Promise.all(clients.map((client) => client.sendEach([request])))
+    sent++
+  }
+  const statuses = async () => {
+    const answers = await Promise.all(clients.map((client) => client.responses(sent)))
+    return new Set(answers.map(({ all }) => all.at(-1)?.status))
+  }
+  const inMemory = async (status: number) => {
+    await send()
+    const found = await statuses()
+    return found.size === 1 && found.has(status)
+  }
+  for (const grant of [false, true]) {
+    await until(() => inMemory(grant ? 403 : 200), 'the state before the write')
+    await gateway.freeze()
     const permissions = grant ? ['trainings:list'] : ['trainings:read']
     await store.updateSeat(writer(), made.value.id, { permissions })
+    // As long as a program that writes waits for a gateway that does not acknowledge.
     await sleep(LEASE + MARGIN)
-    // Sent while it is stopped, so that they are the first that it reads.
-    const answers = Promise.all(Array.from({ length: 20 }, ask))
-    await sleep(100)
-    child.kill('SIGCONT')
-    t.same(new Set(await answers), new Set([grant ? 200 : 403]))
+    // The requests lie in the buffers of open connections, so that they are the first that the gateway reads.
+    await send()
+    gateway.thaw()
+    t.same(await statuses(), new Set([grant ? 200 : 403]))
   }
 })

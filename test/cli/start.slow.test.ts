@@ -1,103 +1,108 @@
 /** `seatgate start` as a process: its lines, its signals, its reloads. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { startTrainingsService } from '../demo/trainings-service.ts'
-import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
-
-interface Running {
-  readonly child: ChildProcess
-  readonly front: string
-  readonly ops: string
-  readonly cwd: string
-  out(): string
-  ended: Promise<{ code: number | null; signal: string | null }>
-}
+import { until } from '../support/until.ts'
+import { startUpstream } from '../support/world.ts'
+import { CONFIG, folderWith, MAIN, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
 
 const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
+const BEYOND_THE_HEAP = 'memory: { seats: 4GiB, tokens: 4GiB }\n'
 
-async function start(t: Test, cwd: string, url: string): Promise<Running> {
-  const env = { ...process.env, ACME_SECRET: SECRET, TRAININGS_URL: url }
-  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  let out = ''
-  child.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  const ended = new Promise<{ code: number | null; signal: string | null }>((resolve) =>
-    child.once('close', (code, signal) => resolve({ code, signal })),
+const { url: service } = await startUpstream(t)
+
+const start = (t: Test, folder: string, url = service) =>
+  startGatewayProcess(t, { folder, env: { TRAININGS_URL: url } })
+
+const says = (gateway: GatewayProcess, text: string) =>
+  until(
+    () => gateway.log.includes(text),
+    () => `${text} is not in ${gateway.log}`,
   )
-  t.teardown(() => child.kill('SIGKILL'))
-  const listener = (name: string) =>
-    new RegExp(`listening on (http://127\\.0\\.0\\.1:\\d+) \\(${name}`).exec(out)?.[1]
-  await until(() => listener('front') !== undefined && listener('/livez') !== undefined)
-  return { child, front: listener('front') ?? '', ops: listener('/livez') ?? '', cwd, out: () => out, ended }
-}
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (await condition()) return
-    await sleep(25)
-  }
-  throw new Error('did not happen')
+async function listening(t: Test, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return (server.address() as { port: number }).port
 }
 
 const status = async (url: string) => (await fetch(url)).status
 
-/** Whether an entry of the table matches; the service behind it may not have the path. */
-const routed = async (url: string) => !(await (await fetch(url)).text()).includes('route_not_found')
+/** Whether an entry of the table matches. */
+const routed = async (gateway: GatewayProcess, path: string) => (await status(gateway.origin + path)) !== 404
 
 t.test('one line a listener, in JSON; SIGTERM ends it with 0', async (t) => {
-  const service = await startTrainingsService()
-  t.teardown(() => service.close())
-  const running = await start(t, folderWith(t, files), service.url)
-  t.equal(await status(`${running.front}/docs/a`), 200)
-  t.equal(await status(`${running.front}/v1/trainings`), 401)
-  t.equal(await status(`${running.ops}/readyz`), 200)
-  running.child.kill('SIGTERM')
-  t.same(await running.ended, { code: 0, signal: null })
-  const lines = running
-    .out()
+  const folder = folderWith(t, { ...files, 'gateway.config.yaml': CONFIG + BEYOND_THE_HEAP })
+  const gateway = await start(t, folder)
+  t.equal(await status(`${gateway.origin}/docs/a`), 200)
+  t.equal(await status(`${gateway.origin}/v1/trainings`), 401)
+  t.equal(await status(`${gateway.ops}/readyz`), 200)
+  gateway.signal('SIGTERM')
+  t.equal(await gateway.ended, 0)
+  const lines = gateway.log
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
   t.equal(lines.filter((line) => line.listener !== undefined).length, 2)
   t.equal(lines.filter((line) => line.msg === 'request').length, 2, 'the last lines are not lost')
   t.equal(lines.at(-1).msg, 'ended')
+  t.ok(
+    lines.some(({ msg }) =>
+      /^memory may take 8200 MiB .*, more than half of its heap limit of \d+ MiB/.test(msg),
+    ),
+    'settings that the heap cannot hold',
+  )
 })
 
 t.test('a changed file and SIGHUP reload; an invalid change is reported and has no effect', async (t) => {
-  const service = await startTrainingsService()
-  t.teardown(() => service.close())
-  const running = await start(t, folderWith(t, files), service.url)
-  const table = join(running.cwd, 'routes', 'trainings.yaml')
+  const folder = folderWith(t, files)
+  const gateway = await start(t, folder)
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const comes = (path: string) => until(() => routed(gateway, path), path)
+  const table = 'routes/trainings.yaml'
 
-  writeFileSync(table, `${ROUTES}  GET /docs2/*: public\n`)
-  await until(() => routed(`${running.front}/docs2/a`))
-  await until(() => running.out().includes('"configuration reloaded"'))
+  await t.test('a table', async (t) => {
+    write(table, `${ROUTES}  GET /docs2/*: public\n`)
+    await comes('/docs2/a')
+    await says(gateway, '"configuration reloaded"')
 
-  writeFileSync(table, `${ROUTES}  GET /docs/*: public\n`)
-  await until(() => running.out().includes('reload refused'))
-  t.match(running.out(), /routes\/trainings\.yaml:6:3: /)
-  t.ok(await routed(`${running.front}/docs2/a`), 'the previous table stays active')
+    write(table, `${ROUTES}  GET /docs/*: public\n`)
+    await says(gateway, 'reload refused')
+    t.match(gateway.log, /routes\/trainings\.yaml:6:3: /)
+    t.ok(await routed(gateway, '/docs2/a'), 'the previous table stays active')
 
-  rmSync(table)
-  writeFileSync(
-    join(running.cwd, 'routes', 'other.yaml'),
-    'upstream: trainings\nroutes: { GET /docs3/*: public }\n',
-  )
-  running.child.kill('SIGHUP')
-  await until(() => routed(`${running.front}/docs3/a`))
-  t.notOk(await routed(`${running.front}/docs2/a`))
+    rmSync(join(folder, table))
+    write('routes/other.yaml', 'upstream: trainings\nroutes: { GET /docs3/*: public }\n')
+    gateway.signal('SIGHUP')
+    await comes('/docs3/a')
+    t.notOk(await routed(gateway, '/docs2/a'))
+  })
+
+  await t.test('a conflict is resolved in the table that only the invalid configuration names', async () => {
+    write('more.yaml', 'upstream: trainings\nroutes: { GET /docs3/*: public }\n')
+    write('gateway.config.yaml', CONFIG.replace('[routes/*.yaml]', '[routes/*.yaml, more.yaml]'))
+    await says(gateway, 'more.yaml:2:')
+    write('more.yaml', 'upstream: trainings\nroutes: { GET /more/*: public }\n')
+    await comes('/more/a')
+  })
+
+  await t.test('memory settings that the heap cannot hold', async (t) => {
+    t.notMatch(gateway.log, 'memory may take', 'not by default')
+    write('gateway.config.yaml', CONFIG + BEYOND_THE_HEAP)
+    await says(gateway, 'memory may take 8200 MiB of a process')
+  })
 })
 
 t.test('stopped as soon as it reports its listeners', async (t) => {
   const env = { ...process.env, ACME_SECRET: SECRET }
-  for (let i = 0; i < 3; i++) {
+  for (let round = 0; round < 2; round++) {
     const child = spawn(process.execPath, [MAIN, 'start'], { cwd: folderWith(t, files), env })
     t.teardown(() => child.kill('SIGKILL'))
     let out = ''
@@ -115,47 +120,31 @@ t.test('stopped as soon as it reports its listeners', async (t) => {
 
 t.test('a repeated signal counts once; a second one later ends it at once', async (t) => {
   const waiting = createServer(() => {})
-  await new Promise<void>((resolve) => waiting.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => waiting.close())
-  const { port } = waiting.address() as { port: number }
-  const running = await start(t, folderWith(t, files), `http://127.0.0.1:${port}`)
-  const answer = fetch(`${running.front}/docs/a`).catch(() => 'cut')
+  const port = await listening(t, waiting)
+  const folder = folderWith(t, { ...files, 'gateway.config.yaml': `${CONFIG}drain: 10m\n` })
+  const gateway = await start(t, folder, `http://127.0.0.1:${port}`)
   const connected = new Promise((resolve) => waiting.once('connection', resolve))
+  const answer = fetch(`${gateway.origin}/docs/a`).catch(() => 'cut')
   await connected
-  for (let i = 0; i < 3; i++) running.child.kill('SIGINT')
-  await until(() => running.out().includes('draining'))
+  for (let turn = 0; turn < 3; turn++) gateway.signal('SIGINT')
+  await says(gateway, 'draining')
+  // Longer than the time in which a signal is the same one.
   await sleep(1500)
-  t.equal(running.child.exitCode, null, 'the gateway waits for the request in flight')
-  running.child.kill('SIGINT')
-  t.same(await running.ended, { code: 1, signal: null })
+  t.ok(gateway.running, 'the gateway waits for the request in flight')
+  gateway.signal('SIGINT')
+  t.equal(await gateway.ended, 1)
   t.equal(await answer, 'cut')
 })
 
 t.test('stopped while it waits for its store', async (t) => {
-  let contacted = false
-  const silent = createServer(() => {
-    contacted = true
-  })
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => silent.close())
-  const { port } = silent.address() as { port: number }
-  const store = `store: postgres://gate:hush@127.0.0.1:${port}/seatgate`
-  const cwd = folderWith(t, {
-    ...files,
-    'gateway.config.yaml': CONFIG.replace('store: sqlite:./seatgate.db', store),
-  })
-  const env = { ...process.env, ACME_SECRET: SECRET }
-  const child = spawn(process.execPath, [MAIN, 'start'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  let out = ''
-  child.stdout.on('data', (chunk) => {
-    out += chunk
-  })
-  const ended = new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal })))
-  await until(() => contacted)
-  child.kill('SIGTERM')
-  t.same(await ended, { code: 0, signal: null })
-  t.match(out, /ended before listening/)
+  const silent = createServer(() => {})
+  const contacted = new Promise((resolve) => silent.once('connection', resolve))
+  const store = `store: postgres://gate:hush@127.0.0.1:${await listening(t, silent)}/seatgate`
+  const config = CONFIG.replace('store: sqlite:./seatgate.db', store)
+  const gateway = await GatewayProcess.launch(t, { files: { ...files, 'gateway.config.yaml': config } })
+  await contacted
+  t.equal(await gateway.end(), 0)
+  t.match(gateway.log, /ended before listening/)
 })
 
 t.test('npm start passes the signal on', async (t) => {
@@ -180,53 +169,21 @@ t.test('npm start passes the signal on', async (t) => {
   child.stdout.on('data', (chunk) => {
     out += chunk
   })
-  await until(() => out.includes('/livez'))
+  await until(
+    () => out.includes('/livez'),
+    () => `it does not listen: ${out}`,
+  )
   const ops = /listening on (http:\S+) \(\/livez/.exec(out)?.[1] ?? ''
   child.kill('SIGTERM')
-  await until(() => out.includes('"msg":"ended"'))
+  await until(
+    () => out.includes('"msg":"ended"'),
+    () => `it does not end: ${out}`,
+  )
   await t.rejects(fetch(`${ops}/livez`), 'no process is left')
 })
 
-t.test(
-  'a conflict of two tables is resolved in the one that only the invalid configuration names',
-  async (t) => {
-    const cwd = folderWith(t, files)
-    const running = await start(t, cwd, 'http://127.0.0.1:1')
-    const more = join(cwd, 'more.yaml')
-    writeFileSync(more, 'upstream: trainings\nroutes: { GET /docs/*: public }\n')
-    writeFileSync(
-      join(cwd, 'gateway.config.yaml'),
-      `${CONFIG.replace('[routes/*.yaml]', '[routes/*.yaml, more.yaml]')}`,
-    )
-    await until(() => running.out().includes('reload refused'))
-    writeFileSync(more, 'upstream: trainings\nroutes: { GET /more/*: public }\n')
-    await until(() => routed(`${running.front}/more/a`))
-    t.pass('noticed')
-  },
-)
-
-t.test('a start and a reload warn of memory settings that the heap cannot hold', async (t) => {
-  const warnings = (out: string) => out.match(/memory may take \d+ MiB of a process[^"]*/g) ?? []
-  const cwd = folderWith(t, files)
-  const running = await start(t, cwd, 'http://127.0.0.1:1')
-  t.same(warnings(running.out()), [], 'not by default')
-  writeFileSync(join(cwd, 'gateway.config.yaml'), `${CONFIG}memory: { seats: 4GiB, tokens: 4GiB }\n`)
-  await until(() => warnings(running.out()).length > 0)
-  t.match(
-    warnings(running.out())[0],
-    /^memory may take 8200 MiB of a process, more than half of its heap limit of \d+ MiB/,
-  )
-  running.child.kill('SIGKILL')
-  const again = await start(t, cwd, 'http://127.0.0.1:1')
-  await until(() => warnings(again.out()).length > 0)
-  t.pass('at the start')
-})
-
 t.test('a failed start prints one line and exits with 1', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => taken.close())
-  const { port } = taken.address() as { port: number }
+  const port = await listening(t, createServer())
   const cases: Record<string, [Record<string, string>, RegExp]> = {
     'a port that is taken': [
       { ...files, 'gateway.config.yaml': CONFIG.replace('listen: 127.0.0.1:0', `listen: 127.0.0.1:${port}`) },
@@ -252,57 +209,51 @@ t.test('a failed start prints one line and exits with 1', async (t) => {
 t.test(
   'one gateway for a store: a second one is refused, until the first has ended in any way',
   async (t) => {
-    const service = await startTrainingsService()
-    t.teardown(() => service.close())
-    const cwd = folderWith(t, files)
-    const first = await start(t, cwd, service.url)
-    t.match(await seatgate(cwd, ['start']), {
+    const folder = folderWith(t, files)
+    const first = await start(t, folder)
+    t.match(await seatgate(folder, ['start']), {
       code: 1,
       err: /another gateway runs on the store .*seatgate\.db/,
     })
     t.equal(await status(`${first.ops}/readyz`), 200)
-    first.child.kill('SIGKILL')
-    await first.ended
-    const second = await start(t, cwd, service.url)
+    await first.kill()
+    const second = await start(t, folder)
     t.equal(await status(`${second.ops}/readyz`), 200)
   },
 )
 
 t.test('a write answered 200 survives kill -9', async (t) => {
-  const service = await startTrainingsService()
-  t.teardown(() => service.close())
-  const cwd = folderWith(t, files)
-  const made = await seatgate(cwd, ['bootstrap', '--tenant', 'acme', '--json'])
+  const folder = folderWith(t, files)
+  const made = await seatgateHere(folder, ['bootstrap', '--tenant', 'acme', '--json'])
   const headers = {
     'x-api-key': JSON.parse(made.out).key,
     space: 'admin',
     'content-type': 'application/json',
   }
   const answered: string[] = []
-  for (let round = 0; round < 5; round++) {
-    const running = await start(t, cwd, service.url)
+  for (let round = 0; round < 2; round++) {
+    const gateway = await start(t, folder)
     let dead = false
     const load = Array.from({ length: 4 }, async (_, worker) => {
-      for (let i = 0; !dead; i++) {
-        const name = `Seat ${round} ${worker} ${i}`
+      for (let at = 0; !dead; at++) {
+        const name = `Seat ${round} ${worker} ${at}`
         const body = JSON.stringify({ name, spaces: ['s1'], permissions: ['a:b'] })
-        const answer = await fetch(`${running.front}/v1/seats`, { method: 'POST', headers, body }).catch(
+        const answer = await fetch(`${gateway.origin}/v1/seats`, { method: 'POST', headers, body }).catch(
           () => null,
         )
         if (answer?.status === 200) answered.push(name)
       }
     })
     const before = answered.length
-    await until(() => answered.length > before + 20)
-    running.child.kill('SIGKILL')
-    await running.ended
+    await until(() => answered.length > before + 20, 'twenty Seats')
+    await gateway.kill()
     dead = true
     await Promise.all(load)
   }
-  const running = await start(t, cwd, service.url)
+  const gateway = await start(t, folder)
   const found = new Set<string>()
   for (let after = ''; ;) {
-    const page = await fetchConforming(`${running.front}/v1/seats?limit=100${after}`, { headers })
+    const page = await fetchConforming(`${gateway.origin}/v1/seats?limit=100${after}`, { headers })
     if (page.status !== 200) throw new Error(`${page.status} ${await page.text()}`)
     const { data, has_more } = (await page.json()) as {
       data: { id: string; name: string }[]
@@ -312,11 +263,9 @@ t.test('a write answered 200 survives kill -9', async (t) => {
     if (!has_more) break
     after = `&after=${data.at(-1)?.id}`
   }
-  t.ok(answered.length >= 100)
   t.same(
     answered.filter((name) => !found.has(name)),
     [],
     'every acknowledged Seat is there',
   )
-  t.ok(readdirSync(cwd).includes('seatgate.db'))
 })

@@ -1,9 +1,42 @@
 /** `seatgate who-can` and `seatgate can`, on the configured store and on a file of Seats. */
 
-import t from 'tap'
-import { folderWith } from './command-line.ts'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { bootstrapTenant, openSqliteStore } from '../../seats-admin/index.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
-import { FILES, NAME, storedHolders } from './stored-holders.ts'
+
+const FILES = { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES }
+
+const SEAT = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
+
+interface Stored {
+  readonly cwd: string
+  readonly seat: string
+  readonly key: string
+}
+
+const NAME = 'Viewer\u001b[31m'
+
+/** The first Seat and its key; another one, which a key, `ann` and `ben` hold. `ben` is blocked. */
+async function storedHolders(t: Test): Promise<Stored> {
+  const cwd = folderWith(t, FILES)
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const now = Date.now()
+  await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now })
+  const scope = { space: 'admin', admin: true, all: true, permissions: [] }
+  const writer = { tenant: 'acme', by: 'test', scope, now }
+  const seat = await store.createSeat(writer, { ...SEAT, name: NAME, spaces: ['main', 'dev'] })
+  if (!('value' in seat)) throw new Error(seat.detail)
+  const { id } = seat.value
+  await store.recordSignIn('acme', { sub: 'ann', email: 'ann@acme.example', name: null, at: 0 }, [id])
+  await store.recordSignIn('acme', { sub: 'ben', email: null, name: null, at: 0 }, [id])
+  await store.createBlock(writer, { user: 'ben', until: null, reason: null })
+  const key = await store.createApiKey(writer, { name: 'ci', seats: [NAME], expiresAt: null })
+  if (!('value' in key)) throw new Error(key.detail)
+  await store.close()
+  return { cwd, seat: id, key: key.value.id }
+}
 
 const SEATS = {
   tenant: 'acme',
@@ -56,12 +89,24 @@ t.test('the store', async (t) => {
       { ...user, sub: 'ben', email: null, blocked: true },
     ],
   })
-  const can = await seatgateHere(cwd, ['can', '--user', 'ann', '--json'])
-  t.equal(can.err, '')
-  const rows = JSON.parse(can.out)
-  t.match(rows[0], { method: 'GET', path: '/v1/trainings', space: 'dev', seat: NAME })
-  t.match(rows[1], { path: '/v1/trainings', space: 'main' })
-  t.match(rows[2], { path: '/v1/me', permission: 'authenticated', space: null, seat: null })
+  for (const holder of [
+    ['--user', 'ann'],
+    ['--api-key-id', key],
+    ['--seat', NAME],
+  ]) {
+    const can = await seatgateHere(cwd, ['can', ...holder, '--json'])
+    t.equal(can.err, '')
+    const rows = JSON.parse(can.out)
+    t.match(rows[0], { method: 'GET', path: '/v1/trainings', space: 'dev', seat: NAME })
+    t.match(rows[1], { path: '/v1/trainings', space: 'main' })
+    t.match(rows[2], { path: '/v1/me', permission: 'authenticated', space: null, seat: null })
+  }
+  for (const [option, none, err] of [
+    ['--user', 'eve', /no sign-in of a user "eve"/],
+    ['--api-key-id', 'x', /has no API key x/],
+    ['--seat', 'Editor', /has no Seat "Editor"/],
+  ] as const)
+    t.match(await seatgateHere(cwd, ['can', option, none]), { code: 1, out: '', err })
   const blocked = await seatgateHere(cwd, ['can', '--user', 'ben'])
   t.match(blocked, { code: 0, err: /this user is blocked: all but public routes are refused/ })
   t.notMatch(blocked.out, /trainings:list|authenticated/)

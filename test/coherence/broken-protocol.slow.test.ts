@@ -4,30 +4,43 @@ import t from 'tap'
 import { searchInThread } from './simulation/thread.ts'
 import { VARIANTS } from './simulation/variants.ts'
 
-/** Most variants need some hundreds of schedules, the hardest 10,000. */
 const AT_MOST = 100_000
+
+/**
+ * Where the search begins for the variants that few schedules show: with the first of these, as the simulation is today.
+ * With another one the search takes longer.
+ */
+const FROM: Readonly<Record<string, number>> = {
+  'memory keeps a list of blocks from before the block': 1251,
+  'memory keeps the answer about a user from before the block': 2098,
+  'an unlisted instance has a lease': 4463,
+  'a reading from before the registration gives a lease': 614,
+  'a worker has a lease from before it joined': 13_214,
+  'a beat reports changes that workers have not applied': 2262,
+  'a reading from before an announcement acknowledges it': 1967,
+  'no margin': 4455,
+}
 
 // It takes seconds; on a busy machine, minutes.
 t.setTimeout(600_000)
 
-for (const { name: variant } of VARIANTS) {
-  t.test(variant, async (t) => {
-    const order = { variant, from: 1, schedules: AT_MOST, kind: 'stale', shrinks: false } as const
-    const { found, figures } = await searchInThread(order)
-    t.ok(found, `found after ${figures.schedules} schedules`)
-  })
-}
+const SHRUNK = 'a lease never expires'
 
-t.test('a failing run is shrunk', async (t) => {
-  const order = {
-    variant: 'a lease never expires',
-    from: 1,
+const reports = await searchInThread(
+  ...VARIANTS.map(({ name: variant }) => ({
+    variant,
+    from: FROM[variant] ?? 1,
     schedules: AT_MOST,
-    kind: 'stale',
-    shrinks: true,
-  } as const
-  const { found, shrunk } = await searchInThread(order)
-  if (found === null || shrunk === null) throw new Error('not found')
-  t.ok(shrunk.schedule.actions.length < found.schedule.actions.length)
-  t.match(shrunk.trace, / stale: .* was answered$/)
-})
+    kind: 'stale' as const,
+    shrinks: variant === SHRUNK,
+  })),
+)
+
+for (const [at, { name }] of VARIANTS.entries())
+  t.test(name, async (t) => {
+    const { found = null, figures, shrunk } = reports[at] ?? {}
+    t.ok(found, `found after ${figures?.schedules} schedules`)
+    if (name !== SHRUNK) return
+    t.ok((shrunk?.schedule.actions.length ?? Infinity) < (found?.schedule.actions.length ?? 0), 'shrunk')
+    t.match(shrunk?.trace, / stale: .* was answered$/)
+  })

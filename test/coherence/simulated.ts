@@ -3,10 +3,15 @@
 import type { Test } from 'tap'
 import { searchInThread } from './simulation/thread.ts'
 
-/** Once a write has been acknowledged, no request is decided on the state before it. @param least number of each event */
-export async function holds(t: Test, schedules: number, least: number): Promise<void> {
-  const order = { variant: null, from: 1, schedules, shrinks: true }
-  const { found, figures, shrunk } = await searchInThread(order)
+/**
+ * Once a write has been acknowledged, no request is decided on the state before it.
+ * @param from the first seed
+ * @param least number of each event
+ */
+export async function holds(t: Test, from: number, schedules: number, least: number): Promise<void> {
+  const [report] = await searchInThread({ variant: null, from, schedules, shrinks: true })
+  if (report === undefined) throw new Error('no report')
+  const { found, figures, shrunk } = report
   if (found !== null) t.comment(`seed ${found.schedule.seed}: ${found.violation.what}\n${shrunk?.trace}`)
   t.equal(found, null)
   t.equal(figures.schedules, schedules)

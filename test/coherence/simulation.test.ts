@@ -8,7 +8,7 @@ import { scheduleOf } from './simulation/schedule.ts'
 import { World } from './simulation/world.ts'
 
 t.test('no stale decision, every write acknowledged in time, and recovery after the last fault', (t) =>
-  holds(t, 1000, 100),
+  holds(t, 1, 1000, 100),
 )
 
 t.test('a seed gives the same trace each time, and another seed another trace', async (t) => {

@@ -13,14 +13,14 @@ function alice(): Principal {
 }
 
 t.test('it takes at most the estimated memory', async (t) => {
-  for (const count of [0, 1, 20, 150]) {
+  for (const count of [0, 1, 150]) {
     const seats = (caller: string) =>
       Array.from({ length: count }, (_, at) => ({
         ...{ name: 'Viewer', verdict: 'grants' as const },
         id: structuredClone(`01JZ0000-${caller}-${at}`.padEnd(26, '0')),
       }))
     const cache = new DecisionCache({ generation: 1 })
-    const callers = Array.from({ length: 2000 }, () => alice())
+    const callers = Array.from({ length: 1000 }, () => alice())
     const before = (await collected()).heapUsed
     for (const [at, principal] of callers.entries()) {
       const list: ReturnType<typeof seats> = []

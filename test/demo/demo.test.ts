@@ -4,7 +4,7 @@ import { execFile, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const DEMO = fileURLToPath(new URL('./demo.ts', import.meta.url))
 

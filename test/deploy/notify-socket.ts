@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const MARK = 'X_MARK=1'
 const SCRIPT = fileURLToPath(new URL('notify-socket.py', import.meta.url))

@@ -3,8 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { CONFIG } from '../cli/command-line.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { beatsOf, type NotifySocket } from './notify-socket.ts'
 import { startNotifying } from './notifying.ts'
 import { missing } from './programs.ts'
@@ -19,27 +18,26 @@ const isBeaten = (socket: NotifySocket, count: number) =>
   )
 
 /** A message that was begun has been sent: the process that sends it has ended, as a zombie of a frozen one. */
-function isSending(pid: number | undefined): boolean {
+function isSending(pid: number): boolean {
   const processes = execFileSync('ps', ['-A', '-o', 'ppid=,state=,comm='], { encoding: 'utf8' })
   return new RegExp(`^ *${pid} [^Z] systemd-notify`, 'm').test(processes)
 }
 
 for (const workers of [1, 2])
   t.test(`watchdog: ${workers} processes, while the main one runs`, { skip }, async (t) => {
-    const { socket, gateway } = await startNotifying(t, BEAT, `${CONFIG}workers: ${workers}\n`)
+    const { socket, gateway } = await startNotifying(t, BEAT, { top: [`workers: ${workers}`] })
     await isBeaten(socket, 2)
-    gateway.process.kill('SIGSTOP')
+    gateway.signal('SIGSTOP')
     await until(
-      () => !isSending(gateway.process.pid),
+      () => !isSending(gateway.pid),
       () => 'systemd-notify does not end',
     )
     await socket.mark()
     const frozen = beatsOf(socket)
-    await sleep(10 * BEAT)
+    await sleep(5 * BEAT)
     await socket.mark()
     t.equal(beatsOf(socket), frozen, 'a frozen process sends none')
-    gateway.process.kill('SIGCONT')
+    gateway.signal('SIGCONT')
     await isBeaten(socket, frozen + 1)
-    gateway.process.kill('SIGTERM')
-    t.equal(await gateway.ended, 0)
+    t.equal(await gateway.end(), 0)
   })

@@ -1,9 +1,9 @@
 /** What holds behind every proxy that asks. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { verified } from '../identity/support.ts'
 import type { Beside } from './beside.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const IDENTITY = ['tenant', 'user', 'email', 'space', 'seats', 'seats-count', 'permission', 'auth', 'jwt']
 
@@ -133,7 +133,7 @@ export function besideCases(beside: Beside, asked: string): void {
     const before = seen.length
     for (const path of ['/docs/../v1/trainings/7', '/docs//a', '/docs/%2e%2e/v1/trainings/7']) {
       const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
-      t.match(await raw(beside.proxyPort, head), /^HTTP\/1\.1 400 [^]*path_ambiguous/, path)
+      t.match(await roundTrip(beside.proxyPort, head), /^HTTP\/1\.1 400 [^]*path_ambiguous/, path)
     }
     t.equal(seen.length, before)
   })
@@ -141,7 +141,7 @@ export function besideCases(beside: Beside, asked: string): void {
   t.test('a WebSocket opens for a caller, and for nobody else', async (t) => {
     const handshake = (headers: Record<string, string>) => {
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-      return raw(
+      return roundTrip(
         beside.proxyPort,
         `GET /v1/trainings/7 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${fields.join('')}\r\n`,
         /\r\n\r\n/,
@@ -157,7 +157,7 @@ export function besideCases(beside: Beside, asked: string): void {
   t.test('no other protocol opens: its requests would not be asked about', async (t) => {
     for (const upgrade of ['h2c', 'websocket, h2c', 'TLS/1.0', 'h2c\r\nUpgrade: websocket']) {
       const fields = `Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${upgrade}\r\nHTTP2-Settings: AAMAAABk\r\n`
-      const answer = await raw(beside.proxyPort, `GET /docs/a HTTP/1.1\r\n${fields}\r\n`, /\r\n\r\n/)
+      const answer = await roundTrip(beside.proxyPort, `GET /docs/a HTTP/1.1\r\n${fields}\r\n`, /\r\n\r\n/)
       t.notMatch(answer, /^HTTP\/1\.1 101/, upgrade)
     }
     for (const { fields } of seen) t.match(fields.get('upgrade')?.join() ?? 'websocket', /^websocket$/)

@@ -17,7 +17,7 @@ import { runnable } from './pages.ts'
 
 const PAGE = 'docs/beside-other-proxies.md'
 
-export interface SeenRequest {
+interface SeenRequest {
   readonly method: string
   readonly url: string
   /** Name → values, in lower case. */
@@ -31,7 +31,7 @@ export interface Beside extends Asking {
   send(method: string, path: string, headers?: Record<string, string> | readonly string[]): Promise<Answer>
 }
 
-export interface ProxyFiles {
+interface ProxyFiles {
   readonly program: ProgramName
   /** Name of a file → its text. @param folder where they are */
   files(folder: string): Readonly<Record<string, string>>

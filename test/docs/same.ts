@@ -38,7 +38,7 @@ function isSame(shown: unknown, actual: unknown): boolean {
   return shown === actual
 }
 
-export function isSameText(shown: string, actual: string): boolean {
+function isSameText(shown: string, actual: string): boolean {
   if (shown === actual) return true
   if (shown.endsWith('…')) return actual.startsWith(shown.slice(0, -1))
   return MADE.some((kind) => kind.test(shown) && kind.test(actual))

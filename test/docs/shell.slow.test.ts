@@ -1,44 +1,7 @@
-/** The commands of the manual, run page by page in a folder like a clone. */
+/** The commands of the manual, but for the pages of `shell-administration.slow.test.ts`. */
 
 import t from 'tap'
-import { reservePort } from '../support/servers/ports.ts'
-import { cloneFolder, seatsIn } from './clone.ts'
-import { blocksOf, pages, placeOf } from './pages.ts'
-import { differences } from './same.ts'
-import { type Ran, runSteps, type Step, statusesOf, stepsOf } from './script.ts'
+import { ADMINISTRATION, pagesWithCommands, runPage } from './shell.ts'
 
-/** Begins without a store: it makes its own. */
-const FROM_NOTHING = 'README.md'
-const PORTS = ['8080', '9090', '9001']
-
-for (const page of pages) {
-  const steps = stepsOf(page)
-  if (!steps.some(({ block }) => block.language !== 'yaml')) continue
-  t.test(page, async (t) => {
-    const folder = cloneFolder(t)
-    if (page !== FROM_NOTHING) await seatsIn(folder)
-    const ran = await runSteps(t, folder, steps, await otherPorts(t))
-    t.equal(ran.code, 0, ran.err)
-    t.equal(ran.out.length, steps.length, 'every step was reached')
-    t.same(ran.statuses, statusesOf(steps), ran.err)
-    for (const [at, step] of steps.entries()) check(t, step, ran.out[at] ?? '')
-  })
-}
-
-async function otherPorts(t: Parameters<typeof reservePort>[0]): Promise<(text: string) => string> {
-  const ports = new Map<string, number>()
-  for (const port of PORTS) ports.set(port, await reservePort(t))
-  return (text) => text.replaceAll(/\b\d{4}\b/g, (port) => String(ports.get(port) ?? port))
-}
-
-/** The output of a console block, and the JSON block that stands behind commands. */
-function check(
-  t: { same: typeof import('tap').t.same },
-  { block, shown }: Step,
-  out: Ran['out'][number],
-): void {
-  if (shown !== null) t.same(out.trim().split('\n'), shown.trim().split('\n'), placeOf(block))
-  const next = blocksOf(block.page).find(({ line }) => line > block.line)
-  if (block.language === 'sh' && next?.language === 'json' && next.notRun === null)
-    t.same(differences(JSON.parse(next.text), JSON.parse(out)), [], placeOf(next))
-}
+for (const page of pagesWithCommands)
+  if (!ADMINISTRATION.includes(page)) t.test(page, (t) => runPage(t, page))

@@ -1,8 +1,8 @@
 /** Each dialect reads its own fields, and refuses what could be read in another way. */
 
 import t from 'tap'
-import { eventually } from '../proxy/support.ts'
 import { forwardFields, nginxFields, startAsking } from './support.ts'
+import { until } from '../support/until.ts'
 
 const { ask, key, keyId, world } = await startAsking(t)
 
@@ -151,7 +151,7 @@ t.test('logs and counts a question as a request', async (t) => {
   const forwarded = world.upstream.seen.length
   await ask('/auth/nginx', { ...fields, space: 'main', 'x-forwarded-for': '198.51.100.9, 203.0.113.7' })
   const line = () => world.log().findLast((each) => 'asked_by' in each && each['client'] === '203.0.113.7')
-  await eventually(() => line() !== undefined)
+  await until(() => line() !== undefined, 'the line of the log')
   t.match(line(), {
     asked_by: 'nginx',
     asked_from: '127.0.0.1',

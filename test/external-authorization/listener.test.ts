@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { createConnection } from 'node:net'
 import t from 'tap'
-import { eventually } from '../proxy/support.ts'
-import { raw } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { decisionPort, nginxFields, startAsking } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const { ask, key, keyId, port, world } = await startAsking(t)
 
@@ -96,10 +96,10 @@ function inPieces(port: number, text: string): Promise<string> {
 
 t.test('refuses peers that are not in clients, and closes their connections', async (t) => {
   const world = await startWorld(t, { top: ['decision: { listen: 127.0.0.1:0, clients: [10.0.0.0/8] }'] })
-  const answer = await raw(decisionPort(world), 'GET /auth/nginx HTTP/1.1\r\nHost: x\r\n\r\n')
+  const answer = await roundTrip(decisionPort(world), 'GET /auth/nginx HTTP/1.1\r\nHost: x\r\n\r\n')
   t.match(answer, /^HTTP\/1\.1 403 [^]*"code":"peer_refused"/)
   const line = () => world.log().find(({ code }) => code === 'peer_refused')
-  await eventually(() => line() !== undefined)
+  await until(() => line() !== undefined, 'the line of the log')
   t.match(line(), { status: 403, client: '127.0.0.1' })
 })
 
@@ -116,7 +116,7 @@ t.test('HEAD has the answer without a body, and the connection stays', async (t)
   t.match(head.headers, { 'content-type': 'application/problem+json', connection: 'keep-alive' })
   const two =
     'HEAD /auth/nginx HTTP/1.1\r\nHost: a\r\nX-Original-Method: GET\r\nX-Original-URL: http://a/none\r\n\r\n'
-  const text = await raw(port, two + two, /404[^]*404[^]*\r\n\r\n/)
+  const text = await roundTrip(port, two + two, /404[^]*404[^]*\r\n\r\n/)
   t.equal(text.match(/HTTP\/1\.1 404/g)?.length, 2)
   t.notMatch(text, /"code"/)
 })

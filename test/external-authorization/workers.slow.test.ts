@@ -8,9 +8,9 @@ import { nginxFields, startAsking } from './support.ts'
 t.test('workers share the port, and a revocation holds on each of them', async (t) => {
   const { world, port } = await startAsking(t, { top: ['workers: 2'] })
   // The kernel chooses the worker of each connection.
-  const clients = Array.from({ length: 16 }, () => new Client(port))
+  const clients = Array.from({ length: 8 }, () => new Client(port))
   t.teardown(() => clients.forEach((client) => client.close()))
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const made = await world.admin('POST', '/v1/api-keys', { name: `round ${round}`, seats: ['reader'] })
     const fields = { ...nginxFields('GET', '/v1/trainings/7'), 'x-api-key': made.json.key, space: 'main' }
     const statuses = () =>

@@ -20,8 +20,8 @@ export function byClient(client: Client): Requester {
   }
 }
 
-/** Milliseconds after which a request without an answer is a fault. */
-const TIMEOUT = 30_000
+/** Milliseconds after which a request without an answer is a fault: longer than any scenario stops a gateway. */
+const TIMEOUT = 120_000
 /** Maximum number of described faults. */
 const EXAMPLES = 5
 

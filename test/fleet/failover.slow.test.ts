@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
 import { startSentinel } from '../support/servers/redis-groups.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { underLoad } from './checker.ts'
 import { startFleet } from './fleet.ts'
 
@@ -29,7 +29,9 @@ t.test('failover to a replica that lost writes', async (t) => {
     await load.written(80)
     for (const gateway of fleet.gateways) {
       const back = async () => (await gateway.ready())['redis'] === 'ok'
-      await until(back, () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`, 50)
+      await until(back, () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`, {
+        pause: 50,
+      })
     }
     await load.written(80)
   })

@@ -41,7 +41,7 @@ export const SPACE = 's1'
 /** A tenant without Seats at the start. */
 export const EMPTY_TENANT = 'globex'
 
-export class Fleet {
+interface FleetParts {
   readonly gateways: readonly FleetGateway[]
   readonly postgres: PostgresServer
   readonly database: string
@@ -49,38 +49,24 @@ export class Fleet {
   /** An API key with all permissions in the admin space. */
   readonly key: string
   readonly provider: LogoutProvider
-  readonly #store: Store
-  readonly #redis: RedisServer | null
-  readonly #tenants: Config['tenants']
-  readonly #add: (name: string) => Promise<FleetGateway>
+  readonly store: Store
+  readonly ownRedis: RedisServer | null
+  readonly tenants: Config['tenants']
+  /** Another gateway with the same configuration, not yet started. It is not in `gateways`. */
+  readonly another: (name: string) => Promise<FleetGateway>
+}
 
-  constructor(parts: {
-    gateways: readonly FleetGateway[]
-    postgres: PostgresServer
-    database: string
-    redis: RedisServer | null
-    env: Readonly<Record<string, string>>
-    key: string
-    provider: LogoutProvider
-    store: Store
-    tenants: Config['tenants']
-    add: (name: string) => Promise<FleetGateway>
-  }) {
-    this.gateways = parts.gateways
-    this.postgres = parts.postgres
-    this.database = parts.database
-    this.env = parts.env
-    this.key = parts.key
-    this.provider = parts.provider
-    this.#store = parts.store
-    this.#redis = parts.redis
-    this.#tenants = parts.tenants
-    this.#add = parts.add
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor assigns all of the parts
+export interface Fleet extends FleetParts {}
+
+export class Fleet {
+  constructor(parts: FleetParts) {
+    Object.assign(this, parts)
   }
 
   get redis(): RedisServer {
-    if (this.#redis === null) throw new Error('the fleet has no Redis of its own')
-    return this.#redis
+    if (this.ownRedis === null) throw new Error('the fleet has no Redis of its own')
+    return this.ownRedis
   }
 
   /** The first gateway. */
@@ -92,11 +78,6 @@ export class Fleet {
     const gateway = this.gateways[index]
     if (gateway === undefined) throw new Error(`no gateway ${index}`)
     return gateway
-  }
-
-  /** Another gateway with the same configuration, not yet started. It is not in `gateways`. */
-  another(name: string): Promise<FleetGateway> {
-    return this.#add(name)
   }
 
   /** Runs a statement on the store's tables, bypassing the gateways. */
@@ -111,11 +92,11 @@ export class Fleet {
 
   /** A program's session, as after a sign-in, and its token. Rejects when the store is unavailable. */
   session(session: NewSession): Promise<{ id: string; token: string }> {
-    return createSession(this.#store, this.#tenant(TENANT), this.provider.issuer, session)
+    return createSession(this.store, this.#tenant(TENANT), this.provider.issuer, session)
   }
 
   #tenant(id: string) {
-    const tenant = this.#tenants.get(id)
+    const tenant = this.tenants.get(id)
     if (tenant === undefined) throw new Error(`no tenant ${id}`)
     return tenant
   }
@@ -144,37 +125,43 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const { gateways: count = 3, redis: wanted = 'own', proxies = ['redis'] } = options
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const database = await postgres.createDatabase('fleet')
-  const redis = wanted === 'own' ? await startRedis(t) : null
-  const upstream = await startUpstream(t)
+  const ownRedis = wanted === 'own' ? await startRedis(t) : null
+  const target = await startUpstream(t)
   const provider = await startLogoutProvider(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
-  const add = async (name: string) => {
-    const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? redis?.url ?? null
+  const limited = options.rateLimit !== undefined
+  const another = async (name: string) => {
+    const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? ownRedis?.url ?? null
     const toStore = proxies.includes('store') ? await startTcpProxy(t, postgres) : null
-    const toRedis = redis !== null && proxies.includes('redis') ? await startTcpProxy(t, redis) : null
+    const toRedis = ownRedis !== null && proxies.includes('redis') ? await startTcpProxy(t, ownRedis) : null
     return FleetGateway.prepare(t, {
       name,
-      store: through(toStore, database),
+      configuration: {
+        store: through(toStore, database),
+        target,
+        routes: [
+          `GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`,
+        ],
+        acme: [`oidc: ${provider.settings}`],
+        top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
+      },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
       workers: options.workers ?? 1,
-      upstream,
-      oidc: provider.settings,
-      ...(options.rateLimit === undefined ? {} : { rateLimit: options.rateLimit }),
       program: options.program ?? [MAIN],
       env: { ...env, ...options.envOf?.(name) },
       toStore,
       toRedis,
     })
   }
-  const gateways = await Promise.all(NAMES.slice(0, count).map(add))
+  const gateways = await Promise.all(NAMES.slice(0, count).map(another))
   const config = await loadConfig(gateways[0]?.file ?? '', env)
   const key = await bootstrap(config)
   await Promise.all(gateways.map((gateway) => gateway.start()))
   const store = await openStore({ kind: 'postgres', url: database })
   t.teardown(() => store.close())
   const { tenants } = config
-  return new Fleet({ gateways, postgres, database, redis, env, key, provider, store, tenants, add })
+  return new Fleet({ gateways, postgres, database, env, key, provider, store, ownRedis, tenants, another })
 }
 
 function urlFor(at: number, wanted: FleetOptions['redis']): string | null {
@@ -189,7 +176,8 @@ function through(proxy: TcpProxy | null, url: string): string {
   return place.href
 }
 
-async function bootstrap(config: Config): Promise<string> {
+/** Returns the API key of acme's administrator. */
+export async function bootstrap(config: Config): Promise<string> {
   const store = await openStore(config.store)
   try {
     const made = await bootstrapTenant(store, { tenant: TENANT, adminSpace: 'admin', now: Date.now() })

@@ -1,19 +1,23 @@
 /** One gateway of a fleet: `seatgate start` in a process of its own, on the same ports after each restart. */
 
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { type ConfigurationOptions, writeConfiguration } from '../support/configuration.ts'
+import { MAIN } from '../support/gateway-process.ts'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { reservePort } from '../support/servers/ports.ts'
 import type { TcpProxy } from '../support/servers/proxy.ts'
-import { type Configuration, writeConfiguration } from './configuration.ts'
-import { childrenOf } from './processes.ts'
 
-export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
+export { MAIN }
 
-export interface GatewaySetup extends Configuration {
+export interface GatewaySetup {
   readonly name: string
+  readonly configuration: ConfigurationOptions
+  /** The section `redis:`; null: there is none. */
+  readonly redis: string | null
+  readonly workers: number
   /** Arguments before `start`: the program and its own arguments. */
   readonly program: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -45,7 +49,18 @@ export class FleetGateway {
     this.opsPort = opsPort
     this.toStore = setup.toStore
     this.toRedis = setup.toRedis
-    this.file = writeConfiguration(folder, setup, { front: port, ops: opsPort })
+    const { configuration, redis, workers } = setup
+    this.file = writeConfiguration(folder, {
+      ...configuration,
+      listen: `127.0.0.1:${port}`,
+      ops: `127.0.0.1:${opsPort}`,
+      top: [
+        ...(configuration.top ?? []),
+        ...(redis === null ? [] : [`redis: ${JSON.stringify(redis)}`]),
+        `workers: ${workers}`,
+        'drain: 1s',
+      ],
+    })
   }
 
   /** Configures the gateway without starting it. */
@@ -69,9 +84,11 @@ export class FleetGateway {
     return this.#current.pid
   }
 
-  /** Its worker processes, if it has several. */
+  /** Its worker processes, in the order of their start. */
   get workers(): number[] {
-    return childrenOf(this.pid)
+    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
+    const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
+    return rows.flatMap(([child = 0, parent]) => (parent === this.pid ? [child] : []))
   }
 
   /** Its log since the first start. */
@@ -97,8 +114,8 @@ export class FleetGateway {
     return lines.slice(-10).join('\n')
   }
 
-  /** @param patience ms; left out: the default of all servers */
-  async start(patience?: number): Promise<void> {
+  /** @param patience ms */
+  async start(patience = 120_000): Promise<void> {
     const { program, env } = this.#setup
     const args = [...program, 'start', '--config', this.file]
     this.#child = await Child.start({ program: { path: process.execPath, env }, args, folder: this.#folder })

@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { RateLimit } from '../../src/model/rate-limit.ts'
 import { type Answer, Client } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { adminRequest, type Fleet, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 
@@ -60,7 +61,7 @@ export class LimitedLoad {
 
   /** Asks until each gateway refuses and holds no token: the first one most, so that the load is uneven. */
   async exhaust(gateways: readonly FleetGateway[]): Promise<void> {
-    for (;;) {
+    const isExhausted = async () => {
       const before = this.passed
       let refused = 0
       for (const [at, gateway] of gateways.entries()) {
@@ -68,9 +69,10 @@ export class LimitedLoad {
         for (let i = 0; i < (at === 0 ? 16 : 1 + (at % 3)) && passes; i++) passes = await this.ask(gateway)
         if (!passes) refused++
       }
-      if (refused < gateways.length || this.passed > before) continue
-      if ((await sum(gateways, 'seatgate_rate_limit_tokens_borrowed')) === 0) return
+      if (refused < gateways.length || this.passed > before) return false
+      return (await sum(gateways, 'seatgate_rate_limit_tokens_borrowed')) === 0
     }
+    await until(isExhausted, () => `requests pass after ${this.passed}`, { pause: 0, patience: 120_000 })
   }
 
   close(): void {

@@ -1,8 +1,5 @@
-/** The shared state of a load run: subjects, gateways and results. Used by the writers, the readers and the checker. */
+/** The subjects and the results of a load run. Used by the writers, the readers and the checker. */
 
-import type { Client } from '../support/client.ts'
-import type { Fleet } from './fleet.ts'
-import type { FleetGateway } from './gateway.ts'
 import type { Timeline } from './timeline.ts'
 
 /** A caller whose answer changes with writes. */
@@ -62,21 +59,6 @@ function shown(counts: ReadonlyMap<string, number>): string {
 
 /** The monotonic clock of the checker, in milliseconds. */
 export const now = () => performance.now()
-
-export interface LoadState {
-  readonly fleet: Fleet
-  readonly tally: Tally
-  /** Subjects that readers may use. */
-  readonly subjects: Set<Subject>
-  /** Gateways that receive writes: those that are awake, unless the scenario limits them. */
-  readonly writable: () => readonly FleetGateway[]
-  /** Whether processes of the gateway are stopped. */
-  readonly stopped: (gateway: FleetGateway) => boolean
-  /** Connections for writes, by gateway. */
-  readonly clients: ReadonlyMap<FleetGateway, Client>
-  /** Sends a request about each subject to every gateway at once, without waiting. */
-  readonly probe: (subjects: readonly Subject[]) => void
-}
 
 export function pick<T>(from: readonly T[]): T {
   const picked = from[Math.floor(Math.random() * from.length)]

@@ -5,14 +5,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { until } from '../support/servers/wait.ts'
-import { type LoadState, pick, type Subject, Tally } from './load-state.ts'
+import { until } from '../support/until.ts'
+import { pick, type Subject, Tally } from './load-state.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { byClient, AnswerChecker } from './answer-checker.ts'
 import { PipelinedConnection } from './pipelined-connection.ts'
 import { SCRIPTS } from './scripts.ts'
-import { write } from './writers.ts'
+import { Unanswered, Writing } from './writing.ts'
 
 export interface LoadOptions {
   /** Reader connections for each gateway. */
@@ -30,15 +30,22 @@ const PROBES = 200
 /** Pipelined connections to a stopped gateway: several for each of its workers. */
 const PIPELINED = 6
 
-export class Load implements LoadState {
+/** Scripts that have begun, for the names of their Seats. */
+let scripts = 0
+
+export class Load {
   readonly fleet: Fleet
   readonly tally = new Tally()
+  /** Subjects that readers may use. */
   readonly subjects = new Set<Subject>()
+  /** Connections for writes, by gateway. */
   readonly clients: ReadonlyMap<FleetGateway, Client>
   readonly #checker = new AnswerChecker(this.tally)
   readonly #probes: ReadonlyMap<FleetGateway, Client>
   readonly #pipelined = new Map<FleetGateway, readonly PipelinedConnection[]>()
   readonly #options: LoadOptions
+  /** Resolves once the writers have ended. */
+  #writing: Promise<unknown> = Promise.resolve()
   #ending = false
   #ended = false
 
@@ -53,27 +60,29 @@ export class Load implements LoadState {
 
   /** Resolves when this many more writes have been answered with 2xx. */
   async written(more: number): Promise<void> {
-    const { writes } = this.tally
-    const goal = writes.length + more
-    const last = () => `only ${writes.length} of ${goal} writes were answered`
-    // Halves the rest each time, so that each wait has its own timeout on a busy machine.
-    while (writes.length < goal) {
-      const half = Math.ceil((writes.length + goal) / 2)
-      await until(() => this.#throwIfCrashed() && writes.length >= half, last)
-    }
+    await this.#counted(() => this.tally.writes.length, more, 'writes were answered')
   }
 
   /** Resolves when a gateway has decided this many more requests. */
   async decided({ name }: FleetGateway, more: number): Promise<void> {
     const { decided } = this.tally
-    const goal = (decided.get(name) ?? 0) + more
-    const isDone = () => this.#throwIfCrashed() && (decided.get(name) ?? 0) >= goal
-    await until(isDone, () => `gateway ${name} decides nothing`)
+    await this.#counted(() => decided.get(name) ?? 0, more, `requests were decided by gateway ${name}`)
   }
 
-  /** Ends the writers; the readers continue. */
-  endWrites(): void {
+  /** Resolves when the count has grown by `more`. Each half of the rest has a patience of its own, on a busy machine. */
+  async #counted(count: () => number, more: number, what: string): Promise<void> {
+    const goal = count() + more
+    while (count() < goal) {
+      const half = Math.ceil((count() + goal) / 2)
+      const isDone = () => this.#throwIfCrashed() && count() >= half
+      await until(isDone, () => `only ${count()} of ${goal} ${what}`)
+    }
+  }
+
+  /** Ends the writers; the readers continue. Resolves when no write is in flight. */
+  async endWrites(): Promise<void> {
     this.#ending = true
+    await this.#writing
   }
 
   /** Stops a gateway or some of its processes meanwhile, with pipelined requests about each write in its sockets. */
@@ -105,13 +114,16 @@ export class Load implements LoadState {
     for (const connection of pipelined) connection.close()
   }
 
+  /** Gateways that receive writes: those that are awake, unless the scenario limits them. */
   readonly writable = (): FleetGateway[] => {
     const { through = () => true } = this.#options
     return this.fleet.gateways.filter((gateway) => gateway.awake && through(gateway))
   }
 
+  /** Whether processes of the gateway are stopped. */
   readonly stopped = (gateway: FleetGateway): boolean => this.#pipelined.has(gateway)
 
+  /** Sends a request about each subject to every gateway at once, without waiting. */
   readonly probe = (subjects: readonly Subject[]): void => {
     for (const [gateway, client] of this.#probes) {
       const requesters = [byClient(client), ...(this.#pipelined.get(gateway) ?? [])]
@@ -122,11 +134,12 @@ export class Load implements LoadState {
 
   /** @param during the scenario */
   async run(during: (load: Load) => Promise<void>): Promise<Tally> {
-    const { readers = 4, writers = SCRIPTS.length } = this.#options
-    const writing = Array.from({ length: writers }, (_, turn) => write(this, turn, () => this.#ending))
+    const { readers = 2, writers = SCRIPTS.length } = this.#options
+    const writing = Array.from({ length: writers }, (_, turn) => this.#write(turn))
     const readersOf = (gateway: FleetGateway) => Array.from({ length: readers }, () => this.#read(gateway))
     const reading = this.fleet.gateways.flatMap(readersOf)
     const written = Promise.all(writing)
+    this.#writing = written
     try {
       const failed = new Promise<never>((_, reject) => void written.catch(reject))
       await Promise.race([during(this), failed])
@@ -142,6 +155,23 @@ export class Load implements LoadState {
       for (const client of [...this.clients.values(), ...this.#probes.values()]) client.close()
     }
     return this.tally
+  }
+
+  /**
+   * Writes by the script at `turn`, through random gateways, one write at a time. The outcome of a write without a 2xx is
+   * unknown, so that the script begins again, with new Seats and keys.
+   */
+  async #write(turn: number): Promise<void> {
+    const script = SCRIPTS[turn % SCRIPTS.length]
+    while (script !== undefined && !this.#ending) {
+      const writing = new Writing(this)
+      try {
+        for await (const _ of script(writing, `${script.name}-${++scripts}`)) if (this.#ending) return
+      } catch (error) {
+        if (!(error instanceof Unanswered)) throw error
+        writing.end()
+      }
+    }
   }
 
   async #read(gateway: FleetGateway): Promise<void> {

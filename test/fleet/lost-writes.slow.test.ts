@@ -9,10 +9,10 @@ import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
 import { adminRequest, type Fleet, startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const SEATS = 8
-const ROUNDS = 4
+const ROUNDS = 3
 
 /** A Seat that is updated repeatedly: name, space and permission contain the same version. */
 interface Rewritten {

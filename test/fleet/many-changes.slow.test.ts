@@ -8,7 +8,7 @@ import { type Requester, byClient } from './answer-checker.ts'
 
 /** A message holds 1,000 changes. */
 const KEYS = 1100
-const ROUNDS = 10
+const ROUNDS = 5
 
 t.test('a Seat of 1,100 API keys is deleted', async (t) => {
   const fleet = await startFleet(t, { proxies: ['store'] })

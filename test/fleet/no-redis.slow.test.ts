@@ -2,14 +2,14 @@
 
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
-import { seatgate } from '../cli/command-line.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { Client } from '../support/client.ts'
 import { underLoad } from './checker.ts'
 import { EMPTY_TENANT, type Fleet, startFleet } from './fleet.ts'
 
 t.test('without Redis', async (t) => {
   const fleet = await startFleet(t, { redis: 'none' })
-  await underLoad(t, 'no Redis', fleet, (load) => load.written(300))
+  await underLoad(t, 'no Redis', fleet, (load) => load.written(200))
   await underLoad(t, 'bootstrap, no Redis', fleet, async (load) => {
     await load.written(100)
     await bootstraps(t, fleet)
@@ -33,7 +33,7 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
   t.same(await statuses(fleet, bearer), [403, 403, 403])
   for (let round = 0; round < 2; round++) {
     const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
-    const { code, out, err } = await seatgate(dirname(fleet.first.file), args, { ...fleet.env })
+    const { code, out, err } = await seatgateHere(dirname(fleet.first.file), args, { ...fleet.env })
     const [byToken, byKey] = await Promise.all([
       statuses(fleet, bearer),
       statuses(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),

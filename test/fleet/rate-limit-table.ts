@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { createReader, LimitedLoad, RATE_LIMIT, READS } from './limited-load.ts'
 

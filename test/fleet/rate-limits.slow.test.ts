@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
 import { createReader, LimitedLoad, RATE_LIMIT, READS, SLICE, stalls } from './limited-load.ts'
 

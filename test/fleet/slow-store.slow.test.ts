@@ -4,36 +4,35 @@
  * never succeeded.
  */
 
-import { performance } from 'node:perf_hooks'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
-import { until } from '../support/servers/wait.ts'
-import { type Fleet, SPACE, startFleet } from './fleet.ts'
+import { until } from '../support/until.ts'
+import { SPACE, startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 
-const LATE = [200, 500, 900, 1500]
+/** ms: within the timeout of the first reading of the feed, and beyond it. A call has 2 s. */
+const LATE = [200, 900]
 
-/** The last gateway of the fleet writes, through a proxy that is never slow. */
-const startedOn = (t: Test, gateways = 2) => startFleet(t, { gateways, redis: 'none', proxies: ['store'] })
+/** The last gateway writes, through a proxy that is never slow. */
+const fleet = await startFleet(t, { gateways: LATE.length + 1, redis: 'none', proxies: ['store'] })
+const writer = fleet.at(LATE.length)
 
-function writer(fleet: Fleet): FleetGateway {
-  return fleet.at(fleet.gateways.length - 1)
-}
-
-async function viewer(fleet: Fleet, name = 'Viewer'): Promise<string> {
+async function viewer(name: string): Promise<string> {
   const seat = { name, spaces: [SPACE], permissions: ['trainings:list'] }
-  return (await fleet.admin(writer(fleet), 'POST', '/v1/seats', seat)).json.id
+  return (await fleet.admin(writer, 'POST', '/v1/seats', seat)).json.id
 }
 
 /** The status of the first decision: the store may be too slow for some. */
-async function decided(fleet: Fleet, gateway: FleetGateway, name: string): Promise<number> {
-  for (;;) {
-    const status = await statusOf(fleet, gateway, name)
-    if (status !== 503) return status
-  }
+async function decided(gateway: FleetGateway, name: string): Promise<number> {
+  let status = 503
+  await until(
+    async () => (status = await statusOf(gateway, name)) !== 503,
+    () => `gateway ${gateway.name} decides nothing:\n${gateway.remarks}`,
+  )
+  return status
 }
 
-async function statusOf(fleet: Fleet, gateway: FleetGateway, name: string): Promise<number> {
+async function statusOf(gateway: FleetGateway, name: string): Promise<number> {
   const client = new Client(gateway.port)
   try {
     const authorization = `Bearer ${await fleet.token([`${SPACE}:${name}`])}`
@@ -43,40 +42,37 @@ async function statusOf(fleet: Fleet, gateway: FleetGateway, name: string): Prom
   }
 }
 
-async function onSlowStore(t: Test, fleet: Fleet, gateway: FleetGateway, late: number): Promise<void> {
+async function onSlowStore(t: Test, gateway: FleetGateway, late: number): Promise<void> {
   const name = `Viewer by ${late}`
-  const id = await viewer(fleet, name)
+  const id = await viewer(name)
   await gateway.end()
   gateway.toStore?.delay(late / 2)
-  const begun = performance.now()
-  await gateway.start(60_000)
-  t.comment(`${late} ms delay: started in ${Math.round(performance.now() - begun)} ms`)
-  for (const permissions of [[], ['trainings:list'], [], ['trainings:list']]) {
-    const path = `/v1/seats/${id}`
-    t.equal((await fleet.admin(writer(fleet), 'PUT', path, { permissions })).status, 200)
-    const expected = permissions.length === 0 ? 403 : 200
-    t.equal(
-      await decided(fleet, gateway, name),
-      expected,
-      `${late} ms delay: as soon as the write is acknowledged`,
+  await gateway.start()
+  for (const permissions of [[], ['trainings:list'], []]) {
+    // A write that a busy machine refuses with 503 may be repeated, as it says the same.
+    await until(
+      async () => (await fleet.admin(writer, 'PUT', `/v1/seats/${id}`, { permissions })).status === 200,
+      'an acknowledged write',
     )
+    const expected = permissions.length === 0 ? 403 : 200
+    t.equal(await decided(gateway, name), expected, `${late} ms delay: as soon as the write is acknowledged`)
   }
   await until(
     async () => (await gateway.ready())['status'] === 'ready',
     () => 'it is not ready',
   )
   t.equal(gateway.crash, null)
+  await gateway.toStore?.heal()
 }
 
 t.test('late responses: it starts and decides, never on an old state', async (t) => {
-  const fleet = await startedOn(t, LATE.length + 1)
-  await Promise.all(LATE.map((late, at) => onSlowStore(t, fleet, fleet.at(at), late)))
+  await Promise.all(LATE.map((late, at) => onSlowStore(t, fleet.at(at), late)))
 })
 
+const gateway = fleet.first
+
 t.test('a store that is unavailable when the gateway starts', async (t) => {
-  const fleet = await startedOn(t)
-  await viewer(fleet)
-  const gateway = fleet.first
+  await viewer('Viewer')
   await gateway.end()
   await gateway.toStore?.cut()
   const started = gateway.start()
@@ -91,20 +87,20 @@ t.test('a store that is unavailable when the gateway starts', async (t) => {
     'with the reason and without credentials',
   )
   t.equal((await fetch(`http://127.0.0.1:${gateway.opsPort}/livez`)).status, 200)
+  const warnings = () => gateway.log.split('waiting for the store').length
+  const before = warnings()
   await until(
-    () => gateway.log.split('waiting for the store').length > 2,
+    () => warnings() > before + 1,
     () => 'the warning is not repeated',
   )
   await gateway.toStore?.heal()
   await started
-  t.equal(await statusOf(fleet, gateway, 'Viewer'), 200)
+  t.equal(await decided(gateway, 'Viewer'), 200)
 })
 
 t.test(
   'a store that accepts connections and does not respond, until the timeout and until SIGTERM',
   async (t) => {
-    const fleet = await startedOn(t)
-    const gateway = fleet.first
     await gateway.end()
     gateway.toStore?.freeze()
     gateway.configure('startup_timeout: 2s')
@@ -119,16 +115,14 @@ t.test(
     await gateway.end()
     await started
     t.equal(gateway.exitCode, 0)
+    await gateway.toStore?.heal()
   },
 )
 
 t.test('a store that refuses the connection ends the start at once', async (t) => {
-  const fleet = await startedOn(t)
-  const gateway = fleet.first
-  await gateway.end()
-  const before = Date.now()
   await fleet.query('UPDATE seatgate.schema_version SET version = 99', [])
+  // Longer than the test waits.
+  gateway.configure('startup_timeout: 30m')
   await t.rejects(gateway.start(), /from a newer Seatgate/)
   t.equal(gateway.exitCode, 1)
-  t.ok(Date.now() - before < 45_000, 'before the timeout')
 })

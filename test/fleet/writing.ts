@@ -2,9 +2,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer, Client } from '../support/client.ts'
-import { type LoadState, count, now, pick, type Subject } from './load-state.ts'
+import { count, now, pick, type Subject } from './load-state.ts'
 import { adminRequest, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
+import type { Load } from './load.ts'
 import { Timeline } from './timeline.ts'
 
 /** Milliseconds that a writer waits for a stopped gateway: otherwise all writers might wait there. */
@@ -16,10 +17,10 @@ export class Unanswered extends Error {}
 type Change = readonly [subject: Subject, answer: string]
 
 export class Writing {
-  readonly #load: LoadState
+  readonly #load: Load
   readonly #subjects: Subject[] = []
 
-  constructor(load: LoadState) {
+  constructor(load: Load) {
     this.#load = load
   }
 

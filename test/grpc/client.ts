@@ -95,8 +95,8 @@ export class Caller {
     )
   }
 
-  chat(options: CallOptions = {}): Chat {
-    return this.client.makeBidiStreamRequest(pathOf('Chat'), serialize, deserialize, this.#metadata, options)
+  chat(): Chat {
+    return this.client.makeBidiStreamRequest(pathOf('Chat'), serialize, deserialize, this.#metadata)
   }
 }
 

@@ -9,7 +9,6 @@ import {
   Server,
   ServerCredentials,
   type ServerDuplexStream,
-  type ServerOptions,
   type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -52,7 +51,7 @@ const TALK: ServiceDefinition = {
   Chat: methodOf('Chat', true, true),
 }
 
-export interface Call {
+interface Call {
   readonly kind: Kind
   readonly metadata: Metadata
   /** Ms since the epoch; Infinity without a deadline. */
@@ -75,11 +74,9 @@ export class Talk {
   readonly calls: Call[] = []
   /** `cancelled` with the kind, `message` with a message of Chat or Collect. */
   readonly events: EventEmitter = new EventEmitter()
-  readonly server: Server
-  port = 0
+  readonly server = new Server()
 
-  constructor(options: ServerOptions = {}) {
-    this.server = new Server(options)
+  constructor() {
     this.server.addService(TALK, {
       Unary: (call: ServerUnaryCall<string, string>, answer: sendUnaryData<string>) => {
         this.#begin('Unary', call)
@@ -101,7 +98,7 @@ export class Talk {
         const count = Number(call.request)
         for (let i = 1; i <= count; i++) call.write(String(i))
         // Any other text: the stream stays open without a message.
-        if (Number.isInteger(count)) call.end(final())
+        if (Number.isInteger(count)) call.end(trailing('done'))
       },
       Chat: (call: ServerDuplexStream<string, string>) => {
         this.#begin('Chat', call)
@@ -111,7 +108,7 @@ export class Talk {
           if (text === 'fail') call.emit('error', failure)
           else if (text !== 'hold') call.write(`${text}!`)
         })
-        call.on('end', () => call.end(final()))
+        call.on('end', () => call.end(trailing('done')))
       },
     })
   }
@@ -129,18 +126,14 @@ export class Talk {
   }
 
   /** Listens on a port of loopback until the test ends. */
-  async listen(
-    t: Test,
-    credentials: ServerCredentials = ServerCredentials.createInsecure(),
-  ): Promise<number> {
+  listen(t: Test): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.server.bindAsync('127.0.0.1:0', credentials, (error, port) => {
+    this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
       if (error === null) resolve(port)
       else reject(error)
     })
-    this.port = await promise
     t.teardown(() => this.server.forceShutdown())
-    return this.port
+    return promise
   }
 
   #begin(kind: Kind, call: Started): void {
@@ -154,7 +147,7 @@ export class Talk {
     if (text === 'hold') return
     if (text === 'fail') return answer(failure)
     if (text === 'crash') return answer({ code: 13, details: 'a line\nand 100 % of it: ä' })
-    answer(null, `${text}!`, final())
+    answer(null, `${text}!`, trailing('done'))
   }
 }
 
@@ -166,10 +159,6 @@ function initial(): Metadata {
   fields.set('x-initial', 'first')
   fields.set('x-bytes-bin', Buffer.from([0, 255, 10]))
   return fields
-}
-
-function final(): Metadata {
-  return trailing('done')
 }
 
 function trailing(text: string): Metadata {

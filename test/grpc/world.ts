@@ -11,17 +11,8 @@ export const ROUTES: readonly string[] = (['Unary', 'Collect', 'Count', 'Chat'] 
   (kind) => `POST ${pathOf(kind)}: talk:${kind.toLowerCase()}`,
 )
 
-export interface GrpcWorld {
-  readonly world: World
-  readonly talk: Talk
-  /** The port with TLS and HTTP/2. */
-  readonly secured: number
-  /** A client with a token for these Seats in the space north; null: without a credential. */
-  caller(hashPerm: readonly string[] | null, fields?: Readonly<Record<string, string>>): Promise<Caller>
-}
-
 /** @param options `routes` are those of the table; by default each method has its permission */
-export async function startGrpcWorld(t: Test, options: WorldOptions = {}): Promise<GrpcWorld> {
+export async function startGrpcWorld(t: Test, options: WorldOptions = {}) {
   const { files, server } = CERTIFICATES
   const talk = new Talk()
   const port = await talk.listen(t)
@@ -33,9 +24,10 @@ export async function startGrpcWorld(t: Test, options: WorldOptions = {}): Promi
     ...options,
     upstream: ['protocol: h2c', ...(options.upstream ?? [])],
   })
-  // The first one is for the requests of administrators.
+  // The port with TLS and HTTP/2; the first one is for the requests of administrators.
   const secured = world.gateway.addresses.fronts[1]?.port ?? 0
   const security = credentials.createSsl(Buffer.from(server.ca))
+  /** A client with a token for these Seats in the space north; null: without a credential. */
   const caller = async (
     hashPerm: readonly string[] | null,
     fields: Readonly<Record<string, string>> = {},

@@ -1,9 +1,12 @@
 /** Bytes on a connection behind a refused request: none of them is a request, and the response arrives. */
 
-import { connect } from 'node:net'
 import t from 'tap'
-import { readAnswers } from './answers.ts'
-import { type TestGateway, get, onlyAlive, startGateway, post } from './gateway.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { readAnswers } from '../support/responses.ts'
+import { until } from '../support/until.ts'
+import { get, onlyAlive, startGateway, post } from './gateway.ts'
+
+const gateway = await startGateway(t)
 
 const malformed: Readonly<Record<string, string>> = {
   'the parser gave up': get('X-A : a\r\n'),
@@ -20,7 +23,6 @@ const malformed: Readonly<Record<string, string>> = {
 }
 
 t.test('thousands of requests behind it, in the same packet', async (t) => {
-  const gateway = await startGateway(t)
   for (const [name, bytes] of Object.entries(malformed)) {
     const { all, rest, end } = await gateway.send(bytes + get('', '/docs/hidden').repeat(5000))
     t.same([all.length, rest], [1, ''], `${name}: one response`)
@@ -31,35 +33,24 @@ t.test('thousands of requests behind it, in the same packet', async (t) => {
 })
 
 t.test('requests in separate packets after the response', async (t) => {
-  const gateway = await startGateway(t)
   for (const [name, bytes] of Object.entries(malformed)) {
-    const text = await goingOn(gateway, bytes, get('', '/docs/hidden'))
+    const text = await goingOn(bytes, get('', '/docs/hidden'))
     t.same([readAnswers(text).all.length, readAnswers(text).rest], [1, ''], name)
     await onlyAlive(t, gateway, name)
   }
 })
 
-/** Keeps writing, whatever the responses, until the gateway closes both sides. */
-async function goingOn(gateway: TestGateway, first: string, more: string): Promise<string> {
-  const socket = connect({ port: gateway.world.port, host: '127.0.0.1', allowHalfOpen: true })
-  let text = ''
-  let open = true
-  socket.on('data', (chunk) => {
-    text += chunk.toString('latin1')
-  })
-  socket.on('error', () => {})
-  socket.on('close', () => {
-    open = false
-  })
-  socket.write(first, 'latin1')
-  for (let i = 0; i < 2000 && open; i++) await new Promise((resolve) => socket.write(more, resolve))
-  for (let i = 0; i < 100 && open; i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  socket.destroy()
-  return text
+/** Keeps writing, whatever the responses, until the gateway has closed the connection. */
+async function goingOn(first: string, more: string): Promise<string> {
+  const client = new RawClient(gateway.world.port, { halfOpen: true }).send(first)
+  const { socket } = client
+  for (let i = 0; i < 500 && !socket.closed; i++) await new Promise((resolve) => socket.write(more, resolve))
+  await until(() => client.finished || socket.closed, 'the end of the connection')
+  client.close()
+  return client.received
 }
 
 t.test('a refusal that keeps the connection open leaves it usable', async (t) => {
-  const gateway = await startGateway(t)
   const bytes = [
     get('', '/nowhere'),
     'DELETE /docs/a HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -77,10 +68,9 @@ t.test('a refusal that keeps the connection open leaves it usable', async (t) =>
 })
 
 t.test('a client that disconnects at any point leaves nothing behind', async (t) => {
-  const gateway = await startGateway(t)
   const whole = post('Content-Length: 4\r\nX-A: a\r\n', 'abcd')
   for (let at = 1; at < whole.length; at++) {
-    const { all } = await gateway.send(whole.slice(0, at), { finish: true, patience: 3000 })
+    const { all } = await gateway.send(whole.slice(0, at), { finish: true })
     t.notOk(
       all.some(({ status }) => status < 400),
       `at ${at}`,
@@ -90,5 +80,4 @@ t.test('a client that disconnects at any point leaves nothing behind', async (t)
       `at ${at}: no complete request upstream`,
     )
   }
-  gateway.forget()
 })

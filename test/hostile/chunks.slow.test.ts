@@ -3,12 +3,13 @@
 import t from 'tap'
 import { chunked, startGateway, passesAll, refusesAll, type Packets } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const LAST = '0\r\n\r\n'
 const all = (bodies: Readonly<Record<string, string>>): Record<string, Packets> =>
   Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, chunked(body)]))
 
 t.test('sizes', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(
     t,
     gateway,
@@ -41,7 +42,6 @@ t.test('sizes', async (t) => {
 })
 
 t.test('line ends', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(
     t,
     gateway,
@@ -68,7 +68,6 @@ t.test('line ends', async (t) => {
 })
 
 t.test('extensions', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(
     t,
     gateway,
@@ -92,7 +91,6 @@ t.test('extensions', async (t) => {
 })
 
 t.test('trailers', async (t) => {
-  const gateway = await startGateway(t)
   const trailers = (lines: string) => `4\r\nabcd\r\n0\r\n${lines}\r\n`
   await refusesAll(
     t,
@@ -125,7 +123,6 @@ t.test('trailers', async (t) => {
 })
 
 t.test('chunked bodies that RFC 9112 allows pass, with new framing', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(
     t,
     gateway,
@@ -149,7 +146,6 @@ t.test('chunked bodies that RFC 9112 allows pass, with new framing', async (t) =
 })
 
 t.test('the upstream receives no trailer of a client', async (t) => {
-  const gateway = await startGateway(t)
   await gateway.send(chunked('4\r\nabcd\r\n0\r\nX-Seatgate-User: root\r\nX-A: trailer\r\n\r\n'), {
     answers: 1,
   })
@@ -159,7 +155,6 @@ t.test('the upstream receives no trailer of a client', async (t) => {
 })
 
 t.test('a body that ends before its last chunk is not a complete request', async (t) => {
-  const gateway = await startGateway(t)
   for (const body of [
     '',
     '4',

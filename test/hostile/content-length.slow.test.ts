@@ -3,11 +3,12 @@
 import t from 'tap'
 import { startGateway, passesAll, post, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const sized = (...values: string[]) =>
   post(values.map((value) => `Content-Length: ${value}\r\n`).join(''), 'abcd')
 
 t.test('one number, of digits only', async (t) => {
-  const gateway = await startGateway(t)
   const values = {
     empty: '',
     'a sign': '+4',
@@ -52,7 +53,6 @@ t.test('one number, of digits only', async (t) => {
 })
 
 t.test('one field line', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'two equal ones': sized('4', '4'),
     'two different ones': sized('4', '5'),
@@ -66,13 +66,11 @@ t.test('one field line', async (t) => {
 })
 
 t.test('a length beyond any real one', async (t) => {
-  const gateway = await startGateway(t)
   const huge = { '2^63': sized('9223372036854775808') }
   await refusesAll(t, gateway, huge, 'body_too_large', 413)
 })
 
 t.test('unusual valid lengths pass unchanged', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     'one length': sized('4'),
     'zeros before': sized('0004'),
@@ -86,7 +84,6 @@ t.test('unusual valid lengths pass unchanged', async (t) => {
 })
 
 t.test('similar field names are ordinary fields', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     'an underscore': post('Content_Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
     'a dot': post('Content.Length: 40\r\nContent-Length: 4\r\n', 'abcd'),
@@ -96,7 +93,6 @@ t.test('similar field names are ordinary fields', async (t) => {
 })
 
 t.test('a request hidden in a body stays in the body', async (t) => {
-  const gateway = await startGateway(t)
   const inner = 'GET /docs/inner HTTP/1.1\r\nHost: a\r\n\r\n'
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
     const bytes = `${method} /open HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`

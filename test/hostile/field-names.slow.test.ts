@@ -4,11 +4,12 @@ import t from 'tap'
 import { fieldOf } from './reading.ts'
 import { get, startGateway, passesAll, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 /** The characters that RFC 9110 allows in a name, besides letters and digits. */
 const TCHAR = "!#$%&'*+-.^_`|~"
 
 t.test('white space around a name', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'a space before the colon': get('X-A : a\r\n'),
     'a tab before the colon': get('X-A\t: a\r\n'),
@@ -27,7 +28,6 @@ t.test('white space around a name', async (t) => {
 })
 
 t.test('no name, or no colon', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'a colon first': get(': a\r\n'),
     'a colon alone': get(':\r\n'),
@@ -40,7 +40,6 @@ t.test('no name, or no colon', async (t) => {
 })
 
 t.test('each byte that is invalid in a name', async (t) => {
-  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0; code < 256; code++) {
     const byte = String.fromCharCode(code)
@@ -52,7 +51,6 @@ t.test('each byte that is invalid in a name', async (t) => {
 })
 
 t.test('each byte that is invalid in a value', async (t) => {
-  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0; code < 0x20; code++)
     if (code !== 9) cases[`0x${code.toString(16)}`] = get(`X-A: a${String.fromCharCode(code)}b\r\n`)
@@ -61,7 +59,6 @@ t.test('each byte that is invalid in a value', async (t) => {
 })
 
 t.test('each valid byte passes unchanged', async (t) => {
-  const gateway = await startGateway(t)
   let value = ''
   for (let code = 0x20; code < 256; code++) if (code !== 0x7f) value += String.fromCharCode(code)
   await gateway.send(get(`X-A: a\t${value}b\r\n`), { answers: 1 })
@@ -71,7 +68,6 @@ t.test('each valid byte passes unchanged', async (t) => {
 })
 
 t.test('names of JavaScript object properties, and unusual valid names', async (t) => {
-  const gateway = await startGateway(t)
   const names = [
     '__proto__',
     'constructor',
@@ -94,7 +90,6 @@ t.test('names of JavaScript object properties, and unusual valid names', async (
 })
 
 t.test('a value may be empty, white space, or long', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, {
     empty: get('X-A:\r\n'),
     'white space': get('X-A: \t \r\n'),
@@ -104,7 +99,6 @@ t.test('a value may be empty, white space, or long', async (t) => {
 })
 
 t.test('Connection cannot remove fields that frame, route or identify a request', async (t) => {
-  const gateway = await startGateway(t)
   const names =
     'Host, Content-Length, Transfer-Encoding, X-Seatgate-User, X-Request-Id, X-Forwarded-For, Connection'
   await passesAll(t, gateway, {

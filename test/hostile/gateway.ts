@@ -7,9 +7,10 @@ import { truncateSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
-import { type Answers, readAnswers } from './answers.ts'
+import { type Answers, readAnswers } from '../support/responses.ts'
 import { type Decided, RecordingUpstream, sameForAll } from './upstream.ts'
 
 const ROUTES = [
@@ -87,7 +88,13 @@ export async function startGateway(
     ...options,
     target: upstream.url,
   })
-  return new TestGateway(world, upstream)
+  const gateway = new TestGateway(world, upstream)
+  // Tests that share the gateway find their own requests alone.
+  t.beforeEach(async () => {
+    await until(() => upstream.settled, 'the end of the requests of the test before')
+    gateway.forget()
+  })
+  return gateway
 }
 
 /** Bytes, one character each; several are written in sequence, each once the previous one is flushed. */
@@ -107,13 +114,13 @@ export interface SendOptions {
 /** Writes, and reads until the gateway closes, the wanted responses have arrived, or no more data arrives. */
 export function send(port: number, packets: Packets, options: SendOptions = {}): Promise<Exchange> {
   const { answers = Infinity, finish = false, finishAfter = null, heads = [], patience = PATIENCE } = options
-  const all = typeof packets === 'string' ? [packets] : packets
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-    let text = ''
+    const client = new RawClient(socket)
+    const read = () => readAnswers(client.received, heads)
     const done = (end: Exchange['end']) => {
-      socket.destroy()
-      resolve({ text, end, ...readAnswers(text, heads) })
+      client.close()
+      resolve({ text: client.received, end, ...read() })
     }
     let finished = finishAfter === null
     socket.setTimeout(patience, () => {
@@ -122,27 +129,13 @@ export function send(port: number, packets: Packets, options: SendOptions = {}):
       socket.setTimeout(finishAfter ?? patience)
       return void socket.end()
     })
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1')
-      if (answers !== Infinity && readAnswers(text, heads).all.length >= answers) done('open')
+    socket.on('data', () => {
+      if (answers !== Infinity && read().all.length >= answers) done('open')
     })
     socket.on('end', () => done('closed')).on('error', () => done('reset'))
-    void writeAll(socket, all, finish)
+    const written = client.sendEach(typeof packets === 'string' ? [packets] : packets)
+    if (finish) void written.then(() => client.finish())
   })
-}
-
-async function writeAll(
-  socket: ReturnType<typeof connect>,
-  packets: readonly string[],
-  finish: boolean,
-): Promise<void> {
-  for (const packet of packets) {
-    if (!socket.writable) return
-    await new Promise((resolve) => socket.write(packet, 'latin1', resolve))
-    // Two writes in one turn of the event loop may be read as one.
-    await new Promise(setImmediate)
-  }
-  if (finish && socket.writable) socket.end()
 }
 
 export const post = (headers: string, body = '') => `POST /open HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`

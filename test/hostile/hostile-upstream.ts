@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import { hopTo, upstreamEnd } from '../proxy/hop.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Exchange, type Packets, send } from './gateway.ts'
 import { strict } from './leniency.ts'
@@ -30,8 +30,8 @@ export interface Timeouts {
   readonly body?: string
 }
 
-/** For an upstream that is to be silent for longer. */
-export const BRIEF: Timeouts = { response: '1s', body: '1s' }
+/** For an upstream that is to be silent for longer, and for nothing else: a slow machine may be silent too. */
+export const BRIEF: Timeouts = { response: '200ms', body: '200ms' }
 
 const VALID = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
 
@@ -89,7 +89,7 @@ export class HostileUpstream {
     await until(
       () => this.tainted.size === 0,
       () => `${this.tainted.size} connections are open`,
-      2,
+      { pause: 2 },
     )
     return true
   }

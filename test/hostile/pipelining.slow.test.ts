@@ -3,10 +3,11 @@
 import t from 'tap'
 import { chunked, get, startGateway, post } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const statuses = (all: readonly { status: number }[]) => all.map(({ status }) => status)
 
 t.test('a hundred in one packet', async (t) => {
-  const gateway = await startGateway(t)
   const targets = Array.from({ length: 100 }, (_, index) => `/docs/${index}`)
   const { all, rest } = await gateway.send(targets.map((target) => get('', target)).join(''), {
     answers: 100,
@@ -19,7 +20,6 @@ t.test('a hundred in one packet', async (t) => {
 t.test(
   'responses are in the order of their requests, though the upstream completes them in another',
   async (t) => {
-    const gateway = await startGateway(t)
     const unknown = (n: number) => get('', `/nowhere/${n}`)
     const bytes = [
       get('', '/docs/1'),
@@ -36,7 +36,6 @@ t.test(
 )
 
 t.test('bodies of all framings in sequence', async (t) => {
-  const gateway = await startGateway(t)
   const bytes = [
     post('Content-Length: 4\r\n', 'abcd'),
     chunked('4\r\nabcd\r\n0\r\n\r\n'),
@@ -64,7 +63,6 @@ t.test('bodies of all framings in sequence', async (t) => {
 })
 
 t.test('a refused body is discarded, and is not read as a request', async (t) => {
-  const gateway = await startGateway(t)
   const inner = get('', '/docs/inner')
   const refused = `POST /nowhere HTTP/1.1\r\nHost: a\r\nContent-Length: ${inner.length}\r\n\r\n${inner}`
   const hexed = inner.length.toString(16)
@@ -88,7 +86,6 @@ const mixed = [
 ].join('')
 
 t.test('split in two at every position', async (t) => {
-  const gateway = await startGateway(t)
   for (let at = 1; at < mixed.length; at++) {
     const { all, rest } = await gateway.send([mixed.slice(0, at), mixed.slice(at)], { answers: 5 })
     t.same([statuses(all), rest], [[200, 200, 200, 404, 200], ''], `at ${at}`)
@@ -98,7 +95,6 @@ t.test('split in two at every position', async (t) => {
 })
 
 t.test('byte by byte', async (t) => {
-  const gateway = await startGateway(t)
   const { all, rest } = await gateway.send([...mixed], { answers: 5 })
   t.same([statuses(all), rest], [[200, 200, 200, 404, 200], ''])
   t.same(gateway.upstream.requests.map(({ body }) => body).toSorted(), ['', '', 'abcd', 'abcd'])
@@ -106,7 +102,6 @@ t.test('byte by byte', async (t) => {
 })
 
 t.test('a malformed request is refused wherever it is split', async (t) => {
-  const gateway = await startGateway(t)
   const bad = post('Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')
   for (let at = 1; at < bad.length; at += 3) {
     const { all, end } = await gateway.send([bad.slice(0, at), bad.slice(at)])
@@ -116,7 +111,6 @@ t.test('a malformed request is refused wherever it is split', async (t) => {
 })
 
 t.test('a malformed request behind valid ones closes the connection after their responses', async (t) => {
-  const gateway = await startGateway(t)
   for (const bad of [
     get('X-A : a\r\n'),
     get('Host: b\r\n'),
@@ -133,7 +127,6 @@ t.test('a malformed request behind valid ones closes the connection after their 
 })
 
 t.test('nothing behind "Connection: close" is a request', async (t) => {
-  const gateway = await startGateway(t)
   for (const value of ['close', 'Close', 'x, close', 'close, keep-alive']) {
     const { all, rest, end } = await gateway.send(
       `${get(`Connection: ${value}\r\n`)}${get('', '/docs/hidden')}`,
@@ -145,7 +138,6 @@ t.test('nothing behind "Connection: close" is a request', async (t) => {
 })
 
 t.test('"100 Continue" comes before the response of its own request only', async (t) => {
-  const gateway = await startGateway(t)
   const expecting = post('Expect: 100-continue\r\nContent-Length: 4\r\n', 'abcd')
   const { all, rest, text } = await gateway.send(get('') + expecting + expecting + get('', '/docs/last'), {
     answers: 4,

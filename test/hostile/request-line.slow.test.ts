@@ -3,10 +3,11 @@
 import t from 'tap'
 import { startGateway, passesAll, refusesAll } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const line = (text: string) => `${text}\r\nHost: a\r\n\r\n`
 
 t.test('methods', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'in small letters': line('get /docs/a HTTP/1.1'),
     'in mixed letters': line('Get /docs/a HTTP/1.1'),
@@ -39,7 +40,6 @@ t.test('methods', async (t) => {
 })
 
 t.test('white space', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'a space first': line(' GET /docs/a HTTP/1.1'),
     'a tab first': line('\tGET /docs/a HTTP/1.1'),
@@ -59,7 +59,6 @@ t.test('white space', async (t) => {
 })
 
 t.test('versions', async (t) => {
-  const gateway = await startGateway(t)
   const versions = [
     '',
     'HTTP',
@@ -105,7 +104,6 @@ t.test('versions', async (t) => {
 })
 
 t.test('targets that are not paths', async (t) => {
-  const gateway = await startGateway(t)
   const targets = {
     'an asterisk for GET': 'GET *',
     'an asterisk for OPTIONS, without a route': 'OPTIONS *',
@@ -149,7 +147,6 @@ t.test('targets that are not paths', async (t) => {
 })
 
 t.test('bytes that are invalid in a target', async (t) => {
-  const gateway = await startGateway(t)
   const cases: Record<string, string> = {}
   for (let code = 0x80; code < 0x100; code++)
     cases[`0x${code.toString(16)}`] = line(`GET /docs/${String.fromCharCode(code)} HTTP/1.1`)
@@ -171,7 +168,6 @@ t.test('bytes that are invalid in a target', async (t) => {
 })
 
 t.test('each byte beyond ASCII in a query passes unchanged', async (t) => {
-  const gateway = await startGateway(t)
   for (let code = 0x80; code < 0x100; code++) {
     const target = `/docs/a?${String.fromCharCode(code)}=%e9&\xe2\x82\xac`
     await gateway.send(line(`GET ${target} HTTP/1.1`), { answers: 1 })
@@ -194,7 +190,6 @@ t.test('each byte beyond ASCII in a query passes unchanged', async (t) => {
 })
 
 t.test('methods listed in the configuration', async (t) => {
-  const gateway = await startGateway(t)
   await passesAll(t, gateway, { LIST: line('LIST /docs/a HTTP/1.1') })
   await gateway.send(line('LIST /docs/a HTTP/1.1'), { answers: 1 })
   t.equal(gateway.upstream.requests[0]?.method, 'LIST')
@@ -220,7 +215,6 @@ t.test('ANY covers registered and listed methods, and no others', async (t) => {
 })
 
 t.test('absolute form with the same host as Host', async (t) => {
-  const gateway = await startGateway(t)
   const absolute = (target: string, host = 'gw.example') => `GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`
   await passesAll(t, gateway, {
     plain: absolute('http://gw.example/docs/a'),
@@ -233,7 +227,6 @@ t.test('absolute form with the same host as Host', async (t) => {
 })
 
 t.test('HTTP/1.0 passes, and closes unless keep-alive is requested', async (t) => {
-  const gateway = await startGateway(t)
   const plain = await gateway.send('GET /docs/a HTTP/1.0\r\n\r\n')
   t.match(plain, { end: 'closed', all: [{ status: 200, closes: true }] })
   const kept = await gateway.send('GET /docs/a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n'.repeat(2), {
@@ -247,7 +240,6 @@ t.test('HTTP/1.0 passes, and closes unless keep-alive is requested', async (t) =
 })
 
 t.test('forms that lenient parsers accept: several spaces, and other protocol names', async (t) => {
-  const gateway = await startGateway(t)
   await refusesAll(t, gateway, {
     'two spaces before the target': line('GET  /docs/a HTTP/1.1'),
     'three behind it': line('GET /docs/a   HTTP/1.1'),

@@ -3,6 +3,8 @@
 import t from 'tap'
 import { get, startGateway, post } from './gateway.ts'
 
+const gateway = await startGateway(t)
+
 const PREFACE = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00'
 
 for (const [name, headers] of Object.entries({
@@ -16,7 +18,6 @@ for (const [name, headers] of Object.entries({
   'an invalid token': 'Connection: Upgrade\r\nUpgrade: ,;=\r\n',
 })) {
   t.test(name, async (t) => {
-    const gateway = await startGateway(t)
     for (const bytes of [get(headers), post(`${headers}Content-Length: 4\r\n`, 'abcd')]) {
       const { all, rest, end } = await gateway.send(bytes + get('', '/docs/hidden') + PREFACE)
       t.equal(end, 'closed')
@@ -36,7 +37,6 @@ for (const [name, headers] of Object.entries({
 }
 
 t.test('HTTP/2 with prior knowledge', async (t) => {
-  const gateway = await startGateway(t)
   const { all, rest, end } = await gateway.send(PREFACE)
   // In frames of HTTP/2: `test/http2/prior-knowledge.test.ts` reads them as a client does.
   t.match([all, rest, end], [[], /"code":"request_malformed"/, 'closed'])

@@ -6,8 +6,9 @@ import t from 'tap'
 import { CANCEL, INTERNAL_ERROR } from '../../src/http/wire/http2/errors.ts'
 import { DATA, END_STREAM, RST_STREAM, WINDOW_UPDATE } from '../../src/http/wire/http2/frames.ts'
 import { type Fields, GET, POST } from '../support/raw-http2.ts'
+import { until } from '../support/until.ts'
 import { checkCut, EVENTS_ROUTE, firstEvent } from './event-stream.ts'
-import { answerOf, ask, openRaw, openSession, sharedRawUpstream, startSecured, until } from './support.ts'
+import { answerOf, ask, openRaw, openSession, sharedRawUpstream, startSecured } from './support.ts'
 
 /** As in src/http/server/http2-settings.ts. */
 const STREAM_WINDOW = 128 * 1024
@@ -122,12 +123,15 @@ t.test('a client that cancels: the upstream request ends at once', async (t) => 
   const client = await openRaw(t, rawWorld.securePort)
   client.headers(1, at('/docs/a')).headers(3, at('/cancelled', POST), 0)
   client.frame(DATA, 0, 3, Buffer.from('part'))
-  await until(() => upstream.connections.filter(({ text }) => text !== '').length === 2)
+  await until(
+    () => upstream.connections.filter(({ text }) => text !== '').length === 2,
+    'the requests at the upstream',
+  )
   client.frame(RST_STREAM, 0, 1, [0, 0, 0, CANCEL]).frame(RST_STREAM, 0, 3, [0, 0, 0, CANCEL])
-  await until(() => upstream.connections.every(({ closed }) => closed))
+  await until(() => upstream.connections.every(({ closed }) => closed), 'the end of the connections')
   const isAborted = (path: string) =>
     rawWorld.log().some((line) => line['path'] === path && line['aborted'] === true)
-  await until(() => isAborted('/docs/a') && isAborted('/cancelled'))
+  await until(() => isAborted('/docs/a') && isAborted('/cancelled'), 'the lines of the log')
   client.headers(5, at('/nowhere'))
   t.equal(await client.status(5), 404, 'the connection goes on')
 })

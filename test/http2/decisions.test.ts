@@ -2,7 +2,8 @@
 
 import t from 'tap'
 import { GET, type Fields, POST } from '../support/raw-http2.ts'
-import { ask, openRaw, openSession, startSecured, until } from './support.ts'
+import { until } from '../support/until.ts'
+import { ask, openRaw, openSession, startSecured } from './support.ts'
 
 const world = await startSecured(t, {
   top: ['limits: { header_bytes: 8KiB }'],
@@ -159,7 +160,7 @@ t.test('access log and metrics', async (t) => {
   t.equal((await ask(session, as({ ':path': '/v1/trainings' }))).status, 200)
   const last = () => world.log().findLast(({ path }) => path === '/v1/trainings')
   // A line follows its response.
-  await until(() => last()?.['status'] === 200)
+  await until(() => last()?.['status'] === 200, 'the line of the log')
   t.match(last(), { method: 'GET', tenant: 'acme', space: 's1' })
   const metrics = await (await fetch(`${world.ops}/metrics`)).text()
   t.match(metrics, /seatgate_tls_handshakes_total\{[^}]*\} [1-9]/)

@@ -5,8 +5,9 @@ import type { Test } from 'tap'
 import { INTERNAL_ERROR } from '../../src/http/wire/http2/errors.ts'
 import { DATA, END_STREAM } from '../../src/http/wire/http2/frames.ts'
 import { GET } from '../support/raw-http2.ts'
+import { until } from '../support/until.ts'
 import type { World } from '../support/world.ts'
-import { openRaw, until } from './support.ts'
+import { openRaw } from './support.ts'
 
 export const EVENTS_ROUTE = 'GET /events: trainings:list'
 
@@ -30,6 +31,6 @@ export async function checkCut(t: Test, world: World): Promise<number> {
   t.equal(await client.reset(1), INTERNAL_ERROR)
   const took = performance.now() - changed
   t.notOk(client.received.some(({ type, flags }) => type === DATA && (flags & END_STREAM) !== 0))
-  await until(() => world.log().some(({ code }) => code === 'permission_denied'))
+  await until(() => world.log().some(({ code }) => code === 'permission_denied'), 'the line of the log')
   return took
 }

@@ -9,7 +9,7 @@ import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { HpackEncoder } from '../../src/http/wire/http2/hpack-encoder.ts'
 import { acceptor, authority, certificate, openSecured } from '../http/server/tls-support.ts'
 import { GET, POST, RawHttp2 } from '../support/raw-http2.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const inFlight = new Set<Exchange>()
 
@@ -125,7 +125,7 @@ export async function checkRandomFrames(t: Test, runs: number): Promise<void> {
       await until(
         () => open() === 0 && inFlight.size === 0,
         () => `${open()} connections and ${inFlight.size} requests are left`,
-        1,
+        { pause: 1 },
       )
       return listener.memory === 0
     }),

@@ -8,10 +8,12 @@ import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import t from 'tap'
 import { GOAWAY } from '../../src/http/wire/http2/frames.ts'
+import { holdTime, untilStepped } from '../support/held-time.ts'
 import { GET, type Fields } from '../support/raw-http2.ts'
+import { until } from '../support/until.ts'
 import { fromClient, TEXT } from '../websocket/frames.ts'
 import { KEY, startWebSocketUpstream } from '../websocket/support.ts'
-import { answerOf, ask, authority, openRaw, openSession, startSecured, until } from './support.ts'
+import { answerOf, ask, authority, openRaw, openSession, startSecured } from './support.ts'
 
 t.test(
   'a drain: GOAWAY, requests in flight end whole, and later ones are served or refused unread',
@@ -53,7 +55,7 @@ t.test('a drain under load loses no request', async (t) => {
   }
   const sessions = Array.from({ length: 4 }, () => openSession(t, world.securePort))
   const loads = sessions.flatMap((session) => Array.from({ length: 8 }, () => load(session)))
-  await until(() => answered > 500)
+  await until(() => answered > 500, '500 responses')
   await Promise.all([world.gateway.close(20_000), ...loads])
   t.same(failures, [])
   t.equal(world.upstream.seen.length, answered, 'each request that the upstream got was answered')
@@ -61,11 +63,13 @@ t.test('a drain under load loses no request', async (t) => {
 
 t.test('an idle connection ends with GOAWAY', async (t) => {
   const world = await startSecured(t, { top: ['limits: { idle_timeout: 1s }'] })
+  const time = holdTime(t)
   const client = await openRaw(t, world.securePort)
   t.equal(await client.headers(1, path('/docs/a')).status(1), 200)
-  const { payload } = await client.next(({ type }) => type === GOAWAY)
+  const ended = client.next(({ type }) => type === GOAWAY)
+  await untilStepped(time, () => client.ended)
+  const { payload } = await ended
   t.same([payload.readUInt32BE(0), payload.readUInt32BE(4)], [1, 0])
-  await client.next(() => false).catch(() => {})
   t.notOk(world.log().some(({ msg }) => String(msg).includes('HTTP/2')))
 })
 
@@ -132,9 +136,9 @@ t.test('WebSockets over TLS on the same listener', async (t) => {
   socket.write(
     `GET /ws HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${KEY}\r\n\r\n`,
   )
-  await until(() => received.includes('\r\n\r\n'))
+  await until(() => received.includes('\r\n\r\n'), 'the response to the handshake')
   t.match(received.toString('latin1'), /^HTTP\/1\.1 101 /)
   socket.write(fromClient(TEXT, Buffer.from('hello')))
-  await until(() => received.includes('hello'))
+  await until(() => received.includes('hello'), 'the echo')
   t.equal((await ask(openSession(t, world.securePort), { ':path': '/nowhere' })).status, 404)
 })

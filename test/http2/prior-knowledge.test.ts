@@ -2,9 +2,10 @@
 
 import { connect } from 'node:http2'
 import t from 'tap'
-import { raw } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { answerOf, until } from './support.ts'
+import { answerOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const world = await startWorld(t)
 
@@ -20,10 +21,13 @@ t.test('the client reads a 400, its connection ends, and nothing is forwarded', 
   t.match(JSON.parse(answer.body), { code: 'request_malformed', detail: /prior knowledge/ })
   t.same((await goAway).slice(0, 2), [13, 1], 'HTTP_1_1_REQUIRED')
   await closed
-  await until(() => world.log().some(({ code, status }) => code === 'request_malformed' && status === 400))
+  await until(
+    () => world.log().some(({ code, status }) => code === 'request_malformed' && status === 400),
+    'the line of the log',
+  )
   t.equal(world.upstream.seen.length, 0)
 })
 
 t.test('another version is refused in HTTP/1.1, as before', async (t) => {
-  t.match(await raw(world.port, 'GET / HTTP/2.0\r\n\r\n'), /^HTTP\/1\.1 400 /)
+  t.match(await roundTrip(world.port, 'GET / HTTP/2.0\r\n\r\n'), /^HTTP\/1\.1 400 /)
 })

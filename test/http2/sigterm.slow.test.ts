@@ -1,13 +1,11 @@
 /** HTTP/2 while a process ends by a signal, with one worker and with several. */
 
 import t from 'tap'
-import { OperatedGateway } from '../operations/gateway.ts'
 import { startService } from '../operations/service.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
 import { answerOf, ask, authority, openSession } from './support.ts'
 
-const { cert, key } = authority.issue({ names: ['a.example', '127.0.0.1'] })
-const TLS = 'tls: { certificates: [{ cert: a.pem, key: a.key }] }, http2: true'
-const LISTEN = `[{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", ${TLS} }]`
+const secure = authority.issue({ names: ['a.example', '127.0.0.1'] })
 
 for (const workers of [1, 2])
   t.test(`SIGTERM, ${workers} workers: GOAWAY, the response is whole, exit code 0`, async (t) => {
@@ -17,9 +15,8 @@ for (const workers of [1, 2])
       response.write('first ')
       held.resolve(() => response.end('last'))
     })
-    const files = { 'a.pem': cert, 'a.key': key }
     const top = ['drain: 60s', `workers: ${workers}`]
-    const gateway = await OperatedGateway.start(t, { targets: [url], listen: LISTEN, files, top })
+    const gateway = await startGatewayProcess(t, { target: url, secure, top })
     const port = Number(/https:\/\/127\.0\.0\.1:(\d+)/.exec(gateway.log)?.[1])
     const session = openSession(t, port)
     t.match(await ask(session, { ':path': '/docs/a' }), { status: 200, body: 'ok' })
@@ -33,5 +30,5 @@ for (const workers of [1, 2])
     finish()
     t.match(await answer, { status: 200, body: 'first last', code: 0 })
     await closed
-    t.match(await gateway.ended, { code: 0 })
+    t.equal(await gateway.ended, 0)
   })

@@ -6,11 +6,10 @@ import {
   connect,
   type IncomingHttpHeaders,
 } from 'node:http2'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { Authority } from '../proxy/authority.ts'
-export { eventually as until } from '../proxy/support.ts'
+import { serveRaw } from '../proxy/support.ts'
 import { RawHttp2 } from '../support/raw-http2.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
@@ -35,7 +34,7 @@ export async function openRaw(t: Test, port: number): Promise<RawHttp2> {
   return client
 }
 
-export interface Answer2 {
+interface Answer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly trailers: IncomingHttpHeaders
@@ -47,13 +46,13 @@ export interface Answer2 {
 type Headers = Record<string, string | string[]>
 
 /** One request and its whole response. Rejects where the stream ends with an error. */
-export function ask(session: ClientHttp2Session, headers: Headers, body?: Buffer | string): Promise<Answer2> {
+export function ask(session: ClientHttp2Session, headers: Headers, body?: Buffer | string): Promise<Answer> {
   const stream = session.request(headers, { endStream: body === undefined })
   if (body !== undefined) stream.end(body)
   return answerOf(stream)
 }
 
-export function answerOf(stream: ClientHttp2Stream): Promise<Answer2> {
+export function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let headers: IncomingHttpHeaders = {}
     let trailers: IncomingHttpHeaders = {}
@@ -77,23 +76,16 @@ export function answerOf(stream: ClientHttp2Stream): Promise<Answer2> {
 /** An upstream of bytes: what it received, and what it answers to the end of a head. */
 export async function rawUpstream(t: Test, answer: (socket: Socket, received: string) => void) {
   const connections: { text: string; socket: Socket; closed: boolean }[] = []
-  const server = createServer((socket) => {
+  const port = await serveRaw(t, (socket) => {
     const connection = { text: '', socket, closed: false }
     connections.push(connection)
     socket.on('data', (chunk) => {
       connection.text += chunk.toString('latin1')
       answer(socket, connection.text)
     })
-    socket.on('error', () => {})
     socket.on('close', () => (connection.closed = true))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const { socket } of connections) socket.destroy()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connections }
+  return { url: `http://127.0.0.1:${port}`, connections }
 }
 
 type Answer1 = Parameters<typeof rawUpstream>[1]

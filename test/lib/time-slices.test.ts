@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { inSlices, TimeShare } from '../../src/lib/time-slices.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 const NEVER = new AbortController().signal
 
@@ -52,7 +52,7 @@ t.test('ends between two slices when it is cancelled', async (t) => {
   await until(
     () => taken.length > 0,
     () => 'no step is taken',
-    1,
+    { pause: 1 },
   )
   const before = taken.length
   controller.abort(new Error('enough'))

@@ -9,8 +9,8 @@ import { type ErrorCode, errors } from '../../src/model/errors.ts'
 import { done, writer } from '../seats-admin/store/conformance.ts'
 import { open } from '../seats-admin/store/sqlite/support.ts'
 import type { Answer } from '../support/client.ts'
-import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 t.test('each code', async (t) => {
   const garbage = createServer((socket) => socket.once('data', () => socket.end('this is no HTTP\r\n\r\n')))
@@ -132,7 +132,7 @@ t.test('each code', async (t) => {
   await get('/limited')
   check('rate_limited', await get('/limited'))
 
-  const large = await raw(world.port, `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`)
+  const large = await roundTrip(world.port, `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`)
   t.match(large, /^HTTP\/1\.1 431 [\s\S]*"code":"headers_too_large"/)
   seen.add('headers_too_large')
 

@@ -3,7 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair } from 'jose'
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import type { Page } from './browser-client.ts'
 import { callbackOf, CLIENT, type Claims, HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
@@ -38,7 +38,7 @@ async function nextMillisecond(): Promise<void> {
   await until(
     () => world.now() > before,
     () => 'the clock stands still',
-    1,
+    { pause: 1 },
   )
 }
 

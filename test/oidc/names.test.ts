@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import { type NameLimits, NameLookup } from '../../src/oidc/provider/name-lookup.ts'
 import { codeOf } from '../../src/oidc/provider/errors.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { NameServer } from './name-server.ts'
 
 async function namesOf(t: Test, files: { hosts?: string; resolv?: string } = {}, limits: NameLimits = {}) {

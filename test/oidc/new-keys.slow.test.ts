@@ -64,7 +64,7 @@ t.test('a flood of bad signatures under the known kid', async (t) => {
   const began = performance.now()
   const flood = async (each: (token: string) => Promise<number>) => {
     const seen = new Set<number>()
-    for (let i = 0; i < 500; i++) seen.add(await each(spoilt(token)))
+    for (let i = 0; i < 150; i++) seen.add(await each(spoilt(token)))
     return [...seen]
   }
   const flooding = Promise.all([flood(asBearer), flood(asBearer), flood(validate), flood(validate)])

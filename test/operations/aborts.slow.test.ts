@@ -1,45 +1,35 @@
-/** 2,000 clients that abort: the upstream's requests end, every socket is closed, and other clients are not affected. */
+/** 400 clients that abort: the upstream's requests end, every socket is closed, and other clients are not affected. */
 
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../runtime/workers/support.ts'
-import { OperatedGateway } from './gateway.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
+import { until } from '../support/until.ts'
+import { openFilesOf } from './process-status.ts'
 import { startService } from './service.ts'
 import { open, WireClient } from './wire-client.ts'
 
-const CLIENTS = 2000
+const CLIENTS = 400
 const AT_ONCE = 50
 
-interface Counted {
-  /** By path. */
-  readonly begun: Set<string>
-  ended: number
-}
+/** Requests at the upstream: those that have begun, by path, and how many have ended. */
+const seen = { begun: new Set<string>(), ended: 0 }
 
-async function start(t: Test) {
-  const seen: Counted = { begun: new Set(), ended: 0 }
-  const { url } = await startService(t, 'main', (request, response) => {
-    if (request.url === '/docs/well') return void response.end('well')
-    seen.begun.add(request.url ?? '')
-    request.resume()
-    request.on('error', () => {})
-    response.on('close', () => seen.ended++)
-    if (request.method === 'GET') response.write('a'.repeat(10_000))
-  })
-  const gateway = await OperatedGateway.start(t, { targets: [url] })
-  const well = async () => new WireClient(gateway.port, false).send('GET', '/docs/well')
-  t.match(await well(), { status: 200, body: 'well' })
-  return { gateway, seen, well }
-}
+const { url } = await startService(t, 'main', (request, response) => {
+  if (request.url === '/docs/well') return void response.end('well')
+  seen.begun.add(request.url ?? '')
+  request.resume()
+  request.on('error', () => {})
+  response.on('close', () => seen.ended++)
+  if (request.method === 'GET') response.write('a'.repeat(10_000))
+})
+const routes = ['GET /docs/*: public', 'POST /docs/*: { permission: public, max_body: unlimited }']
+const gateway = await startGatewayProcess(t, { target: url, routes })
+const well = () => new WireClient(gateway.port, false).send('GET', '/docs/well')
 
 /** @param leave resolves when the connection is to be reset */
-async function abort(
-  port: number,
-  request: string,
-  leave: (socket: Socket) => Promise<unknown>,
-): Promise<void> {
-  const socket = await open(port)
+async function abort(request: string, leave: (socket: Socket) => Promise<unknown>): Promise<void> {
+  const socket = await open(gateway.port)
   if (socket === null) throw new Error('refused')
   socket.write(request)
   await leave(socket)
@@ -49,21 +39,29 @@ async function abort(
 async function abortAll(
   t: Test,
   request: (path: string) => string,
-  leave: (socket: Socket, seen: Counted, path: string) => Promise<unknown>,
+  leave: (socket: Socket, path: string) => Promise<unknown>,
 ) {
-  const { gateway, seen, well } = await start(t)
-  const files = gateway.files
+  t.match(await well(), { status: 200, body: 'well' })
+  const files = openFilesOf(gateway.pid)
+  seen.begun.clear()
+  seen.ended = 0
   const line = Array.from({ length: AT_ONCE }, async (_, at) => {
     for (let i = at; i < CLIENTS; i += AT_ONCE) {
       const path = `/docs/${i}`
-      await abort(gateway.port, request(path), (socket) => leave(socket, seen, path))
+      await abort(request(path), (socket) => leave(socket, path))
     }
   })
   await Promise.all(line)
   t.match(await well(), { status: 200, body: 'well' })
-  await until(() => seen.ended === seen.begun.size)
+  await until(
+    () => seen.ended === CLIENTS,
+    () => `${seen.begun.size} requests have begun, ${seen.ended} have ended`,
+  )
   t.equal(seen.begun.size, CLIENTS)
-  await until(() => gateway.files <= files)
+  await until(
+    () => openFilesOf(gateway.pid) <= files,
+    () => `${openFilesOf(gateway.pid)} files are open, ${files} before`,
+  )
   t.equal(await gateway.metric('seatgate_requests_in_flight'), 0)
   t.equal(await gateway.metric('seatgate_connections{state="active"}'), 0)
   t.ok(gateway.running)
@@ -81,6 +79,6 @@ t.test('during the request body', (t) =>
   abortAll(
     t,
     (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n${'a'.repeat(5000)}`,
-    (_socket, seen, path) => until(() => seen.begun.has(path)),
+    (_socket, path) => until(() => seen.begun.has(path), `${path} at the upstream`),
   ),
 )

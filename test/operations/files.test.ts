@@ -2,30 +2,31 @@
 
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { until } from '../support/servers/wait.ts'
-import { OperatedGateway } from './gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { until } from '../support/until.ts'
+import { openFilesOf } from './process-status.ts'
 import { startService } from './service.ts'
 import { WireClient } from './wire-client.ts'
 
 const FILES = 100
 
-async function start(t: Test): Promise<OperatedGateway> {
+async function start(t: Test): Promise<GatewayProcess> {
   const { url } = await startService(t, 'main', (_request, response) => response.end('ok'))
   const through = ['sh', '-c', `ulimit -n ${FILES}; exec "$@"`, 'sh']
-  return OperatedGateway.start(t, { targets: [url], through })
+  return startGatewayProcess(t, { target: url, through })
 }
 
 const closed = (socket: Socket) => new Promise((resolve) => socket.once('close', resolve))
 
 /** Warnings about files: on a busy machine, a start also warns that it waits for its store. */
-const warnings = (gateway: OperatedGateway) =>
-  gateway.remarks.filter(({ level, msg }) => level === 'warn' && /ulimit/.test(`${msg}`))
+const warnings = (gateway: GatewayProcess) =>
+  gateway.lines().filter(({ level, msg }) => level === 'warn' && /ulimit/.test(`${msg}`))
 
 t.test('more connections than file descriptors', async (t) => {
   const gateway = await start(t)
   t.match(
     warnings(gateway)[0],
-    { open_files: FILES, needed: 18_368, msg: /ulimit -n/ },
+    { open_files: FILES, needed: 18_368, msg: /yaml:1:1: limits\.connections \(default\): .* \("ulimit -n / },
     'warned at the start',
   )
   const ask = () => new WireClient(gateway.port, false).send('GET', '/docs/a')
@@ -40,13 +41,13 @@ t.test('more connections than file descriptors', async (t) => {
   }
   more(FILES * 2)
   await until(
-    () => gateway.files >= FILES - 2,
-    () => `${gateway.files} files are open`,
+    () => openFilesOf(gateway.pid) >= FILES - 2,
+    () => `${openFilesOf(gateway.pid)} files are open`,
   )
   // No connection can be accepted: repeated attempts are closed.
   for (let i = 0; i < 20; i++) await Promise.all(more(20).map(closed))
   t.ok(gateway.running)
-  t.ok(gateway.remarks.length < 20, `${gateway.remarks.length} log lines beside requests`)
+  t.ok(gateway.lines().length < 20, `${gateway.lines().length} log lines beside requests`)
   for (const socket of sockets) socket.destroy()
   await until(
     async () => {

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { MAIN } from '../cli/command-line.ts'
+import { MAIN } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
+import { until } from '../support/until.ts'
 
 const [, , folder = '', disk = '', key = ''] = process.argv
 const reserve = join(disk, 'seatgate.db.reserve')
@@ -75,14 +75,14 @@ async function probe(name: string): Promise<void> {
 }
 
 const first = await start()
-while (!existsSync(reserve)) await sleep(10)
+await until(() => existsSync(reserve), 'the reserve')
 if (first !== null) await end(first, 'SIGTERM')
 fill()
 await probe('ended')
 seen.reserve = existsSync(reserve)
 rmSync(ballast)
 const healed = await start()
-while (!existsSync(reserve)) await sleep(10)
+await until(() => existsSync(reserve), 'the reserve')
 if (healed !== null) await end(healed, 'SIGKILL')
 fill()
 await probe('killed')

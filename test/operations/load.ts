@@ -1,6 +1,7 @@
 /** A steady load on kept and new connections, with the outcome of each request. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../support/until.ts'
 import { type Outcome, WireClient } from './wire-client.ts'
 
 export interface LoadOptions {
@@ -51,10 +52,11 @@ export class Load {
   /** Resolves when this many more have been answered. */
   async more(requests: number): Promise<void> {
     const wanted = this.answered + requests
-    for (let tries = 0; this.answered < wanted; tries++) {
-      if (tries > 6000) throw new Error(`no more answers: ${this.failures.slice(0, 3).join()}`)
-      await sleep(10)
-    }
+    await until(
+      () => this.answered >= wanted,
+      () => `${this.answered} answers of ${wanted}: ${this.failures.slice(0, 3).join()}`,
+      { patience: 60_000 },
+    )
   }
 
   #count(outcome: Outcome): void {

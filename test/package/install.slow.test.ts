@@ -1,61 +1,138 @@
-/** The installed package works as a user runs it, on each Node.js that it names. */
+/**
+ * The package as users install it, packed and installed into an empty folder with its production dependencies only, works
+ * on each Node.js that it names.
+ */
 
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { portOf } from '../proxy/support.ts'
-import { until } from '../runtime/workers/support.ts'
-import { Installation, nodeOf, Runner } from './installation.ts'
+import { outcomeOf } from '../cli/command-line.ts'
 import { fetchConforming } from '../support/openapi.ts'
+import { cacheFolder } from '../support/servers/cache.ts'
+import { until } from '../support/until.ts'
+import { startUpstream } from '../support/world.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Arguments of `env`: the test runner gives options to each Node.js below it, which other programs can't bear. */
+const PLAIN = ['-u', 'NODE_OPTIONS']
+
+/** Packs the clone and installs the result. @returns the folder, which is removed with the test */
+function install(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-package-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  npm(root, 'pack', '--pack-destination', folder)
+  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  npm(folder, 'install', '--omit=dev', '--prefer-offline', join(folder, archive))
+  return folder
+}
+
+/** The program of a Node.js version, from the npm package `node`; fetched once a machine. @returns its folder, for PATH */
+function nodeOf(version: string): string {
+  const kept = join(cacheFolder(), `node-${version}`)
+  if (!existsSync(kept)) {
+    const prefix = mkdtempSync(`${kept}-`)
+    writeFileSync(join(prefix, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
+    npm(prefix, 'install', '--prefer-offline', `node@${version}`)
+    renameSync(prefix, kept)
+  }
+  return join(kept, 'node_modules/node/bin')
+}
+
+function npm(cwd: string, ...args: string[]): void {
+  execFileSync('env', [...PLAIN, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd,
+    stdio: 'pipe',
+  })
+}
+
+interface Place {
+  /** Of the installation. */
+  readonly folder: string
+  readonly cwd: string
+  /** The folder of the Node.js; null: that of this process. */
+  readonly node: string | null
+}
+
+/** Starts the installed command. It is killed with the test. */
+function launch(t: Test, { folder, cwd, node }: Place, ...args: string[]) {
+  const command = join(folder, 'node_modules/.bin/seatgate')
+  const bin = node ?? dirname(process.execPath)
+  const env = { PATH: [bin, '/usr/bin', '/bin'].join(delimiter), HOME: cwd }
+  const child = spawn('env', [...PLAIN, command, ...args], { cwd, env })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  child.stdout.on('data', (chunk) => (out += chunk))
+  return { child, ended: outcomeOf(child), out: () => out }
+}
 
 /** Mebibytes. */
 const MAX_SIZE = 25
 
-const installation = new Installation(t)
-installation.install()
+const folder = install(t)
+const { url: service } = await startUpstream(t)
 
 t.test('it holds compiled code, schemas and nothing else', async (t) => {
-  const files = installation.files()
+  const own = join(folder, 'node_modules/seatgate')
+  const files = readdirSync(own, { recursive: true, encoding: 'utf8' })
   t.ok(files.includes('dist/src/config/gateway.schema.json'))
   t.ok(files.includes('LICENSE'))
   t.same(
     files.filter((name) => name.endsWith('.ts') || /^(test|bench|docs|deploy)\b/.test(name)),
     [],
   )
-  const installed = installation.kibibytes() / 1024
+  const used = execFileSync('du', ['-sk', join(folder, 'node_modules')], { encoding: 'utf8' })
+  const installed = Number.parseInt(used, 10) / 1024
   t.ok(installed < MAX_SIZE, `${installed.toFixed(1)} MiB installed`)
-  const manifest = JSON.parse(
-    readFileSync(join(installation.folder, 'node_modules/seatgate/package.json'), 'utf8'),
-  )
+  const manifest = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8'))
   t.notOk('private' in manifest)
   t.notOk('node' in manifest.dependencies, 'no Node.js of its own')
 })
 
+/** The oldest, one between, and that of this process. */
 const VERSIONS = ['22.19.0', '24', null]
 
 for (const tested of VERSIONS)
   t.test(`Node.js ${tested ?? process.version}`, async (t) => {
-    const node = tested === null ? null : nodeOf(tested, installation.folder)
-    const port = await service(t)
-    const folder = mkdtempSync(join(installation.folder, 'own-'))
-    const runner = new Runner(installation, folder, node, {})
-    const config = join(folder, 'gateway.config.yaml')
+    const node = tested === null ? null : nodeOf(tested)
+    const cwd = mkdtempSync(join(folder, 'own-'))
+    const place = { folder, cwd, node }
+    const run = (...args: string[]) => launch(t, place, ...args).ended
+    const config = join(cwd, 'gateway.config.yaml')
 
-    const version = await runner.run(t, '--version')
+    const version = await run('--version')
     t.match(version.out, /^seatgate \d+\.\d+\.\d+ \([0-9a-f]{7,}\+?, Node\.js \d+\.\d+\.\d+\)\n$/)
-    t.match(await runner.run(t, 'init', '--upstream', `http://127.0.0.1:${port}`), { code: 0, err: '' })
+    t.match(await run('init', '--upstream', service), { code: 0, err: '' })
     writeFileSync(config, readFileSync(config, 'utf8').replace(/127\.0\.0\.1:(8080|9090)/g, '127.0.0.1:0'))
-    const check = await runner.run(t, 'check')
+    const check = await run('check')
     t.equal(check.err, '')
     t.match(check, { code: 0, out: /no faults/ })
 
-    const bootstrap = await runner.run(t, 'bootstrap', '--tenant', 'acme', '--json')
+    if (tested === '24') {
+      const { child, out, ended } = launch(t, place, 'start')
+      t.equal((await fetch(`${await address(out)}/v1/orders`)).status, 401)
+      child.kill('SIGTERM')
+      t.match(await ended, { code: 0, err: '' })
+      return
+    }
+
+    const bootstrap = await run('bootstrap', '--tenant', 'acme', '--json')
     t.equal(bootstrap.code, 0, bootstrap.err)
     const { key } = JSON.parse(bootstrap.out)
 
-    const start = runner.spawn(t, 'start')
+    const start = launch(t, place, 'start')
     const url = await address(start.out)
     const created = await fetchConforming(`${url}/v1/seats`, {
       method: 'POST',
@@ -63,30 +140,21 @@ for (const tested of VERSIONS)
       body: '{"name":"Clerk","spaces":["main"],"permissions":["example:read"]}',
     })
     t.equal(created.status, 200)
-    const { out: token } = await runner.run(
-      t,
-      'token',
-      '--tenant',
-      'acme',
-      '--sub',
-      'alice',
-      '--seat',
-      'Clerk',
-    )
+    const { out: token } = await run('token', '--tenant', 'acme', '--sub', 'alice', '--seat', 'Clerk')
     const ask = (path: string, space: string) =>
       fetch(url + path, { headers: { Authorization: `Bearer ${token.trim()}`, Space: space } })
     t.equal((await ask('/v1/orders', 'main')).status, 200)
     t.equal((await ask('/v1/orders', 'other')).status, 403)
 
     const request = ['GET', '/v1/orders', '--space', 'main', '--tenant', 'acme', '--seat', 'Clerk']
-    t.match(await runner.run(t, 'explain', ...request), { code: 0, out: /allow/ })
+    t.match(await run('explain', ...request), { code: 0, out: /allow/ })
 
     writeFileSync(
-      join(folder, 'routes/more.yaml'),
+      join(cwd, 'routes/more.yaml'),
       'upstream: example\nroutes:\n  GET /v1/more: authenticated\n',
     )
     start.child.kill('SIGHUP')
-    await until(async () => (await ask('/v1/more', 'other')).status === 200)
+    await until(async () => (await ask('/v1/more', 'other')).status === 200, 'the new route')
 
     start.child.kill('SIGTERM')
     const ended = await start.ended
@@ -94,7 +162,7 @@ for (const tested of VERSIONS)
     t.equal(ended.err, '', 'nothing on standard error')
 
     writeFileSync(config, `${readFileSync(config, 'utf8')}workers: 2\n`)
-    const workers = runner.spawn(t, 'start')
+    const workers = launch(t, place, 'start')
     const shared = await address(workers.out)
     const again = await fetch(`${shared}/v1/more`, {
       headers: { Authorization: `Bearer ${token.trim()}`, Space: 'main' },
@@ -104,21 +172,12 @@ for (const tested of VERSIONS)
     t.equal((await workers.ended).code, 0)
   })
 
-/** The user's own service. @returns its port */
-async function service(t: Test): Promise<number> {
-  const server = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return portOf(server)
-}
-
 /** The address of the listener, from the log, once the gateway listens. */
 async function address(log: () => string): Promise<string> {
-  let url = ''
-  await until(() => {
-    const port = /127\.0\.0\.1:(\d+) \(front/.exec(log())?.[1]
-    url = `http://127.0.0.1:${port}`
-    return port !== undefined
-  })
-  return url
+  const port = () => /127\.0\.0\.1:(\d+) \(front/.exec(log())?.[1]
+  await until(
+    () => port() !== undefined,
+    () => `the gateway does not listen: ${log()}`,
+  )
+  return `http://127.0.0.1:${port()}`
 }

@@ -1,12 +1,13 @@
 /** Responses and refusals for pages of other origins (WHATWG Fetch, section 3.3) on a whole gateway. */
 
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { raw } from '../support/client.ts'
+import { serveRaw } from '../proxy/support.ts'
 import { APP, corsOf, useTables } from '../support/cors.ts'
+import { roundTrip } from '../support/raw-client.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const GRANT = {
@@ -227,17 +228,13 @@ t.test('refusals can be read by the page', async (t) => {
 
 t.test('interim responses and trailers have no CORS headers of the upstream', async (t) => {
   const head = 'GET /hints HTTP/1.1\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n'
-  const answer = await raw(world.port, head)
+  const answer = await roundTrip(world.port, head)
   t.match(answer, /^HTTP\/1\.1 103 [\s\S]*link: [\s\S]*HTTP\/1\.1 200 [\s\S]*x-end: 1\r\n/i)
   t.notMatch(answer, /^access-control-allow-origin:/im)
 })
 
 t.test('a timeout, and an upstream that is away', async (t) => {
-  const silent: Server = createServer(() => {})
-  await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done))
-  t.teardown(() => silent.closeAllConnections())
-  t.teardown(() => silent.close())
-  const { port } = silent.address() as AddressInfo
+  const port = await serveRaw(t, () => {})
   const text = readFileSync(world.config.file, 'utf8')
   const target = `targets: ["http://127.0.0.1:${port}"]\n    response_timeout: 50ms`
   writeFileSync(world.config.file, text.replace(/targets: .*/, target))

@@ -1,9 +1,9 @@
 /** A 403 for want of a Seat in the space: what the log and the response say of other spaces. */
 
 import t from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { changeRead, holdLease } from './held-lease.ts'
+import { changeRead, holdLease } from '../support/held-lease.ts'
 
 t.test('a token: the log and the response name the spaces; an API key: the log alone', async (t) => {
   const world = await startWorld(t)

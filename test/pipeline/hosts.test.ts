@@ -2,15 +2,19 @@
 
 import t from 'tap'
 import { keyFile } from '../identity/support.ts'
-import { raw } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { holdLease } from './held-lease.ts'
-import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
+import { holdLease } from '../support/held-lease.ts'
+import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const KEYS = '/.well-known/seatgate/jwks.json'
 
 async function statusOf(world: World, target: string, host: string): Promise<number> {
-  const answer = await raw(world.port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  const answer = await roundTrip(
+    world.port,
+    `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+  )
   return Number(answer.slice(9, 12))
 }
 
@@ -48,7 +52,7 @@ t.test('a WebSocket needs no header, and its path is rewritten', async (t) => {
   const token = await world.token(['main:Reader'])
   const open = (host: string, ...more: string[]) => {
     const request = handshake('/live/feed?a=1', [`Authorization: Bearer ${token}`, ...more])
-    return new RawClient(world.port).write(request.replace(/Host: .*/, `Host: ${host}`))
+    return new WebSocketClient(world.port).send(request.replace(/Host: .*/, `Host: ${host}`))
   }
   const client = await open('Main.live.example').opened()
   t.equal(upstream.sockets[0]?.request.url, '/api/feed?a=1')

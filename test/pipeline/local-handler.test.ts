@@ -11,16 +11,9 @@ import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
 import { serveLocal } from '../../src/pipeline/local-handler.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
-import {
-  codeOf,
-  evaluationOf,
-  eventually,
-  refuse,
-  roundTrip,
-  routeTo,
-  valuesOf,
-  Wire,
-} from '../proxy/support.ts'
+import { codeOf, evaluationOf, refuse, routeTo, valuesOf } from '../proxy/support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
@@ -232,7 +225,7 @@ t.test('a handler is never called without a caller', async (t) => {
 t.test('an unread body is not read as the next request', async (t) => {
   const { port, exchanges } = await local(t, echo)
   const hidden = 'GET /admin HTTP/1.1\r\nHost: x\r\n\r\n'
-  const wire = new Wire(port).send(
+  const wire = new RawClient(port).send(
     `DELETE / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${hidden.length}\r\n\r\n`,
   )
   wire.send(`${hidden}GET /next HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
@@ -245,7 +238,7 @@ t.test('an unread body is not read as the next request', async (t) => {
 
 t.test('an endless one neither', async (t) => {
   const { port } = await local(t, echo)
-  const wire = new Wire(port).send('DELETE / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n')
+  const wire = new RawClient(port).send('DELETE / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n')
   let sent = 0
   const timer = setInterval(() => {
     sent++
@@ -260,12 +253,12 @@ t.test('100 Continue is sent when the body is read', async (t) => {
   const { port } = await local(t, echo)
   const head = (type: string) =>
     `POST / HTTP/1.1\r\nHost: gw\r\nContent-Type: ${type}\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`
-  const wire = new Wire(port).send(head('application/json'))
+  const wire = new RawClient(port).send(head('application/json'))
   t.equal(await wire.until('\r\n\r\n'), 'HTTP/1.1 100 Continue\r\n\r\n')
   wire.send('{}')
   await wire.until('{"got":{}}')
   wire.socket.destroy()
-  t.match(await new Wire(port).send(head('text/plain')).ended, /^HTTP\/1\.1 415 /)
+  t.match(await new RawClient(port).send(head('text/plain')).ended, /^HTTP\/1\.1 415 /)
 })
 
 t.test('a client that disconnects within its body reaches no handler', async (t) => {
@@ -274,12 +267,12 @@ t.test('a client that disconnects within its body reaches no handler', async (t)
     reached = true
     return { status: 204 }
   })
-  const wire = new Wire(port).send(
+  const wire = new RawClient(port).send(
     `POST / HTTP/1.1\r\nHost: gw\r\n${JSON_TYPE}\r\nContent-Length: 4\r\n\r\n{}`,
   )
-  await eventually(() => exchanges[0]?.bytesIn === 2)
+  await until(() => exchanges[0]?.bytesIn === 2, 'the first bytes of the body')
   wire.socket.destroy()
-  await eventually(() => exchanges[0]?.response.destroyed === true)
+  await until(() => exchanges[0]?.response.destroyed === true, 'the end of the response')
   t.equal(reached, false)
 })
 

@@ -1,10 +1,10 @@
 /** CORS preflights (WHATWG Fetch, section 4.9) on a whole gateway: the table answers them. */
 
 import t, { type Test } from 'tap'
-import { eventually } from '../proxy/support.ts'
-import { raw } from '../support/client.ts'
 import { APP, corsOf, preflight, useTables } from '../support/cors.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
 const OWN_HEADERS = 'authorization, content-type, space, x-api-key'
@@ -113,7 +113,7 @@ t.test('granted', async (t) => {
   await t.test('a body is read and dropped, and the connection goes on', async (t) => {
     const head = `OPTIONS /v1/items HTTP/1.1\r\nHost: a\r\nOrigin: ${APP}\r\nAccess-Control-Request-Method: GET\r\n`
     const next = 'GET /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-    const answers = await raw(world.port, `${head}Content-Length: 5\r\n\r\nhello${next}`)
+    const answers = await roundTrip(world.port, `${head}Content-Length: 5\r\n\r\nhello${next}`)
     t.match(answers, /^HTTP\/1\.1 204 [\s\S]*HTTP\/1\.1 200 /)
   })
 
@@ -124,7 +124,7 @@ t.test('granted', async (t) => {
     await preflight(world.client, '/v1/items/7', 'PUT', { origin: 'https://evil.example' })
     await world.client.send('GET', '/v1/items')
     const requests = () => world.log().filter(({ msg }) => msg === 'request')
-    await eventually(() => requests().length === 4)
+    await until(() => requests().length === 4, 'the lines of the log')
     const lines = requests()
     t.match(lines, [
       { preflight: true, method: 'OPTIONS', status: 204, code: 'allow', route: 'PUT /v1/items/{id}' },

@@ -2,6 +2,7 @@
 
 import { parseList } from 'structured-headers'
 import t, { type Test } from 'tap'
+import { until } from '../support/until.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 const TOP = [
@@ -31,7 +32,10 @@ async function limited(t: Test, more: WorldOptions = {}): Promise<World> {
   return world
 }
 
-const tokenOf = async (world: World, sub = 'alice', seats = ['main:Reader']) => ({
+/** Of all tests but one: each has users and limits of its own. */
+const world = await limited(t)
+
+const tokenOf = async (world: World, sub: string, seats = ['main:Reader']) => ({
   authorization: `Bearer ${await world.token(seats, { sub })}`,
   space: 'main',
 })
@@ -50,8 +54,7 @@ function fieldOf(value: unknown): Record<string, Record<string, unknown>> {
 }
 
 t.test('the burst passes, then 429 with all that the client needs to know', async (t) => {
-  const world = await limited(t)
-  const headers = await tokenOf(world)
+  const headers = await tokenOf(world, 'burst')
   const first = await world.client.send('GET', '/reads', headers)
   t.equal(first.status, 200)
   t.same(fieldOf(first.headers['ratelimit-policy']), { reads: { q: 4, w: 3600 } })
@@ -65,14 +68,15 @@ t.test('the burst passes, then 429 with all that the client needs to know', asyn
   t.same(fieldOf(over.headers['ratelimit-policy']), { reads: { q: 4, w: 3600 } })
   t.same(fieldOf(over.headers['ratelimit']), { reads: { r: 0, t: wait } })
   t.equal(world.upstream.seen.length, 3, 'the refused request reached no upstream')
-  t.match(world.log().at(-1), { status: 429, code: 'rate_limited', rate_limited: 'reads', decision: 'allow' })
+  const refusedLine = () => world.log().find(({ status }) => status === 429)
+  await until(() => refusedLine() !== undefined, 'the line')
+  t.match(refusedLine(), { status: 429, code: 'rate_limited', rate_limited: 'reads', decision: 'allow' })
   const metrics = await (await fetch(`${world.ops}/metrics`)).text()
   t.match(metrics, /^seatgate_rate_limited_total\{limit="reads"\} 1$/m)
 })
 
 t.test('each caller has a budget: users, and API keys by their id', async (t) => {
-  const world = await limited(t)
-  t.same(await statuses(world, '/reads', await tokenOf(world), 4), [200, 200, 200, 429])
+  t.same(await statuses(world, '/reads', await tokenOf(world, 'alice'), 4), [200, 200, 200, 429])
   t.same(await statuses(world, '/reads', await tokenOf(world, 'bob'), 1), [200])
   const again = await tokenOf(world, 'alice')
   t.same(await statuses(world, '/reads', again, 1), [429], 'another token of the same user')
@@ -81,8 +85,7 @@ t.test('each caller has a budget: users, and API keys by their id', async (t) =>
 })
 
 t.test('per tenant and per route', async (t) => {
-  const world = await limited(t)
-  const [alice, bob] = [await tokenOf(world), await tokenOf(world, 'bob')]
+  const [alice, bob] = [await tokenOf(world, 't'), await tokenOf(world, 'bob')]
   t.same(await statuses(world, '/tenant', alice, 1), [200])
   t.same(await statuses(world, '/tenant', bob, 2), [200, 429])
   const other = { authorization: `Bearer ${await world.token([], { tenant: 'globex' })}` }
@@ -93,22 +96,23 @@ t.test('per tenant and per route', async (t) => {
 })
 
 t.test('on a public route a caller is its address', async (t) => {
-  const world = await limited(t)
   t.same(await statuses(world, '/open', {}, 4), [200, 200, 200, 429])
-  t.same(await statuses(world, '/reads', await tokenOf(world), 1), [200], 'a caller with a credential is not')
+  t.same(
+    await statuses(world, '/reads', await tokenOf(world, 'public'), 1),
+    [200],
+    'a caller with a credential is not',
+  )
 })
 
 t.test('401 comes before 429 and costs nothing; 403 costs a token', async (t) => {
-  const world = await limited(t)
   t.same(await statuses(world, '/reads', { space: 'main' }, 5), [401, 401, 401, 401, 401])
   const denied = await tokenOf(world, 'mallory', [])
   t.same(await statuses(world, '/reads', denied, 4), [403, 403, 403, 429])
-  t.same(await statuses(world, '/reads', await tokenOf(world), 1), [200])
+  t.same(await statuses(world, '/reads', await tokenOf(world, 'fine'), 1), [200])
 })
 
 t.test('several limits: a token of each, or none at all', async (t) => {
-  const world = await limited(t)
-  const headers = await tokenOf(world)
+  const headers = await tokenOf(world, 'several')
   t.same(await statuses(world, '/both', headers, 3), [200, 200, 200])
   const over = await world.client.send('GET', '/both', headers)
   t.equal(over.status, 429)
@@ -130,7 +134,7 @@ t.test('other requests have no such fields, and keep those of the upstream', asy
       response.end()
     },
   })
-  const headers = await tokenOf(world)
+  const headers = await tokenOf(world, 'other')
   t.equal((await world.client.send('GET', '/free', headers)).headers['ratelimit'], '"theirs";r=1')
   const limitedResponse = await world.client.send('GET', '/wide', headers)
   t.same(Object.keys(fieldOf(limitedResponse.headers['ratelimit'])), ['wide'])
@@ -138,8 +142,7 @@ t.test('other requests have no such fields, and keep those of the upstream', asy
 })
 
 t.test('a reload keeps the buckets', async (t) => {
-  const world = await limited(t)
-  const headers = await tokenOf(world)
+  const headers = await tokenOf(world, 'reload')
   t.same(await statuses(world, '/reads', headers, 4), [200, 200, 200, 429])
   await world.reload()
   t.same(await statuses(world, '/reads', headers, 1), [429])

@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { ShadowEngine } from '../../src/decision/shadow.ts'
 import { Client } from '../support/client.ts'
-import { routeTable, startWorld, type World } from '../support/world.ts'
-import { changeRead, holdLease } from './held-lease.ts'
-import { handshake, RawClient, startWebSocketUpstream, until } from '../websocket/support.ts'
+import { routeTable } from '../support/configuration.ts'
+import { until } from '../support/until.ts'
+import { startWorld, type World } from '../support/world.ts'
+import { changeRead, holdLease } from '../support/held-lease.ts'
+import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
 
 const LIVE = [
   'GET /same: public',
@@ -123,12 +125,12 @@ t.test('a WebSocket and its re-evaluation: judged once', async (t) => {
   const answer = await world.client.send('GET', '/ws', { authorization: `Bearer ${token}`, space: 'main' })
   t.equal(answer.status, 200)
   const before = await counts(world)
-  const client = new RawClient(world.port)
-  client.write(handshake('/ws', [`Authorization: Bearer ${token}`, 'Space: main']))
+  const client = new WebSocketClient(world.port)
+  client.send(handshake('/ws', [`Authorization: Bearer ${token}`, 'Space: main']))
   await until(() => client.open, 'the handshake')
   t.equal((await counts(world))['allow_to_deny'], (before['allow_to_deny'] ?? 0) + 1)
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:delete'] })
-  await until(() => client.close !== undefined, 'the cut')
+  await until(() => client.closeFrame !== undefined, 'the cut')
   client.socket.destroy()
   await until(() => world.log().some(({ path, status }) => path === '/ws' && status === 101), 'the log line')
   const after = await counts(world)

@@ -6,14 +6,15 @@ import { ResponseRelay } from '../../src/proxy/response-relay.ts'
 import { fieldTable } from '../support/field-table.ts'
 import type { ResponseHead } from '../../src/http/client/upstream-request.ts'
 import { firstExchange } from '../support/listener.ts'
-import { codeOf, get, refuse, Wire } from './support.ts'
+import { codeOf, get, refuse } from './support.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 const denied = new Refusal('permission_denied', 'It was decided again.')
 
 /** A request that was just refused, and the expected response of its client. */
 async function refused(t: Test) {
   const { port, asked } = await firstExchange(t)
-  const wire = new Wire(port).send(get())
+  const wire = new RawClient(port).send(get())
   const exchange = await asked
   return {
     exchange,

@@ -2,8 +2,10 @@
 
 import { connect } from 'node:net'
 import t from 'tap'
-import { holdTime } from './held-time.ts'
-import { eventually, front, serve, serveRaw, standstill, Wire } from './support.ts'
+import { holdTime } from '../support/held-time.ts'
+import { front, serve, serveRaw, standstill } from './support.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const MEBIBYTE = 1024 * 1024
 const chunk = Buffer.alloc(MEBIBYTE, 'a')
@@ -30,12 +32,12 @@ t.test('a client that does not read stops the upstream', async (t) => {
   socket.on('error', () => {})
   socket.write('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   socket.pause()
-  await eventually(() => sent > 0)
+  await until(() => sent > 0, 'the response of the upstream')
   const stopped = await standstill(() => sent)
   t.ok(stopped < MOST, `${stopped / MEBIBYTE} MiB were read from the upstream`)
   t.ok((exchanges[0]?.response.writableLength ?? Infinity) < MEBIBYTE, 'the gateway buffers little')
   socket.resume()
-  await eventually(() => exchanges[0]?.response.writableFinished === true)
+  await until(() => exchanges[0]?.response.writableFinished === true, 'the whole response at the client')
   t.equal(exchanges[0]?.bytesOut, TOTAL, 'it continues when the client does')
   socket.destroy()
 })
@@ -52,12 +54,12 @@ t.test('an upstream that does not read stops the client', async (t) => {
     }
   })
   const { port: gatewayPort, exchanges } = await front(t, port)
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     `POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: ${TOTAL + 3}\r\n\r\n`,
   )
   for (let sent = 0; sent < TOTAL; sent += MEBIBYTE) wire.socket.write(chunk)
   wire.send('END')
-  await eventually(() => (exchanges[0]?.bytesIn ?? 0) > 0)
+  await until(() => (exchanges[0]?.bytesIn ?? 0) > 0, 'bytes of the body')
   const stopped = await standstill(() => exchanges[0]?.bytesIn ?? 0)
   t.ok(stopped < MOST, `${stopped / MEBIBYTE} MiB were read from the client`)
   go()
@@ -80,12 +82,12 @@ t.test('a client that reads nothing for too long is cut off, and the upstream is
     more()
   })
   const { port: gatewayPort, exchanges } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
-  await eventually(() => (exchanges[0]?.response.writableLength ?? 0) > 0)
+  await until(() => (exchanges[0]?.response.writableLength ?? 0) > 0, 'buffered bytes of the response')
   await standstill(() => sent)
   time.pass(60_001)
-  await eventually(() => gone)
+  await until(() => gone, 'the end of the connection to the upstream')
   t.match(exchanges[0], { aborted: true })
   wire.socket.destroy()
 })
@@ -101,11 +103,11 @@ t.test('a client that leaves only the end of a response unread is cut off too', 
     response.end()
   })
   const { port: gatewayPort, exchanges } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
-  await eventually(() => exchanges[0]?.response.ended === true)
+  await until(() => exchanges[0]?.response.ended === true, 'the end of the response at the gateway')
   time.pass(60_001)
-  await eventually(() => exchanges[0]?.response.destroyed === true)
+  await until(() => exchanges[0]?.response.destroyed === true, 'the end of the response')
   t.equal(exchanges[0]?.response.writableFinished, false)
   wire.socket.destroy()
 })

@@ -2,20 +2,10 @@
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { holdTime } from './held-time.ts'
-import {
-  codeOf,
-  eventually,
-  type Front,
-  front,
-  type FrontOptions,
-  get,
-  roundTrip,
-  serve,
-  targetsAt,
-  valuesOf,
-  Wire,
-} from './support.ts'
+import { holdTime } from '../support/held-time.ts'
+import { codeOf, type Front, front, type FrontOptions, get, serve, targetsAt, valuesOf } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 /** Targets that respond on demand, behind a gateway. */
 class Fleet {
@@ -39,10 +29,10 @@ class Fleet {
   }
 
   /** Sends a request, and waits until a target or the gateway has it. */
-  async send(): Promise<Wire> {
+  async send(): Promise<RawClient> {
     const had = this.#seen()
-    const wire = new Wire(this.front.port).send(get())
-    await eventually(() => this.#seen() > had)
+    const wire = new RawClient(this.front.port).send(get())
+    await until(() => this.#seen() > had, 'a request at the upstream')
     return wire
   }
 
@@ -57,7 +47,10 @@ t.test('the target with the fewest requests in flight', async (t) => {
   for (let i = 0; i < 6; i++) await fleet.send()
   t.same(fleet.counts, [2, 2, 2], 'equal ones in turn')
   fleet.held[1]?.splice(0).forEach((response) => response.end())
-  await eventually(() => fleet.front.upstream.targets()[1]?.pending === 0)
+  await until(
+    () => fleet.front.upstream.targets()[1]?.pending === 0,
+    'the end of the request at the second target',
+  )
   for (let i = 0; i < 3; i++) await fleet.send()
   t.ok((fleet.counts[1] ?? 0) >= 2, 'the idle one until it has as many as the others')
   t.ok(Math.max(...fleet.counts) === 3, 'then any')
@@ -89,7 +82,10 @@ t.test('round-robin ignores requests in flight', async (t) => {
   const fleet = await Fleet.start(t, 2, { balance: 'round-robin' })
   for (let i = 0; i < 4; i++) await fleet.send()
   fleet.held[0]?.splice(0).forEach((response) => response.end())
-  await eventually(() => fleet.front.upstream.targets()[0]?.pending === 0)
+  await until(
+    () => fleet.front.upstream.targets()[0]?.pending === 0,
+    'the end of the request at the first target',
+  )
   await fleet.send()
   await fleet.send()
   t.same(fleet.counts, [1, 3])
@@ -122,7 +118,10 @@ t.test('beyond the limit of one target the others serve; beyond that of all, 503
     t.same(valuesOf(answer, 'retry-after'), ['1'])
     t.same(fleet.counts, Array(size).fill(2), 'not forwarded')
     fleet.held[0]?.shift()?.end()
-    await eventually(() => fleet.front.upstream.targets()[0]?.pending === 1)
+    await until(
+      () => fleet.front.upstream.targets()[0]?.pending === 1,
+      'a pending request at the first target',
+    )
     await fleet.send()
     t.equal(fleet.counts[0], 2, 'freed slots are used again')
   }
@@ -131,15 +130,18 @@ t.test('beyond the limit of one target the others serve; beyond that of all, 503
 t.test('waiting requests count, cancelled ones do not', async (t) => {
   const fleet = await Fleet.start(t, 1, { maxPending: 3, connections: 1 })
   await fleet.send()
-  const waiting = [new Wire(fleet.front.port).send(get()), new Wire(fleet.front.port).send(get())]
+  const waiting = [new RawClient(fleet.front.port).send(get()), new RawClient(fleet.front.port).send(get())]
   const pending = () => fleet.front.upstream.targets()[0]?.pending
-  await eventually(() => pending() === 3)
+  await until(() => pending() === 3, 'three pending requests')
   t.equal(codeOf(await roundTrip(fleet.front.port, get())), 'unavailable')
   for (const wire of waiting) wire.socket.destroy()
-  await eventually(() => fleet.front.exchanges.filter(({ aborted }) => aborted).length === 2)
+  await until(
+    () => fleet.front.exchanges.filter(({ aborted }) => aborted).length === 2,
+    'two aborted exchanges',
+  )
   t.equal(pending(), 1)
   fleet.held[0]?.shift()?.end()
-  await eventually(() => pending() === 0)
+  await until(() => pending() === 0, 'the end of the pending requests')
 })
 
 t.test('the count returns to zero after requests with any result', async (t) => {
@@ -156,16 +158,16 @@ t.test('the count returns to zero after requests with any result', async (t) => 
   const ask = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: gw\r\n${more}`
   const closing = 'Connection: close\r\n\r\n'
   for (const path of ['/', '/reset', '/half']) await roundTrip(frontPort, ask(`GET ${path}`, closing))
-  const late = new Wire(frontPort).send(ask('GET /silent', closing))
-  await eventually(() => silent === 1)
+  const late = new RawClient(frontPort).send(ask('GET /silent', closing))
+  await until(() => silent === 1, 'the request at the silent target')
   time.pass(200)
   t.equal(codeOf(await late.ended), 'upstream_timeout')
-  const leaver = new Wire(frontPort).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
-  await eventually(() => upstream.targets()[0]?.pending === 1)
+  const leaver = new RawClient(frontPort).send(ask('POST /', 'Content-Length: 10\r\n\r\nabc'))
+  await until(() => upstream.targets()[0]?.pending === 1, 'a pending request')
   leaver.socket.destroy()
-  const early = new Wire(frontPort).send(ask('POST /early', 'Content-Length: 10\r\n\r\nabc'))
+  const early = new RawClient(frontPort).send(ask('POST /early', 'Content-Length: 10\r\n\r\nabc'))
   await early.until('early')
   early.socket.destroy()
-  await eventually(() => upstream.targets()[0]?.pending === 0)
+  await until(() => upstream.targets()[0]?.pending === 0, 'the end of the pending request')
   t.pass('none is left')
 })

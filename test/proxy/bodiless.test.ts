@@ -1,11 +1,12 @@
 /** HEAD, 204 and 304 have no body, whatever their headers say (RFC 9112, section 6.3). */
 
 import t from 'tap'
-import { answering, front, serveRaw, valuesOf, Wire } from './support.ts'
+import { answering, front, serveRaw, valuesOf } from './support.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 /** Two requests on one connection: an awaited or added body would hide the second response. */
 async function twice(gatewayPort: number, method: string): Promise<[string, string]> {
-  const wire = new Wire(gatewayPort).send(`${method} /1 HTTP/1.1\r\nHost: gw\r\n\r\n`)
+  const wire = new RawClient(gatewayPort).send(`${method} /1 HTTP/1.1\r\nHost: gw\r\n\r\n`)
   const first = await wire.until('\r\n\r\n')
   wire.received = ''
   wire.send(`${method} /2 HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
@@ -49,7 +50,7 @@ t.test('a body in the response to HEAD is dropped', async (t) => {
     }),
   )
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('HEAD / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send('HEAD / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await wire.until('\r\n\r\n')
   wire.send('GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   const all = await wire.ended

@@ -1,7 +1,9 @@
 /** CVE-2026-50197 (Skipper): a body limit that chunked framing evades. */
 
 import t from 'tap'
-import { codeOf, eventually, front, roundTrip, serve, Wire } from './support.ts'
+import { codeOf, front, serve } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const LIMIT = { route: { maxBody: 10 } }
 const chunked = (...parts: string[]) =>
@@ -43,13 +45,13 @@ t.test('a chunked body over it is cut, and never looks complete to the upstream'
   })
   const { port: gatewayPort } = await front(t, port, LIMIT)
   t.equal(codeOf(await roundTrip(gatewayPort, chunked('01234', '56789a'))), 'body_too_large')
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n',
   )
   wire.send('6\r\n56789a\r\n')
   await wire.until('body_too_large')
   wire.socket.destroy()
-  await eventually(() => closed === 2)
+  await until(() => closed === 2, 'the end of both connections')
   t.equal(whole, 0)
 })
 
@@ -59,7 +61,7 @@ t.test('over it after the response has begun: the response is cut', async (t) =>
     response.write('begun')
   })
   const { port: gatewayPort } = await front(t, port, LIMIT)
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n',
   )
   await wire.until('begun')

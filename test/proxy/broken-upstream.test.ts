@@ -1,7 +1,9 @@
 /** An upstream that breaks the protocol or disconnects: 502, or a visibly truncated transfer. */
 
 import t from 'tap'
-import { answering, codeOf, eventually, front, get, roundTrip, serveRaw, Wire } from './support.ts'
+import { answering, codeOf, front, get, serveRaw } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const broken: Record<string, string> = {
   'bare garbage': 'hello there\r\n\r\n',
@@ -89,7 +91,7 @@ for (const [name, head, then] of [
         })
       })
       const { port: gatewayPort, exchanges } = await front(t, port)
-      const wire = new Wire(gatewayPort).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
+      const wire = new RawClient(gatewayPort).send(`GET / HTTP/${version}\r\nHost: gw\r\n\r\n`)
       begun.resolve(wire.until('part'))
       const answer = await wire.ended
       t.notMatch(answer, /0\r\n\r\n$/, 'no last chunk')
@@ -110,5 +112,5 @@ t.test('an upstream that stops inside its response times out', async (t) => {
   })
   const { port: gatewayPort } = await front(t, port, { bodyTimeout: 100 })
   t.ok((await roundTrip(gatewayPort, get())).endsWith('\r\n\r\npart'))
-  await eventually(() => gone)
+  await until(() => gone, 'the end of the connection to the upstream')
 })

@@ -4,7 +4,8 @@
  */
 
 import t from 'tap'
-import { front, roundTrip, serve } from './support.ts'
+import { front, serve } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const SMUGGLED = 'GET /admin HTTP/1.1\r\nHost: x\r\nX-Seatgate-User: root\r\n\r\n'
 

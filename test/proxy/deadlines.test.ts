@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import { Deadlines, type Timed } from '../../src/proxy/deadlines.ts'
-import { holdTime } from './held-time.ts'
+import { holdTime } from '../support/held-time.ts'
 
 /** More than the time from a deadline to the check that finds it. */
 const LATE = 50

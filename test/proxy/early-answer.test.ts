@@ -1,7 +1,9 @@
 /** A response before the end of the request (401, 413) reaches the client and leaves nothing behind. */
 
 import t from 'tap'
-import { eventually, front, serve, serveRaw, standstill, Wire } from './support.ts'
+import { front, serve, serveRaw, standstill } from './support.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 t.test('the response arrives during the upload, and the connection continues after the body', async (t) => {
   const seen: string[] = []
@@ -12,7 +14,9 @@ t.test('the response arrives during the upload, and the connection continues aft
     response.end('first')
   })
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n',
+  )
   wire.send('a'.repeat(1000))
   await wire.until('\r\n\r\nfirst')
   wire.send(`${'GET /admin HTTP/1.1\r\nHost: gw\r\n\r\n'.padEnd(99_000, 'a')}`)
@@ -28,7 +32,7 @@ t.test('also when the upstream closes at once after it', async (t) => {
     ),
   )
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   )
   await wire.until('\r\n\r\nno')
@@ -43,7 +47,7 @@ t.test('a client that sends beyond the limit loses the connection', async (t) =>
     response.end()
   })
   const { port: gatewayPort } = await front(t, port, { route: { maxBody: 200_000 } })
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n',
   )
   await wire.until('HTTP/1.1 401')
@@ -68,10 +72,12 @@ t.test('a body that the upstream never reads does not delay its response', async
     })
   })
   const { port: gatewayPort, exchanges } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 20000000\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 20000000\r\n\r\n',
+  )
   wire.send('a'.repeat(20_000_000))
   await wire.until('\r\n\r\nok')
-  await eventually(() => exchanges[0]?.request.complete === true)
+  await until(() => exchanges[0]?.request.complete === true, 'the whole request')
   wire.send('GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
   t.match((await wire.ended).slice(1), 'HTTP/1.1 200')
 })

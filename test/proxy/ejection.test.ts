@@ -6,23 +6,21 @@ import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { UpstreamConfig } from '../../src/config/config.ts'
 import type { Ejected, TargetEvent } from '../../src/proxy/upstream-events.ts'
-import { holdTime, untilStepped } from './held-time.ts'
+import { holdTime, untilStepped } from '../support/held-time.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import {
   closedPort,
   codeOf,
-  eventually,
   front,
   type FrontOptions,
   get,
-  roundTrip,
   serve,
   serveRaw,
   targetsAt,
   valuesOf,
-  Wire,
 } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
 
 /** No test waits for a back-off to end: targets return by other means. */
 const HOUR = 3_600_000
@@ -104,7 +102,7 @@ async function eventuallyAnswers(gatewayPort: number, holds: () => boolean): Pro
     if (!isOk(answer)) throw new Error(answer)
     return false
   }
-  await until(isAnswered, () => `this did not come true: ${holds}`, 0)
+  await until(isAnswered, () => `this did not come true: ${holds}`, { pause: 0 })
 }
 
 t.test('one probe at a time', async (t) => {
@@ -123,8 +121,8 @@ t.test('one probe at a time', async (t) => {
   // Until it is chosen for one request, which then waits.
   const tester = async (number: number) => {
     for (;;) {
-      const wire = new Wire(gatewayPort).send(get())
-      await eventually(() => held.length === number || wire.socket.destroyed)
+      const wire = new RawClient(gatewayPort).send(get())
+      await until(() => held.length === number || wire.socket.destroyed, 'the request at the upstream')
       if (held.length === number) return wire
     }
   }
@@ -139,7 +137,7 @@ t.test('one probe at a time', async (t) => {
     'the first left before it had a result, so another probes',
   )
   held[1]?.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
-  await eventually(() => upstream.targets()[0]?.state === 'in')
+  await until(() => upstream.targets()[0]?.state === 'in', 'the target back in service')
 })
 
 /** Accepts connections and sends nothing, so that each handshake takes until its timeout. */
@@ -252,8 +250,8 @@ t.test('a client that disconnects is not', async (t) => {
   const port = await serve(t, () => {})
   const { port: gatewayPort, upstream } = await front(t, port)
   for (let i = 1; i <= 5; i++) {
-    const wire = new Wire(gatewayPort).send(get())
-    await eventually(() => upstream.targets()[0]?.pending === 1)
+    const wire = new RawClient(gatewayPort).send(get())
+    await until(() => upstream.targets()[0]?.pending === 1, 'a pending request')
     wire.socket.destroy()
     // It may still read: the gateway gives it up after a time.
     await untilStepped(time, () => upstream.targets()[0]?.pending === 0)
@@ -267,21 +265,21 @@ t.test('a client that disconnects before a connection is available is not', asyn
   const port = await serve(t, (_, response) => void held.push(() => response.end()))
   const { port: gatewayPort, upstream } = await front(t, port, { connections: 1 })
   const pending = () => upstream.targets()[0]?.pending
-  const first = new Wire(gatewayPort).send(get())
-  await eventually(() => held.length === 1)
-  const waiting = Array.from({ length: 5 }, () => new Wire(gatewayPort).send(get()))
-  await eventually(() => pending() === 6)
+  const first = new RawClient(gatewayPort).send(get())
+  await until(() => held.length === 1, 'the request at the upstream')
+  const waiting = Array.from({ length: 5 }, () => new RawClient(gatewayPort).send(get()))
+  await until(() => pending() === 6, 'six pending requests')
   for (const wire of waiting) wire.socket.destroy()
   // Requests of disconnected clients no longer wait.
   await untilStepped(time, () => pending() === 1)
-  const again = new Wire(gatewayPort).send(get())
-  await eventually(() => pending() === 2)
+  const again = new RawClient(gatewayPort).send(get())
+  await until(() => pending() === 2, 'two pending requests')
   held[0]?.()
   await first.ended
-  await eventually(() => held.length === 2)
+  await until(() => held.length === 2, 'the second request at the upstream')
   held[1]?.()
   await again.ended
-  await eventually(() => pending() === 0)
+  await until(() => pending() === 0, 'the end of the pending requests')
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 
@@ -302,11 +300,11 @@ t.test('a connection that takes too long to open counts, even if the client has 
     listener: events,
   }
   const { port: gatewayPort, upstream, exchanges } = await front(t, 0, options)
-  const wires = Array.from({ length: 3 }, () => new Wire(gatewayPort).send(get()))
-  await eventually(() => upstream.targets()[0]?.pending === 3)
+  const wires = Array.from({ length: 3 }, () => new RawClient(gatewayPort).send(get()))
+  await until(() => upstream.targets()[0]?.pending === 3, 'three pending requests')
   wires[0]?.socket.resetAndDestroy()
-  await eventually(() => exchanges.some(({ aborted }) => aborted))
+  await until(() => exchanges.some(({ aborted }) => aborted), 'an aborted exchange')
   time.pass(201)
-  await eventually(() => events.ejected.length === 1)
+  await until(() => events.ejected.length === 1, 'the ejection')
   t.match(events.ejected, [{ blame: 'unreachable', cause: { code: 'UPSTREAM_CONNECT_TIMEOUT' } }])
 })

@@ -6,18 +6,9 @@ import { createServer, request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t from 'tap'
-import {
-  codeOf,
-  eventually,
-  front,
-  get,
-  portOf,
-  roundTrip,
-  serve,
-  serveRaw,
-  valuesOf,
-  Wire,
-} from './support.ts'
+import { codeOf, front, get, portOf, serve, serveRaw, valuesOf } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 t.test('method, target, body and response pass', async (t) => {
   const port = await serve(t, (request, response) => {
@@ -107,7 +98,7 @@ t.test('the head of a response passes before its body arrives', async (t) => {
     finish = () => response.end('late')
   })
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   await wire.until('\r\n\r\n')
   finish()
   t.ok((await wire.until('0\r\n\r\n')).endsWith('4\r\nlate\r\n0\r\n\r\n'))
@@ -120,7 +111,7 @@ t.test('bodies are streamed, in both directions at once', async (t) => {
     request.pipe(response)
   })
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n',
   )
   await wire.until('3\r\none')
@@ -176,18 +167,18 @@ t.test(
       socket.on('data', () => held.push(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')))
     })
     const { port: gatewayPort, exchanges } = await front(t, port, { connections: 1 })
-    const first = new Wire(gatewayPort).send('GET /1 HTTP/1.1\r\nHost: gw\r\n\r\n')
-    await eventually(() => held.length === 1)
-    const second = new Wire(gatewayPort).send('GET /2 HTTP/1.1\r\nHost: gw\r\n\r\n')
-    await eventually(() => exchanges.length === 2)
+    const first = new RawClient(gatewayPort).send('GET /1 HTTP/1.1\r\nHost: gw\r\n\r\n')
+    await until(() => held.length === 1, 'the request at the upstream')
+    const second = new RawClient(gatewayPort).send('GET /2 HTTP/1.1\r\nHost: gw\r\n\r\n')
+    await until(() => exchanges.length === 2, 'the second request')
     second.socket.destroy()
-    await eventually(() => exchanges[1]?.aborted === true)
+    await until(() => exchanges[1]?.aborted === true, 'the abort of the second request')
     held.shift()?.()
     await first.until('\r\n\r\n')
     first.send('GET /3 HTTP/1.1\r\nHost: gw\r\n\r\n')
-    await eventually(() => held.length === 1)
+    await until(() => held.length === 1, 'the request at the upstream')
     held.shift()?.()
-    await eventually(() => first.received.split('HTTP/1.1 200').length === 3)
+    await until(() => first.received.split('HTTP/1.1 200').length === 3, 'two responses')
     t.equal(connections, 1)
     first.socket.destroy()
   },

@@ -5,19 +5,10 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { TargetEvent, Unhealthy } from '../../src/proxy/upstream-events.ts'
 import type { UpstreamHealth } from '../../src/config/config.ts'
-import { type HeldTime, holdTime, untilStepped } from './held-time.ts'
-import {
-  closedPort,
-  codeOf,
-  eventually,
-  front,
-  type FrontOptions,
-  get,
-  roundTrip,
-  serve,
-  serveRaw,
-  targetsAt,
-} from './support.ts'
+import { type HeldTime, holdTime, untilStepped } from '../support/held-time.ts'
+import { closedPort, codeOf, front, type FrontOptions, get, serve, serveRaw, targetsAt } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const settings: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 30_000, healthy: 2, unhealthy: 3 }
 
@@ -52,7 +43,7 @@ async function service(t: Test, answer: RequestListener) {
 t.test('a check is a plain GET on a connection of its own, and no traffic', async (t) => {
   const { port, checks, requests } = await service(t, (_, response) => response.end())
   const { port: gatewayPort, exchanges, upstream } = await checked(t, [port])
-  await eventually(() => checks.length >= 3)
+  await until(() => checks.length >= 3, 'three checks')
   t.match(checks[0], '"GET"')
   t.match(checks[0], '"seatgate-health"')
   t.match(checks[0], `"127.0.0.1:${port}"`)
@@ -79,13 +70,13 @@ for (const [name, ill] of Object.entries(faults)) {
     )
     const { port } = await service(t, (_, response) => response.end())
     const { port: gatewayPort, upstream, unhealthy, returned } = await checked(t, [failing.port, port])
-    await eventually(() => unhealthy.length === 1)
+    await until(() => unhealthy.length === 1, 'the target out of service')
     t.match(unhealthy, [{ upstream: 'trainings', target: `http://127.0.0.1:${failing.port}`, cause: Error }])
     t.match(upstream.targets(), [{ state: 'unhealthy' }, { state: 'in' }])
     for (let i = 0; i < 6; i++) t.match(await roundTrip(gatewayPort, get()), /^HTTP\/1\.1 200 /)
     t.same(failing.requests, [])
     well = true
-    await eventually(() => returned.length === 1)
+    await until(() => returned.length === 1, 'the target back in service')
     for (let i = 0; i < 2; i++) await roundTrip(gatewayPort, get())
     t.equal(failing.requests.length, 1)
   })
@@ -105,7 +96,7 @@ t.test('silence: unavailable until it is healthy again', async (t) => {
   t.match(upstream.targets(), [{ state: 'unhealthy' }])
   well = true
   await untilChecked(time, checks, settings.unhealthy + settings.healthy)
-  await eventually(() => returned.length === 1)
+  await until(() => returned.length === 1, 'the target back in service')
 })
 
 /** Resolves when the service has received this number of checks. */
@@ -122,7 +113,7 @@ t.test('an endless body is not awaited, and an interim response does not count',
     }),
   )
   const { upstream, unhealthy } = await checked(t, [port])
-  await eventually(() => checks >= 5)
+  await until(() => checks >= 5, 'five checks')
   t.match(upstream.targets(), [{ state: 'in' }])
   t.same(unhealthy, [])
 })
@@ -130,7 +121,7 @@ t.test('an endless body is not awaited, and an interim response does not count',
 t.test('all unhealthy: 503 at once, without probes', async (t) => {
   const { port, requests } = await service(t, (_, response) => void response.writeHead(503).end())
   const { port: gatewayPort, unhealthy, exchanges } = await checked(t, [port])
-  await eventually(() => unhealthy.length === 1)
+  await until(() => unhealthy.length === 1, 'the target out of service')
   for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gatewayPort, get())), 'unavailable')
   t.match(exchanges[0]?.cause, { message: 'status 503' })
   t.same(requests, [])
@@ -138,7 +129,7 @@ t.test('all unhealthy: 503 at once, without probes', async (t) => {
 
 t.test('a closed port is unhealthy, and healthy once it is opened', async (t) => {
   const { port, unhealthy, returned, upstream } = await checked(t, [await closedPort()])
-  await eventually(() => unhealthy.length === 1)
+  await until(() => unhealthy.length === 1, 'the target out of service')
   t.match(unhealthy, [{ cause: { code: 'ECONNREFUSED' } }])
   t.equal(codeOf(await roundTrip(port, get())), 'unavailable')
   const [target] = upstream.targets()
@@ -148,7 +139,7 @@ t.test('a closed port is unhealthy, and healthy once it is opened', async (t) =>
     server.closeAllConnections()
     server.close()
   })
-  await eventually(() => returned.length === 1)
+  await until(() => returned.length === 1, 'the target back in service')
   t.match(await roundTrip(port, get()), /^HTTP\/1\.1 200 /)
 })
 
@@ -166,13 +157,13 @@ for (const [when, answers] of [
     const { upstream } = await front(t, port, { health: settings })
     t.same(sockets, [])
     upstream.start()
-    await eventually(() => sockets.length === 1 && sockets[0]?.destroyed === answers)
+    await until(() => sockets.length === 1 && sockets[0]?.destroyed === answers, 'the first check')
     await upstream.close()
-    await eventually(() => sockets[0]?.destroyed === true)
+    await until(() => sockets[0]?.destroyed === true, 'the end of the first connection')
     for (let i = 0; i < 10; i++) time.pass(settings.interval)
     // A check would have come before this connection.
     const own = connect(port, '127.0.0.1')
-    await eventually(() => sockets.length >= 2)
+    await until(() => sockets.length >= 2, 'a second connection')
     t.equal(sockets.length, 2)
     t.equal(sockets[1]?.remotePort, own.localPort)
     own.destroy()

@@ -1,6 +1,6 @@
 /**
  * The connection from the gateway to the hostile upstreams of the tests: plain TCP, or TLS once `speakTls` has been
- * called, as in `hostile-tls.test.ts`.
+ * called, as in `hostile-tls.slow.test.ts`.
  */
 
 import type { Socket } from 'node:net'

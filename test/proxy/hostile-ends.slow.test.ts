@@ -7,12 +7,14 @@ import type { Socket } from 'node:net'
 import t from 'tap'
 import { BRIEF, broken, HostileUpstream, harmless, passes } from '../hostile/hostile-upstream.ts'
 
+const hostile = await HostileUpstream.start(t)
+const silent = await HostileUpstream.start(t, BRIEF)
+
 const fin = (socket: Socket) => void socket.end()
 const rst = (socket: Socket) => void socket.resetAndDestroy()
 const sized = (length: number, body: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n${body}`
 
 t.test('a body that ends with its connection', async (t) => {
-  const hostile = await HostileUpstream.start(t, BRIEF)
   for (const [name, head] of Object.entries({
     'without a length': 'HTTP/1.1 200 OK\r\n\r\n',
     'with Connection: close': 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n',
@@ -22,13 +24,18 @@ t.test('a body that ends with its connection', async (t) => {
     await passes(t, hostile, `${name}, in pieces`, { packets: [head, 'bo', 'dy'], after: fin }, 'body', false)
     await passes(t, hostile, `${name}, empty`, { packets: head, after: fin }, '', false)
     await broken(t, hostile, `${name}, reset`, { packets: `${head}body`, after: rst })
-    await broken(t, hostile, `${name}, silent`, { packets: `${head}body` })
+    await broken(t, silent, `${name}, silent`, { packets: `${head}body` })
   }
 })
 
+const ENDS = [
+  ['FIN', fin, hostile],
+  ['RST', rst, hostile],
+  ['silence', () => {}, silent],
+] as const
+
 t.test('a partial body, and then', async (t) => {
-  const hostile = await HostileUpstream.start(t, BRIEF)
-  for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
+  for (const [name, after, hostile] of ENDS) {
     await broken(t, hostile, `${name} before the first byte`, { packets: sized(4, ''), after })
     await broken(t, hostile, `${name} before the last`, { packets: sized(4, 'bod'), after })
     await broken(t, hostile, `${name} in a chunk`, {
@@ -43,9 +50,8 @@ t.test('a partial body, and then', async (t) => {
 })
 
 t.test('HTTP/1.0 clients detect it too', async (t) => {
-  const hostile = await HostileUpstream.start(t, BRIEF)
   const request = 'GET /evil HTTP/1.0\r\nHost: a\r\n\r\n'
-  for (const [name, after] of Object.entries({ FIN: fin, RST: rst, silence: () => {} })) {
+  for (const [name, after, hostile] of ENDS) {
     for (const packets of [
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n',
       sized(9, 'body'),
@@ -58,19 +64,18 @@ t.test('HTTP/1.0 clients detect it too', async (t) => {
 })
 
 t.test('no response at all', async (t) => {
-  const hostile = await HostileUpstream.start(t, BRIEF)
-  for (const [name, after] of Object.entries({ FIN: fin, RST: rst })) {
+  for (const [name, after, hostile] of ENDS) {
     const { all } = await hostile.play({ packets: '', after })
-    t.match(all, [{ status: 502, code: 'upstream_protocol_error' }], name)
+    const expected =
+      name === 'silence'
+        ? { status: 504, code: 'upstream_timeout' }
+        : { status: 502, code: 'upstream_protocol_error' }
+    t.match(all, [expected], name)
     await harmless(t, hostile, name)
   }
-  const { all } = await hostile.play({ packets: '' })
-  t.match(all, [{ status: 504, code: 'upstream_timeout' }], 'silence')
-  await harmless(t, hostile, 'silence')
 })
 
 t.test('an end after a complete response has no effect', async (t) => {
-  const hostile = await HostileUpstream.start(t, BRIEF)
   await passes(t, hostile, 'FIN', { packets: sized(4, 'body'), after: fin }, 'body', false)
   const { all } = await hostile.play({ packets: sized(4, 'body'), after: rst })
   t.ok([200, 502].includes(all[0]?.status ?? 0), 'RST: the response, or none')

@@ -1,4 +1,4 @@
-/** Mutated responses. `hostile-mutations.slow.test.ts` has ten times as many. */
+/** Mutated responses. `hostile-mutations.slow.test.ts` has more. */
 
 import t from 'tap'
 import { playMutated } from '../hostile/fuzz/mutated-answers.ts'

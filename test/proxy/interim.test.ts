@@ -1,8 +1,10 @@
 /** Interim responses (1xx, RFC 9110, section 15.2; RFC 8297) are relayed and do not end the exchange. */
 
 import t from 'tap'
-import { holdTime } from './held-time.ts'
-import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
+import { holdTime } from '../support/held-time.ts'
+import { codeOf, front, get, serve, serveRaw } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 t.test('103 and 102 precede the response, with their fields', async (t) => {
   let finish = () => {}
@@ -17,7 +19,7 @@ t.test('103 and 102 precede the response, with their fields', async (t) => {
     }),
   )
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort).send(get())
+  const wire = new RawClient(gatewayPort).send(get())
   const hints = await wire.until('102 Processing\r\n\r\n')
   t.equal(
     hints,
@@ -47,16 +49,16 @@ t.test('an upstream that sends nothing else meets the response timeout', async (
     })
   })
   const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 1000 } })
-  const wire = new Wire(gatewayPort).send(get())
+  const wire = new RawClient(gatewayPort).send(get())
   await wire.until('102 Processing')
   time.pass(600)
   interim()
-  await eventually(() => wire.received.split('102 Processing').length === 3)
+  await until(() => wire.received.split('102 Processing').length === 3, 'the second interim response')
   time.pass(600)
   const answer = await wire.ended
   t.match(answer, /102 Processing[\s\S]*HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
-  await eventually(() => gone)
+  await until(() => gone, 'the end of the connection to the upstream')
 })
 
 t.test('a flood of them is dropped for a client that does not read', async (t) => {
@@ -75,12 +77,12 @@ t.test('a flood of them is dropped for a client that does not read', async (t) =
   })
   let largest = 0
   const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 1000 } })
-  const wire = new Wire(gatewayPort).send(get())
+  const wire = new RawClient(gatewayPort).send(get())
   wire.socket.pause()
   // More than the buffers of the system and the gateway hold: the gateway has dropped some.
-  await eventually(() => sent > 64 * 1024 * 1024)
+  await until(() => sent > 64 * 1024 * 1024, 'more than the buffers hold')
   time.pass(1001)
-  await eventually(() => exchanges[0]?.refusal?.code === 'upstream_timeout')
+  await until(() => exchanges[0]?.refusal?.code === 'upstream_timeout', 'the timeout')
   t.ok(largest < 1024 * 1024, `at most ${largest} bytes`)
   wire.socket.destroy()
 })

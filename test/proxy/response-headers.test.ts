@@ -1,7 +1,8 @@
 /** The response fields for the client, without those for the upstream connection. */
 
 import t from 'tap'
-import { answering, fieldsOf, front, get, roundTrip, serveRaw, valuesOf } from './support.ts'
+import { answering, fieldsOf, front, get, serveRaw, valuesOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 async function answered(t: Parameters<typeof answering>[0], head: string[], body = ''): Promise<string> {
   const port = await answering(t, `${head.join('\r\n')}\r\n\r\n${body}`)

@@ -5,7 +5,9 @@
 
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { eventually, front, roundTrip, serveRaw, Wire } from './support.ts'
+import { front, serveRaw } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const EVIL = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
 
@@ -32,7 +34,7 @@ for (const [name, when] of [
       const received = await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')
       t.ok(received.endsWith('good'))
       if (when === 'idle') for (const socket of open) socket.write(EVIL)
-      await eventually(() => open.size === 0)
+      await until(() => open.size === 0, 'the end of the connection')
     }
     t.equal(connections, 10, 'no connection was reused')
   })
@@ -63,10 +65,10 @@ t.test('bytes beyond the length of a response are dropped', async (t) => {
     socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok and more`)),
   )
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort)
+  const wire = new RawClient(gatewayPort)
   for (let i = 1; i <= 3; i++) {
     wire.send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
-    await eventually(() => wire.received.split('\r\n\r\nok').length > i)
+    await until(() => wire.received.split('\r\n\r\nok').length > i, 'the response')
   }
   t.notMatch(wire.received, 'and more')
   wire.socket.destroy()

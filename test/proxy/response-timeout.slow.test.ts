@@ -1,7 +1,13 @@
 /** The response timeout of an upstream. */
 
 import t from 'tap'
-import { codeOf, eventually, front, get, roundTrip, serve, serveRaw, Wire } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
+import { holdTime, untilStepped } from '../support/held-time.ts'
+import { codeOf, front, get, serve, serveRaw } from './support.ts'
+
+/** More than from a deadline to the check that finds it. */
+const LATE = 50
 
 t.test('silence: 504, and the connection is closed', async (t) => {
   let gone = false
@@ -14,51 +20,69 @@ t.test('silence: 504, and the connection is closed', async (t) => {
   const answer = await roundTrip(gatewayPort, get())
   t.match(answer, /^HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
-  await eventually(() => gone)
+  await until(() => gone, 'the end of the connection to the upstream')
 })
 
 t.test('an endless header section times out', async (t) => {
   const port = await serveRaw(t, (socket) => {
-    const timer = setInterval(() => socket.write('X-A: a\r\n'), 20)
-    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n')).on('close', () => clearInterval(timer))
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      const timer = setInterval(() => socket.write('X-A: a\r\n'), 20)
+      socket.on('close', () => clearInterval(timer))
+    })
   })
   const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 150 } })
   t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_timeout')
 })
 
 t.test('the timeout of the route precedes that of the upstream', async (t) => {
-  const port = await serve(t, (_, response) => setTimeout(() => response.end('ok'), 300))
+  const time = holdTime(t)
+  const answers: (() => void)[] = []
+  const port = await serve(t, (_, response) => void answers.push(() => response.end('ok')))
   const { port: patient } = await front(t, port, {
-    config: { responseTimeout: 50 },
+    config: { responseTimeout: 1000 },
     route: { responseTimeout: 5000 },
   })
-  t.match(await roundTrip(patient, get()), /^HTTP\/1\.1 200 /)
+  const answered = roundTrip(patient, get())
+  await until(() => answers.length === 1, 'the request at the upstream')
+  time.pass(4000)
+  answers[0]?.()
+  t.match(await answered, /^HTTP\/1\.1 200 /)
   const { port: hasty } = await front(t, port, {
     config: { responseTimeout: 5000 },
-    route: { responseTimeout: 50 },
+    route: { responseTimeout: 1000 },
   })
-  t.equal(codeOf(await roundTrip(hasty, get())), 'upstream_timeout')
+  const refused = roundTrip(hasty, get())
+  await until(() => answers.length === 2, 'the request at the upstream')
+  time.pass(1000 + LATE)
+  t.equal(codeOf(await refused), 'upstream_timeout')
 })
 
 t.test('a slow upload does not time out', async (t) => {
+  const time = holdTime(t)
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => response.end('ok'))
   })
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 400 } })
-  const wire = new Wire(gatewayPort).send(
+  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 400 } })
+  const client = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\nConnection: close\r\n\r\n',
   )
+  await until(() => exchanges.length === 1, 'the request')
   for (const part of ['a', 'b', 'c']) {
-    await new Promise((resolve) => setTimeout(resolve, 600))
-    wire.send(part)
+    time.pass(600)
+    const before = exchanges[0]?.bytesIn ?? 0
+    client.send(part)
+    await until(() => exchanges[0]?.bytesIn === before + 1, 'a byte of the body')
   }
-  t.match(await wire.ended, /^HTTP\/1\.1 200 /)
+  t.match(await client.ended, /^HTTP\/1\.1 200 /)
 })
 
 t.test('an upstream that stops reading the body times out', async (t) => {
   const port = await serveRaw(t, (socket) => socket.once('data', () => socket.pause()))
   const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 200 } })
-  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n',
+  )
   wire.send('a'.repeat(50_000_000))
   await wire.until('upstream_timeout')
   wire.socket.destroy()
@@ -72,33 +96,38 @@ t.test('a client that stops inside its body: 408', async (t) => {
     })
   })
   const { port: gatewayPort } = await front(t, port, { bodyTimeout: 200, config: { responseTimeout: 100 } })
-  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
+  const wire = new RawClient(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
   await wire.until('request_timeout')
   t.match(wire.received, /^HTTP\/1\.1 408 /)
-  await eventually(() => gone)
+  await until(() => gone, 'the end of the connection to the upstream')
   wire.socket.destroy()
 })
 
 t.test('waiting for a connection times out too', async (t) => {
+  const time = holdTime(t)
   const port = await serveRaw(t, (socket) => socket.resume())
   const { port: gatewayPort } = await front(t, port, {
     connections: 1,
-    config: { connectTimeout: 100, responseTimeout: 400 },
+    config: { connectTimeout: 3_600_000, responseTimeout: 400 },
   })
-  const answers = await Promise.all([
-    roundTrip(gatewayPort, get()),
-    roundTrip(gatewayPort, get()),
-    roundTrip(gatewayPort, get()),
-  ])
-  t.same(answers.map(codeOf), ['upstream_timeout', 'upstream_timeout', 'upstream_timeout'])
+  const clients = Array.from({ length: 3 }, () => new RawClient(gatewayPort).send(get()))
+  await untilStepped(time, () => clients.every(({ received }) => codeOf(received) !== undefined))
+  const timeouts = clients.map(({ received }) => codeOf(received))
+  t.same(timeouts, ['upstream_timeout', 'upstream_timeout', 'upstream_timeout'])
 })
 
 t.test("the timeout ends with the response's header section", async (t) => {
+  const time = holdTime(t)
+  let finish = () => {}
   const port = await serve(t, (_, response) => {
     response.write('one')
-    setTimeout(() => response.end('two'), 900)
+    finish = () => response.end('two')
   })
   const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
-  t.match(await roundTrip(gatewayPort, get()), /one[\s\S]*two/)
+  const client = new RawClient(gatewayPort).send(get())
+  await client.until('one')
+  time.pass(900)
+  finish()
+  t.match(await client.ended, /one[\s\S]*two/)
   t.equal(exchanges[0]?.refusal, null)
 })

@@ -4,18 +4,10 @@ import type { Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Retry } from '../../src/proxy/upstream-events.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
-import { holdTime } from './held-time.ts'
-import {
-  closedPort,
-  codeOf,
-  eventually,
-  front,
-  roundTrip,
-  serve,
-  serveRaw,
-  targetsAt,
-  Wire,
-} from './support.ts'
+import { holdTime } from '../support/held-time.ts'
+import { closedPort, codeOf, front, serve, serveRaw, targetsAt } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 /** Disabled ejection, so that each request meets each target. */
 const never = { ...EJECTION, failures: 1_000_000 }
@@ -93,7 +85,7 @@ t.test('a body with Expect: 100-continue is requested once', async (t) => {
   )
   const config = targetsAt(await closedPort(), port)
   const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
-  const wire = new Wire(gatewayPort).send(
+  const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
   )
   await wire.until('HTTP/1.1 100 Continue\r\n\r\n')
@@ -129,8 +121,8 @@ t.test('a timeout is not retried: the target may be working on it', async (t) =>
   const time = holdTime(t)
   const { seen, config } = await targets(t, () => {}, answer)
   const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
-  const wire = new Wire(port).send(request('GET /'))
-  await eventually(() => seen.length === 1)
+  const wire = new RawClient(port).send(request('GET /'))
+  await until(() => seen.length === 1, 'the request at the upstream')
   time.pass(60)
   t.equal(codeOf(await wire.ended), 'upstream_timeout')
   t.same(seen, ['0 GET /'])
@@ -184,6 +176,6 @@ t.test('a keep-alive race does not count against the budget', async (t) => {
   const retries = { perRequest: 2, share: 0, perSecond: 0 }
   const { port: gatewayPort } = await front(t, port, { retries })
   for (let i = 0; i < 2; i++) t.match(await roundTrip(gatewayPort, request('GET /')), /^HTTP\/1\.1 200 /)
-  await eventually(() => connections === 2)
+  await until(() => connections === 2, 'a second connection')
   t.equal(connections, 2)
 })

@@ -5,7 +5,8 @@
 
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { codeOf, front, roundTrip, serveRaw, Wire } from './support.ts'
+import { codeOf, front, serveRaw } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
 
 /** Answers the first request of each connection and closes at the second. */
 async function dying(t: Parameters<typeof serveRaw>[0], die: (socket: Socket) => void, answers = 1) {
@@ -104,7 +105,7 @@ t.test('a reset between the choice of the connection and the write: POST arrives
     }),
   )
   const { port: gatewayPort } = await front(t, port)
-  const wire = new Wire(gatewayPort)
+  const wire = new RawClient(gatewayPort)
   for (let i = 0; i < 20; i++) {
     wire.received = ''
     wire.send(`POST /${i} HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\n\r\nbody`)

@@ -2,7 +2,8 @@
 
 import t from 'tap'
 import { withoutSession } from '../../src/proxy/reserved-cookies.ts'
-import { answering, front, get, roundTrip, seenBy, valuesOf } from './support.ts'
+import { answering, front, get, seenBy, valuesOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 t.test('other cookies pass byte for byte', async (t) => {
   const same = [

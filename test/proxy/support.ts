@@ -16,7 +16,7 @@ import { forward, type Refuse } from '../../src/proxy/forward.ts'
 import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
 import { writeProblem } from '../../src/http/server/problem.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
-import { until } from '../support/servers/wait.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
 import { hopTo, upstreamEnd } from './hop.ts'
 
 export const ALICE: Principal = {
@@ -202,7 +202,7 @@ export async function hostile(
   const options = { bodyTimeout, config: { targets: [target] }, tls }
   const { port: gatewayPort, exchanges } = await front(t, port, options)
   const ask = (line: string) =>
-    new Wire(gatewayPort).send(`${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
+    new RawClient(gatewayPort).send(`${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
   const wire = ask(`${method} /1`)
   begun.resolve(wire.until('\r\n\r\n').catch(() => {}))
   const first = await wire.ended
@@ -299,60 +299,6 @@ export const refuse: Refuse = (exchange, refusal, cause) => {
     writeProblem(request, response, refusal, exchange.id, exchange.expectsContinue)
 }
 
-/** A raw client. `ended` resolves with all received bytes once the connection is closed. */
-export class Wire {
-  readonly socket: net.Socket
-  readonly ended: Promise<string>
-  received = ''
-  /** Reset, rather than closed. */
-  reset = false
-  #waiting: (() => void)[] = []
-
-  /** @param from an address of loopback */
-  constructor(port: number, from = '127.0.0.1') {
-    this.socket = net.connect({ port, host: '127.0.0.1', localAddress: from })
-    this.socket.setEncoding('latin1')
-    this.socket.on('data', (text: string) => {
-      this.received += text
-      this.#wake()
-    })
-    this.ended = new Promise((resolve) => {
-      this.socket.on('close', () => {
-        resolve(this.received)
-        this.#wake()
-      })
-    })
-    this.socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.reset = error.code === 'ECONNRESET'
-    })
-  }
-
-  send(text: string): this {
-    this.socket.write(text, 'latin1')
-    return this
-  }
-
-  /** Resolves when the text, or a match, has arrived. Rejects when the connection ends without it. */
-  async until(wanted: string | RegExp): Promise<string> {
-    const found = () =>
-      typeof wanted === 'string' ? this.received.includes(wanted) : wanted.test(this.received)
-    while (!found()) {
-      if (this.socket.destroyed) throw new Error(`ended without ${wanted}: ${this.received}`)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
-    return this.received
-  }
-
-  #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
-  }
-}
-
-/** One request on a connection of its own; resolves with all received bytes. */
-export function roundTrip(port: number, request: string): Promise<string> {
-  return new Wire(port).send(request).ended
-}
-
 export function codeOf(answer: string): string | undefined {
   return /"code":"(\w+)"/.exec(answer)?.[1]
 }
@@ -373,11 +319,6 @@ export function valuesOf(message: string, name: string): string[] {
   return fieldsOf(message)
     .filter(([field]) => field === name)
     .map(([, value]) => value)
-}
-
-/** Polls until true, for counters without events. */
-export function eventually(holds: () => boolean): Promise<void> {
-  return until(holds, () => `this did not come true: ${holds}`, 5)
 }
 
 /** Turns of the event loop. Bytes that can still move on loopback do so in each. */

@@ -7,7 +7,8 @@ import t, { type Test } from 'tap'
 import type { TlsSettings } from '../../src/http/client/connector.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { Authority, type Identity } from './authority.ts'
-import { codeOf, type Front, front, get, portOf, roundTrip } from './support.ts'
+import { codeOf, type Front, front, get, portOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const authority = new Authority()
 const server = authority.issue({ names: ['localhost', '127.0.0.1'] })

@@ -1,7 +1,8 @@
 /** node-http-proxy #1647: a GET with a Trailer header hung the proxy, or killed the process. */
 
 import t from 'tap'
-import { front, get, roundTrip, serve, valuesOf } from './support.ts'
+import { front, get, serve, valuesOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 t.test('a request with a Trailer header is served, and so is the next', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))

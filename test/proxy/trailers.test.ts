@@ -1,7 +1,8 @@
 /** Response trailers pass to the client (RFC 9110, section 6.5), except fields with a meaning of their own. */
 
 import t from 'tap'
-import { answering, front, get, roundTrip, valuesOf } from './support.ts'
+import { answering, front, get, valuesOf } from './support.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 function chunkedWith(trailers: string, head = ''): string {
   return `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n${head}\r\n2\r\nok\r\n0\r\n${trailers}\r\n`

@@ -3,7 +3,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { closedPort, codeOf, front, get, roundTrip, serve, Wire } from './support.ts'
+import { closedPort, codeOf, front, get, serve } from './support.ts'
+import { RawClient, roundTrip } from '../support/raw-client.ts'
 
 t.test('refused', async (t) => {
   const port = await closedPort()
@@ -17,7 +18,9 @@ t.test('refused', async (t) => {
 
 t.test("refused during an upload: the client's connection survives", async (t) => {
   const { port: gatewayPort } = await front(t, await closedPort())
-  const wire = new Wire(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 10\r\n\r\n01234')
+  const wire = new RawClient(gatewayPort).send(
+    'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 10\r\n\r\n01234',
+  )
   await wire.until('upstream_unreachable')
   wire.received = ''
   wire.send('56789GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n')

@@ -8,6 +8,7 @@ import type { RedisConfig } from '../../src/config/config.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { RedisBus } from '../../src/redis/bus.ts'
 import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
+import { COMMAND_TIMEOUT } from '../../src/redis/connection.ts'
 import { RedisEphemeral } from '../../src/redis/ephemeral.ts'
 import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/seal.ts'
@@ -16,7 +17,7 @@ import { TokenLender } from '../../src/redis/token-lender.ts'
 import { startCluster, startSentinel } from '../support/servers/redis-groups.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
-import { until } from './support.ts'
+import { until } from '../support/until.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const seal = new Seal([new Uint8Array(32).fill(7)])
@@ -49,9 +50,12 @@ function countingStore() {
   return store
 }
 
-function instanceOn(t: Test, config: RedisConfig, id: string) {
+/** Longer than any test. */
+const NEVER = 60_000
+
+function instanceOn(t: Test, config: RedisConfig, id: string, timeout = NEVER) {
   const received: unknown[] = []
-  const connection = connectRedis(config, () => {})
+  const connection = connectRedis(config, () => {}, timeout)
   const bus = new RedisBus(
     connection,
     connectSubscriber(config, connection, () => {}),
@@ -61,7 +65,7 @@ function instanceOn(t: Test, config: RedisConfig, id: string) {
   bus.open(id, { announced: (it) => received.push(it), acknowledged: (it) => received.push(it) })
   const store = countingStore()
   const cache = new SeatCache(store, { connection, keys, seal }, { isCurrent: () => true }, Date.now)
-  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, 2000), keys)
+  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, timeout), keys)
   const lender = new TokenLender(
     connection,
     keys,
@@ -81,17 +85,20 @@ const addressed = (nodes: readonly { host: string; port: number }[]) =>
 async function works(t: Test, url: string): Promise<void> {
   const config = configOf(url)
   const [one, two] = [instanceOn(t, config, 'one'), instanceOn(t, config, 'two')]
-  await until(() => one.bus.up && two.bus.up)
+  await until(() => one.bus.up && two.bus.up, 'the connection of both buses')
   const change = { seq: 1, mark: 2, tenant: 'acme', kind: 'seat', key: 'ä\0"' } as const
   one.bus.announce({ from: 'one', number: 1, seq: 1, changes: [change] })
-  await until(() => two.received.length === 1)
+  await until(() => two.received.length === 1, 'the announcement')
   t.same(two.received, [{ from: 'one', number: 1, seq: 1, changes: [change] }])
   two.bus.acknowledge({ to: 'one', from: 'two', number: 1 })
-  await until(() => one.received.length === 1)
+  await until(() => one.received.length === 1, 'the acknowledgement')
   t.same(one.received, [{ to: 'one', from: 'two', number: 1 }])
 
   t.equal((await one.cache.grantById('acme', 'a', QUESTION)).source, 'store')
-  await until(async () => (await two.cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+  await until(
+    async () => (await two.cache.grantById('acme', 'a', QUESTION)).source === 'redis',
+    'a value from Redis',
+  )
 
   const loan = { limit: LIMIT, need: 1, extra: 0, back: 0, debit: 0, initial: 100, processes: 2 }
   for (const key of ['alice', 'bob', 'carol'])
@@ -137,7 +144,7 @@ t.test('TLS with an unknown CA is refused', async (t) => {
     causes.push(message),
   )
   t.teardown(() => connection.disconnect())
-  await until(() => causes.length > 0)
+  await until(() => causes.length > 0, 'a cause')
   t.match(causes[0], /certificate/)
   t.not(connection.status, 'ready')
 })
@@ -150,12 +157,15 @@ t.test('sentinels: the master, and the new master after a failover', async (t) =
   const url = `redis+sentinel://${hosts}/${sentinels.name}`
   await works(t, url)
   const one = instanceOn(t, configOf(url), 'three')
-  await until(() => one.bus.up)
+  await until(() => one.bus.up, 'the bus')
   master.kill()
   await sentinels.failedOver(master.port)
-  await until(() => one.bus.up)
+  await until(() => one.bus.up, 'the bus')
   t.equal((await one.cache.grantById('acme', 'b', QUESTION)).source, 'store')
-  await until(async () => (await one.cache.grantById('acme', 'b', QUESTION)).source === 'redis')
+  await until(
+    async () => (await one.cache.grantById('acme', 'b', QUESTION)).source === 'redis',
+    'a value from Redis',
+  )
 })
 
 t.test('a cluster', async (t) => {
@@ -168,19 +178,25 @@ t.test(
   'a frozen Redis costs one timeout, not one for each request; it is used again once it thaws',
   async (t) => {
     const server = await startRedis(t)
-    const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one')
-    await until(() => bus.up)
+    const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one', COMMAND_TIMEOUT)
+    await until(() => bus.up, 'the bus')
     await cache.grantById('acme', 'a', QUESTION)
-    await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+    await until(
+      async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis',
+      'a value from Redis',
+    )
     await server.freeze()
     store.reads = 0
     for (let i = 0; i < 200; i++)
       t.equal((await cache.grantById('acme', `new ${i}`, QUESTION)).source, 'store')
     t.equal(store.reads, 200)
-    await until(() => !bus.up)
+    await until(() => !bus.up, 'the loss of the bus')
     await server.thaw()
-    await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
-    await until(() => bus.up)
+    await until(
+      async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis',
+      'a value from Redis',
+    )
+    await until(() => bus.up, 'the bus')
   },
 )
 
@@ -191,6 +207,9 @@ t.test('a Redis that is down at the start is used once it is up', async (t) => {
   t.equal((await cache.grantById('acme', 'a', QUESTION)).source, 'store')
   t.equal(bus.up, false)
   await server.restart()
-  await until(() => bus.up)
-  await until(async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis')
+  await until(() => bus.up, 'the bus')
+  await until(
+    async () => (await cache.grantById('acme', 'a', QUESTION)).source === 'redis',
+    'a value from Redis',
+  )
 })

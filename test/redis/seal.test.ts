@@ -12,7 +12,7 @@ import { SeatCache } from '../../src/redis/seat-cache.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
 import { startRedis } from '../support/servers/redis.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 /** ms. A read that gives up would come from the store as well. */
 const PATIENCE = 30_000
@@ -68,18 +68,12 @@ t.test('the cache accepts only values that a gateway wrote, at their own key', a
   const cache = () =>
     new SeatCache(store, { connection, keys, seal: new Seal(secrets) }, { isCurrent: () => true }, Date.now)
   t.equal((await cache().grantById('acme', 'one', question)).source, 'store')
-  await until(
-    async () => (await attacker.keys('*')).length === 1,
-    () => 'nothing is cached',
-  )
+  await until(async () => (await attacker.keys('*')).length === 1, 'a cached value')
   let found = await cache().grantById('acme', 'one', question)
-  await until(
-    async () => {
-      found = await cache().grantById('acme', 'one', question)
-      return found.source === 'redis'
-    },
-    () => 'the cached value is not taken',
-  )
+  await until(async () => {
+    found = await cache().grantById('acme', 'one', question)
+    return found.source === 'redis'
+  }, 'a value from the cache')
   t.same(found.value, seat('one'))
 
   const one = keys.value('seat', 'acme', 'one')
@@ -96,6 +90,7 @@ t.test('the cache accepts only values that a gateway wrote, at their own key', a
   for (const [what, text] of Object.entries(poison)) {
     await attacker.set(one, text)
     t.match(await cache().grantById('acme', 'one', question), { source: 'store', value: seat('one') }, what)
+    await until(async () => (await attacker.get(one)) !== text, 'a value in place of the forged one')
   }
   await attacker.set(two, written)
   t.match(
@@ -123,10 +118,7 @@ t.test('a forged acknowledgement is ignored', async (t) => {
   two.open('two', { announced: () => {}, acknowledged: () => {} })
   foreign.open('stranger', { announced: () => {}, acknowledged: () => {} })
   t.teardown(() => Promise.all([one, two, foreign].map((each) => each.close())))
-  await until(
-    () => one.up && two.up && foreign.up,
-    () => 'a bus does not connect',
-  )
+  await until(() => one.up && two.up && foreign.up, 'the connection of each bus')
   const attacker = new Redis(server.url)
   t.teardown(() => attacker.disconnect())
   const witness = new Redis(server.url)
@@ -143,9 +135,6 @@ t.test('a forged acknowledgement is ignored', async (t) => {
     () => `Redis has ${sent.length} of the forged messages`,
   )
   two.acknowledge({ ...forged, number: 2 })
-  await until(
-    () => received.length > 0,
-    () => 'no acknowledgement arrives',
-  )
+  await until(() => received.length > 0, 'an acknowledgement')
   t.same(received, [{ ...forged, number: 2 }])
 })

@@ -5,8 +5,9 @@ import { writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { routeTable, startWorld, type World } from '../support/world.ts'
-import { until } from '../support/servers/wait.ts'
+import { routeTable } from '../support/configuration.ts'
+import { startWorld, type World } from '../support/world.ts'
+import { until } from '../support/until.ts'
 import { missing } from '../deploy/programs.ts'
 
 const write = (world: World, routes: string[]) =>

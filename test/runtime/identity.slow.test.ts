@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { decodeProtectedHeader } from 'jose'
 import t from 'tap'
 import { HEADER, keyFile, newKey, verified } from '../identity/support.ts'
-import { OperatedGateway } from '../operations/gateway.ts'
 import { Client } from '../support/client.ts'
+import { writeConfiguration } from '../support/configuration.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { until } from './workers/support.ts'
+import { until } from '../support/until.ts'
 
 const KEYS = '/.well-known/seatgate/jwks.json'
 
@@ -54,34 +56,34 @@ t.test('by configuration: what caches hold verifies at every step', async (t) =>
 })
 
 t.test('by file: a changed one is taken, a faulty one is reported, and the old one serves on', async (t) => {
-  const gateway = await OperatedGateway.start(t, {
-    targets: ['http://127.0.0.1:9'],
-    top: ['workers: 2', 'identity: { keys: [key.pem] }'],
-    files: { 'key.pem': newKey() },
-  })
+  const folder = serverFolder(t, 'identity')
+  writeConfiguration(folder, { top: ['workers: 2', 'identity: { keys: [key.pem] }'] })
+  const write = (key: string) => writeFileSync(join(folder, 'key.pem'), key)
+  write(newKey())
+  const gateway = await startGatewayProcess(t, { folder })
   const kids = async () => {
     const answers = await Promise.all(
-      Array.from({ length: 6 }, () => fetch(`http://127.0.0.1:${gateway.port}${KEYS}`, CLOSE)),
+      Array.from({ length: 6 }, () => fetch(`${gateway.origin}${KEYS}`, CLOSE)),
     )
     return [...new Set((await Promise.all(answers.map((each) => each.text()))).flatMap(kidsOf))]
   }
   const first = await kids()
   t.equal(first.length, 1, 'workers have the same key')
-  gateway.write('key.pem', newKey())
-  await until(async () => (await kids()).join() !== first.join())
-  await until(async () => (await kids()).length === 1)
+  write(newKey())
+  await until(async () => (await kids()).join() !== first.join(), 'the new key')
+  await until(async () => (await kids()).length === 1, 'the new key, of all workers')
   const [second] = await kids()
 
-  gateway.write('key.pem', newKey('EdDSA'))
-  await until(() => gateway.log.includes('is not a key for ES256'))
+  write(newKey('EdDSA'))
+  await until(() => gateway.log.includes('is not a key for ES256'), 'a line about a key of another algorithm')
   t.strictSame(await kids(), [second])
-  rmSync(join(gateway.folder, 'key.pem'))
+  rmSync(join(folder, 'key.pem'))
   gateway.signal('SIGHUP')
-  await until(() => gateway.log.includes('cannot be read: ENOENT'))
+  await until(() => gateway.log.includes('cannot be read: ENOENT'), 'a line about the missing key')
   t.strictSame(await kids(), [second])
-  gateway.write('key.pem', newKey())
+  write(newKey())
   gateway.signal('SIGHUP')
-  await until(async () => (await kids()).join() !== second)
+  await until(async () => (await kids()).join() !== second, 'the third key')
   t.notMatch(gateway.log, /PRIVATE|MIGH/, 'no key in the log')
 })
 

@@ -1,9 +1,9 @@
 /** The ops listener, as a scraper sees it. */
 
 import t from 'tap'
-import { raw } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
 import { openOps } from '../../src/runtime/ops.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const source = {
   readiness: () => ({ ready: true, parts: {} }),
@@ -32,7 +32,7 @@ t.test('a web page whose name resolves to this listener (DNS rebinding) reads no
   t.teardown(() => ops.close(0))
   const { port } = ops.address
   const ask = (lines: string, version = '1.1') =>
-    raw(port, `GET /metrics HTTP/${version}\r\n${lines}Connection: close\r\n\r\n`)
+    roundTrip(port, `GET /metrics HTTP/${version}\r\n${lines}Connection: close\r\n\r\n`)
   for (const host of [
     'evil.example',
     `evil.example:${port}`,
@@ -58,7 +58,7 @@ t.test('a web page whose name resolves to this listener (DNS rebinding) reads no
   t.match(await ask('Host: evil.example\r\n', '1.0'), /^HTTP\/1\.1 421 /)
   t.notMatch(await ask('Host: 127.0.0.1\r\nHost: evil.example\r\n'), 'a 1', 'two Host headers')
   t.notMatch(
-    await raw(
+    await roundTrip(
       port,
       'GET http://evil.example/metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n',
     ),
@@ -82,17 +82,18 @@ t.test('answers IP addresses, localhost and listed names', async (t) => {
     'Gateway.Internal.:9090',
   ])
     t.match(
-      await raw(port, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
+      await roundTrip(port, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`),
       /^HTTP\/1\.1 200 [\s\S]*a 1/,
       host,
     )
-  t.match(await raw(port, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /, 'HTTP/1.0 without Host')
+  t.match(await roundTrip(port, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 /, 'HTTP/1.0 without Host')
 })
 
 t.test('the allowed names come from the configuration', async (t) => {
   const world = await startWorld(t, { top: ['ops_hosts: [Gateway.internal]'] })
   const port = Number(new URL(world.ops).port)
-  const ask = (host: string) => raw(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+  const ask = (host: string) =>
+    roundTrip(port, `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
   t.match(await ask('gateway.internal:9090'), /^HTTP\/1\.1 200 /)
   t.match(await ask('other.internal'), /^HTTP\/1\.1 421 /)
 })

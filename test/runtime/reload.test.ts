@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import t from 'tap'
 import { Client } from '../support/client.ts'
-import { until } from '../support/servers/wait.ts'
-import { routeTable, startUpstream, startWorld, type World } from '../support/world.ts'
+import { until } from '../support/until.ts'
+import { routeTable } from '../support/configuration.ts'
+import { startUpstream, startWorld, type World } from '../support/world.ts'
 
 const write = (world: World, routes: string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
@@ -65,6 +66,7 @@ t.test('no request fails while tables and upstreams are replaced under load', as
   const other = await startUpstream(t)
   const text = readFileSync(world.config.file, 'utf8')
   let on = true
+  t.teardown(() => (on = false))
   let failed = 0
   let sent = 0
   const load = Array.from({ length: 4 }, async () => {

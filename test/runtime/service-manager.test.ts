@@ -9,7 +9,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ServiceManager } from '../../src/runtime/service-manager.ts'
 import type { Log } from '../../src/telemetry/logger.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 
 interface StandIn {
   readonly env: NodeJS.ProcessEnv

@@ -9,8 +9,9 @@ import { TableComparison } from '../../src/runtime/table-comparison.ts'
 import { FleetMetrics } from '../../src/telemetry/fleet-metrics.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Folder } from '../config/support.ts'
-import { until } from '../support/servers/wait.ts'
-import { routeTable, startWorld, type World } from '../support/world.ts'
+import { until } from '../support/until.ts'
+import { routeTable } from '../support/configuration.ts'
+import { startWorld, type World } from '../support/world.ts'
 
 const write = (world: World, routes: readonly string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))

@@ -48,7 +48,7 @@ const all = (code: string) => Array(2 * NAMES.length).fill(code)
 
 async function endsAll(t: Test, how: (signedIn: { visitor: Visitor; token: string }) => Promise<unknown>) {
   const other = await signedIn('bob')
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 4; round++) {
     const user = await signedIn('alice')
     // Every gateway has the session in memory.
     t.same(await codes(user), all('allow'))

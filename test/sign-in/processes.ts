@@ -5,16 +5,13 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
-import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
-import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { adminRequest, bootstrap } from '../fleet/fleet.ts'
 import { FleetGateway, MAIN } from '../fleet/gateway.ts'
 import { startUpstream } from '../fleet/upstream.ts'
 import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
 import { type Answer, Client } from '../support/client.ts'
-import { routeTable } from '../support/world.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { Visitor } from './visitor.ts'
@@ -67,12 +64,8 @@ export class SignInProcesses {
 
   async admin(method: string, path: string, body?: unknown, index = 0): Promise<Answer> {
     const client = new Client(this.at(index).port)
-    const headers = { 'x-api-key': this.#key, space: 'admin' }
-    const json = { ...headers, 'content-type': 'application/json' }
     try {
-      return await (body === undefined
-        ? client.send(method, path, headers)
-        : client.send(method, path, json, JSON.stringify(body)))
+      return await client.send(method, path, ...adminRequest(this.#key, body))
     } finally {
       client.close()
     }
@@ -93,10 +86,11 @@ export class SignInProcesses {
 export async function startProcesses(t: Test, options: ProcessOptions): Promise<SignInProcesses> {
   const { names, store, redis, workers = 1 } = options
   const searched = searchAtEnd(t)
-  const upstream = await startUpstream(t)
+  const target = await startUpstream(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
-  const own = { store, redis, workers, upstream, program: [MAIN], env, toStore: null, toRedis: null }
+  const configuration = { store, target, routes: ROUTES }
+  const own = { configuration, redis, workers, program: [MAIN], env, toStore: null, toRedis: null }
   const gateways = await Promise.all(names.map((name) => FleetGateway.prepare(t, { name, ...own })))
   const [first] = gateways
   if (first === undefined) throw new Error('no gateway is named')
@@ -104,7 +98,11 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const uri = `http://127.0.0.1:${first.port}/auth/oidc/backchannel-logout/acme`
   const provider = await TestProvider.start(t, { redirectUri, backchannelLogout: { uri, session: true } })
   for (const { file } of gateways) addProvider(file, provider)
-  const processes = new SignInProcesses(gateways, provider, await bootstrap(first.file, env))
+  const processes = new SignInProcesses(
+    gateways,
+    provider,
+    await bootstrap(await loadConfig(first.file, env)),
+  )
   eavesdrop(provider, processes.secrets)
   await Promise.all(gateways.map((gateway) => gateway.start()))
   searched(() => processes.search())
@@ -117,16 +115,4 @@ function addProvider(file: string, provider: TestProvider): void {
     file,
     text.replace(/^  acme: .*$/m, () => tenantLine('acme', provider.config())),
   )
-  writeFileSync(join(dirname(file), 'routes', 'main.yaml'), routeTable(ROUTES))
-}
-
-async function bootstrap(file: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const store = await openStore((await loadConfig(file, env)).store)
-  try {
-    const made = await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now: Date.now() })
-    if (isRefusal(made)) throw new Error(made.detail)
-    return made.key
-  } finally {
-    await store.close()
-  }
 }

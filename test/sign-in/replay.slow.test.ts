@@ -11,12 +11,12 @@ import type { ReplayGroup, ReplayResult } from '../../src/access/replay/tally.ts
 import { usualLine } from '../../src/access/replay/usual-line.ts'
 import { openSubject } from '../../src/cli/replay/subject.ts'
 import { NAVIGATION } from '../oidc/browser-client.ts'
-import { seatgate } from '../cli/command-line.ts'
-import { raw } from '../support/client.ts'
+import { seatgateHere } from '../cli/in-process.ts'
 import { env } from '../support/world.ts'
-import { until } from '../support/servers/wait.ts'
+import { until } from '../support/until.ts'
 import { idTokenOf } from './id-token.ts'
 import { startSignIn } from './world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 const ROUTES = [
   'GET /v1/trainings: trainings:list',
@@ -170,11 +170,11 @@ async function load(): Promise<string[]> {
   await send(gateway.client.send('GET', '/pages/a', NAVIGATION))
   const large = { ...goneKey.headers, space: 'main' }
   await send(gateway.client.send('PUT', '/v1/files/7', large, 'x'.repeat(5000)))
-  for (const bytes of RAW) await send(raw(gateway.port, `${bytes}Connection: close\r\n\r\n`))
+  for (const bytes of RAW) await send(roundTrip(gateway.port, `${bytes}Connection: close\r\n\r\n`))
   await until(
     async () => requestLines().length >= before + sent,
     () => 'a request has no line',
-    50,
+    { pause: 50 },
   )
   return requestLines().slice(before)
 }
@@ -195,7 +195,11 @@ function decisionOf(line: string): string | null {
 function replayed(log: string, ...more: string[]) {
   const file = join(gateway.folder, 'replayed.log')
   writeFileSync(file, log)
-  return seatgate(gateway.folder, ['replay', file, '--json', '--config', gateway.config.file, ...more], env)
+  return seatgateHere(
+    gateway.folder,
+    ['replay', file, '--json', '--config', gateway.config.file, ...more],
+    env,
+  )
 }
 
 /** Each line of the log by itself. */

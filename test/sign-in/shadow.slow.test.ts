@@ -1,14 +1,15 @@
 /** Candidate tables and sessions: a public page may require one soon, and its requests renew none for that. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { routeTable } from '../support/world.ts'
-import { until } from '../support/servers/wait.ts'
+import { routeTable } from '../support/configuration.ts'
+import { until } from '../support/until.ts'
+import { moveClock } from './moving-clock.ts'
 import { startSignIn } from './world.ts'
 
-/** Times of issue are whole seconds: at least two are left. */
-const world = await startSignIn(t, { token: ['lifetime: 3s'] })
+const clock = moveClock(t)
+const world = await startSignIn(t)
 const { gateway } = world
 await gateway.seat('Viewer', ['main'], ['trainings:list'])
 world.user('alice', { memberOf: ['Viewer'] })
@@ -24,7 +25,6 @@ async function results(): Promise<Record<string, number>> {
 t.test('a session counts for the candidate while it is current, and is not renewed for it', async (t) => {
   const { folder } = gateway
   const { file } = gateway.config
-  const { mkdirSync } = await import('node:fs')
   mkdirSync(join(folder, 'next'))
   writeFileSync(join(folder, 'next', 'main.yaml'), routeTable(CANDIDATE))
   writeFileSync(file, `${readFileSync(file, 'utf8')}shadow: { routes: [next/*.yaml] }\n`)
@@ -39,16 +39,11 @@ t.test('a session counts for the candidate while it is current, and is not renew
   )
   t.equal((await results())['allow_to_deny'], before['allow_to_deny'], 'the session of the browser counts')
   t.equal(world.acme.count('/token'), 1, 'the sign-in')
-  let last = await results()
-  await until(
-    async () => {
-      t.equal((await visitor.ask('/bye', { space: 'main' })).status, 200)
-      last = await results()
-      return (last['unjudged'] ?? 0) > (before['unjudged'] ?? 0) + 1
-    },
-    () => 'the session is never due for renewal',
-    100,
-  )
+  const unjudged = async () => (await results())['unjudged'] ?? 0
+  const earlier = await unjudged()
+  clock.pass(3_600_000)
+  t.equal((await visitor.ask('/bye', { space: 'main' })).status, 200)
+  await until(async () => (await unjudged()) > earlier, 'a candidate that cannot be judged')
   t.equal(world.acme.count('/token'), 1, 'the provider is not asked for the candidate')
   t.equal((await visitor.ask('/v1/me')).status, 200, 'the live request renews the session')
   t.equal(world.acme.count('/token'), 2)

@@ -1,7 +1,6 @@
-/** Two clients: one that speaks HTTP like any program, and one that writes bytes and reads what comes back. */
+/** The client that speaks HTTP/1.1 as programs do. The one that writes bytes is raw-client.ts. */
 
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
-import { connect } from 'node:net'
 
 export interface Answer {
   readonly status: number
@@ -98,26 +97,4 @@ function withLength(
   const length = body === undefined ? null : String(Buffer.byteLength(body))
   if (!Array.isArray(headers)) return length === null ? headers : { ...headers, 'content-length': length }
   return ['host', `127.0.0.1:${port}`, ...headers, ...(length === null ? [] : ['content-length', length])]
-}
-
-/** Writes bytes as they are, and gives back all that comes until the other side closes or `until` is met. */
-export function raw(port: number, bytes: string | Buffer, until?: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1')
-    let text = ''
-    const done = () => {
-      socket.destroy()
-      resolve(text)
-    }
-    socket.setTimeout(20_000, () => reject(new Error(`nothing more came after: ${text}`)))
-    socket.on('data', (chunk) => {
-      text += chunk.toString('latin1')
-      if (until?.test(text)) done()
-    })
-    socket.on('close', done)
-    socket.on('error', (error: Error & { code?: string }) =>
-      error.code === 'ECONNRESET' ? done() : reject(error),
-    )
-    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
-  })
 }

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Answer, Client } from './client.ts'
-import { routeTable, type World } from './world.ts'
+import { routeTable } from './configuration.ts'
+import { type World } from './world.ts'
 
 export const APP = 'https://app.example'
 

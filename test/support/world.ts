@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -19,12 +19,14 @@ import { mintToken } from '../../src/decision/authn/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { Gateway } from '../../src/runtime/gateway.ts'
+import { defaults as workers } from '../../src/runtime/workers/pool.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
-import type { Identity } from '../proxy/authority.ts'
 import { type Answer, Client } from './client.ts'
+import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 
-// A busy machine may take longer than the product waits for its store.
+// A busy machine may take longer than the product waits for its store and its workers.
 defaults.timeout = 60_000
+workers.unresponsive = 60_000
 
 /** What reached the upstream. */
 export interface Seen {
@@ -70,45 +72,13 @@ export async function startUpstream(t: Test, answer?: RequestListener): Promise<
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-export interface WorldOptions {
-  /** Lines of the route table below `routes:`, without indentation. */
-  readonly routes?: readonly string[]
-  /** Lines of the candidate table, in `next/`; left out: there is none. */
-  readonly shadow?: readonly string[]
-  /** Lines more for the upstream's entry. */
-  readonly upstream?: readonly string[]
-  /** Lines more at the top level. */
-  readonly top?: readonly string[]
-  readonly target?: string
-  /** The value of `listen`. */
-  readonly listen?: string
-  /** A second upstream at the same target: its name, lines more for its entry, and lines of its route table. */
-  readonly beside?: {
-    readonly name: string
-    readonly upstream: readonly string[]
-    readonly routes: readonly string[]
-  }
-  /** Further route tables: name of the file → its text. */
-  readonly tables?: Readonly<Record<string, string>>
+export interface WorldOptions extends ConfigurationOptions {
   readonly answer?: RequestListener
   /** Variables more of the environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** A second listener, with TLS and HTTP/2: its certificate. */
-  readonly secure?: Identity
 }
 
 export const TENANTS = ['acme', 'globex'] as const
-
-const DEFAULT_ROUTES = [
-  'GET /v1/trainings: trainings:list',
-  'POST /v1/trainings: trainings:create',
-  'GET /v1/trainings/{id}: trainings:read',
-  'DELETE /v1/trainings/{id}: trainings:delete',
-  'GET /v1/files/*: files:read',
-  'GET /v1/me: authenticated',
-  'GET /docs/*: public',
-  'POST /open: public',
-]
 
 export class World {
   readonly gateway: Gateway
@@ -237,7 +207,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   const upstream = await startUpstream(t, options.answer)
-  const file = writeFiles(folder, options.target ?? upstream.url, options)
+  const file = writeConfiguration(folder, { target: upstream.url, ...options })
   const variables = { ...env, ...options.env }
   const config = await loadConfig(file, variables)
   const keys = await bootstrap(config)
@@ -257,55 +227,6 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   })
   return world
 }
-
-export function routeTable(lines: readonly string[], upstream = 'main'): string {
-  return `upstream: ${upstream}\nroutes:\n${lines.map((line) => `  ${line}\n`).join('')}`
-}
-
-function writeFiles(folder: string, target: string, options: WorldOptions): string {
-  mkdirSync(join(folder, 'routes'))
-  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(options.routes ?? DEFAULT_ROUTES))
-  const { beside, shadow } = options
-  if (shadow !== undefined) {
-    mkdirSync(join(folder, 'next'))
-    writeFileSync(join(folder, 'next', 'main.yaml'), routeTable(shadow))
-  }
-  if (beside !== undefined)
-    writeFileSync(join(folder, 'routes', 'beside.yaml'), routeTable(beside.routes, beside.name))
-  for (const [name, text] of Object.entries(options.tables ?? {}))
-    writeFileSync(join(folder, 'routes', name), text)
-  const file = join(folder, 'gateway.config.yaml')
-  const indented = (lines: readonly string[] = [], by: string) =>
-    lines.map((line) => `${by}${line}\n`).join('')
-  const besideEntry =
-    beside === undefined
-      ? ''
-      : `  ${beside.name}:\n    targets: ["${target}"]\n${indented(beside.upstream, '    ')}`
-  if (options.secure !== undefined) {
-    writeFileSync(join(folder, 'front.pem'), options.secure.cert)
-    writeFileSync(join(folder, 'front.key'), options.secure.key, { mode: 0o600 })
-  }
-  const text = `listen: ${options.listen ?? (options.secure === undefined ? '127.0.0.1:0' : SECURE_LISTENERS)}
-ops: 127.0.0.1:0
-store: sqlite:./seatgate.db
-default_tenant: acme
-tenants:
-  acme: { token: { secrets: ["\${ACME_SECRET}"] } }
-  globex: { token: { secrets: ["\${GLOBEX_SECRET}"] } }
-upstreams:
-  main:
-    targets: ["${target}"]
-${indented(options.upstream, '    ')}${besideEntry}routes: [routes/*.yaml]
-${shadow === undefined ? '' : 'shadow: { routes: [next/*.yaml] }\n'}${indented(options.top, '')}`
-  writeFileSync(file, text)
-  return file
-}
-
-const SECURE_LISTENERS = `
-  - { address: 127.0.0.1:0 }
-  - address: 127.0.0.1:0
-    http2: true
-    tls: { certificates: [{ cert: front.pem, key: front.key }] }`
 
 interface Bootstrapped {
   readonly keys: Readonly<Record<string, string>>

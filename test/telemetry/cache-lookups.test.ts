@@ -1,7 +1,7 @@
 /** The counters of cache lookups, over HTTP. */
 
 import t, { type Test } from 'tap'
-import { changeRead, holdLease } from '../pipeline/held-lease.ts'
+import { changeRead, holdLease } from '../support/held-lease.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 async function lookups(world: World): Promise<Map<string, number>> {

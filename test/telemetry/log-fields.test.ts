@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
 import { readAnyLine, readLine } from '../../src/access/replay/logged-request.ts'
-import { eventually } from '../proxy/support.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
@@ -16,7 +16,7 @@ const requests = (world: World) => world.log().filter(({ msg }) => msg === 'requ
 async function lineAfter(world: World, send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   const before = requests(world).length
   await send()
-  await eventually(() => requests(world).length > before)
+  await until(() => requests(world).length > before, 'the line of the request')
   return requests(world).at(-1) ?? {}
 }
 

@@ -5,8 +5,9 @@ import { decodeJwt } from 'jose'
 import t from 'tap'
 import { idTokenOf } from '../sign-in/id-token.ts'
 import { startSignIn } from '../sign-in/world.ts'
+import { until } from '../support/until.ts'
 import { Held, HELD_ROUTES, serveEvents } from './held.ts'
-import { sendHandshake, startWebSocketUpstream, until } from './support.ts'
+import { sendHandshake, startWebSocketUpstream } from './support.ts'
 
 const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
 const routes = [

@@ -3,7 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { routeTable, startWorld } from '../support/world.ts'
+import { routeTable } from '../support/configuration.ts'
+import { startWorld } from '../support/world.ts'
 import { Held, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 

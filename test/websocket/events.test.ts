@@ -2,10 +2,11 @@
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
-import { holdTime } from '../proxy/held-time.ts'
+import { holdTime } from '../support/held-time.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { get } from './held.ts'
-import { startWebSocketUpstream, until } from './support.ts'
+import { startWebSocketUpstream } from './support.ts'
 
 async function setUp(t: Test, lines: readonly string[] = []) {
   const open: ServerResponse[] = []

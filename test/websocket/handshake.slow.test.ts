@@ -1,12 +1,12 @@
 /** The handshake passes the same pipeline as any request, and the gateway rewrites it for the upstream. */
 
-import { type AddressInfo, createServer } from 'node:net'
-import { closedPort } from '../proxy/support.ts'
 import t, { type Test } from 'tap'
-import { raw } from '../support/client.ts'
+import { closedPort, serveRaw } from '../proxy/support.ts'
+import { roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
 import { fromClient, PING, PONG } from './frames.ts'
-import { acceptOf, handshake, KEY, sendHandshake, startWebSocketUpstream, until } from './support.ts'
+import { acceptOf, handshake, KEY, sendHandshake, startWebSocketUpstream } from './support.ts'
 
 const ROUTES = [
   'GET /ws: trainings:list',
@@ -23,6 +23,13 @@ async function setUp(t: Test, lines: readonly string[] = [], options: WorldOptio
   return { world, upstream, token, bearer: [`Authorization: Bearer ${token}`, 'Space: s1'] }
 }
 
+/** One gateway for all tests that need no options. */
+const shared = await setUp(t)
+t.beforeEach(() => {
+  shared.upstream.sockets.length = 0
+  shared.upstream.requests.length = 0
+})
+
 const rawHeadersOf = ({ rawHeaders }: { rawHeaders: readonly string[] }) =>
   Array.from(
     { length: rawHeaders.length / 2 },
@@ -30,7 +37,7 @@ const rawHeadersOf = ({ rawHeaders }: { rawHeaders: readonly string[] }) =>
   )
 
 t.test('allowed: the 101 is valid, and frames pass both ways', async (t) => {
-  const { world, upstream, bearer } = await setUp(t)
+  const { world, upstream, bearer } = shared
   const client = await sendHandshake(world.port, '/ws', bearer).opened()
   const head = client.http.toLowerCase()
   t.match(client.http, `Sec-WebSocket-Accept: ${acceptOf(KEY)}\r\n`)
@@ -38,7 +45,7 @@ t.test('allowed: the 101 is valid, and frames pass both ways', async (t) => {
   t.match(head, /\r\nconnection: upgrade\r\n/)
   t.match(head, /\r\nx-request-id: /)
   t.notMatch(head, /content-length|transfer-encoding|keep-alive/)
-  client.sendText('hello').write(fromClient(PING, 'p'))
+  client.sendText('hello').send(fromClient(PING, 'p'))
   await client.receives('hello')
   await until(() => client.frames.some(({ opcode }) => opcode === PONG), 'a pong')
   t.same(upstream.sockets[0]?.texts, ['hello'])
@@ -47,7 +54,7 @@ t.test('allowed: the 101 is valid, and frames pass both ways', async (t) => {
 })
 
 t.test('the upstream gets the identity, and no identity headers of the client', async (t) => {
-  const { world, upstream, bearer } = await setUp(t)
+  const { world, upstream, bearer } = shared
   const client = await sendHandshake(world.port, '/ws', [
     ...bearer,
     'x-seatgate-user: root',
@@ -90,7 +97,7 @@ function never(): never {
 }
 
 t.test('path and query are forwarded unchanged', async (t) => {
-  const { world, upstream, bearer } = await setUp(t)
+  const { world, upstream, bearer } = shared
   const paths = {
     '/files/%7euser/caf%c3%a9?q=%2e%2e/..&x=a%20b': '/files/~user/caf%C3%A9?q=%2e%2e/..&x=a%20b',
     "/files/a'b(c)!*@:$&+,=?": "/files/a'b(c)!*@:$&+,=?",
@@ -129,7 +136,7 @@ t.test('subprotocols and extensions pass', async (t) => {
 })
 
 t.test('refused like any request, with an HTTP response, and nothing reaches the upstream', async (t) => {
-  const { world, upstream, token, bearer } = await setUp(t)
+  const { world, upstream, token, bearer } = shared
   const forged = `${token.slice(0, -4)}AAAA`
   const expected: [string, readonly string[], number, string][] = [
     ['/ws', [], 401, 'credentials_missing'],
@@ -155,7 +162,7 @@ t.test('refused like any request, with an HTTP response, and nothing reaches the
 })
 
 t.test("another tenant's Seat of the same name grants nothing", async (t) => {
-  const { world, upstream } = await setUp(t)
+  const { world, upstream } = shared
   const token = await world.token(['s1:Viewer'], { tenant: 'globex' })
   const client = await sendHandshake(world.port, '/ws', [
     `Authorization: Bearer ${token}`,
@@ -166,7 +173,7 @@ t.test("another tenant's Seat of the same name grants nothing", async (t) => {
 })
 
 t.test('an invalid handshake is a 400, another version a 426', async (t) => {
-  const { world, upstream } = await setUp(t)
+  const { world, upstream } = shared
   const whole = handshake('/docs/a')
   const broken: Record<string, string> = {
     'not GET': whole.replace('GET', 'POST'),
@@ -186,12 +193,12 @@ t.test('an invalid handshake is a 400, another version a 426', async (t) => {
     'an Expect': whole.replace('Upgrade: ', 'Expect: 100-continue\r\nUpgrade: '),
   }
   for (const [name, bytes] of Object.entries(broken)) {
-    const answer = await raw(world.port, bytes)
+    const answer = await roundTrip(world.port, bytes)
     t.match(answer, /^HTTP\/1\.1 400 /, name)
     t.match(answer, '"code":"request_malformed"', name)
     t.match(answer, /\r\nconnection: close\r\n/i, name)
   }
-  const other = await raw(world.port, whole.replace('Version: 13', 'Version: 8'))
+  const other = await roundTrip(world.port, whole.replace('Version: 13', 'Version: 8'))
   t.match(other, /^HTTP\/1\.1 426 /)
   t.match(other, '"code":"upgrade_required"')
   t.match(other, '\r\nSec-WebSocket-Version: 13\r\n')
@@ -201,15 +208,15 @@ t.test('an invalid handshake is a 400, another version a 426', async (t) => {
 })
 
 t.test('case-insensitive', async (t) => {
-  const { world } = await setUp(t)
+  const { world } = shared
   const odd = handshake('/docs/a')
     .replace('Upgrade: websocket', 'UPGRADE: WebSocket')
     .replace('Connection: Upgrade', 'connection: keep-alive, UPGRADE')
-  t.match(await raw(world.port, odd, /\r\n\r\n/), /^HTTP\/1\.1 101 /)
+  t.match(await roundTrip(world.port, odd, /\r\n\r\n/), /^HTTP\/1\.1 101 /)
 })
 
 t.test('an empty body is permitted and not announced', async (t) => {
-  const { world, upstream } = await setUp(t)
+  const { world, upstream } = shared
   const client = await sendHandshake(world.port, '/docs/a', ['Content-Length: 0']).opened()
   client.sendText('hello')
   await client.receives('hello')
@@ -218,15 +225,18 @@ t.test('an empty body is permitted and not announced', async (t) => {
 })
 
 t.test('another protocol is an ordinary request, and the connection closes after it', async (t) => {
-  const { world, upstream } = await setUp(t)
-  const answer = await raw(world.port, handshake('/docs/a').replace('Upgrade: websocket', 'Upgrade: h2c'))
+  const { world, upstream } = shared
+  const answer = await roundTrip(
+    world.port,
+    handshake('/docs/a').replace('Upgrade: websocket', 'Upgrade: h2c'),
+  )
   t.match(answer, /^HTTP\/1\.1 200 /)
   t.match(answer, /plain$/)
   t.same(upstream.requests[0]?.headers.upgrade, undefined)
 })
 
 t.test('built-in endpoints respond as usual', async (t) => {
-  const { world } = await setUp(t)
+  const { world } = shared
   const key = `x-api-key: ${world.keys.acme}`
   const client = await sendHandshake(world.port, '/v1/seats', [key, 'Space: admin']).gone()
   t.equal(client.status, 200)
@@ -241,7 +251,7 @@ t.test('no connection is a 502, after another target was tried', async (t) => {
   const upstream = await startWebSocketUpstream(t)
   const both = await startWorld(t, {
     routes: ROUTES,
-    target: `http://127.0.0.1:${gone}", "${upstream.url}`,
+    target: [`http://127.0.0.1:${gone}`, upstream.url],
     upstream: ['balance: round-robin'],
   })
   for (let i = 0; i < 6; i++) (await sendHandshake(both.port, '/docs/a').opened()).socket.destroy()
@@ -287,21 +297,17 @@ t.test('a client that disconnects before the response cancels the handshake', as
 t.test('the target passes unchanged: an encoded slash, and UTF-8 in the query', async (t) => {
   // Node.js' own server rejects such a query, so the test reads the raw bytes.
   const lines: string[] = []
-  const server = createServer((socket) => {
-    socket
-      .on('error', () => {})
-      .once('data', (chunk: Buffer) => {
-        lines.push(chunk.toString('latin1').split('\r\n', 1)[0] ?? '')
-        socket.destroy()
-      })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const port = await serveRaw(t, (socket) =>
+    socket.once('data', (chunk: Buffer) => {
+      lines.push(chunk.toString('latin1').split('\r\n', 1)[0] ?? '')
+      socket.destroy()
+    }),
+  )
+  const target = `http://127.0.0.1:${port}`
   const world = await startWorld(t, { routes: ROUTES, target, upstream: ['allow_encoded_slashes: true'] })
   const path = '/docs/a%2Fb?q=\xc3\xa9&\xff=%e9'
-  t.match(await raw(world.port, handshake(path), /"code"/), /upstream_/)
+  t.match(await roundTrip(world.port, handshake(path), /"code"/), /upstream_/)
   t.same(lines, [`GET ${path} HTTP/1.1`])
-  t.match(await raw(world.port, handshake('/docs/a%2F..%2Fb'), /"code"/), 'path_ambiguous')
+  t.match(await roundTrip(world.port, handshake('/docs/a%2F..%2Fb'), /"code"/), 'path_ambiguous')
   t.equal(lines.length, 1)
 })

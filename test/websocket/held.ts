@@ -4,11 +4,17 @@
  */
 
 import type { RequestListener } from 'node:http'
+// Not held by a test that holds the time of the gateway.
+import { clearInterval, setInterval } from 'node:timers'
 import type { Test } from 'tap'
-import { until as patiently } from '../support/servers/wait.ts'
+import type { HeldTime } from '../support/held-time.ts'
+import { until } from '../support/until.ts'
 import type { World } from '../support/world.ts'
 import { codeOf } from './frames.ts'
-import { RawClient, sendHandshake, until } from './support.ts'
+import { WebSocketClient, sendHandshake } from './support.ts'
+
+/** ms of held time in each look */
+const STEP = 50
 
 /** Sends an event at once, then comments; `/slow` never gets a response; other paths get one at once. */
 export const serveEvents: RequestListener = (request, response) => {
@@ -33,22 +39,29 @@ export const HELD_ROUTES = [
   'GET /open/sse: public',
 ]
 
-export function get(port: number, path: string, lines: readonly string[]): RawClient {
-  return new RawClient(port).write([`GET ${path} HTTP/1.1`, 'Host: gw', ...lines, '', ''].join('\r\n'))
+export function get(port: number, path: string, lines: readonly string[]): WebSocketClient {
+  return new WebSocketClient(port).send([`GET ${path} HTTP/1.1`, 'Host: gw', ...lines, '', ''].join('\r\n'))
 }
 
 export class Held {
-  readonly socket: RawClient
-  readonly stream: RawClient
+  readonly socket: WebSocketClient
+  readonly stream: WebSocketClient
+  readonly #time: HeldTime | null
 
-  constructor(socket: RawClient, stream: RawClient) {
+  constructor(socket: WebSocketClient, stream: WebSocketClient, time: HeldTime | null) {
     this.socket = socket
     this.stream = stream
+    this.#time = time
   }
 
-  /** @param at prefix of `/ws` and `/sse` */
-  static async open(port: number, lines: readonly string[], at = ''): Promise<Held> {
-    const held = new Held(sendHandshake(port, `${at}/ws`, lines), get(port, `${at}/sse`, lines))
+  /** @param at prefix of `/ws` and `/sse` @param time passes while a test waits for the cut */
+  static async open(
+    port: number,
+    lines: readonly string[],
+    at = '',
+    time: HeldTime | null = null,
+  ): Promise<Held> {
+    const held = new Held(sendHandshake(port, `${at}/ws`, lines), get(port, `${at}/sse`, lines), time)
     await held.socket.opened()
     await until(() => held.stream.http.includes('data: first') || held.stream.closed, 'the first event')
     if (!held.stream.http.includes('data: first')) throw new Error(held.stream.http)
@@ -57,8 +70,11 @@ export class Held {
 
   /** Both are cut, in a way that cannot be read as a normal end. */
   async cut(t: Test, code: string): Promise<void> {
-    await until(() => this.socket.closed && this.stream.closed, `cut: ${code}`, 10_000)
-    const { close } = this.socket
+    await until(() => {
+      this.#time?.pass(STEP)
+      return this.socket.closed && this.stream.closed
+    }, `the cut: ${code}`)
+    const { closeFrame: close } = this.socket
     t.equal(close && codeOf(close), 1008, 'Close 1008')
     t.equal(close?.payload.subarray(2).toString(), code)
     t.match(this.stream.http, /^HTTP\/1\.1 200 /)
@@ -70,9 +86,9 @@ export class Held {
     const before = this.stream.http.length
     this.socket.sendText('still here')
     await this.socket.receives('still here')
-    await until(() => this.stream.http.length > before, 'a beat')
+    await until(() => this.stream.http.length > before || this.stream.closed, 'a beat')
     t.notOk(this.socket.closed || this.stream.closed, 'both stay open')
-    t.equal(this.socket.close, undefined)
+    t.equal(this.socket.closeFrame, undefined)
   }
 
   end(): void {
@@ -93,7 +109,14 @@ export async function reevaluatedAgain(
   world: Pick<World, 'ops'>,
   before: number,
   more: number,
+  time: HeldTime | null = null,
 ): Promise<void> {
-  const isEnough = async () => (await reevaluated(world)) >= before + more
-  await patiently(isEnough, () => 'there was no re-evaluation', 50)
+  await until(
+    async () => {
+      time?.pass(STEP)
+      return (await reevaluated(world)) >= before + more
+    },
+    'the re-evaluations',
+    { pause: 50 },
+  )
 }

@@ -1,36 +1,32 @@
 /** Invalid responses to a handshake: never a tunnel, and the next request is unaffected. */
 
 import type { Socket } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { codeOf, fromClient, fromServer, TEXT } from './frames.ts'
-import { acceptOf, KEY, sendHandshake, startWebSocketUpstream, switching, until } from './support.ts'
+import { acceptOf, KEY, sendHandshake, startWebSocketUpstream, switching } from './support.ts'
 
-const ROUTES = ['GET /ws: public']
+const ROUTES = ['GET /ws/*: public']
 const OFFERED = ['Sec-WebSocket-Protocol: a, b', 'Sec-WebSocket-Extensions: permessage-deflate']
-const smuggled = 'GET /ws?smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+const smuggled = 'GET /ws/smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
-interface Hostile {
-  bytes: string
-  after: (socket: Socket) => void
-  readonly received: string[]
-}
-
-/** A gateway in front of an upstream that sends the given bytes. */
-async function setUp(t: Test) {
-  const hostile: Hostile = { bytes: '', after: () => {}, received: [] }
-  const upstream = await startWebSocketUpstream(t, {
-    answer: (_request, socket) => {
-      const { bytes, after, received } = hostile
-      socket.on('data', (chunk) => received.push(chunk.toString('latin1')))
-      socket.on('end', () => socket.end())
-      socket.write(bytes, 'latin1', () => after(socket))
-    },
-  })
-  const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
-  const lines = () => world.log().filter(({ path }) => path === '/ws')
-  return { world, hostile, received: hostile.received, lines }
-}
+/** What the upstream sends, and what it does then. */
+const hostile: { bytes: string; after: (socket: Socket) => void } = { bytes: '', after: () => {} }
+const received: string[] = []
+const upstream = await startWebSocketUpstream(t, {
+  answer: (_request, socket) => {
+    socket.on('data', (chunk) => received.push(chunk.toString('latin1')))
+    socket.on('end', () => socket.end())
+    socket.write(hostile.bytes, 'latin1', () => hostile.after(socket))
+  },
+})
+const world = await startWorld(t, { routes: ROUTES, target: upstream.url })
+const linesOf = (of: string) => world.log().filter(({ path }) => path === of)
+t.beforeEach(() => {
+  hostile.after = () => {}
+  received.length = 0
+})
 
 const good = switching(KEY)
 const broken: Record<string, string> = {
@@ -50,25 +46,27 @@ const broken: Record<string, string> = {
 }
 
 t.test('an invalid 101 is a 502', async (t) => {
-  const { world, hostile, received, lines } = await setUp(t)
   for (const [name, bytes] of Object.entries(broken)) {
     hostile.bytes = bytes
-    const client = await sendHandshake(world.port, '/ws', OFFERED).gone()
+    const client = await sendHandshake(world.port, '/ws/invalid', OFFERED).gone()
     t.same([client.status, client.code], [502, 'upstream_protocol_error'], name)
     t.same(received, [], `${name}: nothing reached the upstream behind the handshake`)
-    t.match(lines().at(-1), { status: 502, code: 'upstream_protocol_error', cause: String }, name)
+    t.match(
+      linesOf('/ws/invalid').at(-1),
+      { status: 502, code: 'upstream_protocol_error', cause: String },
+      name,
+    )
   }
 })
 
 t.test('a disconnect instead of a response is a 502', async (t) => {
-  const { world, hostile } = await setUp(t)
   for (const [name, end] of Object.entries({
     closed: (socket: Socket) => socket.end(),
     reset: (socket: Socket) => socket.resetAndDestroy(),
   })) {
     for (const bytes of ['', 'HTTP/1.1 101 Swi']) {
       Object.assign(hostile, { bytes, after: end })
-      const client = await sendHandshake(world.port, '/ws').gone()
+      const client = await sendHandshake(world.port, '/ws/disconnect').gone()
       t.same([client.status, client.code], [502, 'upstream_protocol_error'], `${name} after "${bytes}"`)
     }
   }
@@ -103,44 +101,43 @@ t.test('any other response passes to the client, complete, and ends the connecti
       /Location: \/login/,
     ],
   ]
-  const { world, hostile, received, lines } = await setUp(t)
   for (const [bytes, status, match] of answers) {
     hostile.bytes = bytes
-    const client = sendHandshake(world.port, '/ws')
+    const client = sendHandshake(world.port, '/ws/other')
     await until(() => client.status !== 0, 'an answer')
     // Written as if a tunnel had begun, and as if the connection continued after the response.
-    client.write(fromClient(TEXT, 'frame')).write(smuggled)
+    client.send(fromClient(TEXT, 'frame')).send(smuggled)
     await client.gone()
     t.equal(client.status, status)
     t.match(client.http, match)
     t.match(client.http, /\r\nconnection: close\r\n/i)
     t.notMatch(client.http, /\r\nupgrade:|seatgate_session/i)
     t.same(received, [], `${status}: nothing reached the upstream`)
-    await until(() => lines().some((line) => line.status === status), 'the line')
-    t.match(lines().at(-1), { status, code: 'allow' })
+    await until(() => linesOf('/ws/other').some((line) => line.status === status), 'the line')
+    t.match(linesOf('/ws/other').at(-1), { status, code: 'allow' })
   }
 })
 
 t.test('a truncated response is cut, not ended', async (t) => {
-  const { world, hostile } = await setUp(t)
   hostile.bytes = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'
-  hostile.after = (socket) => setTimeout(() => socket.destroy(), 50)
-  const client = await sendHandshake(world.port, '/ws').gone()
+  const answering = Promise.withResolvers<Socket>()
+  hostile.after = answering.resolve
+  const client = sendHandshake(world.port, '/ws/truncated')
+  await until(() => client.http.includes('abc'), 'the beginning')
+  ;(await answering.promise).destroy()
+  await client.gone()
   t.equal(client.status, 200)
-  t.match(client.http, 'abc')
   t.notMatch(client.http, /\r\n0\r\n/)
 })
 
-t.test('bytes after a valid 101 are the first frame', async (t) => {
-  const { world, hostile } = await setUp(t)
+t.test('bytes after a valid 101 are the first frame', async () => {
   hostile.bytes = good + fromServer(TEXT, 'at once').toString('latin1')
-  const client = await sendHandshake(world.port, '/ws').opened()
+  const client = await sendHandshake(world.port, '/ws/at-once').opened()
   await client.receives('at once')
   client.socket.destroy()
 })
 
 t.test('an invalid frame closes it with 1002, after the earlier frames have passed', async (t) => {
-  const { world, hostile, lines } = await setUp(t)
   const bad: Record<string, Buffer> = {
     'a mask': fromClient(TEXT, 'masked'),
     'a long ping': Buffer.from([0x89, 126, 0, 126]),
@@ -150,25 +147,26 @@ t.test('an invalid frame closes it with 1002, after the earlier frames have pass
   let count = 0
   for (const [name, bytes] of Object.entries(bad)) {
     hostile.after = (socket) => socket.write(Buffer.concat([fromServer(TEXT, 'before'), bytes]))
-    const client = await sendHandshake(world.port, '/ws').opened()
+    const client = await sendHandshake(world.port, '/ws/bad-frame').opened()
     await client.receives('before')
-    await until(() => client.close !== undefined, 'Close')
-    t.equal(client.close && codeOf(client.close), 1002, name)
+    await until(() => client.closeFrame !== undefined, 'Close')
+    t.equal(client.closeFrame && codeOf(client.closeFrame), 1002, name)
     client.socket.destroy()
     count++
-    await until(() => lines().length === count, 'the line')
-    t.match(lines().at(-1), { status: 101, ended_by: 'protocol_error', close_code: 1002 })
+    await until(() => linesOf('/ws/bad-frame').length === count, 'the line')
+    t.match(linesOf('/ws/bad-frame').at(-1), { status: 101, ended_by: 'protocol_error', close_code: 1002 })
   }
 })
 
 t.test('an upstream reset inside a frame closes the client connection', async (t) => {
-  const { world, hostile, lines } = await setUp(t)
   hostile.bytes = good + '\x82\x7e\x01\x00half a frame'
-  hostile.after = (socket) => setTimeout(() => socket.resetAndDestroy(), 50)
-  const client = await sendHandshake(world.port, '/ws').opened()
+  const answering = Promise.withResolvers<Socket>()
+  hostile.after = answering.resolve
+  const client = await sendHandshake(world.port, '/ws/reset').opened()
+  await until(() => client.reader.left === 16, 'the partial frame')
+  ;(await answering.promise).resetAndDestroy()
   await client.gone()
-  t.equal(client.close, undefined, 'no Close is inserted into a frame')
-  t.equal(client.reader.left, 16, 'the partial frame had passed')
-  await until(() => lines().length === 1, 'the line')
-  t.match(lines()[0], { status: 101, ended_by: 'upstream', close_code: 1006, aborted: true })
+  t.equal(client.closeFrame, undefined, 'no Close is inserted into a frame')
+  await until(() => linesOf('/ws/reset').length === 1, 'the line')
+  t.match(linesOf('/ws/reset')[0], { status: 101, ended_by: 'upstream', close_code: 1006, aborted: true })
 })

@@ -4,12 +4,13 @@
  */
 
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Test } from 'tap'
-import { until as patiently } from '../support/servers/wait.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 import { CLOSE, type Frame, FrameReader, fromClient, fromServer, PING, PONG, TEXT } from './frames.ts'
 
 export const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
@@ -18,13 +19,8 @@ export function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-/** Polls until true, for states without events. Bounded. */
-export function until(holds: () => boolean, what = 'it', ms?: number): Promise<void> {
-  return patiently(holds, () => `${what} did not happen`, 5, ms)
-}
-
 /** The upstream's end of a WebSocket. */
-export class UpstreamSocket {
+class UpstreamSocket {
   readonly request: IncomingMessage
   readonly socket: Socket
   readonly frames: Frame[] = []
@@ -41,9 +37,7 @@ export class UpstreamSocket {
       this.ended = true
       if (echoes) socket.end()
     })
-    socket.on('close', () => {
-      this.closed = true
-    })
+    socket.on('close', () => (this.closed = true))
     socket.on('data', (chunk: Buffer) => {
       for (const frame of this.reader.read(chunk)) {
         this.frames.push(frame)
@@ -53,7 +47,7 @@ export class UpstreamSocket {
   }
 
   get texts(): string[] {
-    return this.frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+    return textsOf(this.frames)
   }
 
   get close(): Frame | undefined {
@@ -65,14 +59,6 @@ export class UpstreamSocket {
     this.socket.write(fromServer(opcode === PING ? PONG : opcode, payload))
     if (opcode === CLOSE) this.socket.end()
   }
-}
-
-export interface WebSocketUpstream {
-  readonly url: string
-  readonly server: Server
-  /** Ordinary requests that it received. */
-  readonly requests: IncomingMessage[]
-  readonly sockets: UpstreamSocket[]
 }
 
 export interface UpstreamBehaviour {
@@ -88,10 +74,8 @@ export interface UpstreamBehaviour {
   readonly silent?: boolean
 }
 
-export async function startWebSocketUpstream(
-  t: Test,
-  behaviour: UpstreamBehaviour = {},
-): Promise<WebSocketUpstream> {
+export async function startWebSocketUpstream(t: Test, behaviour: UpstreamBehaviour = {}) {
+  /** Ordinary requests that it received. */
   const requests: IncomingMessage[] = []
   const sockets: UpstreamSocket[] = []
   const all = new Set<Duplex>()
@@ -118,7 +102,7 @@ export async function startWebSocketUpstream(
     server.close()
   })
   const scheme = tls === undefined ? 'http' : 'https'
-  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, server, requests, sockets }
+  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets }
 }
 
 /** The 101 of a valid server. */
@@ -133,49 +117,37 @@ export function handshake(path: string, lines: readonly string[] = []): string {
   return [`GET ${path} HTTP/1.1`, ...usual, `Sec-WebSocket-Key: ${KEY}`, ...lines, '', ''].join('\r\n')
 }
 
-/** A raw client. */
-export class RawClient {
-  readonly socket: Socket
-  /** HTTP bytes: all that is received before a 101. */
-  http = ''
+/** Bytes are HTTP until a 101, and frames after it. */
+export class WebSocketClient extends RawClient {
   readonly frames: Frame[] = []
   readonly reader = new FrameReader()
-  ended = false
-  closed = false
-  reset = false
+  /** Received bytes that are read already. */
+  #read = 0
 
   constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-    this.socket.on('data', (chunk: Buffer) => this.#came(chunk))
-    this.socket.on('end', () => {
-      this.ended = true
-      this.socket.end()
-    })
-    this.socket.on('close', () => {
-      this.closed = true
-    })
-    this.socket.on('error', (error: NodeJS.ErrnoException) => {
-      this.reset = error.code === 'ECONNRESET'
-    })
+    super(port)
+    this.socket.on('data', () => this.#readFrames())
   }
 
-  #came(chunk: Buffer): void {
-    if (this.open) return this.#frames(chunk)
-    this.http += chunk.toString('latin1')
-    const at = this.http.indexOf('\r\n\r\n')
-    if (at < 0 || !this.open) return
-    const rest = this.http.slice(at + 4)
-    this.http = this.http.slice(0, at + 4)
-    this.#frames(Buffer.from(rest, 'latin1'))
+  #readFrames(): void {
+    if (!this.open) return
+    const from = Math.max(this.#read, this.http.length)
+    this.#read = this.received.length
+    this.frames.push(...this.reader.read(Buffer.from(this.received.slice(from), 'latin1')))
   }
 
-  #frames(chunk: Buffer): void {
-    this.frames.push(...this.reader.read(chunk))
+  /** All that is received, but no frames. */
+  get http(): string {
+    return this.open ? this.received.slice(0, this.received.indexOf('\r\n\r\n') + 4) : this.received
   }
 
   /** The header section of a 101 has arrived. */
   get open(): boolean {
-    return this.http.startsWith('HTTP/1.1 101 ') && this.http.includes('\r\n\r\n')
+    return /^HTTP\/1\.1 101 [^]*?\r\n\r\n/.test(this.received)
+  }
+
+  get closed(): boolean {
+    return this.socket.closed
   }
 
   get status(): number {
@@ -187,20 +159,15 @@ export class RawClient {
   }
 
   get texts(): string[] {
-    return this.frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+    return textsOf(this.frames)
   }
 
-  get close(): Frame | undefined {
+  get closeFrame(): Frame | undefined {
     return this.frames.find(({ opcode }) => opcode === CLOSE)
   }
 
-  write(bytes: string | Buffer): this {
-    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
-    return this
-  }
-
   sendText(text: string): this {
-    return this.write(fromClient(TEXT, text))
+    return this.send(fromClient(TEXT, text))
   }
 
   /** Resolves when the response to the handshake is a 101. */
@@ -223,7 +190,11 @@ export class RawClient {
   }
 }
 
+function textsOf(frames: readonly Frame[]): string[] {
+  return frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+}
+
 /** Sends a handshake on a connection of its own. */
-export function sendHandshake(port: number, path: string, lines: readonly string[] = []): RawClient {
-  return new RawClient(port).write(handshake(path, lines))
+export function sendHandshake(port: number, path: string, lines: readonly string[] = []): WebSocketClient {
+  return new WebSocketClient(port).send(handshake(path, lines))
 }

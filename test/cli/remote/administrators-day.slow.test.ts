@@ -6,7 +6,7 @@ import t from 'tap'
 import { env, startWorld } from '../../support/world.ts'
 import { Held, HELD_ROUTES, serveEvents } from '../../websocket/held.ts'
 import { startWebSocketUpstream } from '../../websocket/support.ts'
-import { seatgate } from '../command-line.ts'
+import { seatgateHere } from '../in-process.ts'
 import { afar, signedIn } from './from-afar.ts'
 
 const TEAM = `tenant: acme
@@ -42,7 +42,7 @@ t.test('a day', async (t) => {
 
   // Who may delete?
   const config = ['--config', world.config.file]
-  const who = await seatgate(
+  const who = await seatgateHere(
     folder,
     ['who-can', 'DELETE', '/v1/trainings/7', '--tenant', 'acme', ...config],
     env,

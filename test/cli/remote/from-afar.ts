@@ -3,9 +3,10 @@
 import type { Test } from 'tap'
 import { openStore } from '../../../seats-admin/index.ts'
 import type { World } from '../../support/world.ts'
-import { folderWith, type Ran, seatgate } from '../command-line.ts'
+import { folderWith, type Ran } from '../command-line.ts'
+import { seatgateHere } from '../in-process.ts'
 
-export interface Afar {
+interface Afar {
   readonly folder: string
   /** Succeeds. @returns what it prints */
   done(...args: string[]): Promise<string>
@@ -20,7 +21,7 @@ export function afar(
 ): Afar {
   const folder = folderWith(t, files)
   const base = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: key }
-  const run: Afar['run'] = (args, env = {}) => seatgate(folder, args, { ...base, ...env })
+  const run: Afar['run'] = (args, env = {}) => seatgateHere(folder, args, { ...base, ...env })
   return {
     folder,
     run,

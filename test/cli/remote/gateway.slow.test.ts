@@ -1,25 +1,20 @@
 /** The client of commands that talk to a gateway: credentials, addresses, faults on the way, tries. */
 
-import { createServer, type RequestListener } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { spawn } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { Authority } from '../../proxy/authority.ts'
-import { startWorld } from '../../support/world.ts'
-import { MAIN } from '../command-line.ts'
+import { startUpstream, startWorld } from '../../support/world.ts'
+import { MAIN, outcomeOf } from '../command-line.ts'
 import { afar } from './from-afar.ts'
 
 const KEY = 'sk_a-secret-of-this-test'
 
 async function serving(t: Test, listener: RequestListener): Promise<{ port: number }> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return server.address() as AddressInfo
+  const { url } = await startUpstream(t, listener)
+  return { port: Number(new URL(url).port) }
 }
 
 const empty = '{"data":[],"has_more":false,"count":0}'
@@ -60,10 +55,7 @@ t.test('the API key on standard input', async (t) => {
     { env: { ...process.env, SEATGATE_API_KEY: '' } },
   )
   child.stdin.end(`${world.keys['acme']}\n`)
-  let out = ''
-  child.stdout.on('data', (chunk) => (out += chunk))
-  t.equal(await new Promise((resolve) => child.on('close', resolve)), 0)
-  t.match(out, /\nadmin +admin +\*/)
+  t.match(await outcomeOf(child), { code: 0, out: /\nadmin +admin +\*/ })
 })
 
 t.test('another space, another key', async (t) => {

@@ -192,10 +192,9 @@ t.test('5,000 Seats', async (t) => {
     join(folder, 'many.yaml'),
     JSON.stringify({ tenant: 'acme', seats: Object.fromEntries(seats) }),
   )
-  const begun = performance.now()
-  const planned = await run(['seats', 'plan', 'many.yaml', '--out', 'many.plan'])
+  const patience = ['--timeout', '5m']
+  const planned = await run(['seats', 'plan', 'many.yaml', '--out', 'many.plan', ...patience])
   t.equal(planned.code, 3, planned.err)
-  t.match(await done('seats', 'apply', 'many.plan'), 'applied: 5000 changes')
-  t.comment(`planned and applied in ${Math.round(performance.now() - begun)} ms`)
-  t.match(await done('seats', 'plan', 'many.yaml'), 'nothing to do, 5000 Seats as in the files')
+  t.match(await done('seats', 'apply', 'many.plan', ...patience), 'applied: 5000 changes')
+  t.match(await done('seats', 'plan', 'many.yaml', ...patience), 'nothing to do, 5000 Seats as in the files')
 })

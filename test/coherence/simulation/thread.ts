@@ -20,12 +20,13 @@ export interface Report extends SearchResult {
   readonly shrunk: Shrunk | null
 }
 
-export function searchInThread(order: Order): Promise<Report> {
+/** Carries out the orders one after another. */
+export function searchInThread(...orders: readonly Order[]): Promise<readonly Report[]> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL(import.meta.url), { workerData: order, execArgv: [], env: {} })
+    const thread = new Worker(new URL(import.meta.url), { workerData: orders, execArgv: [], env: {} })
     thread.once('message', resolve)
     thread.once('error', reject)
-    thread.once('exit', () => reject(new Error('the thread ended without a report')))
+    thread.once('exit', () => reject(new Error('the thread ended without reports')))
   })
 }
 
@@ -36,4 +37,8 @@ async function runOrder({ variant, shrinks, ...order }: Order): Promise<Report> 
   return { found, figures, shrunk: smaller }
 }
 
-if (!isMainThread && workerData !== null) parentPort?.postMessage(await runOrder(workerData))
+if (!isMainThread && workerData !== null) {
+  const reports: Report[] = []
+  for (const order of workerData) reports.push(await runOrder(order))
+  parentPort?.postMessage(reports)
+}

@@ -9,7 +9,7 @@ import { collected } from '../../support/garbage.ts'
 import { authenticator, claims, credentials, sign } from './support.ts'
 
 /** Bound of the cache, bytes. */
-const BOUND = 4 * 1024 * 1024
+const BOUND = 2 * 1024 * 1024
 /** Allowance for other allocations in this process meanwhile, bytes. */
 const REST = 256 * 1024
 
@@ -64,7 +64,7 @@ for (const [kind, entries] of Object.entries(ENTRIES)) {
 t.test('API keys', async (t) => {
   const id = (at: number) => `01JZ0000000000000000${String(at).padStart(6, '0')}`
   const hashes = new Map<string, Uint8Array>()
-  const keys = times(30_000, (at) => {
+  const keys = times(15_000, (at) => {
     const text = formatApiKey('acme', id(at), randomBytes(16).toString('hex'))
     hashes.set(id(at), hashApiKey(text))
     return text

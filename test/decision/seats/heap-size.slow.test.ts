@@ -88,7 +88,9 @@ const READS: Record<string, (memory: SeatMemory, id: string) => unknown> = {
 
 for (const [kind, row] of Object.entries(SEATS)) {
   t.test(`a Seat ${kind}`, async (t) => {
-    for (const [way, read] of Object.entries(READS)) {
+    // Deleted ones and keys take the same for each Seat.
+    const ways = Object.entries(READS).filter(([way]) => kind === 'bare' || !/deleted|key/.test(way))
+    for (const [way, read] of ways) {
       const memory = memoryOf(row)
       await read(memory, 'first')
       const [heap, counted] = [await held(), memory.bytes]

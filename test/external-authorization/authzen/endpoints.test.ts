@@ -5,9 +5,9 @@ import { connect } from 'node:http2'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { eventually } from '../../proxy/support.ts'
 import { startAsking } from '../support.ts'
 import { onRoute, signIn, startPep } from './support.ts'
+import { until } from '../../support/until.ts'
 
 const pep = await startPep(t)
 const { world, send } = pep
@@ -43,7 +43,7 @@ t.test('credentials', async (t) => {
     t.match(answer, { status, json: { code } }, `${code} ${Object.keys(headers)}`)
     if (status === 401) t.match(answer.headers['www-authenticate'], /^Bearer realm=/)
   }
-  await eventually(() => world.log().some(({ code }) => code === 'api_key_revoked'))
+  await until(() => world.log().some(({ code }) => code === 'api_key_revoked'), 'the line of the log')
   t.notOk(world.logText().includes(pep.key), 'no credential in the log')
 })
 

@@ -1,8 +1,8 @@
 /** `POST /access/v1/evaluation` on a running gateway: subjects, resources, spaces, and changes that take effect at once. */
 
 import t from 'tap'
-import { eventually } from '../../proxy/support.ts'
 import { onRoute, question, signIn, startPep } from './support.ts'
+import { until } from '../../support/until.ts'
 
 const NONE = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
 const LIST = '/v1/trainings'
@@ -170,7 +170,7 @@ t.test('the log line says who asked for what, and the decision', async (t) => {
   const isOne = ({ asked }: { readonly asked?: { readonly subject?: unknown } }) =>
     asked?.subject === 'user:eve'
   const line = () => world.log().find(isOne)
-  await eventually(() => line() !== undefined)
+  await until(() => line() !== undefined, 'the line of the log')
   t.match(line(), {
     path: '/access/v1/evaluation',
     method: 'POST',

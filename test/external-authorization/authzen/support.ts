@@ -8,50 +8,32 @@ import { decisionPort } from '../support.ts'
 
 export const URL = 'https://decisions.example.com'
 
-export interface Pep {
-  readonly world: World
-  readonly port: number
-  /** Of the tenant `acme`; holds `access:evaluate` in the admin space, and nothing else. */
-  readonly key: string
-  /** A question over one kept-alive connection, with the key. */
-  ask(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** The decision and the reason. */
-  decide(question: unknown): Promise<string>
-  send(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Answer>
-  /** Makes an API key. */
-  newKey(seats: readonly string[], tenant?: string): Promise<{ id: string; key: string }>
-}
-
-export async function startPep(t: Test, options: WorldOptions = {}): Promise<Pep> {
+export async function startPep(t: Test, options: WorldOptions = {}) {
   const decision = `decision: { listen: 127.0.0.1:0, url: "${URL}" }`
   const world = await startWorld(t, { ...options, top: [...(options.top ?? []), decision] })
   const port = decisionPort(world)
   const client = new Client(port)
   t.teardown(() => client.close())
-  const newKey = async (seats: readonly string[], tenant = 'acme') => {
+  /** Makes an API key. */
+  const newKey = async (seats: readonly string[], tenant = 'acme'): Promise<{ id: string; key: string }> => {
     const { json } = await world.admin('POST', '/v1/api-keys', { name: 'pep', seats }, tenant)
     return { id: json.id, key: json.key }
   }
   await world.seat('pep', ['admin'], ['access:evaluate'])
+  // Of the tenant `acme`; holds `access:evaluate` in the admin space, and nothing else.
   const { key } = await newKey(['pep'])
-  const ask: Pep['ask'] = (path, body, headers = {}) => {
+  /** A question over one kept-alive connection, with the key. */
+  const ask = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
     const all = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers }
     return client.send('POST', path, all, typeof body === 'string' ? body : JSON.stringify(body))
   }
+  /** The decision and the reason. */
   const decide = async (body: unknown) => {
     const { status, json } = await ask('/access/v1/evaluation', body)
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)}`)
     return `${json.decision} ${json.context.reason}`
   }
-  return {
-    world,
-    port,
-    key,
-    ask,
-    decide,
-    newKey,
-    send: (method, path, headers, body) => client.send(method, path, headers, body),
-  }
+  return { world, port, key, ask, decide, newKey, send: client.send.bind(client) }
 }
 
 /** Records users of acme and the Seats of their sign-in, by their ids. */

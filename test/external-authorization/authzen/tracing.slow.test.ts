@@ -16,10 +16,9 @@ async function spanOf(t: Test, top: readonly string[]) {
   const headers = { traceparent: `00-${TRACE}-${SPAN}-01`, 'x-request-id': 'of-the-pep' }
   const answer = await pep.ask('/access/v1/evaluation', onRoute('seat:pep', 'GET', '/v1/me'), headers)
   t.match(answer, { status: 200, headers: { 'x-request-id': 'of-the-pep' } })
-  const named = () =>
-    receiver.spans.find(({ attributes }) => attributes['seatgate.request_id'] === 'of-the-pep')
-  await receiver.until(() => named() !== undefined)
-  const span = named()
+  const span = await receiver.spanWhere(
+    ({ attributes }) => attributes['seatgate.request_id'] === 'of-the-pep',
+  )
   t.match(span, { kind: SERVER, name: 'POST /access/v1/evaluation' })
   return span
 }

@@ -1,19 +1,14 @@
 /** A gateway that Envoy asks. */
 
 import type { Test } from 'tap'
-import { until } from '../../support/servers/wait.ts'
+import { until } from '../../support/until.ts'
 import type { World, WorldOptions } from '../../support/world.ts'
-import { type Asking, startAsking } from '../support.ts'
+import { startAsking } from '../support.ts'
 import { Envoy } from './envoy.ts'
 
-export interface EnvoySetting extends Asking {
-  readonly envoy: Envoy
-  /** Credential and space, which allow GET /v1/trainings/7. */
-  readonly headers: readonly (readonly [string, string])[]
-}
-
-export async function startEnvoy(t: Test, options: WorldOptions = {}): Promise<EnvoySetting> {
+export async function startEnvoy(t: Test, options: WorldOptions = {}) {
   const asking = await startAsking(t, options)
+  /** Credential and space, which allow GET /v1/trainings/7. */
   const headers = [['x-api-key', asking.key] as const, ['space', 'main'] as const]
   return { ...asking, envoy: new Envoy(t, asking.port), headers }
 }

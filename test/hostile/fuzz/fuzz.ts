@@ -3,7 +3,7 @@
  * upstream, the log, the responses and the oracle agree.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../support/until.ts'
 import { type TestGateway, type Exchange, send } from '../gateway.ts'
 import { strict } from '../leniency.ts'
 import { readRequests } from '../reading.ts'
@@ -18,6 +18,8 @@ export interface FuzzOptions {
   readonly from?: number
   /** Stops after the first batch with a fault. */
   readonly stopAtFault?: boolean
+  /** Milliseconds after which a response, or the end of a connection, is missing. */
+  readonly late?: number
 }
 
 export interface FuzzResult {
@@ -31,22 +33,22 @@ export interface FuzzResult {
   readonly faults: readonly string[]
 }
 
-const BATCH = 1000
+const BATCH = 250
 const CONCURRENCY = 128
 /** Milliseconds without a byte after which a client ends its side; then the connection has to end. */
-const PATIENCE = 150
-const VALID_PATIENCE = 10_000
-const END_PATIENCE = 10_000
+const PATIENCE = 100
+/** Milliseconds: only a fault makes a response, or the end of a connection, take this long. */
+const LATE = 60_000
 
 export async function fuzz(gateway: TestGateway, options: FuzzOptions): Promise<FuzzResult> {
-  const { cases, seed, from = 0, stopAtFault = false } = options
+  const { cases, seed, from = 0, stopAtFault = false, late = LATE } = options
   const totals = { cases: 0, valid: 0, requests: 0, forwarded: 0, refused: 0, faults: [] as string[] }
   let ledger = newLedger()
   for (let first = from; first < from + cases; first += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, from + cases - first) }, (_, i) =>
       makeCase(seed, first + i),
     )
-    ledger = await runBatch(gateway, batch, ledger, totals)
+    ledger = await runBatch(gateway, batch, { before: ledger, totals, late })
     if (stopAtFault && totals.faults.length > 0) break
   }
   return totals
@@ -74,14 +76,13 @@ const newLedger = (): Ledger => ({ allowed: new Map(), decided: [], answered: 0 
 async function runBatch(
   gateway: TestGateway,
   batch: readonly Case[],
-  before: Ledger,
-  totals: Totals,
+  { before, totals, late }: { before: Ledger; totals: Totals; late: number },
 ): Promise<Ledger> {
   const ledger = newLedger()
   const waiting = [...batch].toReversed()
   const work = async () => {
     for (let each = waiting.pop(); each !== undefined; each = waiting.pop())
-      await runCase(gateway, each, ledger, totals)
+      await runCase(gateway, each, { ledger, totals, late })
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
   const { forwarded, faults } = await checkUpstream(gateway, before, ledger)
@@ -90,11 +91,15 @@ async function runBatch(
   return ledger
 }
 
-async function runCase(gateway: TestGateway, each: Case, ledger: Ledger, totals: Totals): Promise<void> {
+async function runCase(
+  gateway: TestGateway,
+  each: Case,
+  { ledger, totals, late }: { ledger: Ledger; totals: Totals; late: number },
+): Promise<void> {
   const verdict = engine(each.bytes)
   for (const request of verdict.requests)
     if (request !== null) ledger.allowed.set(request.key, (ledger.allowed.get(request.key) ?? 0) + 1)
-  const exchange = await run(gateway, each, verdict)
+  const exchange = await run(gateway, each, verdict, late)
   ledger.answered += exchange.all.filter(({ status }) => status === 200).length
   totals.cases++
   totals.valid += Number(each.valid)
@@ -108,10 +113,10 @@ async function runCase(gateway: TestGateway, each: Case, ledger: Ledger, totals:
  * Waits for the expected responses, or for silence; then the client ends its side, and the gateway must end the
  * connection.
  */
-function run(gateway: TestGateway, each: Case, { heads, due }: Verdict): Promise<Exchange> {
-  const patience = each.valid ? VALID_PATIENCE : PATIENCE
+function run(gateway: TestGateway, each: Case, { heads, due }: Verdict, late: number): Promise<Exchange> {
+  const patience = each.valid ? late : PATIENCE
   const answers = each.valid ? due : Infinity
-  return send(gateway.world.port, each.packets, { answers, heads, patience, finishAfter: END_PATIENCE })
+  return send(gateway.world.port, each.packets, { answers, heads, patience, finishAfter: late })
 }
 
 /** The fault in the responses of one case. */
@@ -164,12 +169,12 @@ function take(allowed: Map<string, number>, key: string): boolean {
 }
 
 /** Waits until neither the gateway nor the upstream has a request in flight. */
-async function quiet({ world, upstream }: TestGateway): Promise<void> {
-  for (let i = 0; i < 500; i++) {
-    await sleep(20)
+function quiet({ world, upstream }: TestGateway): Promise<void> {
+  const isQuiet = async () => {
     const metrics = await (await fetch(`${world.ops}/metrics`)).text()
-    if (upstream.settled && /^seatgate_requests_in_flight 0$/m.test(metrics)) return
+    return upstream.settled && /^seatgate_requests_in_flight 0$/m.test(metrics)
   }
+  return until(isQuiet, 'the end of all requests', { pause: 20 })
 }
 
 function show({ packets }: Case, { text, end }: Exchange): string {

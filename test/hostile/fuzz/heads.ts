@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { Answer } from '../../support/client.ts'
-import { until } from '../../support/servers/wait.ts'
+import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
 
 /** @param runs number of requests */

@@ -22,7 +22,10 @@ const { startGateway } = await import('../gateway.ts')
 const { fuzz } = await import('./fuzz.ts')
 
 const ends: (() => unknown)[] = []
-const scope = { teardown: (end: () => unknown) => void ends.push(end) } as unknown as Test
+const scope = {
+  teardown: (end: () => unknown) => void ends.push(end),
+  beforeEach: () => {},
+} as unknown as Test
 const started = performance.now()
 try {
   const gateway = await startGateway(scope)
@@ -30,7 +33,7 @@ try {
     cases: Number(values.cases),
     seed: Number(values.seed),
     from: Number(values.from),
-    stopAtFault: values.weak !== undefined,
+    ...(values.weak === undefined ? {} : { stopAtFault: true, late: 5000 }),
   })
   for (const fault of faults.slice(0, 20)) console.log(fault)
   const seconds = Math.round((performance.now() - started) / 100) / 10

@@ -1,6 +1,5 @@
 /**
- * Breaks a gateway on purpose before it is loaded; the fuzzer has to find each fault. For fuzz.test.ts and run.ts
- * alone.
+ * Breaks a gateway on purpose before it is loaded; the fuzzer has to find each fault. For run.ts.
  */
 
 import { registerHooks } from 'node:module'

@@ -10,8 +10,9 @@ import type {
   ResponseReceiver,
   UpstreamRequest,
 } from '../../../src/http/client/upstream-request.ts'
-import { closedPort, eventually } from '../../proxy/support.ts'
+import { closedPort } from '../../proxy/support.ts'
 import { answer, frame, GOAWAY, HEADERS, RST_STREAM, serveFrames, SETTINGS } from '../../proxy/http2/raw.ts'
+import { until } from '../../support/until.ts'
 
 const ALICE = { tenant: 'acme', caller: 'alice' }
 const BOB = { tenant: 'acme', caller: 'bob' }
@@ -84,14 +85,14 @@ t.test('waiting requests are taken by caller in turn, and cancelled ones not at 
   const pool = new Http2Pool(settings(port))
   t.teardown(() => pool.destroy())
   const first = ask(pool)
-  await eventually(() => connections[0]?.count(HEADERS) === 1)
+  await until(() => connections[0]?.count(HEADERS) === 1, 'the request at the upstream')
   const waiting = [ask(pool), ask(pool), ask(pool, BOB)]
   const [second, third, bob] = waiting
   if (second === undefined || third === undefined || bob === undefined) throw new Error('three')
   const cancelled = ask(pool, BOB)
   t.equal(pool.cancel(cancelled), true)
   for (const [i, each] of [first, second, bob, third].entries()) {
-    await eventually(() => connections[0]?.count(HEADERS) === i + 1)
+    await until(() => connections[0]?.count(HEADERS) === i + 1, 'the next request at the upstream')
     connections[0]?.send(answer(i * 2 + 1))
     await each.over
     t.match(each, { status: 200, error: null })
@@ -111,14 +112,14 @@ t.test(
       return ask(pool, owner, { method: 'POST', body, length: Infinity })
     }
     const held = [upload(ALICE), upload(ALICE), upload(ALICE)]
-    await eventually(() => connections[0]?.count(HEADERS) === 3)
+    await until(() => connections[0]?.count(HEADERS) === 3, 'three requests at the upstream')
     t.equal(pool.uploadsFull, true)
     const bob = upload(BOB)
-    await eventually(() => bob.begun)
+    await until(() => bob.begun, 'the response to bob')
     const ended = held.filter(({ error }) => error !== null)
     t.match(ended, [{ error: { code: 'DISPLACED' } }])
     t.equal(ended.length, 1)
-    await eventually(() => connections[0]?.count(RST_STREAM) === 1)
+    await until(() => connections[0]?.count(RST_STREAM) === 1, 'the reset of the stream')
     t.equal(connections.length, 1)
   },
 )
@@ -138,7 +139,7 @@ t.test('an idle connection is closed in good order', async (t) => {
   const pool = new Http2Pool(settings(port, { keepAlive: 20 }))
   t.teardown(() => pool.destroy())
   await ask(pool).over
-  await eventually(() => connections[0]?.socket.readableEnded === true)
+  await until(() => connections[0]?.socket.readableEnded === true, 'the end of the connection')
   t.equal(connections[0]?.count(GOAWAY), 1)
   await ask(pool).over
   t.equal(connections.length, 2)
@@ -148,7 +149,7 @@ t.test('close waits for the requests in flight, destroy ends them', async (t) =>
   const { port, connections } = await serveFrames(t, () => {})
   const pool = new Http2Pool(settings(port))
   const first = ask(pool)
-  await eventually(() => connections[0]?.count(HEADERS) === 1)
+  await until(() => connections[0]?.count(HEADERS) === 1, 'the request at the upstream')
   const closed = pool.close()
   connections[0]?.send(answer(1))
   await first.over
@@ -156,7 +157,7 @@ t.test('close waits for the requests in flight, destroy ends them', async (t) =>
   t.match(first, { status: 200, error: null })
   const ended = new Http2Pool(settings(port))
   const second = ask(ended)
-  await eventually(() => connections[1]?.count(HEADERS) === 1)
+  await until(() => connections[1]?.count(HEADERS) === 1, 'the request on another connection')
   await ended.destroy()
   await second.over
   t.match(second.error, { code: 'CLIENT_CLOSED' })

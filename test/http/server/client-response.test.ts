@@ -3,15 +3,16 @@
 import t from 'tap'
 import { FieldLines } from '../../../src/http/wire/field-lines.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { get, Wire } from '../../proxy/support.ts'
+import { get } from '../../proxy/support.ts'
 import { firstExchange } from '../../support/listener.ts'
+import { RawClient } from '../../support/raw-client.ts'
 
 const EVIL = ['a\r\nX-Evil: b', 'a\r\n\r\nevil', 'a\n', '\r', 'a\0b', '\u0100', '\ud800', '\x7f']
 const fields = (...all: string[]) => ResponseFields.of(all)
 
 t.test('an unwritable header section is refused, and another response can follow', async (t) => {
   const { port, asked } = await firstExchange(t)
-  const wire = new Wire(port).send(get())
+  const wire = new RawClient(port).send(get())
   const { response } = await asked
   for (const status of [99, 1000, 200.5, NaN, Infinity, -200])
     t.throws(() => response.writeHead(status, fields()), { message: /status/ }, String(status))

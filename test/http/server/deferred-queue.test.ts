@@ -3,9 +3,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { DeferredQueue } from '../../../src/lib/deferred-queue.ts'
-import { eventually, Wire } from '../../proxy/support.ts'
-import { raw } from '../../support/client.ts'
+import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
 
 let isBusy = false
 const world = await startWorld(t, {
@@ -36,7 +36,7 @@ t.test('a few in each iteration of the event loop, in order', async (t) => {
 t.test('pipelined requests behind refused ones all get a response', async (t) => {
   const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
   const last = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
-  const text = await raw(world.port, refused.repeat(50) + last)
+  const text = await roundTrip(world.port, refused.repeat(50) + last)
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((each) => each[1])
   t.same(statuses, [...Array.from({ length: 50 }, () => '404'), '200'])
 })
@@ -44,11 +44,11 @@ t.test('pipelined requests behind refused ones all get a response', async (t) =>
 t.test('also if the refusal is for a busy upstream', async (t) => {
   isBusy = true
   const before = world.upstream.seen.length
-  const first = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
-  await eventually(() => world.upstream.seen.length > before)
+  const first = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await until(() => world.upstream.seen.length > before, 'the request at the upstream')
   const requests = 1000
   let over = false
-  const text = raw(
+  const text = roundTrip(
     world.port,
     `${'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(requests - 1)}GET /docs/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
   ).finally(() => {

@@ -6,7 +6,8 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import t, { type Test } from 'tap'
 import { readDirectly } from '../../../src/http/server/direct-reads.ts'
 import { Authority } from '../../proxy/authority.ts'
-import { eventually, portOf, standstill } from '../../proxy/support.ts'
+import { portOf, standstill } from '../../proxy/support.ts'
+import { until } from '../../support/until.ts'
 
 const { identity } = new Authority()
 const SENT = Buffer.alloc(4_000_000)
@@ -115,7 +116,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     socket.on('data', take)
     const direct = readDirectly(socket, take)
     client.write('one')
-    await eventually(() => received.length > 0)
+    await until(() => received.length > 0, 'the first bytes')
     client.end('two')
     await once(socket, 'end')
     t.same(received, ['direct one', 'usual two'])
@@ -131,7 +132,7 @@ for (const [name, pair] of Object.entries({ plain, 'over TLS': overTls } satisfi
     socket.on('data', take)
     const direct = readDirectly(socket, take)
     const progress = sendMuch(client)
-    await eventually(() => received > 0)
+    await until(() => received > 0, 'the first bytes')
     t.ok((await standstill(() => progress.sent)) < MUCH, 'it waits')
     t.ok(received <= 128 * 1024, `${received} bytes`)
     t.equal(socket.readableLength, 0)
@@ -153,9 +154,9 @@ t.test('plain sockets read into one buffer, and each chunk is a copy', async (t)
     readDirectly(socket, take)
   }
   one.client.write('first')
-  await eventually(() => chunks.length === 1)
+  await until(() => chunks.length === 1, 'the first chunk')
   other.client.write('second')
-  await eventually(() => chunks.length === 2)
+  await until(() => chunks.length === 2, 'the second chunk')
   t.same(chunks.map(String), ['first', 'second'])
   // Node.js makes a buffer of this length for the bytes of a read; a copy is a part of a pool.
   for (const chunk of chunks) t.ok(chunk.buffer.byteLength > chunk.length)

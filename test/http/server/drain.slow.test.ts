@@ -1,13 +1,14 @@
 /** Drain: requests in flight finish, and no new ones begin. */
 
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Client } from '../../support/client.ts'
-import { Wire } from '../../proxy/support.ts'
-import { startWorld, type World } from '../../support/world.ts'
-import { until } from '../../runtime/workers/support.ts'
+import { RawClient } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
+import { startWorld } from '../../support/world.ts'
+import { metric } from '../../runtime/workers/support.ts'
 
 async function refuses(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
@@ -20,53 +21,41 @@ async function refuses(port: number): Promise<boolean> {
 }
 
 t.test('requests in flight finish, with Connection: close; then the port is closed', async (t) => {
-  const world = await startWorld(t, {
-    answer: (_request, response) => void setTimeout(() => response.end('done'), 400),
-  })
+  const held: ServerResponse[] = []
+  const world = await startWorld(t, { answer: (_request, response) => void held.push(response) })
   const clients = Array.from({ length: 20 }, () => new Client(world.port))
   const answers = clients.map((client) => client.send('GET', '/docs/a'))
-  while (world.upstream.seen.length < 20) await sleep(10)
-  const closed = world.gateway.close(10_000)
+  await until(() => held.length === 20, 'the requests')
+  const closed = world.gateway.close(60_000)
   t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
   t.equal((await fetch(`${world.ops}/livez`)).status, 200)
   // The listener stops at once when no client connects.
-  await until(() => refuses(world.port))
-  for (const answer of await Promise.all(answers)) t.match(answer, { status: 200, body: 'done' })
+  await until(() => refuses(world.port), 'the end of the listener')
+  for (const response of held) response.end('done')
+  for (const answer of await Promise.all(answers))
+    t.match(answer, { status: 200, body: 'done', headers: { connection: 'close' } })
+  // The end does not wait for the connections.
   await closed
 })
-
-t.test(
-  'a response in flight has Connection: close, and the end does not wait for its connection',
-  async (t) => {
-    const world = await startWorld(t, {
-      answer: (_request, response) => void setTimeout(() => response.end('done'), 300),
-    })
-    const answer = world.client.send('GET', '/docs/a')
-    while (world.upstream.seen.length < 1) await sleep(10)
-    const closed = world.gateway.close(60_000)
-    t.match(await answer, { status: 200, headers: { connection: 'close' } })
-    await closed
-  },
-)
 
 t.test('unfinished requests are cut at the end of the drain', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
   const answer = world.client.send('GET', '/docs/a').catch((error: Error) => error)
-  while (world.upstream.seen.length < 1) await sleep(10)
+  await until(() => world.upstream.seen.length === 1, 'the request')
   await world.gateway.close(50)
   t.type(await answer, Error)
 })
 
 t.test('an idle connection may send one more request, whose response has Connection: close', async (t) => {
   const world = await startWorld(t)
-  const kept = Array.from({ length: 10 }, () => new Wire(world.port))
-  const ask = async (wire: Wire) => {
+  const kept = Array.from({ length: 10 }, () => new RawClient(world.port))
+  const ask = async (wire: RawClient) => {
     wire.received = ''
     return wire.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
   }
   for (const wire of kept) t.notMatch(await ask(wire), /connection: close/i)
   const closed = world.gateway.close(30_000)
-  await until(() => refuses(world.port))
+  await until(() => refuses(world.port), 'the end of the listener')
   for (const wire of kept.slice(1)) t.match(await ask(wire), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
   await Promise.all(kept.map(({ ended }) => ended))
   t.equal(kept[0]?.reset, false, 'a connection without a request is closed, not reset')
@@ -75,12 +64,15 @@ t.test('an idle connection may send one more request, whose response has Connect
 
 t.test('a connection with a partial request is not idle', async (t) => {
   const world = await startWorld(t)
-  const begun = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\n')
-  const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  const begun = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\n')
+  const kept = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
   await kept.until('true}')
   kept.send('GET /docs/b HTTP')
-  const silent = new Wire(world.port)
-  await until(async () => (await opening(world)) === 2)
+  const silent = new RawClient(world.port)
+  await until(
+    async () => (await metric(world, 'seatgate_connections{state="opening"}')) === 2,
+    'the connections that have sent no request',
+  )
   const closed = world.gateway.close(30_000)
   // Its grace period is over, and so is that of the connections with the same one.
   await silent.ended
@@ -94,27 +86,22 @@ t.test('a connection with a partial request is not idle', async (t) => {
 t.test('a response that is written but unread is not cut', async (t) => {
   const size = 8 * 1024 * 1024
   const world = await startWorld(t, { answer: (_request, response) => response.end(Buffer.alloc(size, 'a')) })
-  const wire = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  const wire = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
   await wire.until('aaa')
   wire.socket.pause()
   const closed = world.gateway.close(30_000)
-  await until(() => refuses(world.port))
+  await until(() => refuses(world.port), 'the end of the listener')
   wire.socket.resume()
   t.ok((await wire.ended).length > size)
   await closed
 })
 
-async function opening(world: World): Promise<number> {
-  const text = await (await fetch(`${world.ops}/metrics`)).text()
-  return Number(/^seatgate_connections\{state="opening"\} (\d+)$/m.exec(text)?.[1])
-}
-
 t.test('requests that are cut at the end are logged', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
   const wires = Array.from({ length: 5 }, () =>
-    new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'),
+    new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'),
   )
-  while (world.upstream.seen.length < 5) await sleep(10)
+  await until(() => world.upstream.seen.length === 5, 'the requests')
   await world.gateway.close(100)
   t.equal(world.log().filter(({ msg, path }) => msg === 'request' && path === '/docs/a').length, 5)
   for (const { socket } of wires) socket.destroy()

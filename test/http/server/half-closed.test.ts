@@ -5,10 +5,9 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { holdTime } from '../../proxy/held-time.ts'
-import { eventually } from '../../proxy/support.ts'
+import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { openListener } from '../../support/listener.ts'
-import { passingUntil } from './passing-time.ts'
+import { until } from '../../support/until.ts'
 import { acceptor, answer, certificate, openSecured, secure } from './tls-support.ts'
 
 const REQUEST = 'GET /a HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -25,7 +24,7 @@ async function held(t: Test, request = REQUEST) {
   const client = connect({ port: listener.address.port, host: '127.0.0.1', allowHalfOpen: true })
   client.on('error', () => {})
   client.end(request)
-  await eventually(() => exchanges.length === 1)
+  await until(() => exchanges.length === 1, 'the request')
   const [exchange] = exchanges
   if (exchange === undefined) throw new Error('no exchange')
   return { client, exchange, exchanges, listener }
@@ -54,14 +53,14 @@ t.test('a fast response is the only one', async (t) => {
 
 /** The end of the client has come. */
 function endNoticed({ request }: Exchange): Promise<void> {
-  return eventually(() => request.socket.readableEnded)
+  return until(() => request.socket.readableEnded, 'the FIN of the client')
 }
 
 t.test('a slow response comes after 100 Continue', async (t) => {
   const time = holdTime(t)
   const { client, exchange } = await held(t)
   const text = textOf(client)
-  await passingUntil(time, () => client.bytesRead > 0)
+  await untilStepped(time, () => client.bytesRead > 0)
   respond(exchange)
   t.match(await text, /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)+HTTP\/1\.1 200 OK\r\n[^]*\/a$/)
 })
@@ -83,7 +82,7 @@ t.test('each pipelined request gets its response', async (t) => {
   )
   const text = textOf(client)
   for (let i = 0; i < 3; i++) {
-    await eventually(() => exchanges.length > i)
+    await until(() => exchanges.length > i, 'the request')
     const exchange = exchanges[i]
     if (exchange !== undefined) respond(exchange)
   }
@@ -104,7 +103,7 @@ t.test('with a body that was sent to its end; not with one that was not', async 
   respond(whole.exchange)
   t.match(await text, /^HTTP\/1\.1 200 OK\r\n/)
   const cut = await held(t, `${post}abc`)
-  await eventually(() => cut.exchange.response.destroyed)
+  await until(() => cut.exchange.response.destroyed, 'the cut')
   t.equal(cut.exchange.response.writableFinished, false)
 })
 
@@ -119,9 +118,9 @@ t.test('one that has left cancels its request before the response', async (t) =>
   const time = holdTime(t)
   const { client, exchange, listener } = await held(t)
   client.destroy()
-  await passingUntil(time, () => exchange.response.destroyed)
+  await untilStepped(time, () => exchange.response.destroyed)
   t.equal(exchange.response.writableFinished, false)
-  await eventually(() => listener.connections.active === 0)
+  await until(() => listener.connections.active === 0, 'the end of the request')
 })
 
 t.test('and in a response that stands still', async (t) => {
@@ -131,7 +130,7 @@ t.test('and in a response that stands still', async (t) => {
   exchange.response.write('one')
   await once(client, 'data')
   client.destroy()
-  await passingUntil(time, () => exchange.response.destroyed)
+  await untilStepped(time, () => exchange.response.destroyed)
   t.equal(exchange.response.writableFinished, false)
 })
 
@@ -148,7 +147,7 @@ t.test('over TLS', async (t) => {
   t.match(await text, /^HTTP\/1\.1 200 OK\r\n[^]*\/a$/)
   const leaving = await secure(port)
   leaving.write(REQUEST.replace('/a', '/held'))
-  await eventually(() => listener.connections.active === 1)
+  await until(() => listener.connections.active === 1, 'the request')
   leaving.destroy()
-  await eventually(() => listener.connections.active === 0)
+  await until(() => listener.connections.active === 0, 'the end of the request')
 })

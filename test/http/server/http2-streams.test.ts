@@ -21,10 +21,9 @@ import {
   WINDOW_UPDATE,
   WITH_PRIORITY,
 } from '../../../src/http/wire/http2/frames.ts'
-import { holdTime } from '../../proxy/held-time.ts'
-import { eventually } from '../../proxy/support.ts'
+import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { type Fields, GET, POST, RawHttp2 } from '../../support/raw-http2.ts'
-import { passingUntil } from './passing-time.ts'
+import { until } from '../../support/until.ts'
 import { acceptor, answer, authority, certificate, openSecured } from './tls-support.ts'
 
 const a = certificate(['a.example'])
@@ -177,7 +176,7 @@ t.test('a body is given up before its response is read: the stream ends with the
   client.frame(WINDOW_UPDATE, 0, 1, ROOM)
   t.equal(await client.reset(1), NO_ERROR)
   t.equal(String((await client.next(({ type }) => type === DATA)).payload), 'ok')
-  await eventually(() => listener.connections.idle === 1)
+  await until(() => listener.connections.idle === 1, 'the idle connection')
 })
 
 t.test('a refusal that waits for a window is whole before its stream is reset', async (t) => {
@@ -192,7 +191,7 @@ t.test('a refusal that waits for a window is whole before its stream is reset', 
   const body = await client.next((each) => each.type === DATA)
   t.match(JSON.parse(String(body.payload)), { status: 400 })
   t.equal(body.flags & END_STREAM, END_STREAM)
-  await eventually(() => listener.connections.idle === 1)
+  await until(() => listener.connections.idle === 1, 'the idle connection')
 })
 
 t.test('refusals that are never read end in the time of stalled responses', async (t) => {
@@ -202,7 +201,7 @@ t.test('refusals that are never read end in the time of stalled responses', asyn
   client.frame(SETTINGS, 0, 0, ZERO_WINDOW)
   for (let i = 0; i < 128; i++) client.headers(2 * i + 1, [...GET, ['x-a', '1\n']])
   t.equal(await client.status(255), 400)
-  await passingUntil(time, () => listener.connections.idle === 1)
+  await untilStepped(time, () => listener.connections.idle === 1)
   await client.reset(255)
   client.headers(301).frame(WINDOW_UPDATE, 0, 301, ROOM)
   t.equal(await client.status(301), 200)
@@ -222,11 +221,11 @@ t.test('an idle connection whose PING came in two parts is idle, not late', asyn
   await client.settled()
   const read = sockets[0]?.bytesRead ?? 0
   client.send(Buffer.from('000008060000000000', 'hex'))
-  await eventually(() => (sockets[0]?.bytesRead ?? 0) > read)
+  await until(() => (sockets[0]?.bytesRead ?? 0) > read, 'more bytes')
   const from = client.received.length
   client.send(Buffer.alloc(8))
   await client.next(({ type }) => type === PING, from)
-  await passingUntil(time, () => client.ended)
+  await untilStepped(time, () => client.ended)
   const { payload } = await client.next(({ type }) => type === GOAWAY)
   t.equal(payload.readUInt32BE(4), NO_ERROR)
 })
@@ -254,7 +253,7 @@ t.test('responses that wait for windows are counted, though nothing more is rece
   }
   t.ok(listener.memory >= 200_000, String(listener.memory))
   client.socket.destroy()
-  await eventually(() => listener.memory === 0)
+  await until(() => listener.memory === 0, 'the release of the memory')
 })
 
 t.test('the limit of a header section holds for HTTP/2', async (t) => {

@@ -3,10 +3,10 @@
 import t from 'tap'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { Wire } from '../../proxy/support.ts'
 import { collect } from '../../support/garbage.ts'
 import { openListener } from '../../support/listener.ts'
-import { until } from '../../support/servers/wait.ts'
+import { until } from '../../support/until.ts'
+import { RawClient } from '../../support/raw-client.ts'
 
 t.test('the header sections of its requests are released', async (t) => {
   const sections: WeakRef<object>[] = []
@@ -17,7 +17,7 @@ t.test('the header sections of its requests are released', async (t) => {
     return new Exchange(request, response, 'id', 0)
   })
   t.teardown(() => listener.close(0))
-  const wire = new Wire(listener.address.port)
+  const wire = new RawClient(listener.address.port)
   t.teardown(() => wire.socket.destroy())
   for (let i = 1; i <= 3; i++) {
     wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')
@@ -30,7 +30,7 @@ t.test('the header sections of its requests are released', async (t) => {
   await until(
     () => retained() === 0,
     () => `${retained()} header sections are retained`,
-    100,
+    { pause: 100 },
   )
   t.equal(wire.socket.destroyed, false)
   wire.send('GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n\r\n')

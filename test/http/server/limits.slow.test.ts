@@ -2,7 +2,9 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { roundTrip, Wire } from '../../proxy/support.ts'
+import { type HeldTime, holdTime, untilStepped } from '../../support/held-time.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
 import { startWorld, type World } from '../../support/world.ts'
 
 const get = (target: string, ...fields: string[]) =>
@@ -11,11 +13,11 @@ const statusOf = async (world: World, request: string) => (await roundTrip(world
 const fields = (count: number) => Array.from({ length: count }, () => 'X-A: a')
 
 /** The response to a request whose rest never arrives. */
-async function late(world: World, request: string): Promise<string> {
-  const wire = new Wire(world.port).send(request)
-  const answer = await wire.until('"code":"request_timeout"')
-  wire.socket.destroy()
-  return answer
+async function late(world: World, request: string, time: HeldTime): Promise<string> {
+  const client = new RawClient(world.port).send(request)
+  await untilStepped(time, () => client.received.includes('"code":"request_timeout"'))
+  client.close()
+  return client.received
 }
 
 async function limit(world: World, limits: string): Promise<void> {
@@ -24,8 +26,10 @@ async function limit(world: World, limits: string): Promise<void> {
   await world.reload()
 }
 
+/** Of all tests that don't stall the upstream. Its first limits are the defaults. */
+const world = await startWorld(t)
+
 t.test('fields, bytes and targets', async (t) => {
-  const world = await startWorld(t)
   t.equal(await statusOf(world, get('/docs/a', ...fields(197))), '200')
   t.equal(await statusOf(world, get('/docs/a', ...fields(199))), '431')
   await limit(world, 'header_fields: 20, header_bytes: 2KiB, target_bytes: 1KiB')
@@ -49,33 +53,40 @@ t.test('fields, bytes and targets', async (t) => {
 })
 
 t.test('a connection without any bytes, or without the end of a header section', async (t) => {
-  const world = await startWorld(t, { top: ['limits: { header_timeout: 1s }'] })
-  const silent = new Wire(world.port)
-  const kept = new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  await limit(world, 'header_timeout: 1s')
+  const time = holdTime(t)
+  const silent = new RawClient(world.port)
+  const kept = new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
   await kept.until('true}')
   kept.received = ''
   kept.send('GET /docs/a HTTP/1.1\r\n')
-  for (const wire of [silent, kept])
-    t.match(await wire.ended, /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
+  for (const client of [silent, kept]) {
+    await untilStepped(time, () => client.finished)
+    t.match(client.received, /^HTTP\/1\.1 408 [\s\S]*"code":"request_timeout"/)
+  }
 })
 
 t.test('the idle timeout, also of existing connections', async (t) => {
-  const world = await startWorld(t)
-  const wire = new Wire(world.port)
+  await limit(world, '')
+  const time = holdTime(t)
+  const client = new RawClient(world.port)
   const ask = async () => {
-    wire.received = ''
-    return wire.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
+    client.received = ''
+    return client.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
   }
   t.match(await ask(), /\r\nKeep-Alive: timeout=75\r\n/)
   for (const seconds of [30, 1]) {
     await limit(world, `idle_timeout: ${seconds}s`)
     t.match(await ask(), `\r\nKeep-Alive: timeout=${seconds}\r\n`)
   }
-  t.equal(await wire.ended, wire.received, 'closed without a response')
+  const { received } = client
+  await untilStepped(time, () => client.finished)
+  t.equal(client.received, received, 'closed without a response')
 })
 
 t.test("bodies: the default of routes and of the gateway's own endpoints", async (t) => {
-  const world = await startWorld(t, { routes: ['POST /open: public'] })
+  await limit(world, '')
+  const time = holdTime(t)
   const post = (length: number) =>
     `POST /open HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`
   t.match(
@@ -85,7 +96,7 @@ t.test("bodies: the default of routes and of the gateway's own endpoints", async
   await limit(world, 'max_body: 16B, body_timeout: 300ms')
   t.match(await roundTrip(world.port, `${post(17)}${'a'.repeat(17)}`), /^HTTP\/1\.1 413/)
   t.equal(await statusOf(world, `${post(16)}${'a'.repeat(16)}`), '200')
-  t.match(await late(world, `${post(16)}aaa`), /^HTTP\/1\.1 408/)
+  t.match(await late(world, `${post(16)}aaa`, time), /^HTTP\/1\.1 408/)
   const seat = [
     'POST /v1/seats HTTP/1.1',
     'Host: a',
@@ -96,16 +107,16 @@ t.test("bodies: the default of routes and of the gateway's own endpoints", async
     '',
     '{',
   ].join('\r\n')
-  t.match(await late(world, seat), /^HTTP\/1\.1 408/)
+  t.match(await late(world, seat, time), /^HTTP\/1\.1 408/)
   await limit(world, 'max_body: unlimited')
   t.equal(await statusOf(world, `${post(11 * 1024 * 1024)}${'a'.repeat(11 * 1024 * 1024)}`), '200')
 })
 
 t.test('connections', async (t) => {
   const world = await startWorld(t, { answer: () => {} })
-  const held = () => new Wire(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
+  const held = () => new RawClient(world.port).send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n')
   const first = [held(), held(), held()]
-  while (world.upstream.seen.length < 3) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => world.upstream.seen.length === 3, 'the requests')
   await limit(world, 'connections: 2')
   t.match(await held().ended, /^HTTP\/1\.1 503/)
   t.ok(
@@ -114,6 +125,6 @@ t.test('connections', async (t) => {
   )
   await limit(world, 'connections: 4')
   held()
-  while (world.upstream.seen.length < 4) await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => world.upstream.seen.length === 4, 'the fourth request')
   t.match(await held().ended, /^HTTP\/1\.1 503/)
 })

@@ -1,10 +1,11 @@
 /** The PROXY protocol: the address from a trusted balancer is used; any deviation closes the connection. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { parseProxyHeader } from '../../../src/http/server/proxy-protocol.ts'
-import { Wire } from '../../proxy/support.ts'
-import { startWorld } from '../../support/world.ts'
+import { holdTime, untilStepped } from '../../support/held-time.ts'
+import { RawClient } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
+import { startWorld, type World } from '../../support/world.ts'
 import { metric } from '../../runtime/workers/support.ts'
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
@@ -73,6 +74,13 @@ const BAD: [string, string][] = [
   ['v2, an extension without a length', v2(0x21, 0x11, `${V4}\x01`)],
 ]
 
+const OPENING = 'seatgate_connections{state="opening"}'
+const TRUSTING = ['trusted_proxies: [127.0.0.0/8]', 'proxy_protocol: true']
+const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'
+
+/** Of all tests that need no other configuration. */
+const world = await startWorld(t, { top: TRUSTING })
+
 t.test('each form, in one piece and byte by byte', async (t) => {
   for (const [name, text, address] of GOOD) {
     const whole = Buffer.from(`${text}GET`, 'latin1')
@@ -91,48 +99,56 @@ t.test('each malformed form', async (t) => {
   for (const [name, text] of BAD) t.type(parseProxyHeader(Buffer.from(text, 'latin1')), 'string', name)
 })
 
-const TRUSTING = ['trusted_proxies: [127.0.0.0/8]', 'proxy_protocol: true']
-const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n'
-
-for (const workers of [1, 2]) {
-  t.test(`over sockets, ${workers} processes: the client is the one that the balancer reports`, async (t) => {
-    const world = await startWorld(t, { top: [...TRUSTING, `workers: ${workers}`] })
-    for (const [name, header, address] of GOOD) {
-      const expected = address ?? '127.0.0.1'
-      const wire = new Wire(world.port).send(`${header}${GET}`)
-      t.match(await wire.until('true}'), /^HTTP\/1\.1 200/, name)
-      wire.received = ''
-      t.match(await wire.send(GET).until('true}'), /^HTTP\/1\.1 200/, `${name}: the next request`)
-      wire.socket.destroy()
-      // The balancer itself is trusted, and continued; its client is not.
-      const chain = address === null ? `203.0.113.9, ${expected}` : expected
-      for (const { headers } of world.upstream.seen.splice(0))
-        t.equal(headers['x-forwarded-for'], chain, name)
-      if (workers === 1) t.equal(world.log().findLast(({ msg }) => msg === 'request')?.['client'], expected)
-    }
-  })
+async function reported(
+  t: Test,
+  { port, upstream }: World,
+  [name, header, address]: (typeof GOOD)[number],
+): Promise<void> {
+  const client = new RawClient(port).send(`${header}${GET}`)
+  t.match(await client.until('true}'), /^HTTP\/1\.1 200/, name)
+  client.received = ''
+  t.match(await client.send(GET).until('true}'), /^HTTP\/1\.1 200/, `${name}: the next request`)
+  client.close()
+  // The balancer itself is trusted, and continued; its client is not.
+  const chain = address === null ? '203.0.113.9, 127.0.0.1' : address
+  for (const { headers } of upstream.seen.splice(0)) t.equal(headers['x-forwarded-for'], chain, name)
 }
 
+t.test('over sockets: the client is the one that the balancer reports', async (t) => {
+  for (const form of GOOD) await reported(t, world, form)
+  const clients = () => world.log().flatMap(({ msg, client }) => (msg === 'request' ? [client] : []))
+  await until(() => clients().length === 2 * GOOD.length, 'the lines of the log')
+  t.same(
+    clients(),
+    GOOD.flatMap(([, , address]) => [address ?? '127.0.0.1', address ?? '127.0.0.1']),
+  )
+})
+
+t.test('the same with several processes', async (t) => {
+  const several = await startWorld(t, { top: [...TRUSTING, 'workers: 2'] })
+  for (const form of GOOD.filter(([name]) => /IPv4$|UNKNOWN$|LOCAL$/.test(name)))
+    await reported(t, several, form)
+})
+
 t.test('in pieces, and followed by a request with a body', async (t) => {
-  const world = await startWorld(t, { top: TRUSTING })
   const text = `${v2(0x21, 0x11, V4)}POST /open HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello`
   for (const size of [1, 7, 27, 28, 29, 60]) {
-    const wire = new Wire(world.port)
-    wire.socket.setNoDelay(true)
-    for (let at = 0; at < text.length; at += size) {
-      wire.send(text.slice(at, at + size))
-      await sleep(1)
-    }
-    t.match(await wire.ended, /^HTTP\/1\.1 200/)
+    const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+      text.slice(i * size, (i + 1) * size),
+    )
+    const client = await new RawClient(world.port).sendEach(pieces)
+    t.match(await client.ended, /^HTTP\/1\.1 200/)
   }
-  t.same(new Set(world.upstream.seen.map(({ body }) => body)), new Set(['hello']))
-  t.equal(world.upstream.seen.length, 6)
+  t.same(
+    world.upstream.seen.splice(0).map(({ body }) => body),
+    Array.from({ length: 6 }, () => 'hello'),
+  )
 })
 
 t.test('anything else is closed without a response, counted, and logged at a bounded rate', async (t) => {
-  const world = await startWorld(t, { top: TRUSTING })
-  for (const [name, text] of BAD) t.equal(await new Wire(world.port).send(text).ended, '', name)
-  const early = new Wire(world.port)
+  holdTime(t)
+  for (const [name, text] of BAD) t.equal(await new RawClient(world.port).send(text).ended, '', name)
+  const early = new RawClient(world.port)
   early.socket.end('PROXY TCP4')
   t.equal(await early.ended, '', 'ended in the middle of it')
   const series = 'seatgate_connections_refused_total{reason="proxy_protocol"}'
@@ -142,28 +158,29 @@ t.test('anything else is closed without a response, counted, and logged at a bou
     { level: 'warn', peer: '127.0.0.1', reason: 'the connection does not begin with a PROXY header' },
   ])
   t.equal(world.upstream.seen.length, 0)
-  t.equal(await metric(world, 'seatgate_connections{state="opening"}'), 0)
+  t.equal(await metric(world, OPENING), 0)
 })
 
 t.test('the header of an untrusted peer is refused', async (t) => {
   const world = await startWorld(t, { top: ['trusted_proxies: [10.0.0.0/8]', 'proxy_protocol: true'] })
   for (const [name, header] of GOOD)
-    t.equal(await new Wire(world.port).send(`${header}${GET}`).ended, '', name)
+    t.equal(await new RawClient(world.port).send(`${header}${GET}`).ended, '', name)
   t.equal(world.upstream.seen.length, 0)
 })
 
 t.test('a late header closes the connection', async (t) => {
-  const world = await startWorld(t, { top: [...TRUSTING, 'limits: { header_timeout: 1s }'] })
-  const wires = [new Wire(world.port), new Wire(world.port).send('PROXY TCP4 192.0.2.7')]
-  t.same(await Promise.all(wires.map(({ ended }) => ended)), ['', ''])
-  const after = new Wire(world.port).send(`${GOOD[0]?.[1]}GET /docs/a HTTP/1.1\r\n`)
-  t.match(await after.ended, /^HTTP\/1\.1 408/, 'bytes after it close the connection too')
+  const time = holdTime(t)
+  const silent = [new RawClient(world.port), new RawClient(world.port).send('PROXY TCP4 192.0.2.7')]
+  const after = new RawClient(world.port).send(`${GOOD[0]?.[1]}GET /docs/a HTTP/1.1\r\n`)
+  await until(() => metric(world, OPENING).then((count) => count === 3), 'the connections')
+  await untilStepped(time, () => [...silent, after].every(({ socket }) => socket.closed))
+  for (const { received } of silent) t.equal(received, '')
+  t.match(after.received, /^HTTP\/1\.1 408/, 'bytes after it close the connection too')
 })
 
 t.test('shutdown does not wait for a silent connection', async (t) => {
-  const world = await startWorld(t, { top: TRUSTING })
-  const silent = new Wire(world.port)
-  const kept = new Wire(world.port).send(`${GOOD[0]?.[1]}${GET}`)
+  const silent = new RawClient(world.port)
+  const kept = new RawClient(world.port).send(`${GOOD[0]?.[1]}${GET}`)
   await kept.until('true}')
   await world.gateway.close(30_000)
   for (const wire of [silent, kept]) t.notMatch(await wire.ended, 'HTTP/1.1 408')

@@ -6,8 +6,9 @@ import { Exchange } from '../../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../../src/http/server/client-response.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { eventually, Wire } from '../../proxy/support.ts'
 import { openListener } from '../../support/listener.ts'
+import { RawClient } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
 
 /** Echoes targets, at once or on demand. */
 async function echo(t: Test) {
@@ -25,12 +26,12 @@ async function echo(t: Test) {
   })
   t.teardown(() => listener.close(0))
   const next = async () => {
-    await eventually(() => waiting.length > 0)
+    await until(() => waiting.length > 0, 'the request')
     waiting.shift()?.()
   }
   /** The listener has read so many bytes. */
-  const read = (bytes: number) => eventually(() => sockets[0]?.bytesRead === bytes)
-  return { wire: new Wire(listener.address.port), next, read }
+  const read = (bytes: number) => until(() => sockets[0]?.bytesRead === bytes, 'the bytes')
+  return { wire: new RawClient(listener.address.port), next, read }
 }
 
 const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: a\r\n\r\n`
@@ -90,7 +91,7 @@ t.test('a client that ends its side after a request gets the response', async (t
     return new Exchange(request, response, 'id', 0)
   })
   t.teardown(() => listener.close(0))
-  const wire = new Wire(listener.address.port)
+  const wire = new RawClient(listener.address.port)
   wire.socket.end(get('/1'))
   t.match(await wire.ended, /^HTTP\/1\.1 200 OK[\s\S]*ok$/)
 })

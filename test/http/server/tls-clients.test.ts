@@ -9,10 +9,9 @@ import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { TlsAcceptor } from '../../../src/http/server/tls-acceptor.ts'
 import { Authority } from '../../proxy/authority.ts'
-import { holdTime } from '../../proxy/held-time.ts'
-import { eventually } from '../../proxy/support.ts'
-import { passingUntil } from './passing-time.ts'
+import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { acceptor, ask, authority, certificate, openSecured, SECRETS, secure } from './tls-support.ts'
+import { until } from '../../support/until.ts'
 
 const a = certificate(['a.example'])
 const clients = new Authority('Clients')
@@ -107,7 +106,7 @@ for (const clientAuth of ['request', 'require'] as const)
       ] as const) {
         const before = failed.length
         t.notMatch(await ask(port, { maxVersion, ...identity }), /^HTTP/)
-        await eventually(() => failed.length > before)
+        await until(() => failed.length > before, 'the failed handshake')
         t.match(failed.at(-1), { reason: 'client_certificate', detail, peer: '127.0.0.1' })
         t.equal(failed.length, before + 1, 'one report')
       }
@@ -145,7 +144,7 @@ t.test('limits count all listeners together', async (t) => {
   const [, plain] = listener.addresses
   const silent = [connectTcp(port, '127.0.0.1'), connectTcp(plain?.port ?? 0, '127.0.0.1')]
   for (const socket of silent) socket.on('error', () => {})
-  await eventually(() => listener.connections.opening === 2)
+  await until(() => listener.connections.opening === 2, 'the connections')
   t.match(await ask(port), /^HTTP\/1\.1 200 /, 'an opening one gives way')
   for (const socket of silent) socket.destroy()
 })
@@ -157,7 +156,7 @@ t.test('a handshake that does not end', async (t) => {
   socket.on('error', () => {})
   socket.write(Buffer.from('160301020001', 'hex'))
   socket.resume()
-  await passingUntil(time, () => socket.destroyed)
+  await untilStepped(time, () => socket.destroyed)
   t.match(failed, [{ reason: 'timeout' }])
   t.equal(listener.connections.opening, 0)
 })
@@ -169,8 +168,8 @@ t.test('after the handshake a header section has its time', async (t) => {
   let answered = ''
   socket.on('data', (chunk) => (answered += String(chunk)))
   await new Promise((resolve) => socket.write('GET / HTTP/1.1\r\nHo', resolve))
-  await eventually(() => completed.length === 1)
-  await passingUntil(time, () => answered !== '')
+  await until(() => completed.length === 1, 'the handshake')
+  await untilStepped(time, () => answered !== '')
   t.match(answered, /^HTTP\/1\.1 408 /)
   socket.destroy()
 })
@@ -181,7 +180,7 @@ t.test('a malformed request is refused, and the rest of it discarded', async (t)
     await ask(port, {}, `GET / HTTP/1.1\r\nHost : a\r\n\r\n${'a'.repeat(1_000_000)}`),
     /^HTTP\/1\.1 400 /,
   )
-  await eventually(() => listener.connections.lingering === 0)
+  await until(() => listener.connections.lingering === 0, 'the end of the lingering connections')
 })
 
 t.test('garbage inside TLS, resets and renegotiation do no harm', async (t) => {
@@ -201,7 +200,10 @@ t.test('garbage inside TLS, resets and renegotiation do no harm', async (t) => {
   socket.renegotiate({}, () => {})
   t.match(String(await refused.catch((error: Error) => error)), /no renegotiation/)
   socket.destroy()
-  await eventually(() => Object.values(listener.connections).every((count) => count === 0))
+  await until(
+    () => Object.values(listener.connections).every((count) => count === 0),
+    'the end of all connections',
+  )
   t.match(await ask(port), /^HTTP\/1\.1 200 /)
 })
 

@@ -7,7 +7,6 @@ import type { Limits, ListenerTls, ServerCertificate } from '../../../src/config
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../../src/http/server/client-request.ts'
 import type { HandshakeFault } from '../../../src/http/server/handshake-faults.ts'
-import type { RequestListener } from '../../../src/http/server/listener-options.ts'
 import { TlsAcceptor } from '../../../src/http/server/tls-acceptor.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { Authority, type Identity } from '../../proxy/authority.ts'
@@ -29,13 +28,6 @@ export function acceptor(
   return new TlsAcceptor({ tls: settings, http2, secrets: SECRETS })
 }
 
-export interface Secured {
-  readonly listener: RequestListener
-  readonly port: number
-  readonly failed: (HandshakeFault & { peer: string | undefined; listener: string })[]
-  readonly completed: { version: string; resumed: boolean }[]
-}
-
 export async function openSecured(
   t: Test,
   tls: TlsAcceptor | (TlsAcceptor | null)[],
@@ -44,9 +36,9 @@ export async function openSecured(
     handle = answer,
     ...parts
   }: ListenerParts & { limits?: Partial<Limits>; handle?: typeof answer } = {},
-): Promise<Secured> {
-  const failed: Secured['failed'][number][] = []
-  const completed: Secured['completed'][number][] = []
+) {
+  const failed: (HandshakeFault & { peer: string | undefined; listener: string })[] = []
+  const completed: { version: string; resumed: boolean }[] = []
   const doors = [tls].flat()
   const listener = await openListener(handle, limits, {
     ...parts,

@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import t from 'tap'
-import { eventually } from '../../proxy/support.ts'
 import { acceptor, ask, certificate, openSecured, secure } from './tls-support.ts'
+import { until } from '../../support/until.ts'
 
 const a = certificate(['a.example'])
 const wildcard = certificate(['*.wild.example', 'wild.example'])
@@ -79,14 +79,14 @@ t.test('plain HTTP, garbage and probes', async (t) => {
     socket.resume()
     await once(socket, 'close')
   }
-  await eventually(() => failed.length === 3)
+  await until(() => failed.length === 3, 'three failed handshakes')
   t.equal(failed[0]?.reason, 'not_tls')
   const probe = connectTcp(port, '127.0.0.1')
   await once(probe, 'connect')
   probe.destroy()
-  await eventually(() => failed.length === 4)
+  await until(() => failed.length === 4, 'four failed handshakes')
   t.equal(failed[3]?.reason, 'closed')
-  await eventually(() => listener.connections.opening === 0)
+  await until(() => listener.connections.opening === 0, 'the end of the handshakes')
 })
 
 t.test('a large body, a large response, and many requests of one connection', async (t) => {
@@ -98,7 +98,7 @@ t.test('a large body, a large response, and many requests of one connection', as
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString('latin1')))
   for (let i = 0; i < 20; i++) socket.write(`GET /${i} HTTP/1.1\r\nHost: a\r\n\r\n`)
-  await eventually(() => text.endsWith('/19'))
+  await until(() => text.endsWith('/19'), 'the last response')
   t.equal(text.match(/HTTP\/1\.1 200/g)?.length, 20)
   socket.destroy()
 })

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
 import { openApiDocument } from '../../../src/pipeline/openapi/document.ts'
-import { eventually } from '../../proxy/support.ts'
 import { startSignIn } from '../../sign-in/world.ts'
+import { until } from '../../support/until.ts'
 
 const PATH = '/v1/openapi.json'
 
@@ -21,7 +21,7 @@ t.test('without a valid credential it is refused', async (t) => {
   t.equal(await codeOf({ 'x-api-key': key, space: 'a:b' }), 'request_malformed')
   t.equal(await codeOf({ 'x-api-key': key }, 'POST'), 'method_not_allowed')
   const statuses = () => world.log().flatMap(({ msg, status }) => (msg === 'request' ? [status] : []))
-  await eventually(() => statuses().length === 5)
+  await until(() => statuses().length === 5, 'the lines of the log')
   t.notOk(statuses().includes(200))
 })
 

@@ -2,10 +2,12 @@
 
 import { once } from 'node:events'
 import t from 'tap'
-import { holdTime } from '../held-time.ts'
-import { codeOf, eventually, get, roundTrip, standstill, Wire } from '../support.ts'
+import { holdTime } from '../../support/held-time.ts'
+import { codeOf, get, standstill } from '../support.ts'
 import { answer, data, DATA, frame, headers, HEADERS, serveFrames, SETTINGS, WINDOW_UPDATE } from './raw.ts'
 import { front2, serve2 } from './support.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
+import { until } from '../../support/until.ts'
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
 
@@ -22,7 +24,7 @@ t.test('a client that does not read stalls its own stream only', async (t) => {
     more()
   })
   const { port: gatewayPort } = await front2(t, port)
-  const slow = new Wire(gatewayPort).send(ask('/large'))
+  const slow = new RawClient(gatewayPort).send(ask('/large'))
   await once(slow.socket, 'data')
   slow.socket.pause()
   let before = -1
@@ -52,12 +54,12 @@ t.test('a client that is slower than body_timeout ends, and its stream', async (
     })
   })
   const { port: gatewayPort } = await front2(t, port, { bodyTimeout: 100 })
-  const slow = new Wire(gatewayPort).send(ask('/'))
+  const slow = new RawClient(gatewayPort).send(ask('/'))
   await once(slow.socket, 'data')
   slow.socket.pause()
   await standstill(() => sent)
   time.pass(101)
-  await eventually(() => code !== -1)
+  await until(() => code !== -1, 'the reset of the stream')
   t.equal(code, 8)
   t.equal(sessions[0]?.destroyed, false)
 })
@@ -67,7 +69,7 @@ t.test('an upstream that stops inside its body', async (t) => {
     connection.send(headers(stream, [':status', '200']), data(stream, 'a')),
   )
   const { port: gatewayPort, exchanges } = await front2(t, port, { bodyTimeout: 50 })
-  const [first, second] = [new Wire(gatewayPort).send(get()), new Wire(gatewayPort).send(get())]
+  const [first, second] = [new RawClient(gatewayPort).send(get()), new RawClient(gatewayPort).send(get())]
   t.notMatch(await first.ended, /\r\n0\r\n/)
   t.notMatch(await second.ended, /\r\n0\r\n/)
   for (const exchange of exchanges) t.equal(exchange.refusal?.code, 'upstream_timeout')
@@ -84,7 +86,7 @@ t.test(
     const { port, connections } = await serveFrames(t, () => {}, settings)
     const { port: gatewayPort } = await front2(t, port, { config: { responseTimeout: 100 } })
     const body = 'x'.repeat(100_000)
-    const wire = new Wire(gatewayPort).send(
+    const wire = new RawClient(gatewayPort).send(
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     )
     const frames = () => connections[0]?.frames ?? []
@@ -92,7 +94,7 @@ t.test(
       frames()
         .filter(({ type }) => type === DATA)
         .reduce((sum, { payload }) => sum + payload.length, 0)
-    await eventually(() => taken() > 0)
+    await until(() => taken() > 0, 'bytes at the client')
     t.equal(await standstill(taken), 10)
     time.pass(200)
     t.equal(codeOf(await wire.ended), 'upstream_timeout')
@@ -111,7 +113,7 @@ t.test('more than the window of the stream: that stream ends', async (t) => {
   })
   let held = () => {}
   const { port: gatewayPort, exchanges } = await front2(t, port)
-  const wire = new Wire(gatewayPort).send(get())
+  const wire = new RawClient(gatewayPort).send(get())
   await wire.until('\r\n\r\n')
   wire.socket.pause()
   // What the client does not read fills its socket first, so that the window is not returned.
@@ -130,7 +132,7 @@ t.test('the window of the connection is returned whatever single streams do', as
     connection.send(headers(stream, [':status', '200']), data(stream, Buffer.alloc(16_384)))
   })
   const { port: gatewayPort } = await front2(t, port)
-  const wires = Array.from({ length: 10 }, () => new Wire(gatewayPort).send(get()))
+  const wires = Array.from({ length: 10 }, () => new RawClient(gatewayPort).send(get()))
   await Promise.all(wires.map((wire) => wire.until('\r\n\r\n')))
   t.equal(connections.length, 1)
   const updates = connections[0]?.frames.filter(({ type, stream }) => type === WINDOW_UPDATE && stream === 0)

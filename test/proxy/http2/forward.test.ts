@@ -3,8 +3,9 @@
 import { once } from 'node:events'
 import t from 'tap'
 import { Authority } from '../authority.ts'
-import { fieldsOf, get, roundTrip, valuesOf, Wire } from '../support.ts'
+import { fieldsOf, get, valuesOf } from '../support.ts'
 import { front2, serve2, serveTls2, tlsTarget } from './support.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
 
 t.test('the request arrives as it was decided', async (t) => {
   let seen: readonly string[] = []
@@ -186,7 +187,7 @@ t.test('a client that leaves cancels its stream, not the connection', async (t) 
   const [session] = sessions
   if (session === undefined) throw new Error('no session')
   const held = once(session, 'held')
-  const wire = new Wire(gatewayPort).send('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n')
+  const wire = new RawClient(gatewayPort).send('GET /hold HTTP/1.1\r\nHost: a\r\n\r\n')
   const [stream] = await held
   wire.socket.destroy()
   await once(stream, 'close')

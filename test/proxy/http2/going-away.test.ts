@@ -2,9 +2,10 @@
 
 import { once } from 'node:events'
 import t from 'tap'
-import { codeOf, get, roundTrip, Wire } from '../support.ts'
+import { codeOf, get } from '../support.ts'
 import { answer, data, END_STREAM, frame, goAway, headers, number, RST_STREAM, serveFrames } from './raw.ts'
 import { front2, serve2 } from './support.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
 
 const REFUSED_STREAM = 7
 const refuse = (stream: number) => frame(RST_STREAM, 0, stream, number(REFUSED_STREAM))
@@ -94,9 +95,9 @@ t.test('streams above the last of a GOAWAY are sent again elsewhere, the others 
     if (stream === 3) connection.send(goAway(1), answer(1, 'first'))
   })
   const { port: gatewayPort } = await front2(t, port)
-  const first = new Wire(gatewayPort).send(get())
+  const first = new RawClient(gatewayPort).send(get())
   while (connections[0]?.count(1) !== 1) await new Promise(setImmediate)
-  const second = new Wire(gatewayPort).send(get())
+  const second = new RawClient(gatewayPort).send(get())
   t.match(await first.ended, /first/)
   t.match(await second.ended, /second/)
   t.equal(connections.length, 2)
@@ -113,7 +114,7 @@ t.test('a graceful GOAWAY: open streams end, new requests take another connectio
     else end()
   })
   const { port: gatewayPort } = await front2(t, port)
-  const long = new Wire(gatewayPort).send('GET /hold HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+  const long = new RawClient(gatewayPort).send('GET /hold HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
   while (held.length === 0) await new Promise(setImmediate)
   const closed = once(sessions[0] ?? t, 'close')
   sessions[0]?.close()

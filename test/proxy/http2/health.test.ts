@@ -5,8 +5,9 @@ import type { UpstreamHealth } from '../../../src/config/config.ts'
 import { inspectTarget } from '../../../src/proxy/inspection.ts'
 import type { Unhealthy } from '../../../src/proxy/upstream-events.ts'
 import { Authority } from '../authority.ts'
-import { eventually, serve, serveRaw } from '../support.ts'
+import { serve, serveRaw } from '../support.ts'
 import { front2, serve2, serveTls2, tlsTarget } from './support.ts'
+import { until } from '../../support/until.ts'
 
 const health: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 30_000, healthy: 1, unhealthy: 1 }
 
@@ -15,7 +16,7 @@ async function causeAt(t: Test, port: number, more: Partial<UpstreamHealth> = {}
   const listener = { onUnhealthy: (event: Unhealthy) => void unhealthy.push(event) }
   const { upstream } = await front2(t, port, { health: { ...health, ...more }, listener })
   upstream.start()
-  await eventually(() => unhealthy.length > 0)
+  await until(() => unhealthy.length > 0, 'the target out of service')
   return unhealthy[0]?.cause
 }
 
@@ -27,10 +28,10 @@ t.test('each check is a GET over HTTP/2 on a connection of its own', async (t) =
   })
   const { upstream } = await front2(t, port, { health })
   upstream.start()
-  await eventually(() => seen.length >= 3)
+  await until(() => seen.length >= 3, 'three checks')
   t.same(seen[0], ['GET', '/healthz', 'seatgate-health', `127.0.0.1:${port}`])
   t.ok(sessions.length >= 3)
-  await eventually(() => sessions.filter(({ closed }) => closed).length >= 2)
+  await until(() => sessions.filter(({ closed }) => closed).length >= 2, 'the end of two sessions')
   t.match(upstream.targets(), [{ state: 'in' }])
 })
 

@@ -1,7 +1,7 @@
 /** Malformed responses of HTTP/2 upstreams: refused, without harm to other streams of the connection. */
 
 import t, { type Test } from 'tap'
-import { codeOf, get, roundTrip, Wire } from '../support.ts'
+import { codeOf, get } from '../support.ts'
 import {
   answer,
   CONTINUATION,
@@ -17,6 +17,7 @@ import {
   serveFrames,
 } from './raw.ts'
 import { front2 } from './support.ts'
+import { RawClient, roundTrip } from '../../support/raw-client.ts'
 
 const OK = [':status', '200']
 
@@ -135,7 +136,7 @@ for (const [name, frames] of Object.entries(cut))
     })
     let proceed = () => {}
     const { port: gatewayPort, exchanges } = await front2(t, port)
-    const wire = new Wire(gatewayPort).send(get())
+    const wire = new RawClient(gatewayPort).send(get())
     await wire.until('\r\n\r\n')
     proceed()
     const [, body = ''] = (await wire.ended).split('\r\n\r\n')

@@ -5,8 +5,9 @@ import { createServer as createTlsServer } from 'node:https'
 import t, { type Test } from 'tap'
 import { EJECTION } from '../../../src/proxy/upstream-options.ts'
 import { Authority } from '../authority.ts'
-import { closedPort, codeOf, type Front, get, portOf, roundTrip, serve, serveRaw } from '../support.ts'
+import { closedPort, codeOf, type Front, get, portOf, serve, serveRaw } from '../support.ts'
 import { front2, serve2, tlsTarget } from './support.ts'
+import { roundTrip } from '../../support/raw-client.ts'
 
 const authority = new Authority()
 const identity = authority.issue({ names: ['localhost'] })

@@ -5,7 +5,7 @@ import { openStore } from '../../../seats-admin/index.ts'
 import { MIGRATIONS } from '../../../seats-admin/store/postgres/migrations.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { startPostgres } from '../../support/servers/postgres.ts'
-import { type Case, end, endsWith, logs, PASSWORD } from './support.ts'
+import { type Case, endsWith, logs, PASSWORD } from './support.ts'
 
 const SETTING = '${SEATGATE_STORE}'
 const AT = 'gateway.config.yaml:3:8: store:'
@@ -98,6 +98,6 @@ t.test('the start ends', async (t) => {
 })
 
 t.test('while the start waits, each line says what for', async (t) => {
-  const waiting: Case = { fault: 'down', store: url({ port: down }), message: `${AT} ${refused}` }
-  await end(t, await logs(t, { ...waiting, about: 'store' }, 'cause', 2))
+  const waiting = { fault: 'down', store: url({ port: down }), message: `${AT} ${refused}` }
+  await logs(t, { ...waiting, ownProcess: true, about: 'store' }, 'cause', 2)
 })

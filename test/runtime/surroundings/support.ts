@@ -1,11 +1,15 @@
-/** `seatgate start` in surroundings that have a fault, as a process of its own. */
+/** The start of a gateway in surroundings that have a fault: in this process, or where they are those of a process in one. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, closeSync, openSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Test } from 'tap'
-import { folderWith, MAIN, ROUTES, SECRET } from '../../cli/command-line.ts'
-import { ordinaryUser } from '../../support/servers/folder.ts'
-import { until } from '../../support/servers/wait.ts'
+import { loadWithTables } from '../../../src/cli/load.ts'
+import { Gateway } from '../../../src/runtime/gateway.ts'
+import { openLog } from '../../../src/telemetry/logger.ts'
+import { ROUTES } from '../../cli/command-line.ts'
+import { GatewayProcess, SECRET } from '../../support/gateway-process.ts'
+import { ordinaryUser, serverFolder } from '../../support/servers/folder.ts'
+import { until } from '../../support/until.ts'
 
 /** In every URL of a test that has a password: no output may contain it. */
 export const PASSWORD = 'hush-hush-secret'
@@ -27,8 +31,8 @@ export interface Case {
   readonly through?: readonly string[]
   /** As a user without privileges, when the test is root. */
   readonly asNobody?: boolean
-  /** A file in place of the pipe that the test reads. */
-  readonly output?: string
+  /** As with `through` and `asNobody`: for what is ended while it waits. */
+  readonly ownProcess?: boolean
   /** The key that the log line is about: on a slow machine there are lines about others. */
   readonly about?: string
   /** The whole line that is expected; `DIR` stands for the folder, `USER` for the id of the user. */
@@ -46,77 +50,112 @@ upstreams: { trainings: { ${upstream} } }
 routes: [routes.yaml]
 ${more}`
 
-export interface Running {
-  readonly child: ChildProcess
+const envOf = ({ store = 'sqlite:./seatgate.db', env = {} }: Case) => ({
+  ACME_SECRET: SECRET,
+  SEATGATE_STORE: store,
+  ...env,
+})
+
+interface Started {
   readonly folder: string
-  out(): string
-  err(): string
-  readonly exit: Promise<number | null>
+  readonly output: () => string
+  /** Resolves with the fault that the start ends with. */
+  readonly failed: () => Promise<string>
+  readonly end: () => Promise<void>
 }
 
-export async function launch(t: Test, attempt: Case): Promise<Running> {
-  const folder = folderWith(t, { 'gateway.config.yaml': configOf(attempt), 'routes.yaml': ROUTES })
-  chmodSync(folder, 0o755)
+function start(t: Test, attempt: Case): Promise<Started> {
+  const { asNobody = false, ownProcess = false, through = [] } = attempt
+  return asNobody || ownProcess || through.length > 0 ? startProcess(t, attempt) : startHere(t, attempt)
+}
+
+async function startHere(t: Test, attempt: Case): Promise<Started> {
+  const folder = await prepared(t, attempt)
+  const destination = join(folder, 'log')
+  const log = await openLog({ pretty: false, destination })
+  const open = async () => {
+    const file = join(folder, 'gateway.config.yaml')
+    const { config } = await loadWithTables(file, envOf(attempt), (path) => relative(folder, path))
+    return Gateway.start(config, log)
+  }
+  const outcome = open().catch((error: Error) => error.message)
+  const close = async () => {
+    const gateway = await outcome
+    if (typeof gateway !== 'string') await gateway.close(0)
+    await log.close()
+  }
+  let ended: Promise<void> | null = null
+  const end = () => (ended ??= close())
+  t.teardown(end)
+  const output = () => {
+    log.flush()
+    return readFileSync(destination, 'utf8')
+  }
+  const failed = async () => {
+    const fault = await outcome
+    return typeof fault === 'string' ? fault : `${attempt.fault}: the gateway has started`
+  }
+  return { folder, output, failed, end }
+}
+
+async function startProcess(t: Test, attempt: Case): Promise<Started> {
+  const gateway = await launch(t, attempt)
+  const failed = async () => {
+    t.equal(await gateway.ended, 1, `${attempt.fault}: exit code`)
+    // Beside the log.
+    const lines = gateway.log.trimEnd().split('\n')
+    return lines.filter((line) => !line.startsWith('{')).join('\n')
+  }
+  const end = async () => void t.equal(await gateway.end(), 0, 'ends with SIGTERM')
+  return { folder: gateway.folder, output: () => gateway.log, failed, end }
+}
+
+export async function launch(t: Test, attempt: Case): Promise<GatewayProcess> {
+  const { through = [], asNobody = false } = attempt
+  const user = asNobody ? ordinaryUser() : undefined
+  return GatewayProcess.launch(t, { folder: await prepared(t, attempt), env: envOf(attempt), through, user })
+}
+
+async function prepared(t: Test, attempt: Case): Promise<string> {
+  const folder = serverFolder(t, 'surroundings', attempt.asNobody === true ? ordinaryUser() : undefined)
   // Or its files could not be removed.
-  t.teardown(() => chmodSync(folder, 0o755))
+  t.teardown(() => chmodSync(folder, 0o700))
+  writeFileSync(join(folder, 'gateway.config.yaml'), configOf(attempt))
+  writeFileSync(join(folder, 'routes.yaml'), ROUTES)
   await attempt.prepare?.(folder)
-  const asNobody = attempt.asNobody === true
-  // With the options of a coverage run, Node.js fails where its user can't write the coverage.
-  const through = [...(asNobody ? ['env', '-u', 'NODE_OPTIONS'] : []), ...(attempt.through ?? [])]
-  const [command = '', ...args] = [...through, process.execPath, MAIN, 'start']
-  const output = attempt.output === undefined ? 'pipe' : openSync(attempt.output, 'w')
-  const { SEATGATE_STORE = attempt.store ?? 'sqlite:./seatgate.db', ...env } = attempt.env ?? {}
-  const child = spawn(command, args, {
-    cwd: folder,
-    env: { ...process.env, ACME_SECRET: SECRET, SEATGATE_STORE, ...env },
-    stdio: ['ignore', output, 'pipe'],
-    ...(asNobody ? ordinaryUser() : {}),
-  })
-  if (typeof output === 'number') closeSync(output)
-  t.teardown(() => child.kill('SIGKILL'))
-  const texts = { out: '', err: '' }
-  child.stdout?.on('data', (chunk) => (texts.out += chunk))
-  child.stderr?.on('data', (chunk) => (texts.err += chunk))
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
-  return { child, folder, out: () => texts.out, err: () => texts.err, exit }
+  return folder
 }
 
-/** The start ends with exit code 1 and this line. */
+/** The start ends with this fault; that of a process with exit code 1. */
 export async function endsWith(t: Test, attempt: Case): Promise<void> {
-  const running = await launch(t, attempt)
-  t.equal(await running.exit, 1, `${attempt.fault}: exit code`)
-  compare(t, attempt, running, running.err().trim())
+  const started = await start(t, attempt)
+  compare(t, attempt, started, await started.failed())
 }
 
-/** The gateway goes on, or waits, and logs the line as `field`, `times` times. */
-export async function logs(t: Test, attempt: Case, field: 'cause' | 'msg', times = 1): Promise<Running> {
-  const running = await launch(t, attempt)
+/** The gateway goes on, or waits, and logs the line as `field`, `times` times. It is ended then. */
+export async function logs(t: Test, attempt: Case, field: 'cause' | 'msg', times = 1): Promise<void> {
+  const started = await start(t, attempt)
   const about = attempt.about === undefined ? '' : `${attempt.about}:`
   const found = () =>
-    linesOf(running.out()).filter(({ [field]: text }) =>
+    linesOf(started.output()).filter(({ [field]: text }) =>
       ['config.yaml:', about].every((part) => `${text}`.includes(part)),
     )
   await until(
     () => found().length >= times,
-    () => `${attempt.fault}: not logged\n${running.out()}${running.err()}`,
+    () => `${attempt.fault}: not logged\n${started.output()}`,
   )
-  for (const line of found()) compare(t, attempt, running, `${line[field]}`)
-  return running
+  for (const line of found()) compare(t, attempt, started, `${line[field]}`)
+  await started.end()
 }
 
-export async function end(t: Test, { child, exit }: Running): Promise<void> {
-  child.kill('SIGTERM')
-  t.equal(await exit, 0, 'ends with SIGTERM')
-}
-
-function compare(t: Test, { fault, message }: Case, running: Running, line: string): void {
-  const user = String(ordinaryUser()?.uid ?? process.getuid?.())
-  const text = line.replaceAll(running.folder, 'DIR').replaceAll(`uid ${user}`, 'uid USER')
+function compare(t: Test, attempt: Case, { folder, output }: Started, line: string): void {
+  const { fault, message, asNobody = false } = attempt
+  const user = String((asNobody ? ordinaryUser()?.uid : undefined) ?? process.getuid?.())
+  const text = line.replaceAll(folder, 'DIR').replaceAll(`uid ${user}`, 'uid USER')
   t.comment(text)
   if (typeof message === 'string') t.equal(text, message, fault)
   else t.match(text, message, fault)
-  for (const secret of [PASSWORD, SECRET])
-    t.notOk((running.out() + running.err()).includes(secret), 'no secret')
+  for (const secret of [PASSWORD, SECRET]) t.notOk((output() + line).includes(secret), 'no secret')
 }
 
 function linesOf(log: string): Record<string, unknown>[] {

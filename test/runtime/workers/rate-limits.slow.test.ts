@@ -2,12 +2,12 @@
 
 import t from 'tap'
 import { Client } from '../../support/client.ts'
-import { startWorld } from '../../support/world.ts'
+import { startWithWorkers } from './support.ts'
 
 t.test('one budget for three workers', async (t) => {
-  const world = await startWorld(t, {
+  const world = await startWithWorkers(t, 3, {
     routes: ['GET /mine: { permission: authenticated, rate_limit: [calls] }'],
-    top: ['workers: 3', 'rate_limits: { calls: { limit: 1/h, burst: 60 } }'],
+    top: ['rate_limits: { calls: { limit: 1/h, burst: 60 } }'],
   })
   const headers = { authorization: `Bearer ${await world.token([])}` }
   const statuses: number[] = []

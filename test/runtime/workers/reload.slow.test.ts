@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Client } from '../../support/client.ts'
-import { startWorld, type World } from '../../support/world.ts'
-import { metric, readiness, until, workersOf } from './support.ts'
+import { until } from '../../support/until.ts'
+import { routeTable } from '../../support/configuration.ts'
+import type { World } from '../../support/world.ts'
+import { metric, readiness, startWithWorkers, workersOf } from './support.ts'
 
 async function statuses(world: World, path: string): Promise<number[]> {
   const found: number[] = []
@@ -18,30 +20,35 @@ async function statuses(world: World, path: string): Promise<number[]> {
   return found
 }
 
+const world = await startWithWorkers(t, 2)
+const areReady = () => until(async () => (await readiness(world)).workers === 'ok', 'two ready workers')
+const write = (...routes: string[]) =>
+  writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
+
 t.test('a new table, a table with faults, and a worker that starts after both', async (t) => {
-  const world = await startWorld(t, { top: ['workers: 2'] })
-  const table = join(world.folder, 'routes', 'main.yaml')
-  writeFileSync(table, 'upstream: main\nroutes:\n  GET /new/*: public\n')
+  write('GET /new/*: public')
   await world.reload()
   t.same(await statuses(world, '/new/a'), [200, 200, 200, 200])
   t.same(await statuses(world, '/docs/a'), [404, 404, 404, 404])
 
-  writeFileSync(table, 'upstream: main\nroutes:\n  GET /v1/seats: public\n')
+  write('GET /v1/seats: public')
   await t.rejects(world.reload())
   t.same(await statuses(world, '/new/a'), [200, 200, 200, 200])
 
   const before = workersOf()
   for (const pid of before) process.kill(pid, 'SIGKILL')
-  await until(() => workersOf().filter((pid) => !before.includes(pid)).length === 2)
-  await until(async () =>
-    (await statuses(world, '/new/a').catch(() => [0])).every((status) => status === 200),
-  )
-  t.pass('it uses the same table as the others, not the files')
+  await until(() => workersOf().filter((pid) => !before.includes(pid)).length === 2, 'two other workers', {
+    pause: 100,
+  })
+  await areReady()
+  t.same(await statuses(world, '/new/a'), [200, 200, 200, 200], 'the table of the others, not the files')
 })
 
 t.test('no request fails while tables are replaced under load', async (t) => {
-  const world = await startWorld(t, { top: ['workers: 2'] })
+  write('GET /docs/*: public')
+  await world.reload()
   let on = true
+  t.teardown(() => (on = false))
   const failed: unknown[] = []
   const load = Array.from({ length: 6 }, async () => {
     const client = new Client(world.port)
@@ -51,41 +58,18 @@ t.test('no request fails while tables are replaced under load', async (t) => {
     }
     client.close()
   })
-  for (let i = 0; i < 15; i++) await world.reload()
+  for (let i = 0; i < 8; i++) await world.reload()
   on = false
   await Promise.all(load)
   t.same(failed, [])
 })
 
-t.test('candidate tables judge the requests of all workers, and the comparison is made once', async (t) => {
-  const world = await startWorld(t, { top: ['workers: 2'], shadow: ['GET /docs/*: authenticated'] })
-  const judged = () => metric(world, 'seatgate_shadow_decisions_total{result="allow_to_deny"}')
-  await statuses(world, '/docs/a')
-  await until(async () => (await judged()) === 4)
-  writeFileSync(join(world.folder, 'next', 'main.yaml'), 'upstream: main\nroutes:\n  GET /docs/*: public\n')
-  writeFileSync(join(world.folder, 'routes', 'main.yaml'), 'upstream: main\nroutes:\n  ANY /docs/*: public\n')
-  await world.reload()
-  await statuses(world, '/docs/a')
-  await until(async () => (await metric(world, 'seatgate_shadow_decisions_total{result="same"}')) === 4)
-  t.equal(await judged(), 4)
-  const { config } = (await (await fetch(`${world.ops}/readyz`)).json()) as { config: { hash: string } }
-  t.equal(await metric(world, `seatgate_config_info{hash="${config.hash}"}`), 1, 'not added up')
-  await until(async () => (await metric(world, 'seatgate_config_changes_total{kind="removed"}')) > 0)
-  t.equal(await metric(world, 'seatgate_config_changes_total{kind="became_public"}'), 1)
-  const lines = world.log().filter(({ msg }) => msg === 'the route tables have changed')
-  t.equal(lines.length, 1)
-})
-
 t.test('a worker that starts during a reload does not keep the old table', async (t) => {
-  const world = await startWorld(t, { top: ['workers: 2'] })
-  const table = join(world.folder, 'routes', 'main.yaml')
-  const tables = ['GET /page: public', 'GET /page: a:b']
-  for (let round = 0; round < 6; round++) {
-    const before = workersOf()
-    process.kill(before[0] ?? 0, 'SIGKILL')
+  for (let round = 0; round < 4; round++) {
+    process.kill(workersOf()[0] ?? 0, 'SIGKILL')
     // Between its start and its first connection.
-    await sleep(round * 120)
-    writeFileSync(table, `upstream: main\nroutes:\n  ${tables[round % 2]}\n`)
+    await sleep(round * 180)
+    write(round % 2 === 0 ? 'GET /page: public' : 'GET /page: a:b')
     await world.reload()
     const expected = round % 2 === 0 ? 200 : 401
     const asking = Array.from({ length: 8 }, async () => {
@@ -95,7 +79,28 @@ t.test('a worker that starts during a reload does not keep the old table', async
       return answer?.status ?? expected
     })
     t.same(new Set(await Promise.all(asking)), new Set([expected]), `at once, round ${round}`)
-    await until(async () => (await readiness(world)).workers === 'ok')
+    await areReady()
     t.same(new Set(await statuses(world, '/page')), new Set([expected]), `later, round ${round}`)
   }
+})
+
+t.test('candidate tables judge the requests of all workers, and the comparison is made once', async (t) => {
+  const world = await startWithWorkers(t, 2, { shadow: ['GET /docs/*: authenticated'] })
+  const judged = () => metric(world, 'seatgate_shadow_decisions_total{result="allow_to_deny"}')
+  await statuses(world, '/docs/a')
+  await until(async () => (await judged()) === 4, 'four requests that the candidate judges')
+  writeFileSync(join(world.folder, 'next', 'main.yaml'), 'upstream: main\nroutes:\n  GET /docs/*: public\n')
+  writeFileSync(join(world.folder, 'routes', 'main.yaml'), 'upstream: main\nroutes:\n  ANY /docs/*: public\n')
+  await world.reload()
+  await statuses(world, '/docs/a')
+  const same = () => metric(world, 'seatgate_shadow_decisions_total{result="same"}')
+  await until(async () => (await same()) === 4, 'four requests that both tables judge alike')
+  t.equal(await judged(), 4)
+  const { config } = (await (await fetch(`${world.ops}/readyz`)).json()) as { config: { hash: string } }
+  t.equal(await metric(world, `seatgate_config_info{hash="${config.hash}"}`), 1, 'not added up')
+  const removed = () => metric(world, 'seatgate_config_changes_total{kind="removed"}')
+  await until(async () => (await removed()) > 0, 'the comparison of the tables')
+  t.equal(await metric(world, 'seatgate_config_changes_total{kind="became_public"}'), 1)
+  const lines = world.log().filter(({ msg }) => msg === 'the route tables have changed')
+  t.equal(lines.length, 1)
 })

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import { Client } from '../../support/client.ts'
-import { startWorld } from '../../support/world.ts'
+import { startWithWorkers } from './support.ts'
 
 /**
  * A Seat gains and loses a permission by turns. After each acknowledged change every worker is asked.
@@ -13,7 +13,7 @@ export async function staleDecisions(
   t: Test,
   { workers, rounds }: { readonly workers: number; readonly rounds: number },
 ): Promise<number> {
-  const world = await startWorld(t, { top: [`workers: ${workers}`] })
+  const world = await startWithWorkers(t, workers)
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
   // Connections alternate between workers, so three times as many reach every worker.

@@ -3,6 +3,6 @@
 import t from 'tap'
 import { staleDecisions } from './stale-decisions.ts'
 
-t.test('two hundred updates, and requests on many connections to three workers', async (t) => {
-  t.equal(await staleDecisions(t, { workers: 3, rounds: 200 }), 0)
+t.test('a hundred updates, and requests on many connections to three workers', async (t) => {
+  t.equal(await staleDecisions(t, { workers: 3, rounds: 100 }), 0)
 })

@@ -1,6 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { World } from '../../support/world.ts'
+import type { Test } from 'tap'
+import { defaults } from '../../../src/runtime/workers/pool.ts'
+import { startWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+/** A gateway with workers, of which none is taken for dead on a busy machine. */
+export function startWithWorkers(t: Test, workers: number, options: WorldOptions = {}): Promise<World> {
+  defaults.unresponsive = 120_000
+  return startWorld(t, { ...options, top: [`workers: ${workers}`, ...(options.top ?? [])] })
+}
 
 /** Pids of the workers that `parent` has started. */
 export function workersOf(parent = process.pid): number[] {
@@ -9,14 +16,6 @@ export function workersOf(parent = process.pid): number[] {
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
     .filter((found) => found?.[2] === String(parent) && found[3]?.includes('worker.js'))
     .map((found) => Number(found?.[1]))
-}
-
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 800; tries++) {
-    if (await condition()) return
-    await sleep(25)
-  }
-  throw new Error('condition not met')
 }
 
 /** The value of a series, without labels, in `/metrics`. */

@@ -2,7 +2,7 @@ import t from 'tap'
 import { createAdminApi } from '../../../seats-admin/index.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { inSpace } from '../store/conformance.ts'
-import { until } from '../../support/servers/wait.ts'
+import { until } from '../../support/until.ts'
 import { ASKED, KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
@@ -96,11 +96,7 @@ t.test('a write is announced before its response; a refused write is not announc
     answered = true
     return answer
   })
-  await until(
-    () => api.announced.length > 0,
-    () => 'nothing is announced',
-    1,
-  )
+  await until(() => api.announced.length > 0, 'an announcement', { pause: 1 })
   t.equal((await api.store.seatByName('acme', 'Viewer')).value.seat?.name, 'Viewer', 'stored by then')
   t.notOk(answered)
   gate.resolve()

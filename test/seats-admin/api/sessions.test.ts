@@ -1,9 +1,9 @@
 /** Sign-in sessions as administrators see and end them. */
 
 import t from 'tap'
-import { browserSession, family, HOUR, NOW } from '../store/session-conformance.ts'
+import { browserSession, family, HOUR, NOW } from '../store/session-records.ts'
 import { inSpace } from '../store/conformance.ts'
-import { until } from '../../support/servers/wait.ts'
+import { until } from '../../support/until.ts'
 import { startApi } from './support.ts'
 
 const LIST = 'GET /v1/sessions'
@@ -135,11 +135,7 @@ t.test('the response waits for the announcement', async (t) => {
     answered = true
     return it
   })
-  await until(
-    () => api.announced.length > 0,
-    () => 'nothing is announced',
-    1,
-  )
+  await until(() => api.announced.length > 0, 'an announcement', { pause: 1 })
   await new Promise((next) => setImmediate(next))
   t.equal(answered, false)
   resolve()

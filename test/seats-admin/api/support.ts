@@ -1,7 +1,6 @@
 /** The Seats API over a real store, called as the gateway calls it. */
 
-import { join } from 'node:path'
-import type { Test } from 'tap'
+import all, { type Test } from 'tap'
 import {
   type AdminRefusal,
   type Committed,
@@ -13,7 +12,8 @@ import {
 import { ADMIN } from '../store/conformance.ts'
 import type { AskedPermissions } from '../../../seats-admin/api/asked-permissions.ts'
 import type { AdminReply } from '../../../seats-admin/api/endpoint.ts'
-import { open, temporaryFolder } from '../store/sqlite/support.ts'
+import { inTurn } from '../store/in-turn.ts'
+import { databases } from '../store/sqlite/support.ts'
 import { assertConforms } from '../../support/openapi.ts'
 import { problemBody } from '../../../src/http/server/problem.ts'
 import { Refusal } from '../../../src/model/errors.ts'
@@ -58,11 +58,13 @@ export interface Api {
   body(endpoint: string, input?: CallInput): Promise<any>
 }
 
+const database = inTurn(all, databases())
+
 export async function startApi(
   t: Test,
   announce: (committed: Committed) => Promise<void> = async () => {},
 ): Promise<Api> {
-  const store = await open(t, { path: join(temporaryFolder(t), 'seatgate.db') })
+  const { store } = await database(t)
   const announced: Committed[] = []
   const api: Api = { store, announced, clock: Date.UTC(2030, 0, 1), call, body }
   const endpoints = createAdminApi({

@@ -37,11 +37,13 @@ export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>
     const store = await openStore(t)
     const { seats, keys } = await randomly(store)
     const scopes = [ADMIN, inSpace('one'), inSpace('two', '*')]
+    const odd = ['three', 'one"', '']
     for (const permission of [...PERMISSIONS, 'c:d', ...UNGRANTABLE])
-      for (const space of [null, ...SPACES, 'three', 'one"', ''])
+      for (const space of UNGRANTABLE.includes(permission) ? [null] : [null, ...SPACES, ...odd])
         for (const [at, scope] of scopes.entries()) {
+          if (at > 0 && space !== null && odd.includes(space)) continue
           const grant = grantOf(permission, space)
-          const page = { limit: at === 0 ? 7 : 2, scope, grant }
+          const page = { limit: at === 0 ? 7 : 5, scope, grant }
           const label = `${permission} in ${space} for ${scope.space}`
           const granting = seats.filter((seat) => grants(seat, grant))
           const listed = await everything((each) => store.listSeats('acme', each), page)
@@ -63,45 +65,6 @@ export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>
             `keys: ${label}`,
           )
         }
-  })
-
-  t.test('huge Seats neither delay a page nor fill it', async (t) => {
-    const store = await openStore(t)
-    const permissions = Array.from({ length: 30_000 }, (_, at) => `resource-${at}:read-everything-of-it`)
-    const spaces = Array.from({ length: 20_000 }, (_, at) => `a-space-with-a-name-${at}`)
-    const names: string[] = []
-    const make = async (name: string, lists: SeatLists) => {
-      names.push(name)
-      done(await store.createSeat(writer(), { name, ...lists }))
-      done(await store.createApiKey(writer(), { name, seats: [...names], expiresAt: null }))
-    }
-    for (let at = 0; at < 40; at++) await make(`wide ${at}`, { spaces: ['one'], permissions })
-    for (let at = 0; at < 8; at++) await make(`far ${at}`, { spaces, permissions: ['a:b'] })
-    const page = (permission: string, space: string | null = null) =>
-      ({ limit: 100, scope: ADMIN, grant: grantOf(permission, space) }) as const
-    const seatsOf = async (permission: string, space: string | null = null) =>
-      (await everything((each) => store.listSeats('acme', each), page(permission, space))).map(
-        ({ name }) => name,
-      )
-    const keysOf = async (permission: string, space: string | null = null) =>
-      (await everything((each) => store.listApiKeys('acme', each), page(permission, space))).map(
-        ({ name, seats }) => [name, seats.length],
-      )
-    const wide = names.slice(0, 40)
-    const far = names.slice(40)
-    t.same(await seatsOf('resource-29999:read-everything-of-it'), wide)
-    t.same(await seatsOf('resource-30000:read-everything-of-it'), [])
-    t.same(await seatsOf('a:b'), far)
-    t.same(await seatsOf('a:b', 'a-space-with-a-name-19999'), far)
-    t.same(await seatsOf('a:b', 'one'), [])
-    t.same(
-      await keysOf('a:b', 'a-space-with-a-name-1'),
-      far.map((name, at) => [name, at + 1]),
-    )
-    t.same(await keysOf('resource-0:read-everything-of-it', 'one'), [
-      ...wide.map((name, at) => [name, at + 1]),
-      ...far.map((name) => [name, 40]),
-    ])
   })
 }
 

@@ -1,4 +1,4 @@
-/** Writers that die by `kill -9`, and checks of the store afterwards. For the `kill.test.ts` of each driver. */
+/** Writers that are ended by `kill -9`, and checks of the store afterwards. For the `kill.slow.test.ts` of each driver. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,21 +8,55 @@ import { fileURLToPath } from 'node:url'
 import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
 import { chainOf, faultsOf } from './audit-chain.ts'
 import { ADMIN } from './conformance.ts'
+import { lostSessionSteps } from './session-killed.ts'
 
-const seatScript = fileURLToPath(new URL('./kill-process.ts', import.meta.url))
+/** The longest time in ms between the first acknowledged write of a writer and its end. */
+const LONGEST = 100
 
-export function startWriter(location: StoreLocation, prefix: string, script = seatScript) {
+interface Killed {
+  readonly what: string
+  /** Of the writer. */
+  readonly script: string
+  /** Writers for each lane; a round of them is as good as another, as the moment of the end is random. */
+  readonly rounds: number
+  /** Acknowledged writes that the store lacks. */
+  lost(store: Store, acknowledged: readonly string[]): Promise<string[]>
+  /** What else is wrong in the store. */
+  faults(store: Store, acknowledged: readonly string[]): Promise<string[]>
+}
+
+export const KILLED: readonly Killed[] = [
+  {
+    what: 'Seats',
+    script: scriptAt('./kill-process.ts'),
+    rounds: 5,
+    lost: lostWrites,
+    faults: async (store, all) => [...(await incompleteSeats(store)), ...(await auditFaults(store, all))],
+  },
+  {
+    what: 'sessions',
+    script: scriptAt('./session-kill-process.ts'),
+    rounds: 2,
+    lost: lostSessionSteps,
+    faults: async () => [],
+  },
+]
+
+function scriptAt(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url))
+}
+
+export function startWriter(location: StoreLocation, prefix: string, script = scriptAt('./kill-process.ts')) {
   return spawn(process.execPath, [script, JSON.stringify(location), prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }
 
-/** Kills the writer `ms` after its first acknowledged write. Returns the lines that it printed. */
+/** Kills the writer some time after its first acknowledged write. Returns the lines that it printed. */
 export async function writeUntilKilled(
   location: StoreLocation,
   prefix: string,
-  ms: number,
-  script = seatScript,
+  script: string,
 ): Promise<string[]> {
   const child = startWriter(location, prefix, script)
   const exit = once(child, 'exit')
@@ -30,7 +64,7 @@ export async function writeUntilKilled(
   const lines = createInterface(child.stdout).on('line', (line) => acknowledged.push(line))
   const ended = once(lines, 'close')
   await Promise.race([once(lines, 'line'), exit])
-  await sleep(ms)
+  await sleep(Math.random() * LONGEST)
   child.kill('SIGKILL')
   const [, signal] = await exit
   if (signal !== 'SIGKILL') throw new Error('the writer ended by itself')
@@ -39,7 +73,7 @@ export async function writeUntilKilled(
 }
 
 /** Acknowledged writes that the store lacks. */
-export async function lostWrites(store: Store, acknowledged: readonly string[]): Promise<string[]> {
+async function lostWrites(store: Store, acknowledged: readonly string[]): Promise<string[]> {
   const found: string[] = []
   const last = new Map(acknowledged.map((line) => line.split(' ').toReversed() as [string, string]))
   for (const [name, verb] of last) {
@@ -87,7 +121,7 @@ export async function auditFaults(store: Store, acknowledged: readonly string[])
 }
 
 /** Seats with missing or foreign parts. */
-export async function incompleteSeats(store: Store): Promise<string[]> {
+async function incompleteSeats(store: Store): Promise<string[]> {
   const found: string[] = []
   for (let after: string | null = null, more = true; more;) {
     const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })

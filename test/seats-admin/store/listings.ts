@@ -1,74 +1,136 @@
-/** Listings of the largest Seats and of their keys: bounded, without delaying other calls. For each driver. */
+/** Listings of the largest Seats, of their keys and of their users: bounded, without delaying other calls. For each driver. */
 
 import type { Test } from 'tap'
 import type { Page, Store } from '../../../seats-admin/index.ts'
 import { ADMIN, done, inSpace, refused, writer } from './conformance.ts'
+import { everything, grantOf } from './grant-conformance.ts'
+import { allUsers } from './user-conformance.ts'
 
-const SPACES = Array.from({ length: 100_000 }, (_, at) => `space-${at}`)
 export const ALL: Page = { limit: 100, after: null, scope: ADMIN }
+
+const list = (size: number, text: (at: number) => string) => Array.from({ length: size }, (_, at) => text(at))
+/** 1.2 MB each, so that all of them take two of the ranges that a listing examines at once. */
+const WIDE = list(40, (at) => `wide ${at}`)
+const FAR = list(8, (at) => `far ${at}`)
+const PERMISSIONS = list(30_000, (at) => `resource-${at}:read-everything-of-it`)
+const SPACES = list(20_000, (at) => `a-space-with-a-name-${at}`)
 
 /** The names of all Seats, read by page. */
 export async function allNames(store: Store): Promise<string[]> {
-  const found: string[] = []
-  for (let after: string | null = null, more = true; more;) {
-    const { data, hasMore } = await store.listSeats('acme', { ...ALL, after })
-    found.push(...data.map((each) => each.name))
-    after = data.at(-1)?.id ?? null
-    more = hasMore
+  return (await everything((page) => store.listSeats('acme', page), ALL)).map(({ name }) => name)
+}
+
+/** The Seats, and after each of them a key of all that there are by then. */
+async function fill(store: Store): Promise<void> {
+  for (const [at, name] of [...WIDE, ...FAR].entries()) {
+    const lists =
+      at < WIDE.length
+        ? { spaces: ['one'], permissions: PERMISSIONS }
+        : { spaces: SPACES, permissions: ['a:b'] }
+    done(await store.createSeat(writer(), { name, ...lists }))
+    const seats = [...WIDE, ...FAR].slice(0, at + 1)
+    done(await store.createApiKey(writer(), { name, seats, expiresAt: null }))
   }
-  return found
 }
 
 /** @param openStore with a timeout long enough for large writes */
 export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const withSeats = async (t: Test, count: number, spaces: readonly string[]) => {
+  t.test('among huge Seats', async (t) => {
     const store = await openStore(t)
-    for (let at = 0; at < count; at++)
-      done(await store.createSeat(writer(), { name: `s${at}`, spaces, permissions: [] }))
-    return store
-  }
+    await fill(store)
 
-  t.test('keys of huge Seats are listed without reading the content of the Seats', async (t) => {
-    const store = await withSeats(t, 40, SPACES)
-    const seats = Array.from({ length: 40 }, (_, at) => `s${at}`)
-    for (let at = 0; at < 60; at++)
-      done(await store.createApiKey(writer(), { name: 'k', seats, expiresAt: null }))
-    const { data } = await store.listApiKeys('acme', ALL)
-    t.equal(data.length, 60, 'all their spaces would be 3 GB')
-    t.ok(data.every((key) => key.seats.length === 40))
-    t.same(done(await store.readApiKey('acme', data[0]?.id ?? '', ADMIN)).seats, seats)
+    t.test('Seats and keys are found by what they grant', async (t) => {
+      const page = (permission: string, space: string | null) => ({
+        limit: 100,
+        scope: ADMIN,
+        grant: grantOf(permission, space),
+      })
+      const seatsOf = async (permission: string, space: string | null = null) =>
+        (await everything((each) => store.listSeats('acme', each), page(permission, space))).map(
+          ({ name }) => name,
+        )
+      const keysOf = async (permission: string, space: string) =>
+        (await everything((each) => store.listApiKeys('acme', each), page(permission, space))).map(
+          ({ name, seats }) => [name, seats.length],
+        )
+      t.same(await seatsOf('resource-29999:read-everything-of-it'), WIDE)
+      t.same(await seatsOf('resource-30000:read-everything-of-it'), [])
+      t.same(await seatsOf('a:b'), FAR)
+      t.same(await seatsOf('a:b', 'a-space-with-a-name-19999'), FAR)
+      t.same(await seatsOf('a:b', 'one'), [])
+      t.same(
+        await keysOf('a:b', 'a-space-with-a-name-1'),
+        FAR.map((name, at) => [name, at + 1]),
+      )
+      t.same(await keysOf('resource-0:read-everything-of-it', 'one'), [
+        ...WIDE.map((name, at) => [name, at + 1]),
+        ...FAR.map((name) => [name, 40]),
+      ])
+    })
 
-    const scope = inSpace('one', '*')
-    done(await store.createSeat(writer(), { name: 'mine', spaces: ['one'], permissions: [] }))
-    const make = (of: string[]) => store.createApiKey(writer(), { name: 'k', seats: of, expiresAt: null })
-    const mine = done(await make(['mine'])).value.id
-    const mixed = done(await make(['mine', ...seats])).value.id
-    const seen = await store.listApiKeys('acme', { ...ALL, scope })
-    t.same(
-      seen.data.map((key) => key.id),
-      [mine],
-    )
-    t.equal(refused(await store.readApiKey('acme', mine, scope)), 'not refused')
-    for (const id of [mixed, data[0]?.id ?? '']) {
-      t.equal(refused(await store.readApiKey('acme', id, scope)), 'api_key_not_found')
-      t.equal(refused(await store.revokeApiKey(writer(scope), id)), 'api_key_not_found')
-      t.equal(refused(await store.revokeApiKey(writer(), id)), 'not refused')
-    }
+    t.test('users are found by what they hold', async (t) => {
+      const ids = (await everything((page) => store.listSeats('acme', page), ALL)).map(({ id }) => id)
+      const user = (at: number) => ({ sub: `u${at + 10}`, email: null, name: null, at: 1 })
+      for (let at = 0; at < 12; at++) await store.recordSignIn('acme', user(at), ids.slice(at, 40))
+      const found = await allUsers(store, { grant: grantOf('resource-29999:read-everything-of-it', 'one') })
+      t.same(
+        found.map(({ sub, seats }) => [sub, seats.length]),
+        list(12, (at) => `u${at + 10}`).map((sub, at) => [sub, 40 - at]),
+      )
+      t.same(await allUsers(store, { grant: grantOf('resource-30000:read-everything-of-it') }), [])
+    })
+
+    t.test('keys are listed without reading the content of their Seats', async (t) => {
+      const scope = inSpace('mine', '*')
+      const make = async (of: readonly string[]) =>
+        done(await store.createApiKey(writer(), { name: 'k', seats: of, expiresAt: null })).value.id
+      const all: string[] = []
+      for (let at = 0; at < 60; at++) all.push(await make(WIDE))
+      const [first = '', second = ''] = all
+      const { data } = await store.listApiKeys('acme', { ...ALL, limit: 60, after: first })
+      t.ok(data.length === 59 && data.every((key) => key.seats.length === 40), 'their content would be 3 GB')
+      t.same(done(await store.readApiKey('acme', first, ADMIN)).seats, WIDE)
+
+      done(await store.createSeat(writer(), { name: 'mine', spaces: ['mine'], permissions: [] }))
+      const mine = await make(['mine'])
+      const mixed = await make(['mine', ...WIDE])
+      const seen = await store.listApiKeys('acme', { ...ALL, scope })
+      t.same(
+        seen.data.map((key) => key.id),
+        [mine],
+      )
+      t.equal(refused(await store.readApiKey('acme', mine, scope)), 'not refused')
+      for (const id of [mixed, second]) {
+        t.equal(refused(await store.readApiKey('acme', id, scope)), 'api_key_not_found')
+        t.equal(refused(await store.revokeApiKey(writer(scope), id)), 'api_key_not_found')
+        t.equal(refused(await store.revokeApiKey(writer(), id)), 'not refused')
+      }
+    })
+
+    t.test('reads of administration have their own queue', async (t) => {
+      // Its connection is open.
+      await store.changesSince(null)
+      const settled: string[] = []
+      const note = (what: string) => () => settled.push(what)
+      const { id } = (await store.seatByName('acme', 'wide 0')).value.seat ?? { id: '' }
+      const lists = list(8, () => 'list').map((what) => store.listSeats('acme', ALL).then(note(what)))
+      const reads = list(8, () => 'read').map((what) => store.readSeat('acme', id, ADMIN).then(note(what)))
+      const keys = store.listApiKeys('acme', ALL).then(note('keys'))
+      const feed = store.changesSince(null).then(note('feed'))
+      await Promise.all([...lists, ...reads, keys, feed])
+      // In one queue with them it would come last.
+      t.not(settled.at(-1), 'feed', settled.join())
+    })
   })
 
   t.test('keys of Seats with huge permissions are checked against all of them', async (t) => {
     const store = await openStore(t)
-    const permissions = Array.from({ length: 80_000 }, (_, at) => `resource-${at}:read`)
-    const seats = Array.from({ length: 6 }, (_, at) => `s${at}`)
-    for (const name of seats) done(await store.createSeat(writer(), { name, spaces: ['one'], permissions }))
-    done(
-      await store.createSeat(writer(), {
-        name: 'more',
-        spaces: ['one'],
-        permissions: [...permissions, 'x:y'],
-      }),
-    )
-    const as = writer(inSpace('one', ...permissions))
+    const seats = list(3, (at) => `s${at}`)
+    for (const name of seats)
+      done(await store.createSeat(writer(), { name, spaces: ['one'], permissions: PERMISSIONS }))
+    const more = { name: 'more', spaces: ['one'], permissions: [...PERMISSIONS, 'x:y'] }
+    done(await store.createSeat(writer(), more))
+    const as = writer(inSpace('one', ...PERMISSIONS))
     const make = async (of: string[]) =>
       refused(await store.createApiKey(as, { name: 'k', seats: of, expiresAt: null }))
     t.equal(await make(seats), 'not refused')
@@ -77,36 +139,20 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
   })
 
   t.test('a page ends at 256 KiB, and the next one continues after it', async (t) => {
-    const store = await withSeats(t, 12, SPACES.slice(0, SPACES.length / 15))
+    const store = await openStore(t)
+    const spaces = list(6666, (at) => `space-${at}`)
+    for (let at = 0; at < 12; at++)
+      done(await store.createSeat(writer(), { name: `s${at}`, spaces, permissions: [] }))
     const sizes: number[] = []
-    const names: string[] = []
-    for (let after: string | null = null, more = true; more;) {
-      const { data, hasMore } = await store.listSeats('acme', { ...ALL, after })
-      sizes.push(data.length)
-      names.push(...data.map((each) => each.name))
-      after = data.at(-1)?.id ?? null
-      more = hasMore
-    }
+    const seats = await everything(async (page) => {
+      const found = await store.listSeats('acme', page)
+      sizes.push(found.data.length)
+      return found
+    }, ALL)
     t.same(
-      names,
-      Array.from({ length: 12 }, (_, at) => `s${at}`),
+      seats.map(({ name }) => name),
+      list(12, (at) => `s${at}`),
     )
     t.same(sizes, [4, 4, 4], '80 KB each; the last page is exact')
-  })
-
-  t.test('reads of administration have their own queue', async (t) => {
-    const store = await withSeats(t, 8, SPACES)
-    // Its connection is open.
-    await store.changesSince(null)
-    const settled: string[] = []
-    const note = (what: string) => () => settled.push(what)
-    const lists = Array.from({ length: 8 }, () => store.listSeats('acme', ALL).then(note('list')))
-    const { id } = (await store.seatByName('acme', 's0')).value.seat ?? { id: '' }
-    const reads = Array.from({ length: 8 }, () => store.readSeat('acme', id, ADMIN).then(note('read')))
-    const keys = store.listApiKeys('acme', ALL).then(note('keys'))
-    const feed = store.changesSince(null).then(note('feed'))
-    await Promise.all([...lists, ...reads, keys, feed])
-    // In one queue with them it would come last.
-    t.not(settled.at(-1), 'feed', settled.join())
   })
 }

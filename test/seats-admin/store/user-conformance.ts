@@ -6,7 +6,7 @@ import { holds, isPermission } from '../../../seats-admin/model/permission.ts'
 import { maySee } from '../../../seats-admin/model/scope.ts'
 import type { StoredSeat } from '../../../seats-admin/model/seat.ts'
 import type { User } from '../../../seats-admin/model/user.ts'
-import { ADMIN, done, inSpace, signedIn, writer } from './conformance.ts'
+import { ADMIN, done, inSpace, signedIn, suiteOf, writer } from './conformance.ts'
 import { grantOf } from './grant-conformance.ts'
 
 /** All users, read by page until `next` is null. */
@@ -32,10 +32,7 @@ function bytewise(a: string, b: string): number {
 }
 
 export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const test = (name: string, run: (t: Test, store: Store) => Promise<void>) =>
-    t.test(name, async (t) => run(t, await openStore(t)))
-  const seat = async (store: Store, name: string, spaces = ['one'], permissions = ['a:b']) =>
-    done(await store.createSeat(writer(), { name, spaces, permissions })).value
+  const { test, seat } = suiteOf(t, openStore)
 
   test('a user is read as the latest sign-in left it', async (t, store) => {
     t.equal(await store.readUser('acme', 'ann', ADMIN), null)
@@ -151,7 +148,7 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
     for (const scope of [ADMIN, inSpace('one'), inSpace('two', '*')])
       for (const permission of [null, 'a:b', 'a:c', '*', 'x', 'd:e'])
         for (const space of permission === null ? [null] : [null, 'one', 'two', 'three', '"'])
-          for (const q of [null, '1']) {
+          for (const q of space === null ? [null, '1'] : [null]) {
             const grant = permission === null ? null : grantOf(permission, space)
             const counts = (each: StoredSeat) =>
               maySee(scope, each.spaces) &&
@@ -168,7 +165,7 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
               }))
               .filter((each) => each.seats.length > 0 || (grant === null && scope.admin))
               .toSorted((one, other) => bytewise(one.sub, other.sub))
-            const found = await allUsers(store, { scope, grant, q, limit: 5 })
+            const found = await allUsers(store, { scope, grant, q, limit: 11 })
             t.same(
               found.map(({ sub, seats: held }) => ({ sub, seats: held })),
               expected,
@@ -176,20 +173,6 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
             )
             if (grant === null) await readAlike(t, store, scope, expected, users)
           }
-  })
-
-  test('users of huge Seats', async (t, store) => {
-    const permissions = Array.from({ length: 30_000 }, (_, at) => `resource-${at}:read-everything-of-it`)
-    const ids: string[] = []
-    for (let at = 0; at < 40; at++) ids.push((await seat(store, `s${at}`, ['one'], permissions)).id)
-    for (let at = 0; at < 12; at++) await store.recordSignIn('acme', signedIn(`u${at + 10}`), ids.slice(at))
-    const grant = grantOf('resource-29999:read-everything-of-it', 'one')
-    const found = await allUsers(store, { grant })
-    t.same(
-      found.map(({ sub, seats }) => [sub, seats.length]),
-      Array.from({ length: 12 }, (_, at) => [`u${at + 10}`, 40 - at]),
-    )
-    t.same(await allUsers(store, { grant: grantOf('resource-30000:read-everything-of-it') }), [])
   })
 }
 

@@ -3,18 +3,16 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { apiKeyTag, type IfMatch, seatTag } from '../../../seats-admin/model/entity-tag.ts'
-import { ADMIN, done, inSpace, refused, writer } from './conformance.ts'
+import { ADMIN, MISSING, done, inSpace, refused, suiteOf, writer } from './conformance.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
-const MISSING = '00000000000000000000000000'
 
 function when(ifMatch: IfMatch | null, scope = ADMIN) {
   return { ...writer(scope), ifMatch }
 }
 
 export function versionConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const test = (name: string, run: (t: Test, store: Store) => Promise<void>) =>
-    t.test(name, async (t) => run(t, await openStore(t)))
+  const { test } = suiteOf(t, openStore)
 
   test('each write of a Seat makes another tag, also one that restores an earlier state', async (t, store) => {
     const made = done(await store.createSeat(writer(), VIEWER)).value

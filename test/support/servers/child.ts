@@ -9,7 +9,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Program } from './binaries.ts'
 import { continueFamily, killFamily, signal, stopFamily } from './processes.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 import { unwatch, watch } from './watch.ts'
 
 export interface Launch {
@@ -17,6 +17,8 @@ export interface Launch {
   readonly args: readonly string[]
   /** The server's own: it holds the log, and goes when this process does. */
   readonly folder: string
+  /** The working folder; left out: its own. */
+  readonly cwd?: string
   /** Whom to run as; left out: as this process. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
 }
@@ -37,13 +39,13 @@ export class Child {
     this.#exited = once(child, 'exit').then(() => unwatch(pid))
   }
 
-  static async start({ program, args, folder, user = undefined }: Launch): Promise<Child> {
+  static async start({ program, args, folder, cwd = folder, user = undefined }: Launch): Promise<Child> {
     const log = join(folder, 'log')
     const file = openSync(log, 'a', 0o600)
     const env = { PATH: process.env['PATH'], LC_ALL: 'C', ...program.env }
     // In a session of its own: ^C ends the test, and the test ends its servers.
     const child = spawn(program.path, args, {
-      cwd: folder,
+      cwd,
       env,
       detached: true,
       stdio: ['ignore', file, file],
@@ -57,6 +59,11 @@ export class Child {
 
   get running(): boolean {
     return this.#process.exitCode === null && this.#process.signalCode === null
+  }
+
+  /** Resolves with the exit code once it has ended; null where a signal ended it. */
+  get ended(): Promise<number | null> {
+    return this.#exited.then(() => this.#process.exitCode)
   }
 
   /** Null while it runs, and where a signal ended it. */
@@ -76,7 +83,7 @@ export class Child {
       return holds()
     }
     try {
-      await until(isUp, () => this.#fault('does not come up'), undefined, patience)
+      await until(isUp, () => this.#fault('does not come up'), patience === undefined ? {} : { patience })
     } catch (error) {
       await this.kill()
       throw error

@@ -5,7 +5,7 @@ import t from 'tap'
 import { startRedis } from './redis.ts'
 import { startCluster, startSentinel } from './redis-groups.ts'
 import { CERTIFICATES } from './tls.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 t.test('sentinels choose another master, and a client follows', async (t) => {
   const master = await startRedis(t, { password: 'secret' })

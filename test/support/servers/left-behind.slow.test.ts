@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { onReservedPort, reservePort } from './ports.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 const script = fileURLToPath(new URL('./left-behind-process.ts', import.meta.url))
 

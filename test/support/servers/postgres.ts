@@ -71,7 +71,7 @@ export class PostgresServer extends Server {
     const client = new Client({
       connectionString: this.urlOf(database),
       ssl: this.#options.tls ? CERTIFICATES.client : false,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: 30_000,
     })
     // Said by the rejection too.
     client.on('error', () => {})

@@ -5,7 +5,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 interface Entry {
   readonly parent: number
@@ -53,7 +53,7 @@ function reached(pid: number, holds: (entry: Entry | undefined) => boolean): Pro
   return until(
     () => holds(entryOf(pid)),
     () => `process ${pid} does not heed a signal`,
-    2,
+    { pause: 2 },
   )
 }
 

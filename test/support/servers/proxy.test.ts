@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
 import { startTcpProxy } from './proxy.ts'
 import { startRedis } from './redis.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 /** Gives back what it gets. `sockets`: those open now. */
 async function startEcho(t: Test): Promise<{ port: number; sockets: Set<Socket> }> {

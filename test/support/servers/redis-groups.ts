@@ -6,7 +6,7 @@
 import type { Test } from 'tap'
 import { type RedisOptions, type RedisServer, startRedis } from './redis.ts'
 import { HARNESS } from './redis-config.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 /** What the sentinels call the master. */
 const NAME = 'main'
@@ -69,7 +69,7 @@ async function knowsAll(sentinel: RedisServer, replicas: number, others: number)
     const known = [fields.get('num-slaves'), fields.get('num-other-sentinels')].map(Number)
     return known[0] === replicas && known[1] === others
   }
-  await until(isDone, () => 'the sentinels do not find each other', 50)
+  await until(isDone, () => 'the sentinels do not find each other', { pause: 50 })
 }
 
 async function failedOver(
@@ -83,7 +83,7 @@ async function failedOver(
     port = named.size === 1 ? ([...named][0] ?? from) : from
     return port !== from && (await isMaster(servers.find((server) => server.port === port)))
   }
-  await until(isDone, () => 'the sentinels chose no other master', 50)
+  await until(isDone, () => 'the sentinels chose no other master', { pause: 50 })
   return port
 }
 
@@ -131,7 +131,7 @@ async function isWhole(node: RedisServer, size: number): Promise<void> {
     const text = String(await node.command('CLUSTER', 'INFO'))
     return text.includes('cluster_state:ok') && text.includes(`cluster_known_nodes:${size}`)
   }
-  await until(isDone, () => 'the cluster does not come together', 50)
+  await until(isDone, () => 'the cluster does not come together', { pause: 50 })
 }
 
 function fieldsOf(flat: unknown): Map<string, string> {

@@ -5,7 +5,7 @@ import { pgClient, redisClient } from './clients.ts'
 import { startPostgres } from './postgres.ts'
 import { type RedisServer, startRedis } from './redis.ts'
 import { CERTIFICATES } from './tls.ts'
-import { until } from './wait.ts'
+import { until } from '../until.ts'
 
 const keep = (server: RedisServer) => server.command('SET', 'kept', 'yes')
 const kept = (server: RedisServer) => server.command('GET', 'kept')

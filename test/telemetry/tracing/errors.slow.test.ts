@@ -14,14 +14,8 @@ async function collector(t: Test): Promise<{ receiver: Receiver; env: Record<str
   return { receiver, env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '1' } }
 }
 
-/** The span of a server for which a condition holds, once it was received. */
-async function spanWhere(receiver: Receiver, holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
-  const found = () => receiver.spans.find((span) => span.kind === SERVER && holds(span))
-  await receiver.until(() => found() !== undefined)
-  const span = found()
-  if (span === undefined) throw new Error('no such span')
-  return span
-}
+const spanWhere = (receiver: Receiver, holds: (span: ReceivedSpan) => boolean) =>
+  receiver.spanWhere((span) => span.kind === SERVER && holds(span))
 
 t.test('calls of gRPC: the names of their statuses, of which some are errors', async (t) => {
   const { receiver, env } = await collector(t)

@@ -1,6 +1,7 @@
 /** A gateway whose spans go to a collector of the test, and the counts of them. */
 
 import type { Test } from 'tap'
+import { until } from '../../support/until.ts'
 import { startWorld, type World } from '../../support/world.ts'
 
 export async function tracedBy(t: Test, url: string, env: Record<string, string> = {}): Promise<World> {
@@ -16,17 +17,19 @@ export const SMALL = {
   OTEL_BSP_EXPORT_TIMEOUT: '100',
 }
 
-export async function countsOf(world: World): Promise<Record<string, number>> {
+async function countsOf(world: World): Promise<Record<string, number>> {
   const text = await (await fetch(`${world.ops}/metrics`)).text()
   const found = text.matchAll(/^seatgate_spans_total\{result="(\w+)"\} (\d+)$/gm)
   return Object.fromEntries([...found].map(([, result = '', value]) => [result, Number(value)]))
 }
 
 export async function untilCounts(world: World, holds: (counts: Record<string, number>) => boolean) {
-  for (;;) {
-    const counts = await countsOf(world)
-    if (holds(counts)) return counts
-  }
+  let counts: Record<string, number> = {}
+  await until(
+    async () => holds((counts = await countsOf(world))),
+    () => `the counts of spans are ${JSON.stringify(counts)}`,
+  )
+  return counts
 }
 
 /** Requests that all succeed, two spans each. */

@@ -2,8 +2,9 @@
 
 import t from 'tap'
 import { seatForAll, startGrpcWorld } from '../../grpc/world.ts'
+import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
-import { sendHandshake, startWebSocketUpstream, until } from '../../websocket/support.ts'
+import { sendHandshake, startWebSocketUpstream } from '../../websocket/support.ts'
 import { startReceiver } from './receiver.ts'
 
 const SERVER = 2
@@ -28,11 +29,11 @@ t.test('a WebSocket has the span of its handshake, while it is open', async (t) 
   t.match(server, { name: 'GET /ws', status: 0, attributes: { 'http.response.status_code': 101 } })
   t.match(attempt, { kind: CLIENT, status: 0, parentSpanId: server?.spanId })
   t.match(attempt?.attributes, { 'http.response.status_code': 101, 'url.full': `${url}/ws` })
-  await until(() => sockets.length === 1)
+  await until(() => sockets.length === 1, 'the handshake at the upstream')
   t.equal(sockets[0]?.request.headers['traceparent'], `00-${attempt?.traceId}-${attempt?.spanId}-01`)
   client.socket.destroy()
   const lines = () => world.log().filter(({ path, status }) => path === '/ws' && status === 101)
-  await until(() => lines().length === 1)
+  await until(() => lines().length === 1, 'the line of the WebSocket')
   t.match(lines(), [{ trace_id: server?.traceId }])
   t.equal(receiver.spans.length, 2, 'its end makes no span')
 })

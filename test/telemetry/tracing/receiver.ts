@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { loadSync } from '@grpc/proto-loader'
 import type { Test } from 'tap'
+import { until } from '../../support/until.ts'
 
 /** A span as a test reads it. */
 export interface ReceivedSpan {
@@ -60,62 +61,52 @@ export class Receiver {
   /** Requests, with those that `respond` refused. */
   requests = 0
   url = ''
-  readonly #waiting = new Set<() => void>()
 
   get spans(): readonly ReceivedSpan[] {
     return this.batches.flatMap(({ spans }) => spans)
   }
 
-  received(batch: ReceivedBatch): void {
-    this.batches.push(batch)
-    this.changed()
-  }
-
-  changed(): void {
-    for (const look of this.#waiting) look()
-  }
-
-  /** Resolves when it holds. */
-  async until(holds: () => boolean): Promise<void> {
-    if (holds()) return
-    await new Promise<void>((resolve) => {
-      const look = () => {
-        if (!holds()) return
-        this.#waiting.delete(look)
-        resolve()
-      }
-      this.#waiting.add(look)
-    })
-  }
-
   /** Resolves with the spans once there are that many. */
   async atLeast(count: number): Promise<readonly ReceivedSpan[]> {
-    await this.until(() => this.spans.length >= count)
+    await until(
+      () => this.spans.length >= count,
+      () => `${this.spans.length} spans, not ${count}`,
+    )
     return this.spans
+  }
+
+  /** Resolves with a span for which it holds. */
+  async spanWhere(holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
+    let found: ReceivedSpan | undefined
+    await until(
+      () => (found = this.spans.find(holds)) !== undefined,
+      () => `such a span among ${this.spans.map(({ name }) => name).join()}`,
+    )
+    if (found === undefined) throw new Error('no such span')
+    return found
   }
 }
 
-/** @param options.tls makes it an https server @param options.port a free one when left out */
+/** @param options.tls makes it an https server */
 export async function startReceiver(
   t: Test,
-  options: { respond?: Respond; tls?: ServerOptions; port?: number } = {},
+  options: { respond?: Respond; tls?: ServerOptions } = {},
 ): Promise<Receiver> {
   const receiver = new Receiver()
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const index = receiver.requests++
-    receiver.changed()
     options.respond?.(response, index)
     const isTaken = !response.headersSent || response.statusCode === 200
     if (options.respond !== undefined && !response.headersSent) return
-    if (isTaken) receiver.received(read(request, Buffer.concat(chunks)))
+    if (isTaken) receiver.batches.push(read(request, Buffer.concat(chunks)))
     if (!response.headersSent) response.end()
   }
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response)
   const { tls } = options
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
-  server.listen(options.port ?? 0, '127.0.0.1')
+  server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {
     server.closeAllConnections()

@@ -1,11 +1,11 @@
-/** Listings by what is granted among 100,000 Seats, from PostgreSQL. */
+/** Listings by what is granted among 45,000 Seats, from PostgreSQL. */
 
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { grantScale, seatRows } from '../grant-scale.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
-const server = await startPostgres(t)
+const server = await startPostgres(t, { fsync: false })
 
 grantScale(t, async (t) => {
   const url = await emptyDatabase(server)

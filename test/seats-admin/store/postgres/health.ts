@@ -3,7 +3,7 @@
 import { Client } from 'pg'
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { until } from '../../../support/servers/wait.ts'
+import { until } from '../../../support/until.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 

@@ -5,5 +5,5 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { listings } from '../listings.ts'
 import { emptyDatabase, open } from './support.ts'
 
-const server = await startPostgres(t)
-listings(t, async (t) => open(t, { url: await emptyDatabase(server), timeout: 30_000 }))
+const server = await startPostgres(t, { fsync: false })
+listings(t, async (t) => open(t, { url: await emptyDatabase(server) }))

@@ -1,5 +1,6 @@
-/** Prints a line in the middle of a write, with the lock held, and stops. */
+/** Prints a line in the middle of a write, with the lock held, and goes on when it is told to. */
 
+import { once } from 'node:events'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
@@ -13,13 +14,14 @@ const INSERT = sql(`INSERT INTO seats (tenant, id, name, spaces, permissions, cr
 
 const [, , url = ''] = process.argv
 const pool = new Pool(parseUrl(url), sessionOf(2000), 1)
-const write = withTimeout(30_000, (call) =>
+const write = withTimeout(60_000, (call) =>
   transact(pool, call, async (transaction) => {
     process.stdout.write('locked\n')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await once(process.stdin, 'data')
     return transaction.query(INSERT, {})
   }),
 )
 const outcome = await write.catch((cause: unknown) => cause)
 await pool.close()
+process.stdin.destroy()
 process.exitCode = outcome instanceof StoreUnavailable ? 0 : 1

@@ -51,7 +51,7 @@ t.test('files that can not grow', async (t) => {
     t.pass('skipped: this machine can not limit the files of another process')
     return
   }
-  const store = await open(t, { url: await emptyDatabase(server), timeout: 20_000 })
+  const store = await open(t, { url: await emptyDatabase(server) })
   const acknowledged = await fill(t, store)
   t.ok(acknowledged.length > 5)
   t.same(await allNames(store), acknowledged, 'reads continue')

@@ -18,12 +18,12 @@ import { ADMIN, done, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 import { allUsers } from '../user-conformance.ts'
 
-const server = await startPostgres(t)
+const server = await startPostgres(t, { fsync: false })
 const page = { limit: 100, after: null, scope: ADMIN }
 
 /** The message of the refusal; fails without a refusal, or if the message contains a secret. */
 async function refusalOf(t: Test, url: string): Promise<string> {
-  const cause = await openPostgresStore({ url, timeout: 1000 }).then(
+  const cause = await openPostgresStore({ url, timeout: 60_000 }).then(
     (store) => store.close().then(() => new Error('it was opened')),
     (error: unknown) => error,
   )
@@ -77,17 +77,17 @@ t.test('ten stores opened at once on an empty database', async (t) => {
   t.equal((await stores[9]?.changesSince(null))?.head.seq, 20)
 })
 
-t.test('five processes that open at once', async (t) => {
+t.test('three processes that open at once', async (t) => {
   const url = await emptyDatabase(server)
-  await opening(t, startOpening({ url, timeout: 20_000 }, 5))
+  await opening(t, startOpening({ url, timeout: 60_000 }, 3))
   const store = await open(t, { url })
   const names = (await store.listSeats('acme', page)).data.map((each) => each.name)
-  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2', 'by 3', 'by 4'])
+  t.same(names.toSorted(), ['by 0', 'by 1', 'by 2'])
 })
 
 t.test('connections that apply the same migration at once apply it once', async (t) => {
   const url = await emptyDatabase(server)
-  await (await openPostgresStore({ url })).close()
+  await (await open(t, { url })).close()
   const steps = [...MIGRATIONS, 'CREATE TABLE later (x integer); INSERT INTO later VALUES (1)']
   const connections = await Promise.all(Array.from({ length: 6 }, () => connect(t, url)))
   await Promise.all(connections.map((connection) => migrate(connection, steps)))
@@ -152,7 +152,7 @@ function oldWrite(number: number): string {
     UPDATE seatgate.counter SET seq = seq + 1, mark = 7; COMMIT`
 }
 
-t.test('ten processes of this version start while an instance of an older one writes', async (t) => {
+t.test('four processes of this version start while an instance of an older one writes', async (t) => {
   const url = await emptyDatabase(server)
   await migrate(await connect(t, url), MIGRATIONS.slice(0, 3))
   await server.query(
@@ -176,7 +176,7 @@ t.test('ten processes of this version start while an instance of an older one wr
         refused++
       }
   })()
-  const children = startOpening({ url, timeout: 20_000 }, 10)
+  const children = startOpening({ url, timeout: 60_000 }, 4)
   await opening(t, children)
   opened = true
   await writing
@@ -195,7 +195,7 @@ t.test('ten processes of this version start while an instance of an older one wr
 
 t.test('a failed migration leaves the store unchanged', async (t) => {
   const url = await emptyDatabase(server)
-  await (await openPostgresStore({ url })).close()
+  await (await open(t, { url })).close()
   const connection = await connect(t, url)
   await t.rejects(
     migrate(connection, [...MIGRATIONS, 'CREATE TABLE later (x integer)', 'nonsense']),
@@ -220,7 +220,7 @@ t.test('the error for a role without rights names them; with its own schema it n
 t.test('a role with read and write rights only opens an existing store', async (t) => {
   const url = await emptyDatabase(server)
   const database = databaseOf(url)
-  await (await openPostgresStore({ url })).close()
+  await (await open(t, { url })).close()
   await server.query(`CREATE ROLE clerk LOGIN PASSWORD 'clerk-secret'`)
   const own = changed(url, (parts) => Object.assign(parts, { username: 'clerk', password: 'clerk-secret' }))
   t.match(await refusalOf(t, own), /permission denied/)
@@ -240,8 +240,8 @@ t.test('missing or unreachable servers and databases', async (t) => {
   const free = await reservePort(t)
   t.match(await to((parts) => (parts.password = 'wrong-secret')), /password authentication failed/)
   t.match(
-    await to((parts) => (parts.username = 'nobody')),
-    /password authentication failed for user "nobody"/,
+    await to((parts) => (parts.username = 'absent')),
+    /password authentication failed for user "absent"/,
   )
   t.match(await to((parts) => (parts.pathname = '/absent')), /database "absent" does not exist/)
   t.match(await to((parts) => (parts.port = `${free}`)), new RegExp(`127.0.0.1:${free}/.*ECONNREFUSED`))
@@ -258,13 +258,13 @@ t.test('a database with an encoding other than UTF-8', async (t) => {
   )
 })
 
+// The last one: the server stays a standby.
 t.test('a standby, which may lag behind', async (t) => {
-  const standby = await startPostgres(t)
-  const url = await standby.createDatabase('store')
+  const url = await emptyDatabase(server)
   const store = await open(t, { url })
-  const [found] = await standby.query('SHOW data_directory')
+  const [found] = await server.query('SHOW data_directory')
   writeFileSync(join(String(found?.data_directory), 'standby.signal'), '')
-  await standby.restart()
+  await server.restart()
   t.match(await refusalOf(t, url), /the server is a standby/)
   await t.rejects(store.seatById('acme', 'x'), /the server is a standby/)
 })

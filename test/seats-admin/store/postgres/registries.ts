@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { Registry } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { until } from '../../../support/servers/wait.ts'
+import { until } from '../../../support/until.ts'
 import { emptyDatabase, open } from './support.ts'
 
 export async function registryOf(t: Test, url: string): Promise<Registry> {
@@ -15,16 +15,13 @@ export async function registryOf(t: Test, url: string): Promise<Registry> {
 /** Sends beats until one succeeds, and returns it; those before are lost. */
 export async function nextBeat(registry: Registry, id: string, beat: number): Promise<number> {
   let sent = beat
-  await until(
-    async () => {
-      sent++
-      return registry.follow(id, sent, null, 0).then(
-        ({ registered }) => registered,
-        () => false,
-      )
-    },
-    () => 'no beat succeeds',
-  )
+  await until(async () => {
+    sent++
+    return registry.follow(id, sent, null, 0).then(
+      ({ registered }) => registered,
+      () => false,
+    )
+  }, 'a beat that succeeds')
   return sent
 }
 
@@ -37,7 +34,7 @@ export async function crashes(t: Test, server: PostgresServer, rounds: number): 
     await server.restart()
     await until(
       async () => (await registry.instances().catch(() => [])).length === round + 1,
-      () => 'a registration is lost',
+      'all registrations',
     )
     t.ok((await nextBeat(registry, `late ${round}`, 0)) > 0)
   }

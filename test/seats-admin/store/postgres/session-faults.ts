@@ -5,8 +5,8 @@ import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { startTcpProxy } from '../../../support/servers/proxy.ts'
-import { until } from '../../../support/servers/wait.ts'
-import { browserSession, family, hash, NOW, proofOf, same } from '../session-conformance.ts'
+import { until } from '../../../support/until.ts'
+import { browserSession, family, hash, NOW, proofOf, same } from '../session-records.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
 export function sessionFaults(t: Test, server: PostgresServer): void {
@@ -26,15 +26,12 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
       await locker.query('BEGIN; LOCK TABLE seatgate.sessions IN SHARE MODE')
       const answer = call()
       const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'seatgate.sessions'::regclass`
-      await until(
-        async () => (await query(waits)).length > 0,
-        () => 'the call does not wait',
-      )
+      await until(async () => (await query(waits)).length > 0, 'a call that waits')
       proxy.freeze()
       await locker.query('COMMIT')
       await until(
         async () => (await query(`SELECT 1 FROM seatgate.sessions WHERE ${seen}`)).length > 0,
-        () => 'the call has no effect',
+        'the effect of the call',
       )
       proxy.killConnections()
       await proxy.heal()
@@ -100,7 +97,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
     await server.restart()
     await until(
       async () => (await Promise.allSettled(calls(store, 'x'))).every(({ status }) => status === 'fulfilled'),
-      () => 'the store does not recover',
+      'the recovery of the store',
     )
   })
 }

@@ -7,33 +7,23 @@ import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migr
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { ADMIN } from '../conformance.ts'
-import {
-  family,
-  hash,
-  NOW,
-  proofOf,
-  same,
-  sessionStoreConformance,
-  underTest,
-} from '../session-conformance.ts'
-import { sessionInstances, sessionsFromBefore, two, useAtOnce } from '../session-instances.ts'
-import { databaseOf, emptyDatabase, open } from './support.ts'
+import { inTurn } from '../in-turn.ts'
+import { sessionStoreConformance } from '../session-conformance.ts'
+import { family, hash, NOW, proofOf, same, underTest } from '../session-records.ts'
+import { sessionInstances, sessionsFromBefore, useAtOnce } from '../session-instances.ts'
+import { databaseOf, databases, emptyDatabase, open } from './support.ts'
 
-const server = await startPostgres(t)
-t.jobs = 4
-sessionStoreConformance(t, async (t) =>
-  underTest(await open(t, { url: await emptyDatabase(server), timeout: 20_000 })),
-)
-sessionInstances(t, async (t) => {
-  const url = await emptyDatabase(server)
-  return () => open(t, { url, timeout: 20_000 })
-})
+const server = await startPostgres(t, { fsync: false })
+t.jobs = 2
+const databaseOfTwo = inTurn(t, databases(server, 2))
+sessionStoreConformance(t, async (t) => underTest((await databaseOfTwo(t)).store))
+sessionInstances(t, async (t) => (await databaseOfTwo(t)).stores)
 
 t.test('a handle is valid once, whatever the isolation level of the database', async (t) => {
   const url = await emptyDatabase(server)
   const set = `ALTER DATABASE "${databaseOf(url)}" SET default_transaction_isolation = 'serializable'`
   await server.query(set)
-  await useAtOnce(t, await two(() => open(t, { url, timeout: 20_000 })), 5)
+  await useAtOnce(t, [await open(t, { url }), await open(t, { url })], 3)
 })
 
 t.test('a store from before sessions existed', async (t) => {

@@ -34,7 +34,7 @@ async function works(t: Test, url: string): Promise<void> {
 }
 
 async function refused(t: Test, url: string, why: RegExp): Promise<void> {
-  const opening = openPostgresStore({ url, timeout: 20_000 })
+  const opening = openPostgresStore({ url, timeout: 60_000 })
   await t.rejects(opening, StoreUnavailable)
   await t.rejects(opening, why)
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { ChangeLog } from '../../../../seats-admin/store/sqlite/change-log.ts'
 import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
 import { BEGINNING } from '../conformance.ts'
@@ -8,7 +7,7 @@ import { open, temporaryFolder } from './support.ts'
 
 t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
-  await (await openSqliteStore({ path })).close()
+  await (await open(t, { path })).close()
   const database = connect(path, 'rw', 0)
   const log = new ChangeLog(database)
   const changes = Array.from({ length: 3000 }, (_, at) => ({

@@ -10,7 +10,7 @@ import { allNames } from '../listings.ts'
 const [, , folder = ''] = process.argv
 const ballast = join(folder, 'ballast')
 writeFileSync(ballast, Buffer.alloc(512 * 1024))
-const store = await openSqliteStore({ path: join(folder, 'seatgate.db') })
+const store = await openSqliteStore({ path: join(folder, 'seatgate.db'), timeout: 60_000 })
 const permissions = Array.from({ length: 500 }, (_, at) => `resource-${at}:read`)
 const attempt = async (work: Promise<unknown>) => {
   try {

@@ -1,4 +1,4 @@
-/** Listings by what is granted among 100,000 Seats, from SQLite. */
+/** Listings by what is granted among 45,000 Seats, from SQLite. */
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

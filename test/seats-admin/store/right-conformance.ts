@@ -1,0 +1,232 @@
+/** What a writer may see and grant, on every driver. */
+
+import type { Test } from 'tap'
+import { type Store } from '../../../seats-admin/index.ts'
+import { ADMIN, BEGINNING, done, inSpace, MISSING, refused, suiteOf, writer } from './conformance.ts'
+
+export function rightConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const { test, seat, key, allOf, namesOf } = suiteOf(t, openStore)
+
+  test('a writer grants only permissions that it has', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    const more = await seat(store, 'more', ['one'], ['a:b', 'a:c'])
+    const wide = await seat(store, 'wide', ['one', 'two'], ['a:b'])
+    const far = await seat(store, 'far', ['two'], ['a:b'])
+    const keys = await Promise.all(
+      [['mine'], ['more'], ['mine', 'far'], []].map(async (names) => (await key(store, names)).id),
+    )
+    const as = writer(inSpace('one', 'a:b'))
+    const make = async (spaces: string[], permissions: string[]) =>
+      refused(await store.createSeat(as, { name: `n${spaces}${permissions}`, spaces, permissions }))
+    t.equal(await make(['one'], ['a:b']), 'not refused')
+    t.equal(await make(['one'], []), 'not refused')
+    for (const spaces of [[], ['two'], ['one', 'two'], ['admin']]) {
+      t.equal(await make(spaces, ['a:b']), 'grant_exceeds_own', `spaces ${spaces}`)
+    }
+    for (const permissions of [['a:c'], ['a:b', 'a:c'], ['*'], ['seats:grant']]) {
+      t.equal(await make(['one'], permissions), 'grant_exceeds_own', `permissions ${permissions}`)
+    }
+    const change = async (id: string, patch: object) => refused(await store.updateSeat(as, id, patch))
+    t.equal(await change(mine.id, { name: 'mine too' }), 'not refused')
+    t.equal(await change(mine.id, { permissions: ['a:c'] }), 'grant_exceeds_own', 'after')
+    t.equal(await change(mine.id, { spaces: ['two'] }), 'grant_exceeds_own', 'after')
+    t.equal(
+      await change(more.id, { permissions: ['a:b'] }),
+      'grant_exceeds_own',
+      'before: not even to fewer permissions',
+    )
+    t.equal(await change(more.id, { name: 'x' }), 'grant_exceeds_own', 'nor a new name')
+    t.equal(refused(await store.deleteSeat(as, more.id)), 'grant_exceeds_own')
+    for (const seats of [['more'], ['mine too', 'more'], []]) {
+      const made = await store.createApiKey(as, { name: 'k', seats, expiresAt: null })
+      t.equal(refused(made), 'grant_exceeds_own', `a key of ${seats}`)
+    }
+    t.equal(await change(wide.id, { spaces: ['one'] }), 'seat_not_found')
+    t.equal(await change(far.id, {}), 'seat_not_found')
+    t.equal(
+      refused(await store.createApiKey(as, { name: 'k', seats: ['mine too'], expiresAt: null })),
+      'not refused',
+    )
+    const revoked = await Promise.all(keys.map(async (id) => refused(await store.revokeApiKey(as, id))))
+    t.same(revoked, ['not refused', 'grant_exceeds_own', 'api_key_not_found', 'api_key_not_found'])
+    t.equal(refused(await store.deleteSeat(as, mine.id)), 'not refused')
+  })
+
+  test('an invisible record gives the same answer as a missing one', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    const hidden = [
+      await seat(store, 'far', ['two'], ['a:b']),
+      await seat(store, 'wide', ['one', 'two'], ['a:b']),
+      await seat(store, 'nowhere', [], ['a:b']),
+      await seat(store, 'boss', ['admin'], ['*']),
+    ]
+    const keys = []
+    for (const names of [['far'], ['mine', 'far'], ['wide'], []]) keys.push((await key(store, names)).id)
+    for (const scope of [inSpace('one', 'a:b'), inSpace('one', '*'), inSpace('one', 'seats:grant')]) {
+      const as = writer(scope)
+      const onSeat = async (id: string) => [
+        await store.readSeat('acme', id, scope),
+        await store.updateSeat(as, id, {}),
+        await store.updateSeat(as, id, { name: 'far' }),
+        await store.updateSeat(as, id, { spaces: ['two'], permissions: ['*'] }),
+        await store.deleteSeat(as, id),
+      ]
+      const onKey = async (id: string) => [
+        await store.readApiKey('acme', id, scope),
+        await store.revokeApiKey(as, id),
+      ]
+      const keyOf = (name: string) =>
+        store.createApiKey(as, { name: 'k', seats: ['mine', name], expiresAt: null })
+      const [noSeat, noKey, unknown] = [await onSeat(MISSING), await onKey(MISSING), await keyOf('none')]
+      t.equal(refused(unknown), 'input_invalid')
+      for (const { id, name } of hidden) {
+        t.strictSame(await onSeat(id), noSeat, name)
+        t.strictSame(await keyOf(name), unknown, `a key of ${name}`)
+      }
+      for (const id of keys) t.strictSame(await onKey(id), noKey)
+    }
+    t.equal(refused(await store.updateSeat(writer(inSpace('one', '*')), mine.id, {})), 'not refused')
+    t.same(await namesOf(store, ADMIN), ['mine', 'far', 'wide', 'nowhere', 'boss'], 'and nothing has changed')
+  })
+
+  test('the name of an invisible Seat is refused like an exceeding grant', async (t, store) => {
+    const mine = await seat(store, 'mine', ['one'], ['a:b'])
+    for (const [name, spaces] of [
+      ['far', ['two']],
+      ['wide', ['one', 'two']],
+      ['nowhere', []],
+    ] as const)
+      await seat(store, name, [...spaces], [])
+    const as = writer(inSpace('one', 'a:b'))
+    const make = (name: string, permission = 'a:b') =>
+      store.createSeat(as, { name, spaces: ['one'], permissions: [permission] })
+    const exceeding = await make('free', 'x:y')
+    t.equal(refused(exceeding), 'grant_exceeds_own')
+    for (const name of ['far', 'wide', 'nowhere']) {
+      t.strictSame(await make(name), exceeding, name)
+      t.strictSame(await store.updateSeat(as, mine.id, { name }), exceeding, `renamed to ${name}`)
+      const admin = await store.createSeat(writer(), { name, spaces: [], permissions: [] })
+      t.equal(refused(admin), 'seat_name_taken', 'a writer that may see the Seat is told')
+    }
+    t.equal(refused(await make('mine')), 'seat_name_taken')
+    t.equal(refused(await make('free')), 'not refused')
+  })
+
+  test('the last Seat that administrates the tenant is protected', async (t, store) => {
+    const both = ['seats:update', 'seats:grant']
+    const make = (name: string, spaces: string[], permissions: string[]) =>
+      seat(store, name, spaces, permissions)
+    const update = async (id: string, patch: object) => refused(await store.updateSeat(writer(), id, patch))
+    const remove = async (id: string) => refused(await store.deleteSeat(writer(), id))
+    for (const [at, [spaces, permissions]] of [
+      [['one'], ['*']],
+      [
+        ['administration', 'admi', 'Admin'],
+        ['*', ...both],
+      ],
+      [['admin'], ['seats:update']],
+      [['admin'], ['seats:grant']],
+      [['admin'], ['xseats:update', 'seats:grant.x', 'a:*'.replace('*', 'b')]],
+      [[], ['*']],
+    ].entries())
+      await make(`none ${at}`, spaces as string[], permissions as string[])
+    await seat(store, 'theirs', ['admin'], ['*'], writer(ADMIN, 1, 'globex'))
+    const last = (await make('last', ['admin'], ['*'])).id
+    const before = await store.changesSince(BEGINNING)
+    const losses = [
+      { permissions: [] },
+      { permissions: ['seats:update'] },
+      { permissions: ['seats:grant', 'seats:create'] },
+      { spaces: [] },
+      { spaces: ['one'] },
+      { name: 'x', spaces: ['administration'] },
+    ]
+    for (const loss of losses) t.equal(await update(last, loss), 'last_administrator', JSON.stringify(loss))
+    t.equal(await remove(last), 'last_administrator')
+    t.same(await store.changesSince(BEGINNING), before, 'a refusal changes nothing')
+    t.equal(done(await store.readSeat('acme', last, ADMIN)).name, 'last')
+
+    t.equal(await update(last, {}), 'not refused')
+    t.equal(await update(last, { name: 'renamed' }), 'not refused', 'it keeps its rights')
+    t.equal(await update(last, { permissions: both }), 'not refused', 'by the other permissions')
+    t.equal(await update(last, { spaces: ['one', 'admin', 'two'] }), 'not refused', 'with additional spaces')
+    t.equal(await remove(last), 'last_administrator')
+    const second = (await make('second', ['two', 'admin'], ['a:b', ...both])).id
+    t.equal(await remove(last), 'not refused', 'with a second administrator, whatever its other spaces')
+    t.equal(await remove(second), 'last_administrator')
+    const third = (await make('third', ['admin'], ['*'])).id
+    t.equal(await update(second, { permissions: [] }), 'not refused')
+    t.equal(await update(second, { spaces: [] }), 'not refused', 'no longer an administrator')
+    t.equal(await remove(second), 'not refused')
+    t.equal(await remove(third), 'last_administrator')
+    t.same(
+      (await Promise.all((await allOf(store)).map(remove))).filter((each) => each !== 'not refused'),
+      ['last_administrator'],
+      'all others are deleted',
+    )
+  })
+
+  test('in a tenant without an administrator, Seats can lose rights and be deleted', async (t, store) => {
+    const ids = []
+    for (const [name, spaces] of [
+      ['a', ['admin']],
+      ['b', ['one']],
+    ] as const)
+      ids.push((await seat(store, name, [...spaces], ['seats:update'])).id)
+    for (const id of ids) {
+      t.equal(refused(await store.updateSeat(writer(), id, { permissions: [], spaces: [] })), 'not refused')
+      t.equal(refused(await store.deleteSeat(writer(), id)), 'not refused')
+    }
+  })
+
+  test('the admin space is the configured one', async (t, store) => {
+    const { id } = await seat(store, 'ops', ['ops'], ['*'])
+    await seat(store, 'admin', ['admin'], ['*'])
+    const ops = writer({ ...ADMIN, space: 'ops' })
+    t.equal(refused(await store.deleteSeat(ops, id)), 'last_administrator')
+    t.equal(
+      refused(await store.deleteSeat(writer(inSpace('ops', '*')), id)),
+      'not refused',
+      'an ordinary space',
+    )
+  })
+
+  test('of two concurrent removals of the last two administrators, one succeeds', async (t, store) => {
+    for (let round = 0; round < 5; round++) {
+      const [a, b] = [await seat(store, 'a', ['admin'], ['*']), await seat(store, 'b', ['admin', 'x'], ['*'])]
+      const results = await Promise.all([
+        store.deleteSeat(writer(), a.id),
+        store.updateSeat(writer(), b.id, { permissions: [] }),
+      ])
+      t.same(results.map(refused).toSorted(), ['last_administrator', 'not refused'])
+      await seat(store, 'c', ['admin'], ['*'])
+      for (const id of await allOf(store)) await store.deleteSeat(writer(), id)
+      const [left = ''] = await allOf(store)
+      done(await store.updateSeat(writer({ ...ADMIN, space: 'none' }), left, { permissions: [] }))
+      done(await store.deleteSeat(writer(), left))
+    }
+  })
+
+  test('outside the admin space only records entirely of that space are visible', async (t, store) => {
+    const one = await seat(store, 'one only', ['one'], ['*'])
+    const both = await seat(store, 'both', ['one', 'two'])
+    const none = await seat(store, 'none', [])
+    const keys = []
+    for (const names of [['one only'], ['one only', 'both'], ['both'], []])
+      keys.push((await key(store, names)).id)
+    const scope = inSpace('one')
+    t.same(await namesOf(store, scope), ['one only'])
+    t.same(await namesOf(store, inSpace('two', '*')), [])
+    t.equal(done(await store.readSeat('acme', one.id, scope)).name, 'one only')
+    for (const { id } of [both, none])
+      t.equal(refused(await store.readSeat('acme', id, scope)), 'seat_not_found')
+    const seen = (await store.listApiKeys('acme', { limit: 9, after: null, scope })).data
+    t.same(
+      seen.map((each) => each.id),
+      keys.slice(0, 1),
+    )
+    const read = await Promise.all(keys.map(async (id) => refused(await store.readApiKey('acme', id, scope))))
+    t.same(read, ['not refused', ...Array(3).fill('api_key_not_found')])
+    t.equal((await store.listApiKeys('acme', { limit: 9, after: null, scope: ADMIN })).data.length, 4)
+  })
+}

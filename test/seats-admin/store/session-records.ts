@@ -1,0 +1,91 @@
+/** Sessions for tests, and what a caller proves of them. */
+
+import { randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import type { Committed, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
+
+export const NOW = 1_800_000_000_000
+export const HOUR = 3_600_000
+
+export const hash = () => new Uint8Array(randomBytes(32))
+export const bytes = (value: Uint8Array | null | undefined) =>
+  value == null ? null : Buffer.from(value).toString('hex')
+
+export function browserSession(more: Partial<StoredSession> = {}): StoredSession {
+  return {
+    id: randomBytes(16).toString('base64url'),
+    tenant: 'acme',
+    cookieHash: hash(),
+    user: 'auth0|alice ünïcode 漢字',
+    email: 'alice@acme.example',
+    name: 'Alice',
+    hashPerm: ['s1:Viewer', 's2:ns:Editor'],
+    issuedAt: NOW / 1000,
+    renewAt: NOW + HOUR,
+    expiresAt: NOW + 8 * HOUR,
+    endedAt: null,
+    familyHash: null,
+    handleHash: null,
+    sealed: 'sealed-text',
+    providerSession: null,
+    createdAt: NOW - HOUR,
+    ...more,
+  }
+}
+
+export function family(more: Partial<StoredSession> = {}): StoredSession {
+  return browserSession({ cookieHash: null, familyHash: hash(), handleHash: hash(), ...more })
+}
+
+/** Session ids in the feed, in order. */
+export async function fedSessions(store: Store): Promise<string[]> {
+  const { changes } = await store.changesSince(null)
+  return (changes ?? []).filter(({ kind }) => kind === 'session').map(({ key }) => key)
+}
+
+export const RENEWAL = {
+  email: null,
+  name: 'Alice B.',
+  hashPerm: ['s3:Viewer'],
+  issuedAt: NOW / 1000 + 60,
+  renewAt: NOW + 2 * HOUR,
+  sealed: 'sealed anew',
+}
+
+export function proofOf({ familyHash, handleHash }: StoredSession) {
+  return { family: familyHash ?? hash(), handle: handleHash ?? hash() }
+}
+
+export function same(t: Test, found: StoredSession | null, wanted: StoredSession): void {
+  const plain = (session: StoredSession | null) =>
+    session && {
+      ...session,
+      cookieHash: bytes(session.cookieHash),
+      familyHash: bytes(session.familyHash),
+      handleHash: bytes(session.handleHash),
+      providerSession: bytes(session.providerSession),
+    }
+  t.strictSame(plain(found), plain(wanted))
+}
+
+export interface StoreUnderTest {
+  readonly sessions: SessionStore
+  /** Session ids in the feed, in order; null: the store has no feed (the reference implementation). */
+  readonly feed: (() => Promise<readonly string[]>) | null
+}
+
+/** The sessions of a store, with its feed. */
+export function underTest(store: Store): StoreUnderTest {
+  return { sessions: store.sessions, feed: () => fedSessions(store) }
+}
+
+/** Checks that a write announced the change of a session. */
+export async function announced(
+  t: Test,
+  { feed }: StoreUnderTest,
+  committed: Committed | null,
+  id: string,
+): Promise<void> {
+  t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
+  if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed contains it')
+}

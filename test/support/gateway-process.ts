@@ -1,0 +1,162 @@
+/**
+ * The gateway as an operator runs it: `seatgate start` in a process of its own. The one in the test's process is
+ * world.ts.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
+import { Child } from './servers/child.ts'
+import { serverFolder, type User } from './servers/folder.ts'
+import { until } from './until.ts'
+
+/** The command line's entry point. */
+export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
+
+/** A token secret. */
+export const SECRET = 'a secret of more than thirty-two bytes, for tests'
+
+export interface GatewayProcessOptions extends ConfigurationOptions {
+  /** Files of its folder in place of a configuration of these options: name → text. */
+  readonly files?: Readonly<Record<string, string>>
+  /** A folder with its files, which stays. The log goes to a folder of the process in each case. */
+  readonly folder?: string
+  /** Arguments behind `start`. */
+  readonly args?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** A command in front, such as `prlimit`, which executes its arguments. */
+  readonly through?: readonly string[]
+  readonly user?: User | undefined
+}
+
+export class GatewayProcess {
+  /** Its working folder, with the configuration. */
+  readonly folder: string
+  readonly #child: Child
+
+  private constructor(folder: string, child: Child) {
+    this.folder = folder
+    this.#child = child
+  }
+
+  /** Resolves once the process runs, whatever becomes of it. It ends with the test. */
+  static async launch(t: Test, options: GatewayProcessOptions = {}): Promise<GatewayProcess> {
+    const own = serverFolder(t, 'gateway', options.user)
+    const folder = options.folder ?? own
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true })
+      writeFileSync(join(folder, name), text)
+    }
+    if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
+    const { args = [], env = {}, through = [], user } = options
+    const [path = '', ...rest] = [...through, process.execPath, MAIN, 'start', ...args]
+    const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
+    const program = { path, env: { ...coverage(), ...secrets, ...env } }
+    const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
+    t.teardown(() => child.kill())
+    return new GatewayProcess(folder, child)
+  }
+
+  get pid(): number {
+    return this.#child.pid
+  }
+
+  get running(): boolean {
+    return this.#child.running
+  }
+
+  /** Resolves with the exit code once it has ended; null where a signal ended it. */
+  get ended(): Promise<number | null> {
+    return this.#child.ended
+  }
+
+  /** Standard output and standard error. */
+  get log(): string {
+    return this.#child.log
+  }
+
+  /** The whole lines of the log that are JSON: events, or with `requests` the access log. */
+  lines(which: 'events' | 'requests' = 'events'): Record<string, unknown>[] {
+    const all = this.log.split('\n').slice(0, -1)
+    const lines = all
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    return lines.filter(({ msg }) => (msg === 'request') === (which === 'requests'))
+  }
+
+  /** `http://…` or `https://…` of the listener that takes requests. */
+  get origin(): string {
+    return /(https?:\/\/[\d.:]+) \(front/.exec(this.log)?.[1] ?? ''
+  }
+
+  get port(): number {
+    return Number(new URL(this.origin).port)
+  }
+
+  /** `http://…` of the ops listener. */
+  get ops(): string {
+    return /(http:\/\/[\d.:]+) \(\/livez/.exec(this.log)?.[1] ?? ''
+  }
+
+  /** Resolves once it listens. */
+  async listens(): Promise<this> {
+    await until(
+      () => {
+        if (!this.running) throw new Error(`the gateway has ended:\n${this.log.slice(-2000)}`)
+        return this.ops !== ''
+      },
+      () => `the gateway does not listen:\n${this.log.slice(-2000)}`,
+    )
+    return this
+  }
+
+  /** The status and the body of `/readyz`. */
+  async ready(): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
+    const answer = await fetch(`${this.ops}/readyz`)
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+
+  /** The value of a series of `/metrics`, given with its labels; 0 where it does not exist. */
+  async metric(series: string): Promise<number> {
+    const text = await (await fetch(`${this.ops}/metrics`)).text()
+    const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+    return Number(line?.slice(series.length + 1) ?? 0)
+  }
+
+  signal(name: NodeJS.Signals): void {
+    process.kill(this.pid, name)
+  }
+
+  /** Stops it and its workers; connections stay open. */
+  freeze(): Promise<void> {
+    return this.#child.freeze()
+  }
+
+  thaw(): void {
+    this.#child.thaw()
+  }
+
+  /** Sends SIGKILL to it and its workers. */
+  kill(): Promise<void> {
+    return this.#child.kill()
+  }
+
+  /** Ends it gracefully. Resolves with the exit code. */
+  async end(): Promise<number | null> {
+    await this.#child.end('SIGTERM')
+    return this.ended
+  }
+}
+
+/** What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. */
+function coverage(): Record<string, string> {
+  const { NODE_V8_COVERAGE: folder } = process.env
+  return folder === undefined ? {} : { NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' }
+}
+
+/** A gateway in a process of its own, which listens. It ends with the test. */
+export async function startGatewayProcess(t: Test, options?: GatewayProcessOptions): Promise<GatewayProcess> {
+  return (await GatewayProcess.launch(t, options)).listens()
+}
