@@ -1,19 +1,16 @@
 /** The examples for pull requests: their commands, in a repository, with `gh` and `curl` that keep what they are given. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { cloneFolder } from './clone.ts'
 import { blocksOf } from './pages.ts'
 
-/** As npx takes it from the registry. */
-const NPX = `#!/bin/sh
-[ "$1 $2" = "--yes seatgate" ] || exit 64
-shift 2
-exec node src/cli/seatgate.js "$@"
-`
+/** As npm installs it. */
+const SEATGATE = `#!/bin/sh\nexec node src/cli/seatgate.js "$@"\n`
+const LOGGED = '#!/bin/sh\necho "npm $*" >> calls\n'
 const KEEP = '#!/bin/sh\necho "$0 $*" >> calls\ncat diff.md >> calls\n'
 
 const examples = blocksOf('docs/access.md')
@@ -26,10 +23,19 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   GitLab: gitlab.access.script,
 }
 
+const PACKAGE = github.jobs.access.env.SEATGATE
+
+t.test('the package is named with its version, not by a name of a registry', async (t) => {
+  t.match(PACKAGE, /^https:\/\/packages\.example\.com\/seatgate-\d+\.\d+\.\d+\.tgz$/)
+  t.equal(gitlab.access.variables.SEATGATE, PACKAGE)
+  for (const file of readdirSync('docs').filter((name) => name.endsWith('.md')))
+    t.notMatch(readFileSync(join('docs', file), 'utf8'), /npx (?:--yes|-y)/, file)
+})
+
 /** The exit code of the job, which ends with the first step that fails. */
 function run(t: Test, steps: readonly string[], change: (table: string) => string) {
   const folder = cloneFolder(t)
-  for (const [name, text] of Object.entries({ npx: NPX, gh: KEEP, curl: KEEP }))
+  for (const [name, text] of Object.entries({ seatgate: SEATGATE, npm: LOGGED, gh: KEEP, curl: KEEP }))
     writeFileSync(join(folder, 'bin', name), text, { mode: 0o755 })
   mkdirSync(join(folder, '.git/refs/remotes/origin'), { recursive: true })
   spawnSync('git', ['update-ref', 'refs/remotes/origin/main', 'HEAD'], { cwd: folder })
@@ -38,6 +44,7 @@ function run(t: Test, steps: readonly string[], change: (table: string) => strin
   const env = {
     ...process.env,
     PATH: [join(folder, 'bin'), process.env['PATH']].join(':'),
+    SEATGATE: PACKAGE,
     GITHUB_BASE_REF: 'main',
     CI_MERGE_REQUEST_DIFF_BASE_SHA: 'origin/main',
   }
@@ -65,6 +72,7 @@ for (const [name, steps] of Object.entries(STEPS))
     const unchanged = run(t, steps, (table) => table)
     t.equal(unchanged.status, 0, unchanged.stderr)
     t.match(unchanged.calls, 'the tables are equal')
+    t.match(unchanged.calls, `npm install --global ${PACKAGE}\n`)
     const moved = run(t, steps, (table) => table.replace('trainings:list', 'trainings:search'))
     t.match(moved.step, 'seatgate test', 'the policy expects trainings:list')
     const open = run(
