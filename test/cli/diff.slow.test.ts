@@ -222,7 +222,6 @@ t.test('faults', async (t) => {
     [['git:HEAD:nowhere.yaml', '.'], 1, 'git:HEAD has no file nowhere.yaml'],
     [['.', 'nowhere.yaml'], 1, 'nowhere.yaml:1:1: no such file'],
     [['.'], 2, 'NEW is missing'],
-    [['.', '.', '--tenant', 'acme', '--seats', 'x'], 2, 'exclude each other'],
   ] as const) {
     const ran = await diff(cwd, ...args)
     t.equal(ran.code, code, args.join(' '))
