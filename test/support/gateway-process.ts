@@ -53,7 +53,7 @@ export class GatewayProcess {
     const { args = [], env = {}, through = [], user } = options
     const [path = '', ...rest] = [...through, process.execPath, MAIN, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
-    const program = { path, env: { ...coverage(), ...secrets, ...env } }
+    const program = { path, env: { ...(user === undefined ? coverage() : {}), ...secrets, ...env } }
     const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
     t.teardown(() => child.kill())
     return new GatewayProcess(folder, child)
@@ -150,7 +150,7 @@ export class GatewayProcess {
   }
 }
 
-/** What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. */
+/** What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. Another user may not. */
 function coverage(): Record<string, string> {
   const { NODE_V8_COVERAGE: folder } = process.env
   return folder === undefined ? {} : { NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' }
