@@ -131,6 +131,7 @@ export class Gateway {
 
   async #close(drain: number, delay: number): Promise<void> {
     this.#comparison.cancel()
+    // The global timer, which tests hold.
     if (delay > 0) await new Promise<void>((resolve) => setTimeout(resolve, delay))
     await this.#dataPlanes?.close(drain)
     await this.#keyUses?.close()

@@ -48,6 +48,7 @@ export class KeyUseWriter {
   /** Writes all that waits, unless the store takes too long. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    // The global timer, which tests hold.
     const late = Promise.withResolvers<void>()
     const timer = setTimeout(late.resolve, LAST_ROUND)
     await Promise.race([this.#last(), late.promise])

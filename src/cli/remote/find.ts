@@ -1,20 +1,12 @@
 /** Finds by name what the endpoints know by id. */
 
-import { printable } from '../../telemetry/readable.ts'
+import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { nearest } from '../../config/invalid-value.ts'
+import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
 import type { Gateway } from './gateway.ts'
 import { GatewayRefusal } from './problem.ts'
 import type { ApiKeyView, BlockView, SeatView, UserView } from './resources.ts'
-
-/** Nothing that the API key may see has this name. */
-export class NotFound extends CommandFailed {}
-
-const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
-
-export function isUlid(text: string): boolean {
-  return ULID.test(text)
-}
 
 export interface Found {
   readonly seat: SeatView
@@ -29,7 +21,7 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
     ({ name }) => name === given,
   )
   const id = named?.id ?? (isUlid(given) ? given : null)
-  if (id === null) throw new NotFound(`there is no Seat ${quoted(given)} that this API key may see`)
+  if (id === null) throw new CommandFailed(`there is no Seat ${quoted(given)} that this API key may see`)
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
   if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
   return { seat: value, tag }
@@ -47,7 +39,7 @@ export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyVi
   )
   const [key, ...others] = named
   if (key === undefined)
-    throw new NotFound(`there is no API key ${quoted(given)} in force that this API key may see`)
+    throw new CommandFailed(`there is no API key ${quoted(given)} in force that this API key may see`)
   if (others.length > 0)
     throw new CommandFailed(
       `${named.length} API keys are named ${quoted(given)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
@@ -76,8 +68,8 @@ export async function findUser(gateway: Gateway, given: string): Promise<UserVie
 const MOST_USERS = 10_000
 const MOST_NEAR = 3
 
-/** That no user has the email address, with the nearest ones. */
-export async function noUser(gateway: Gateway, email: string): Promise<NotFound> {
+/** Says that no known user has the email address, and names the nearest ones. */
+export async function unknownAddress(gateway: Gateway, email: string): Promise<CommandFailed> {
   const known = new Set<string>()
   for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) {
     for (const user of page) if (user.email !== null) known.add(user.email)
@@ -90,7 +82,7 @@ export async function noUser(gateway: Gateway, email: string): Promise<NotFound>
     found = nearest(email, known)
   }
   const hint = near.length === 0 ? '' : ` (did you mean ${near.map(quoted).join(' or ')}?)`
-  return new NotFound(
+  return new CommandFailed(
     `no user with the address ${quoted(email)} has signed in${hint}: with --sub it is taken as a sub`,
   )
 }

@@ -4,7 +4,7 @@ import { printable } from '../../telemetry/readable.ts'
 import { defineCommand, type Terminal } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
-import { findUser, noUser } from '../remote/find.ts'
+import { findUser, unknownAddress } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { momentOf } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
@@ -48,11 +48,11 @@ export const blockUser = defineCommand(
   },
 )
 
-/** @throws NotFound for an email address that no known user has: a block of it would block no token */
+/** @throws CommandFailed for an email address that no known user has: a block of it would block no token */
 async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
   const known = await findUser(gateway, given)
   if (known !== null) return known.sub
-  if (given.includes('@')) throw await noUser(gateway, given)
+  if (given.includes('@')) throw await unknownAddress(gateway, given)
   terminal.printError(
     printable(`note: no sign-in of ${JSON.stringify(given)} is known: it is taken as a sub`),
   )

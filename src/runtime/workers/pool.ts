@@ -30,10 +30,11 @@ const REPLACE_FIRST = 10
 const REPLACE_LAST = 5000
 /** Milliseconds of life that reset the delay. */
 const STABLE = 10_000
-/** Milliseconds between liveness calls, and without a response before a worker is killed. */
+/** Milliseconds between liveness calls. */
 const PING_EVERY = 1000
+/** Milliseconds without a response before a worker is killed. */
 export const UNRESPONSIVE = 10_000
-/** The same before its first response: on a busy machine, a process takes this long to load its modules. */
+/** Milliseconds before a worker is killed that has never responded: loading its modules takes long on a busy machine. */
 const STARTING = 60_000
 /** Tests set more, so that none of their workers is killed on a slow machine. */
 export const defaults = { unresponsive: UNRESPONSIVE }
