@@ -11,6 +11,9 @@ import { startUpstream, startWorld, type World } from '../support/world.ts'
 const write = (world: World, routes: string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
 
+/** Refuses each reload of the tests that share it, but the first of the last one. */
+const refusing = await startWorld(t)
+
 t.test('the next request uses the new table', async (t) => {
   const world = await startWorld(t)
   t.equal((await world.client.send('GET', '/new')).status, 404)
@@ -20,9 +23,6 @@ t.test('the next request uses the new table', async (t) => {
   t.equal((await world.client.send('GET', '/docs/a')).status, 404)
   t.match(await (await fetch(`${world.ops}/readyz`)).json(), { config: { version: 2 } })
 })
-
-/** Refuses each reload of the tests that share it, but the first of the last one. */
-const refusing = await startWorld(t)
 
 t.test('a table with faults changes nothing', async (t) => {
   for (const routes of [
