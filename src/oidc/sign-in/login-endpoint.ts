@@ -152,7 +152,7 @@ export function providerOf({ providers }: Context, fields: Fields): Provider | R
  *
  * - `canonical`: a page of the redirect_uri's origin
  * - `other`: a page of the host in the request, which may be another name of the gateway, or of one of the tenant's `origins`.
- *   The scheme is that of the redirect_uri: everyone on the way may put pages at `http://` of a host that is served by HTTPS
+ *   The scheme is that of the redirect_uri: an attacker on the network can put pages at `http://` of a host that is served over HTTPS
  */
 type FormSource = 'canonical' | 'other' | 'foreign'
 
