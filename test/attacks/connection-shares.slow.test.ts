@@ -6,8 +6,8 @@ import t, { type Test } from 'tap'
 import { codeOf } from '../proxy/support.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
-import { metric } from '../runtime/workers/support.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { metric } from '../support/operations.ts'
 
 const CONNECTIONS = 32
 const GREEDY = '127.0.0.66'

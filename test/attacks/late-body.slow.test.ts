@@ -2,9 +2,9 @@
 
 import t from 'tap'
 import { startWorld } from '../support/world.ts'
-import { metric } from '../runtime/workers/support.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
+import { metric } from '../support/operations.ts'
 
 const world = await startWorld(t)
 

@@ -10,9 +10,9 @@ import t, { type Test } from 'tap'
 import { RawClient } from '../support/raw-client.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
-import { metric } from '../runtime/workers/support.ts'
 import { holdTime } from '../support/held-time.ts'
 import { standstill } from '../proxy/support.ts'
+import { metric } from '../support/operations.ts'
 
 const MiB = 1024 * 1024
 /** More than the buffers of the system hold. */

@@ -11,6 +11,7 @@ import { serve2 } from '../proxy/http2/support.ts'
 import { type Seen, startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
 import { roundTrip } from '../support/raw-client.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const KEYS = '/.well-known/seatgate/jwks.json'
 const CUSTOM = 'x-acme-identity'
@@ -211,7 +212,7 @@ t.test('no key in a log line, a metric or an answer', async (t) => {
   const world = worlds[HEADER]
   await world.client.send('GET', '/v1/me', await aliceOf(world))
   await world.client.send('GET', KEYS)
-  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = await metricsOf(world)
   t.match(metrics, /seatgate_cache_lookups_total\{cache="identities",result="miss"\} [1-9]/)
   const shown = [world.logText(), metrics, await keySetOf(world)].join('\n')
   for (const line of key.split('\n').filter((each) => each.length > 30 && !each.includes('-----')))

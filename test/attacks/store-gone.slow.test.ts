@@ -9,6 +9,7 @@ import t from 'tap'
 import { LEASE } from '../../src/coherence/lease.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 function tamper(world: World, statement: string): void {
   const database = new DatabaseSync(world.storeFile)
@@ -38,7 +39,7 @@ t.test('nothing is allowed after the lease expires; the gateway recovers without
   t.equal((await world.client.send('GET', '/docs/a')).status, 200, 'requests without a decision still work')
   t.equal((await fetch(`${world.ops}/readyz`)).status, 503)
   t.equal((await fetch(`${world.ops}/livez`)).status, 200)
-  t.match(await (await fetch(`${world.ops}/metrics`)).text(), 'seatgate_lease_live 0')
+  t.match(await metricsOf(world), 'seatgate_lease_live 0')
 
   tamper(world, 'ALTER TABLE gone RENAME TO counter')
   await until(async () => (await ask()).status === 200, 'a decision')

@@ -9,7 +9,7 @@ import t from 'tap'
 import { defaults } from '../../seats-admin/store/sqlite/store.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
-import { readiness } from '../runtime/workers/support.ts'
+import { readiness } from '../support/operations.ts'
 
 const PAGE = 4096
 const SEATS = 60

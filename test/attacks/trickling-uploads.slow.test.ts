@@ -9,8 +9,8 @@ import { Client } from '../support/client.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
 import { holdTime, untilStepped } from '../support/held-time.ts'
-import { metric } from '../runtime/workers/support.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { metric } from '../support/operations.ts'
 
 const ROUTES = [
   'POST /v1/trainings: trainings:create',

@@ -3,7 +3,6 @@
 import t, { type Test } from 'tap'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { metric } from '../runtime/workers/support.ts'
 import {
   type WebSocketClient,
   sendHandshake,
@@ -11,6 +10,7 @@ import {
   type UpstreamBehaviour,
 } from '../websocket/support.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { metric } from '../support/operations.ts'
 
 async function start(
   t: Test,

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { LABELS } from '../../docs/generate/metrics.ts'
 import { startWorld } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 /** Metric → label names of each of its series. */
 function labelsIn(exposition: string): Map<string, Set<string>> {
@@ -25,7 +26,7 @@ t.test('after requests and writes', async (t) => {
   const authorization = `Bearer ${await world.token(['main:Viewer'])}`
   for (const path of ['/v1/trainings', '/v1/files/a', '/nowhere'])
     await world.client.send('GET', path, { authorization, space: 'main' })
-  const found = labelsIn(await (await fetch(`${world.ops}/metrics`)).text())
+  const found = labelsIn(await metricsOf(world))
   const seen = Object.keys(LABELS).filter((name) => found.has(name))
   t.ok(seen.length >= 10, `${seen}`)
   for (const [name, sets] of found) t.same([...sets], [(LABELS[name] ?? []).join()], name)

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { forwardFields, nginxFields, startAsking } from './support.ts'
 import { until } from '../support/until.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const { ask, key, keyId, world } = await startAsking(t)
 
@@ -164,7 +165,7 @@ t.test('logs and counts a question as a request', async (t) => {
     user: keyId,
     permission: 'trainings:read',
   })
-  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = await metricsOf(world)
   t.match(metrics, /seatgate_requests_total\{[^}]*route="GET \/v1\/trainings\/\{id\}"[^}]*\} \d/)
   t.equal(world.upstream.seen.length, forwarded, 'nothing was forwarded')
 })

@@ -4,6 +4,7 @@ import t from 'tap'
 import { GET, type Fields, POST } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 import { ask, openRaw, openSession, startSecured } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const world = await startSecured(t, {
   top: ['limits: { header_bytes: 8KiB }'],
@@ -162,6 +163,6 @@ t.test('access log and metrics', async (t) => {
   // A line follows its response.
   await until(() => last()?.['status'] === 200, 'the line of the log')
   t.match(last(), { method: 'GET', tenant: 'acme', space: 's1' })
-  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = await metricsOf(world)
   t.match(metrics, /seatgate_tls_handshakes_total\{[^}]*\} [1-9]/)
 })

@@ -6,7 +6,7 @@ import { openStore } from '../../seats-admin/index.ts'
 import { DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import { startWorld, type World } from '../support/world.ts'
-import { metric } from '../runtime/workers/support.ts'
+import { metric } from '../support/operations.ts'
 
 const MiB = 1024 * 1024
 const SILENT = { info: () => {}, warn: () => {}, error: () => {} }

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { Answer } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const bearer = (token: string, space?: string) => ({
   authorization: `Bearer ${token}`,
@@ -25,7 +26,7 @@ t.test('metrics and health', async (t) => {
   t.match(await ready.json(), { status: 'ready', store: 'ok', config: { version: 1 } })
   let metrics = ''
   await until(async () => {
-    metrics = await (await fetch(`${world.ops}/metrics`)).text()
+    metrics = await metricsOf(world)
     return metrics.includes('seatgate_requests_in_flight 0')
   }, 'the end of the requests')
   t.match(metrics, 'seatgate_requests_total{route="GET /docs/*",status="200"} 1')

@@ -5,6 +5,7 @@ import { APP, corsOf, preflight, useTables } from '../support/cors.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { roundTrip } from '../support/raw-client.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const VARY = 'Origin, Access-Control-Request-Method, Access-Control-Request-Headers'
 const OWN_HEADERS = 'authorization, content-type, space, x-api-key'
@@ -135,7 +136,7 @@ t.test('granted', async (t) => {
     for (const line of lines.slice(0, 3))
       for (const name of ['permission', 'tenant', 'upstream_ms', 'cause']) t.notOk(name in line, name)
     t.notOk('preflight' in (lines[3] ?? {}), 'no other line has the mark')
-    const text = await (await fetch(`${world.ops}/metrics`)).text()
+    const text = await metricsOf(world)
     t.match(text, 'seatgate_requests_total{route="PUT /v1/items/{id}",status="204"} 1\n')
     t.match(text, 'seatgate_decisions_total{code="preflight_refused"} 2\n')
     t.notMatch(world.logText(), 'evil.example', 'no value of a header is logged')

@@ -4,6 +4,7 @@ import { parseList } from 'structured-headers'
 import t, { type Test } from 'tap'
 import { until } from '../support/until.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const TOP = [
   'rate_limits:',
@@ -71,7 +72,7 @@ t.test('the burst passes, then 429 with all that the client needs to know', asyn
   const refusedLine = () => world.log().find(({ status }) => status === 429)
   await until(() => refusedLine() !== undefined, 'the line')
   t.match(refusedLine(), { status: 429, code: 'rate_limited', rate_limited: 'reads', decision: 'allow' })
-  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = await metricsOf(world)
   t.match(metrics, /^seatgate_rate_limited_total\{limit="reads"\} 1$/m)
 })
 

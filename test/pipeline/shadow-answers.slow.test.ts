@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http'
 import t from 'tap'
 import { roundTrip } from '../support/raw-client.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const ROUTES = [
   'GET /public/*: public',
@@ -83,7 +84,7 @@ t.test('the same bytes', async (t) => {
   }
   await Promise.all(Array.from({ length: 8 }, compare))
   t.same(wrong, [])
-  const text = await (await fetch(`${shadowed.ops}/metrics`)).text()
+  const text = await metricsOf(shadowed)
   const count = (result: string) =>
     Number(
       new RegExp(`^seatgate_shadow_decisions_total\\{result="${result}"\\} (\\d+)$`, 'm').exec(text)?.[1],

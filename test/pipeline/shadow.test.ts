@@ -11,6 +11,7 @@ import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { changeRead, holdLease } from '../support/held-lease.ts'
 import { handshake, WebSocketClient, startWebSocketUpstream } from '../websocket/support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const LIVE = [
   'GET /same: public',
@@ -42,7 +43,7 @@ await changeRead(world, () => world.seat('Viewer', ['main'], ['trainings:list'])
 const headers = { authorization: `Bearer ${await world.token(['main:Viewer'])}`, space: 'main' }
 
 async function counts(world: World): Promise<Record<string, number>> {
-  const text = await (await fetch(`${world.ops}/metrics`)).text()
+  const text = await metricsOf(world)
   const found = text.matchAll(/^seatgate_shadow_decisions_total\{result="(\w+)"\} (\d+)$/gm)
   return Object.fromEntries([...found].map(([, result, count]) => [result ?? '', Number(count)] as const))
 }

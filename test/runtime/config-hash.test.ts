@@ -9,6 +9,7 @@ import { routeTable } from '../support/configuration.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
 import { missing } from '../deploy/programs.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const write = (world: World, routes: string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
@@ -18,10 +19,6 @@ async function shownHash(world: World): Promise<unknown> {
   return ready.config.hash
 }
 
-async function metrics(world: World): Promise<string> {
-  return (await fetch(`${world.ops}/metrics`)).text()
-}
-
 const info = (text: string) =>
   [...text.matchAll(/^seatgate_config_info\{hash="(\w+)"\} (\d+)$/gm)].map(([, hash, value]) => [hash, value])
 
@@ -29,12 +26,12 @@ t.test('/readyz and the metric show one hash, which a reload replaces', async (t
   const world = await startWorld(t)
   const before = await shownHash(world)
   t.equal(before, world.config.hash)
-  t.same(info(await metrics(world)), [[before, '1']])
+  t.same(info(await metricsOf(world)), [[before, '1']])
   write(world, ['GET /new: public'])
   await world.reload()
   const after = await shownHash(world)
   t.not(after, before)
-  t.same(info(await metrics(world)), [[after, '1']], 'the old series is gone')
+  t.same(info(await metricsOf(world)), [[after, '1']], 'the old series is gone')
 })
 
 t.test('a request in flight during a reload logs the tables that decided it', async (t) => {
@@ -78,7 +75,7 @@ t.test('a request that no table decided has none', async (t) => {
 
 t.test('promtool accepts the metrics', { skip: missing('promtool') }, async (t) => {
   const world = await startWorld(t)
-  const input = await metrics(world)
+  const input = await metricsOf(world)
   const { stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })
   t.notMatch(stderr, /seatgate_(?:config|shadow)|error/)
 })

@@ -12,6 +12,7 @@ import { Folder } from '../config/support.ts'
 import { until } from '../support/until.ts'
 import { routeTable } from '../support/configuration.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const write = (world: World, routes: readonly string[]) =>
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes))
@@ -37,7 +38,7 @@ async function compared(log: () => Line[] | Promise<Line[]>): Promise<Line[]> {
 }
 
 async function changesIn(world: World): Promise<Record<string, number>> {
-  const text = await (await fetch(`${world.ops}/metrics`)).text()
+  const text = await metricsOf(world)
   const found = text.matchAll(/^seatgate_config_changes_total\{kind="(\w+)"\} (\d+)$/gm)
   return Object.fromEntries([...found].map(([, kind, count]) => [kind, Number(count)]))
 }

@@ -7,6 +7,7 @@ import { routeTable } from '../support/configuration.ts'
 import { until } from '../support/until.ts'
 import { moveClock } from './moving-clock.ts'
 import { startSignIn } from './world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const clock = moveClock(t)
 const world = await startSignIn(t)
@@ -17,7 +18,7 @@ world.user('alice', { memberOf: ['Viewer'] })
 const CANDIDATE = ['GET /bye: trainings:list', 'GET /pages/*: { permission: authenticated, sign_in: acme }']
 
 async function results(): Promise<Record<string, number>> {
-  const text = await (await fetch(`${gateway.ops}/metrics`)).text()
+  const text = await metricsOf(gateway)
   const found = text.matchAll(/^seatgate_shadow_decisions_total\{result="(\w+)"\} (\d+)$/gm)
   return Object.fromEntries([...found].map(([, result, count]) => [result, Number(count)]))
 }

@@ -15,6 +15,7 @@ import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { Visitor } from './visitor.ts'
+import { metricsOf } from '../support/operations.ts'
 
 /** Null: the tenant has no provider. Absent: its own, with the default configuration. */
 export interface Settings {
@@ -80,7 +81,7 @@ export class SignInWorld {
     if (this.secrets.size < 2) throw new Error('no secret was seen, so that the search would find nothing')
     const { ops, storeFile } = this.gateway
     searchIn('the log', this.gateway.logText(), this.secrets)
-    searchIn('the metrics', await (await fetch(`${ops}/metrics`)).text(), this.secrets)
+    searchIn('the metrics', await metricsOf({ ops }), this.secrets)
     for (const file of [storeFile, `${storeFile}-wal`])
       searchIn('the store', readFileSync(file, 'latin1'), this.secrets)
   }

@@ -4,9 +4,9 @@ import { mock } from 'node:test'
 import type { Test } from 'tap'
 import { systemClock } from '../../src/coherence/clock.ts'
 import { LEASE, MARGIN } from '../../src/coherence/lease.ts'
-import { metric } from '../runtime/workers/support.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
+import { metric } from './operations.ts'
 
 /** Resolves when the gateways, which have started before, have a lease; they keep it until the test ends. */
 export async function holdLease(t: Test, ...worlds: readonly World[]): Promise<void> {

@@ -3,9 +3,10 @@
 import t, { type Test } from 'tap'
 import { changeRead, holdLease } from '../support/held-lease.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 async function lookups(world: World): Promise<Map<string, number>> {
-  const exposition = await (await fetch(`${world.ops}/metrics`)).text()
+  const exposition = await metricsOf(world)
   const series = exposition.matchAll(/^seatgate_cache_lookups_total\{cache="(\w+)",result="(\w+)"\} (\d+)$/gm)
   return new Map([...series].map(([, cache, result, value]) => [`${cache} ${result}`, Number(value)]))
 }

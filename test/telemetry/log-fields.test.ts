@@ -7,6 +7,7 @@ import t from 'tap'
 import { readAnyLine, readLine } from '../../src/access/replay/logged-request.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 
@@ -26,8 +27,6 @@ async function sendRaw(port: number, head: string): Promise<void> {
   socket.resume()
   await once(socket, 'close')
 }
-
-const metricsOf = async (world: World) => (await fetch(`${world.ops}/metrics`)).text()
 
 const world = await startWorld(t)
 const trusting = await startWorld(t, {

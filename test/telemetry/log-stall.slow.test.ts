@@ -9,6 +9,7 @@ import { startTrainingsService } from '../demo/trainings-service.ts'
 import { MAIN, SECRET } from '../support/gateway-process.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const PATH = `/docs/${'a'.repeat(7500)}`
 /** Lines of them are more than a pipe and the gateway's buffer hold together. */
@@ -52,7 +53,7 @@ async function ask(port: number, requests: number): Promise<number> {
 }
 
 async function dropped(ops: string): Promise<number> {
-  const metrics = await (await fetch(`${ops}/metrics`)).text()
+  const metrics = await metricsOf({ ops })
   return Number(/^seatgate_log_lines_dropped (\d+)/m.exec(metrics)?.[1])
 }
 

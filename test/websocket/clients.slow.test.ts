@@ -12,6 +12,7 @@ import {
   startWebSocketUpstream,
   type UpstreamBehaviour,
 } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 async function setUp(t: Test, behaviour: UpstreamBehaviour = {}, options: WorldOptions = {}) {
   const upstream = await startWebSocketUpstream(t, behaviour)
@@ -70,15 +71,12 @@ t.test('four hundred at once, each with its own messages', async (t) => {
   clients.forEach((client, i) => client.sendText(`word ${i}`))
   await Promise.all(clients.map((client, i) => client.receives(`word ${i}`)))
   t.equal(upstream.sockets.length, 400)
-  t.match(await (await fetch(`${world.ops}/metrics`)).text(), /^seatgate_websockets_open 400$/m)
+  t.match(await metricsOf(world), /^seatgate_websockets_open 400$/m)
   t.equal((await world.client.send('GET', '/open')).status, 200, 'others are served')
   for (const client of clients) client.socket.destroy()
   await until(() => upstream.sockets.every(({ closed }) => closed), 'the end at the upstream')
   // The upstream's end of a connection may close before the client's.
-  await until(
-    async () => /^seatgate_websockets_open 0$/m.test(await (await fetch(`${world.ops}/metrics`)).text()),
-    'the end of all',
-  )
+  await until(async () => /^seatgate_websockets_open 0$/m.test(await metricsOf(world)), 'the end of all')
 })
 
 t.test('TLS to an upstream that requires a certificate', async (t) => {

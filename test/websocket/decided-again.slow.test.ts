@@ -10,6 +10,7 @@ import { startWorld } from '../support/world.ts'
 import { reevaluated, get, Held, HELD_ROUTES, reevaluatedAgain, serveEvents } from './held.ts'
 import { header } from './frames.ts'
 import { WebSocketClient, sendHandshake, startWebSocketUpstream } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const HOUR = 3_600_000
 
@@ -197,9 +198,7 @@ t.test("another tenant's Seat of the same name", async (t) => {
   await settled(t)
   const held = await open(bearer)
   const evaluations = async () =>
-    (await (await fetch(`${world.ops}/metrics`)).text()).match(
-      /^seatgate_decisions_again_total\{code="allow"\} .*$/m,
-    )?.[0]
+    (await metricsOf(world)).match(/^seatgate_decisions_again_total\{code="allow"\} .*$/m)?.[0]
   const before = await evaluations()
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] }, 'globex')
   await settled(t)

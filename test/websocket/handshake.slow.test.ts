@@ -7,6 +7,7 @@ import { until } from '../support/until.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
 import { fromClient, PING, PONG } from './frames.ts'
 import { acceptOf, handshake, KEY, sendHandshake, startWebSocketUpstream } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const ROUTES = [
   'GET /ws: trainings:list',
@@ -255,7 +256,7 @@ t.test('no connection is a 502, after another target was tried', async (t) => {
     upstream: ['balance: round-robin'],
   })
   for (let i = 0; i < 6; i++) (await sendHandshake(both.port, '/docs/a').opened()).socket.destroy()
-  const metrics = await (await fetch(`${both.ops}/metrics`)).text()
+  const metrics = await metricsOf(both)
   t.match(metrics, /seatgate_upstream_retries_total\{upstream="main"\} 3$/m)
   t.match(metrics, /seatgate_upstream_ejections_total\{upstream="main"\} 1$/m)
 })

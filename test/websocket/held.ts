@@ -12,6 +12,7 @@ import { until } from '../support/until.ts'
 import type { World } from '../support/world.ts'
 import { codeOf } from './frames.ts'
 import { WebSocketClient, sendHandshake } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 /** ms of held time in each look */
 const STEP = 50
@@ -99,7 +100,7 @@ export class Held {
 
 /** The number of re-evaluations, with any result. */
 export async function reevaluated({ ops }: Pick<World, 'ops'>): Promise<number> {
-  const text = await (await fetch(`${ops}/metrics`)).text()
+  const text = await metricsOf({ ops })
   const found = text.matchAll(/^seatgate_decisions_again_total\{[^}]*\} (\d+)$/gm)
   return [...found].reduce((sum, [, count]) => sum + Number(count), 0)
 }

@@ -7,6 +7,7 @@ import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { CLOSE, codeOf, fromClient, fromServer, header, PING, status, TEXT } from './frames.ts'
 import { sendHandshake, startWebSocketUpstream, switching, type UpstreamBehaviour } from './support.ts'
+import { metricsOf } from '../support/operations.ts'
 
 const ROUTES = ['GET /ws/*: public']
 /** ms */
@@ -187,7 +188,7 @@ t.test('drain: one that opens meanwhile gets 1001 at once', async (t) => {
 
 t.test('metrics: open ones, how they ended, and the handshake as a request', async (t) => {
   const { world, upstream, line } = await setUp(t)
-  const metrics = async () => (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = () => metricsOf(world)
   const clients = await Promise.all([1, 2, 3].map(() => sendHandshake(world.port, '/ws/a').opened()))
   const open = await metrics()
   t.match(open, /^seatgate_websockets_open 3$/m)

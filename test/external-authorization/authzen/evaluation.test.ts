@@ -3,6 +3,7 @@
 import t from 'tap'
 import { onRoute, question, signIn, startPep } from './support.ts'
 import { until } from '../../support/until.ts'
+import { metricsOf } from '../../support/operations.ts'
 
 const NONE = '01ARZ3NDEKTSV4RRFFQ69G5FAV'
 const LIST = '/v1/trainings'
@@ -192,6 +193,6 @@ t.test('the log line says who asked for what, and the decision', async (t) => {
     },
   })
   t.notOk(world.logText().includes(pepKey), 'no credential')
-  const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+  const metrics = await metricsOf(world)
   t.match(metrics, /route="POST \/access\/v1\/evaluation"/)
 })

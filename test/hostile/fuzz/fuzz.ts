@@ -10,6 +10,7 @@ import { readRequests } from '../reading.ts'
 import { type Decided, sameForAll } from '../upstream.ts'
 import { type Case, makeCase } from './case.ts'
 import { engine, keyOf, type Verdict } from './oracle.ts'
+import { metricsOf } from '../../support/operations.ts'
 
 export interface FuzzOptions {
   readonly cases: number
@@ -171,7 +172,7 @@ function take(allowed: Map<string, number>, key: string): boolean {
 /** Waits until neither the gateway nor the upstream has a request in flight. */
 function quiet({ world, upstream }: TestGateway): Promise<void> {
   const isQuiet = async () => {
-    const metrics = await (await fetch(`${world.ops}/metrics`)).text()
+    const metrics = await metricsOf(world)
     return upstream.settled && /^seatgate_requests_in_flight 0$/m.test(metrics)
   }
   return until(isQuiet, 'the end of all requests', { pause: 20 })

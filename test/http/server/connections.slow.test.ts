@@ -5,6 +5,7 @@ import { holdTime } from '../../support/held-time.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
+import { metricsOf } from '../../support/operations.ts'
 
 const GET = 'GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n'
 const HELD = 'GET /held HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -51,7 +52,7 @@ function connectOne(): RawClient {
 
 /** Connections by their state, and those that were evicted from it or refused. */
 async function counts({ ops } = world) {
-  const text = await (await fetch(`${ops}/metrics`)).text()
+  const text = await metricsOf({ ops })
   const count = (series: string) =>
     Number(text.match(new RegExp(`^seatgate_connections${series} (\\d+)$`, 'm'))?.[1])
   return {

@@ -8,7 +8,7 @@ import { Client } from '../../support/client.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
-import { metric } from '../../runtime/workers/support.ts'
+import { metric } from '../../support/operations.ts'
 
 async function refuses(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')

@@ -6,7 +6,7 @@ import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld, type World } from '../../support/world.ts'
-import { metric } from '../../runtime/workers/support.ts'
+import { metric } from '../../support/operations.ts'
 
 const SIGNATURE = '\r\n\r\n\0\r\nQUIT\n'
 

@@ -5,7 +5,7 @@ import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
-import { metric } from '../../runtime/workers/support.ts'
+import { metric } from '../../support/operations.ts'
 
 t.test('400 trickling connections get 408 and are closed; other clients are served meanwhile', async (t) => {
   const world = await startWorld(t)

@@ -17,21 +17,3 @@ export function workersOf(parent = process.pid): number[] {
     .filter((found) => found?.[2] === String(parent) && found[3]?.includes('worker.js'))
     .map((found) => Number(found?.[1]))
 }
-
-/** The value of a series, without labels, in `/metrics`. */
-export async function metric(world: World, name: string): Promise<number> {
-  const text = await (await fetch(`${world.ops}/metrics`)).text()
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length + 1),
-  )
-}
-
-export async function readiness(
-  world: World,
-): Promise<{ status: number; workers?: string; redis?: string; store?: string }> {
-  const answer = await fetch(`${world.ops}/readyz`)
-  return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
-}

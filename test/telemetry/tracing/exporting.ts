@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import { until } from '../../support/until.ts'
 import { startWorld, type World } from '../../support/world.ts'
+import { metricsOf } from '../../support/operations.ts'
 
 export async function tracedBy(t: Test, url: string, env: Record<string, string> = {}): Promise<World> {
   return startWorld(t, {
@@ -18,7 +19,7 @@ export const SMALL = {
 }
 
 async function countsOf(world: World): Promise<Record<string, number>> {
-  const text = await (await fetch(`${world.ops}/metrics`)).text()
+  const text = await metricsOf(world)
   const found = text.matchAll(/^seatgate_spans_total\{result="(\w+)"\} (\d+)$/gm)
   return Object.fromEntries([...found].map(([, result = '', value]) => [result, Number(value)]))
 }
