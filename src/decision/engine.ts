@@ -5,23 +5,12 @@
  * Synchronous while memory has the data; a promise while the store or an identity provider is asked.
  */
 
-import { performance } from 'node:perf_hooks'
 import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/space.ts'
 import { authorize, type Authorization } from './authorize.ts'
 import type { CacheLookups } from '../model/cache-lookups.ts'
-import type { ErrorCode } from '../model/errors.ts'
 import { Refusal } from '../model/errors.ts'
 import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
-import {
-  type ConsideredSeat,
-  type Decision,
-  type ResolvedSeats,
-  type Evaluation,
-  PathParams,
-  type Source,
-  type Timings,
-  type Trace,
-} from '../model/decision.ts'
+import type { Evaluation, ResolvedSeats, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
 import type { HeldPermissions, Requirement, Route } from '../model/route.ts'
@@ -29,6 +18,7 @@ import { SeatQuestion } from '../model/seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
 import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
 import { type Generation, DecisionCache } from './decision-cache.ts'
+import { allowed, Draft, refused } from './draft.ts'
 import { answerPreflight, type EntriesAtPath } from './preflight.ts'
 import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
@@ -80,8 +70,6 @@ export interface DecisionEngineOptions {
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
 /** Resolving 1,000 Seats takes 400 µs; of a few, no more than a cache does. */
 const FEW_SEATS = 16
-const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
-const NO_SPACES: readonly string[] = Object.freeze([])
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
@@ -96,49 +84,6 @@ const REASONS = {
   authenticated: 'The credential is valid.',
   permission: 'A Seat grants the permission in this space.',
   preflight: 'The cors of the table grants the preflight.',
-}
-
-/** The results so far; becomes the record. */
-class Draft {
-  readonly request: AuthorizationRequest
-  readonly config: string | null
-  readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
-  readonly #startedAt = performance.now()
-  /** Monotonic ms at the end of the last stage; null: stages are not timed. */
-  #mark: number | null
-  path = ''
-  query = ''
-  /** The host as received; null: the request names none. */
-  authority: string | null = null
-  route: Route | null = null
-  params = PathParams.none
-  caller: Principal | Refusal | null = null
-  principal: Principal | null = null
-  space: string | null = null
-  resolved: ResolvedSeats | null = null
-  seats = NO_SEATS
-  source: Source = 'memory'
-  cors: string | null = null
-  preflight: string | null = null
-
-  constructor(request: AuthorizationRequest, stages: boolean, config: string | null) {
-    this.request = request
-    this.config = config
-    this.#mark = stages ? this.#startedAt : null
-  }
-
-  /** Records the time since the last stage. Reading the clock costs as much as a lookup, so it is optional. */
-  endStage(stage: keyof Timings): void {
-    if (this.#mark === null) return
-    const now = performance.now()
-    this.timings[stage] = (now - this.#mark) * 1000
-    this.#mark = now
-  }
-
-  finish(): Timings {
-    this.timings.total = (performance.now() - this.#startedAt) * 1000
-    return this.timings
-  }
 }
 
 export class DecisionEngine {
@@ -379,54 +324,4 @@ function conclude(draft: Draft, permission: Requirement, authorization: Authoriz
   if (authorization.code === 'no_seat_in_space') return refused(draft, noSeat)
   const reason = `None of the caller's Seats in this space holds ${permission}.`
   return refused(draft, new Refusal('permission_denied', reason))
-}
-
-/** The evaluation of a request that was refused before the engine could read it. */
-export function unreadableEvaluation(request: AuthorizationRequest, refusal: Refusal): Evaluation {
-  const draft = new Draft(request, false, null)
-  draft.path = unreadPath(request.target)
-  return refused(draft, refusal)
-}
-
-function allowed(draft: Draft, reason: string): Evaluation {
-  return evaluation(draft, 'allow', 'allow', reason, null)
-}
-
-function refused(draft: Draft, refusal: Refusal): Evaluation {
-  return evaluation(draft, 'deny', refusal.code, refusal.detail, refusal)
-}
-
-function evaluation(
-  draft: Draft,
-  answer: Decision['answer'],
-  code: 'allow' | ErrorCode,
-  reason: string,
-  refusal: Refusal | null,
-): Evaluation {
-  return {
-    decision: {
-      answer,
-      code,
-      reason,
-      method: draft.request.method,
-      path: draft.path,
-      route: draft.route,
-      // A preflight is answered without it.
-      permission: draft.preflight === null ? (draft.route?.requirement ?? null) : null,
-      principal: draft.principal,
-      space: draft.space,
-      seats: draft.seats,
-      grantedIn: NO_SPACES,
-      source: draft.principal === null ? null : draft.source,
-      timings: draft.finish(),
-      config: draft.config,
-    },
-    refusal,
-    caller: draft.caller,
-    params: draft.params,
-    query: draft.query,
-    resolved: draft.resolved,
-    cors: draft.cors,
-    preflight: draft.preflight,
-  }
 }

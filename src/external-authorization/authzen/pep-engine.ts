@@ -11,8 +11,8 @@ import {
   DecisionEngine,
   type DecisionEngineOptions,
   type RequestAuthenticator,
-  unreadableEvaluation,
 } from '../../decision/engine.ts'
+import { unreadableEvaluation } from '../../decision/draft.ts'
 import type { AuthorizationRequest, Credentials } from '../../model/authorization-request.ts'
 import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
