@@ -56,7 +56,7 @@ const waiting = files[Symbol.iterator]()
 async function work(): Promise<void> {
   for (const file of waiting) {
     progress.started(file)
-    progress.ended(await runFile(file, coverage?.env))
+    progress.ended(await runFile(file, coverage?.envOf(file)))
     coverage?.reduce()
   }
 }
