@@ -6,7 +6,7 @@ import type { RequestPattern } from '../config/policy-file.ts'
 import { type PathExceptions, readPattern } from '../decision/router/pattern.ts'
 import { RouteTable } from '../decision/router/table.ts'
 import { insert, Node } from '../decision/router/tree.ts'
-import { needsPermission, type Route, UNSCOPED } from '../model/route.ts'
+import { needsPermission, type Route, takesTenant, UNSCOPED } from '../model/route.ts'
 import type { Witness } from './difference.ts'
 import { hostClasses, hostClassesOf } from './host-classes.ts'
 import { pathClasses } from './path-classes.ts'
@@ -42,10 +42,14 @@ export function patternFault(
   return done ? 'no entry of the route tables answers such a request' : null
 }
 
-/** Only holders of these Seats get an answer from an upstream on the requests. @param names of Seats @param host null: all */
+/**
+ * Of the callers of a tenant, only holders of these Seats get an answer from an upstream on the requests.
+ *
+ * @param names of Seats @param host null: all
+ */
 export function proveOnly(
   tables: Tables,
-  seats: readonly SeatInput[],
+  { tenant, seats }: { readonly tenant: string; readonly seats: readonly SeatInput[] },
   names: readonly string[],
   may: RequestPattern,
   host: string | null = null,
@@ -56,7 +60,7 @@ export function proveOnly(
   let counterexample: Counterexample | null = null
   for (const { route, method, path, witness } of requestsWithin(tables, [may], host)) {
     reached.add(route)
-    if (counterexample !== null) continue
+    if (counterexample !== null || !takesTenant(route, tenant)) continue
     const free = !needsPermission(route.requirement)
     // No entry of a table can close the endpoints of sign-in.
     if (free && route.place === null) continue

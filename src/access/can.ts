@@ -3,7 +3,7 @@
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { hostsLabel, isAddress } from '../model/host.ts'
-import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
+import { needsPermission, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 
 /** A Seat as far as it grants routes of a table. */
 export interface HeldSeat {
@@ -32,6 +32,8 @@ export interface AccessRow {
 }
 
 export interface RowsOptions {
+  /** Of the holder. */
+  readonly tenant: string
   /** Null: every space that one of the Seats lists. */
   readonly space: string | null
   /** False: the routes that the holder may not call. */
@@ -61,7 +63,7 @@ export function holdingOf(routes: readonly Route[], space: string | null): (seat
 export function* accessRows(
   routes: readonly Route[],
   { accepted, seats }: Holdings,
-  { space, allowed, after = null }: RowsOptions,
+  { tenant, space, allowed, after = null }: RowsOptions,
 ): Generator<AccessRow> {
   const held = accepted ? seats : []
   const spaces = space === null ? spacesOf(seats) : [space]
@@ -69,7 +71,10 @@ export function* accessRows(
   const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
   for (const [index, route] of routes.entries()) {
     if (index < at) continue
-    for (const row of rowsOf(route, accepted, allowed, spaces, grants))
+    const rows = takesTenant(route, tenant)
+      ? rowsOf(route, accepted, allowed, spaces, grants)
+      : rowsOfOtherTenant(route, allowed)
+    for (const row of rows)
       if (index > at || (row.space !== null && last !== null && row.space > last)) yield row
   }
 }
@@ -112,6 +117,10 @@ function* rowsOf(
   } else if (spaces.length === 0) yield rowOf(route, null, null)
   else
     for (const space of spaces) if (!granted.has(space) || !isPossible(space)) yield rowOf(route, space, null)
+}
+
+function rowsOfOtherTenant(route: Route, allowed: boolean): AccessRow[] {
+  return allowed ? [] : [rowOf(route, null, null)]
 }
 
 /** Whether some request of the route has the space: its table may fix it, or read it from its own hosts. */

@@ -23,10 +23,12 @@ const missing = new Refusal('credentials_missing', 'The request has no credentia
 export class CaseEngine {
   /** Name of a Seat → its spaces. */
   readonly #spaces: ReadonlyMap<string, readonly string[]>
+  readonly #tenant: string
   readonly #engine: OfflineEngine
 
-  /** @param targetBytes the limit of a request target */
-  constructor(tables: Tables, seats: readonly SeatInput[], targetBytes: number) {
+  /** @param tenant that of every caller @param targetBytes the limit of a request target */
+  constructor(tables: Tables, tenant: string, seats: readonly SeatInput[], targetBytes: number) {
+    this.#tenant = tenant
     this.#spaces = new Map(seats.map(({ name, spaces }) => [name, spaces]))
     this.#engine = new OfflineEngine(tables, seatsByName(seats), targetBytes)
   }
@@ -51,6 +53,7 @@ export class CaseEngine {
       for (const each of new Set(this.#spaces.get(name) ?? (space === null ? [] : [space])))
         entries.set(each, [...(entries.get(each) ?? []), name])
     const claims = { by: 'name', entries, issuedAt: Infinity } as const
-    return { method: 'bearer', tenant: '', user: '', email: null, claims, session: null, validUntil: null }
+    const tenant = this.#tenant
+    return { method: 'bearer', tenant, user: '', email: null, claims, session: null, validUntil: null }
   }
 }

@@ -1,7 +1,7 @@
 /** The meaning of a difference between two route tables: who may do more, who may do less. */
 
 import { holds } from '../../seats-admin/model/permission.ts'
-import { needsPermission, type Place, type Route, upstreamOf } from '../model/route.ts'
+import { needsPermission, type Place, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import type { Difference, Witness } from './difference.ts'
 import { spaceOf } from './equal-rests.ts'
@@ -31,6 +31,7 @@ export const KINDS: readonly ChangeKind[] = [
 
 /** A Seat as far as it grants. */
 export interface GrantingSeat {
+  readonly tenant: string
   readonly name: string
   readonly permissions: ReadonlySet<string>
 }
@@ -39,6 +40,8 @@ export interface GrantingSeat {
 export interface EntryView {
   readonly permission: string
   readonly upstream: string
+  /** Left out: callers of every tenant. */
+  readonly tenant?: string
   /** Left out: the header Space. */
   readonly space?: string
   /** Taken off the forwarded path. */
@@ -98,7 +101,9 @@ function movedSeats(before: Route | null, after: Route | null, seats: readonly G
 function seatsOf(route: Route | null, seats: readonly GrantingSeat[]): Set<string> {
   if (route === null) return new Set()
   const all = !needsPermission(route.requirement)
-  const may = seats.filter(({ permissions }) => all || holds(permissions, route.requirement))
+  const may = seats.filter(
+    ({ tenant, permissions }) => takesTenant(route, tenant) && (all || holds(permissions, route.requirement)),
+  )
   return new Set(may.map(({ name }) => name))
 }
 
@@ -113,10 +118,18 @@ function kindOf(before: Route | null, after: Route | null, moved: Change['seats'
   if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
   if (before === null) return 'added'
   if (spaceOf(before) !== spaceOf(after) && needsPermission(after.requirement)) return ofSpaces(before)
+  if (before.tenant !== after.tenant && after.requirement !== 'public') return ofTenants(before, after)
   if (before.requirement === after.requirement) return isSamePlace(before, after) ? 'limits' : 'rerouted'
   const step = rankOf(after) - rankOf(before)
   if (step !== 0) return step < 0 ? 'loosened' : 'tightened'
   return ofPermissions(moved)
+}
+
+/** An entry without a tenant takes callers of every one. What else differs is not weighed against that. */
+function ofTenants(before: Route, after: Route): ChangeKind {
+  const step = rankOf(after) - rankOf(before)
+  if (before.tenant === null && step >= 0) return 'tightened'
+  return after.tenant === null && step <= 0 ? 'loosened' : 'changed'
 }
 
 /** Seats of another space decide: neither is the wider one, unless no Seat was needed. */
@@ -141,11 +154,12 @@ export const BUILT_IN = '(built in)'
 
 export function viewOf(route: Route | null): EntryView | null {
   if (route === null) return null
-  const { requirement: permission, rewrite, space } = route
+  const { requirement: permission, tenant, rewrite, space } = route
   const { file, line } = route.place ?? NOWHERE
   return {
     permission,
     upstream: upstreamOf(route),
+    ...(tenant === null ? {} : { tenant }),
     ...(isSpaceHeader(space) ? {} : { space: sourceText(space) }),
     ...(rewrite === null || rewrite.strip === '' ? {} : { strip_prefix: rewrite.strip }),
     ...(rewrite === null || rewrite.base === '' ? {} : { base_path: rewrite.base }),

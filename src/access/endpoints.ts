@@ -183,7 +183,7 @@ async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, 
   if (isRefusal(holdings)) return holdings
   if (read.space !== null && read.space !== where)
     return { status: 200, body: { data: [], has_more: false } } as const
-  const options = { space: where, allowed: true, after: read.after }
+  const options = { tenant, space: where, allowed: true, after: read.after }
   const limit = limitOf(read)
   const data = [...accessRows(routes, holdings, options).take(limit + 1)]
   return { status: 200, body: { data: data.slice(0, limit), has_more: data.length > limit } } as const

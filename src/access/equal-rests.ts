@@ -10,9 +10,9 @@ import { sourceText } from '../model/space-source.ts'
 import type { Position } from './path-classes.ts'
 import { exceptionsOf, type Tables } from './tables.ts'
 
-/** What an entry requires and in which space, where it leads, and its limits. */
+/** What an entry requires, of which tenant and in which space, where it leads, and its limits. */
 export function answerOf(route: Route): string {
-  const { requirement, target, rewrite, maxBody, responseTimeout, signIn, rateLimits } = route
+  const { requirement, target, rewrite, maxBody, responseTimeout, signIn, tenant, rateLimits } = route
   const place = target.kind === 'upstream' ? `to ${target.name}` : route.id
   return JSON.stringify([
     requirement,
@@ -22,6 +22,7 @@ export function answerOf(route: Route): string {
     String(maxBody),
     responseTimeout,
     signIn,
+    tenant,
     rateLimits?.map(rateLimitText).sort() ?? [],
   ])
 }

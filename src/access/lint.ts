@@ -3,7 +3,7 @@
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { administrates } from '../../seats-admin/model/scope.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { needsPermission, type Route } from '../model/route.ts'
+import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
 
 export type LintCode =
@@ -158,6 +158,7 @@ function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlyS
   if (granted.has(EVERY_PERMISSION)) return []
   const names = new KnownNames(granted)
   return ownRoutes(routes)
+    .filter((route) => takesTenant(route, tenant))
     .filter(({ requirement }) => needsPermission(requirement) && !granted.has(requirement))
     .map((route) => {
       const permission = route.requirement

@@ -87,12 +87,12 @@ function unknownSeat(name: string, known: Iterable<string>): string {
   return `there is no Seat ${quote(name)}${didYouMean(name, known)}`
 }
 
-export function checkPolicy({ cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {
+export function checkPolicy({ tenant, cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {
   const { tables, seats, targetBytes } = subject
-  const engine = new CaseEngine(tables, seats, targetBytes)
+  const engine = new CaseEngine(tables, tenant, seats, targetBytes)
   const reached = new Set<Route>()
   const decided = cases.map((each) => decide(each, engine, reached))
-  const proved = assertions.map((each) => prove(each, subject, reached))
+  const proved = assertions.map((each) => prove(each, tenant, subject, reached))
   return { cases: decided, assertions: proved, reached }
 }
 
@@ -111,12 +111,13 @@ function decide(
 
 function prove(
   assertion: PolicyAssertion,
+  tenant: string,
   { tables, seats }: PolicySubject,
   reached: Set<Route>,
 ): AssertionResult {
   const proof =
     assertion.kind === 'only'
-      ? proveOnly(tables, seats, assertion.seats, assertion.may, assertion.host)
+      ? proveOnly(tables, { tenant, seats }, assertion.seats, assertion.may, assertion.host)
       : provePublic(tables, assertion.patterns, assertion.host)
   for (const route of proof.reached) reached.add(route)
   const { file, line } = assertion.place

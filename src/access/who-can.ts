@@ -17,7 +17,7 @@ import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { Match } from '../decision/router/table.ts'
 import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
-import { needsPermission, type Requirement, type Route } from '../model/route.ts'
+import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
 /** The lists of a store; of a file with Seats, where no API key and no user is known. */
@@ -142,6 +142,11 @@ export function grantedPermission({ permission }: Question): string | null {
   return permission !== null && needsPermission(permission) ? permission : null
 }
 
+/** Whether callers of the tenant are not refused for their tenant. */
+export function isForTenant({ route }: Question, tenant: string): boolean {
+  return route === null || takesTenant(route, tenant)
+}
+
 /** The last item of a page. */
 export interface Position {
   readonly kind: Holder['kind']
@@ -169,7 +174,7 @@ export async function holdersPage(
 ): Promise<{ found: Holder[]; hasMore: boolean }> {
   const found: Holder[] = []
   const permission = grantedPermission(question)
-  if (permission === null) return { found, hasMore: false }
+  if (permission === null || !isForTenant(question, tenant)) return { found, hasMore: false }
   const grant = { permission, space: question.space, now }
   for (const kind of ORDER.slice(after === null ? 0 : ORDER.indexOf(after.kind))) {
     let from = kind === after?.kind ? after.id : null

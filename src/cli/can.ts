@@ -45,7 +45,7 @@ export const can = defineCommand(
       const { routes } = source.table
       const { holdings, note } = await holdingsOf(source, values, holdingOf(routes, space))
       if (note !== null) terminal.printError(`note: ${note}`)
-      const rows = accessRows(routes, holdings, { space, allowed: !values.not })
+      const rows = accessRows(routes, holdings, { tenant: source.tenant.id, space, allowed: !values.not })
       for (const text of values.json ? asJson(rows) : asText(rows)) await terminal.print(text)
     } finally {
       await source.close()

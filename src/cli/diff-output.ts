@@ -47,9 +47,10 @@ function requestText({ witness: { method, host = '', path } }: Change): string {
   return `${method} ${host}${path}`
 }
 
-/** Beside permission and upstream: the source of the space, and what changes of the path. */
-function detailsOf({ space, strip_prefix: strip, base_path: base }: EntryView): string {
+/** Beside permission and upstream: the tenant, the source of the space, and what changes of the path. */
+function detailsOf({ tenant, space, strip_prefix: strip, base_path: base }: EntryView): string {
   const parts = [
+    ...(tenant === undefined ? [] : [`tenant: ${tenant}`]),
     ...(space === undefined ? [] : [`space: ${space}`]),
     ...(strip === undefined ? [] : [`without ${strip}`]),
     ...(base === undefined ? [] : [`behind ${base}`]),

@@ -21,18 +21,18 @@ export async function grantingSeats(
   configFile: string,
   { env }: Terminal,
 ): Promise<GrantingSeat[] | null> {
-  const granting = grantingSeat()
   if (file !== undefined) {
     const { tenant: of, seats } = await readSeatsFile(file, env)
     if (tenant !== undefined && tenant !== of)
       throw new CommandFailed(`${file} has the Seats of tenant "${of}", not of "${tenant}"`)
-    return seats.map(granting)
+    return seats.map(grantingSeat(of))
   }
   if (tenant === undefined) return null
   const config = await loadConfig(configFile, env)
   const { id } = tenantOf(config, tenant)
   const store = await openExistingStore(config)
   try {
+    const granting = grantingSeat(id)
     const found: GrantingSeat[] = []
     for await (const seat of seatsOf(store, id)) found.push(granting(seat))
     return found
@@ -42,13 +42,13 @@ export async function grantingSeats(
 }
 
 /** As many Seats of a tenant have the same permissions, these share one set. */
-function grantingSeat(): (seat: SeatInput) => GrantingSeat {
+function grantingSeat(tenant: string): (seat: SeatInput) => GrantingSeat {
   const shared = new Map<string, ReadonlySet<string>>()
   return ({ name, permissions }) => {
     const key = JSON.stringify(permissions)
     const known = shared.get(key) ?? new Set(permissions)
     shared.set(key, known)
-    return { name, permissions: known }
+    return { tenant, name, permissions: known }
   }
 }
 

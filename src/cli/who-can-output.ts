@@ -1,6 +1,6 @@
 /** The answer of `who-can`, printed page by page: a tenant may have a million Seats. */
 
-import type { Asked, Holder, Question } from '../access/who-can.ts'
+import { type Asked, type Holder, isForTenant, type Question } from '../access/who-can.ts'
 import { printable } from '../telemetry/readable.ts'
 import { fold } from './screen.ts'
 
@@ -45,6 +45,10 @@ export async function* holdersAsText(
   pages: Pages,
 ): AsyncGenerator<string> {
   yield printable(heading(question))
+  if (!isForTenant(question, tenant)) {
+    yield `tenant ${tenant}: none of its callers can, as the route is for those of tenant ${question.route?.tenant}`
+    return
+  }
   if (question.permission === null || FREE[question.permission] !== undefined) return
   const where = question.space === null ? 'in any space' : `in ${question.space}`
   yield `tenant ${tenant}, ${where}`

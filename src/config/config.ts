@@ -353,6 +353,8 @@ export interface RouteEntry {
   readonly maxBody: number
   /** The tenant whose provider an unauthenticated browser is redirected to; null for no redirect. */
   readonly signIn: string | null
+  /** Callers of other tenants are refused; left out: none is. */
+  readonly tenant?: string
   /** Of its table; left out: pages of other origins get no CORS headers from the gateway. */
   readonly cors?: CorsSettings
   /** A request takes a token of each; left out: none. */

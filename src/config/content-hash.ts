@@ -19,7 +19,7 @@ type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'ap
 
 /**
  * Covers what `seatgate diff` compares: of each entry, its method, hosts, pattern, requirement, space, upstream, forwarded path,
- * limits, rate limits and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts of built-in routes,
+ * limits, rate limits, `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts of built-in routes,
  * which themselves belong to the program. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
  */
 export function contentHash(
@@ -60,7 +60,7 @@ function partsOf(entry: RouteEntry, upstreams: Settings['upstreams']): unknown[]
 
 /** Nothing where an entry says none of it, so that older tables keep their hash. */
 function newerPartsOf(
-  { path, prefix, stripPrefix, space, cors, rateLimits }: RouteEntry,
+  { path, prefix, stripPrefix, tenant, space, cors, rateLimits }: RouteEntry,
   base: string,
 ): object {
   return {
@@ -68,6 +68,7 @@ function newerPartsOf(
     ...(prefix !== undefined && (path === '/' || path === '/*') ? { prefix } : {}),
     ...(stripPrefix === true ? { strip: prefix } : {}),
     ...(base === '' ? {} : { base }),
+    ...(tenant === undefined ? {} : { tenant }),
     ...(space === undefined || isSpaceHeader(space) ? {} : { space: spaceKey(space, path) }),
     ...(cors === undefined ? {} : { cors: corsKey(cors) }),
     ...(rateLimits === undefined ? {} : { rate_limit: rateLimits.map(rateLimitText).sort() }),

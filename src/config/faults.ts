@@ -15,6 +15,8 @@ export const WARNINGS = {
   public_everything: 'an entry makes every path public that no other entry matches',
   shadowed_wildcard:
     'a host that a table names gets nothing from the wildcard of another table that matches it',
+  space_unreachable:
+    'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send',
   redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api_hosts`',
   secret_literal: 'a secret stands in the file, in place of a variable',
   secret_wrapped:

@@ -107,6 +107,7 @@ export async function loadConfigWithFaults(
   for (const [real, path] of await uniqueFiles(paths)) tables.set(real, await open(path, 'routes'))
   const context = {
     upstreams: new Set(upstreams.keys()),
+    tenants: new Set(tenants.keys()),
     signIn: new Set([...tenants.values()].filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
     maxBody: limits.maxBody,
     methods: methodsOf(settings),

@@ -8,6 +8,7 @@ import type { RouteEntry } from './config.ts'
 import { buildCors } from './cors.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
+import { SPACE_HEADER } from '../model/space-source.ts'
 import { buildSpaceSource } from './space-source.ts'
 import { buildTableHead, type TableHead, type TableHosts, tableHosts } from './table-head.ts'
 import { namedRateLimits } from './rate-limits.ts'
@@ -18,6 +19,8 @@ const timeout = durationWithin('1ms', '24d')
 /** The settings of the main file that route tables refer to. */
 export interface RouteContext {
   readonly upstreams: ReadonlySet<string>
+  /** Ids. */
+  readonly tenants: ReadonlySet<string>
   /** Ids of the tenants that have an identity provider. */
   readonly signIn: ReadonlySet<string>
   /** Bytes of a request body, on routes without a `max_body`. */
@@ -35,25 +38,28 @@ export interface BuiltTable {
 }
 
 export function buildRoutes(document: Document, root: Section, context: RouteContext): BuiltTable {
-  const { upstreams, methods } = context
+  const { upstreams, tenants, methods } = context
   const named = (text: string) =>
     upstreams.has(text)
       ? text
       : new InvalidValue(`is not an upstream of the configuration${didYouMean(text, upstreams)}`)
   const upstream = root.text('upstream', named) ?? ''
   const head = buildTableHead(root)
+  const tenant = root.text('tenant', oneOf(tenants)) ?? null
   const cors = buildCors(root)
   const ofTable = namedRateLimits(root, context.rateLimits)
   const routes = root.section('routes')
   const entries: RouteEntry[] = []
   for (const key of routes.keys()) {
     const request = readKey(key, methods)
-    const limits = readValue(routes, key, context)
+    const limits = readValue(routes, key, context, tenant)
     // As with the space, what a route says replaces what its table says.
     const rateLimits = namedRateLimits(routes.section(key), context.rateLimits) ?? ofTable
     const place = document.place(routes.offsetOf(key))
     if (request instanceof InvalidValue) routes.faultAtKey(key, `${quote(key)} ${request.message}`)
-    else
+    else {
+      const space = spaceOf(routes, key, { ...request, ...limits }, head)
+      warnOfUnreachableSpace(routes, key, { ...limits, ...space })
       entries.push(
         Object.freeze({
           ...request,
@@ -61,11 +67,12 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
           ...head.shared,
           ...(cors === undefined ? {} : { cors }),
           ...(rateLimits === undefined || rateLimits.length === 0 ? {} : { rateLimits }),
-          ...spaceOf(routes, key, { ...request, ...limits }, head),
+          ...space,
           upstream,
           place,
         }),
       )
+    }
   }
   return { entries, hosts: tableHosts(root, head) }
 }
@@ -96,6 +103,17 @@ function spaceOf(
   return {}
 }
 
+/** A browser that opens a page sends no header of its own, so that each of these pages would be `space_required`. */
+function warnOfUnreachableSpace(
+  routes: Section,
+  key: string,
+  { requirement, signIn, space = SPACE_HEADER }: Pick<RouteEntry, 'requirement' | 'signIn' | 'space'>,
+): void {
+  if (signIn === null || !needsPermission(requirement) || space.kind !== 'header') return
+  const message = `sign_in: a browser that opens the page sends no header ${space.name}, which the space is read from: say where else the space is, such as space: { fixed: main }`
+  routes.section(key).warn('sign_in', 'space_unreachable', message)
+}
+
 /** As in the router's patterns. */
 const PARAM = /^\{([A-Za-z][A-Za-z0-9_-]*)\}$/
 
@@ -118,23 +136,46 @@ function readKey(key: string, known: ReadonlySet<string>): { method: string; pat
   )
 }
 
-type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn'>
+type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn' | 'tenant'>
 
-/** A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults. */
-function readValue(routes: Section, key: string, { maxBody: fallback, signIn }: RouteContext): Limits {
+/**
+ * A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults.
+ *
+ * @param tenant that of the table; null: it names none
+ */
+function readValue(
+  routes: Section,
+  key: string,
+  { maxBody: fallback, signIn: providers, tenants }: RouteContext,
+  tenant: string | null,
+): Limits {
   const short = routes.text(key, requirement)
-  if (short !== undefined)
-    return { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
+  if (short !== undefined) {
+    const limits = { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
+    return { ...limits, ...tenantOf(short, tenant) }
+  }
   const section = routes.section(key)
   const needed = section.text('permission', requirement) ?? EVERY_PERMISSION
-  if (needed === 'public' && section.has('sign_in'))
-    section.faultAtKey('sign_in', 'sign_in: not allowed on a public route, which needs no credential')
+  if (needed === 'public')
+    for (const each of ['sign_in', 'tenant'].filter((name) => section.has(name)))
+      section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential`)
+  const signIn = section.text('sign_in', signInTenant(providers)) ?? null
+  const own = section.text('tenant', oneOf(tenants))
   return {
     requirement: needed,
-    signIn: section.text('sign_in', signInTenant(signIn)) ?? null,
+    signIn,
     responseTimeout: section.text('response_timeout', timeout) ?? null,
     maxBody: section.text('max_body', maxBody) ?? fallback,
+    // A page that the users of one tenant sign in to is not for those of another.
+    ...tenantOf(needed, own ?? tenant ?? signIn),
   }
+}
+
+const EVERY_TENANT = '*'
+
+/** A public route asks for no credential. */
+function tenantOf(requirement: Requirement, tenant: string | null): Pick<RouteEntry, 'tenant'> {
+  return requirement === 'public' || tenant === null || tenant === EVERY_TENANT ? {} : { tenant }
 }
 
 const requirement: ValueParser<Requirement> = (text) => {
@@ -151,4 +192,11 @@ const requirement: ValueParser<Requirement> = (text) => {
 function signInTenant(known: ReadonlySet<string>): ValueParser<string> {
   return (text) =>
     known.has(text) ? text : new InvalidValue(`is not a tenant with oidc${didYouMean(text, known)}`)
+}
+
+function oneOf(tenants: ReadonlySet<string>): ValueParser<string> {
+  return (text) =>
+    text === EVERY_TENANT || tenants.has(text)
+      ? text
+      : new InvalidValue(`is not a tenant of the configuration${didYouMean(text, tenants)}`)
 }

@@ -13,7 +13,7 @@ import type { AuthorizationRequest, BrowserContext, Credentials } from '../model
 import type { Evaluation, ResolvedSeats, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
-import type { HeldPermissions, Requirement, Route } from '../model/route.ts'
+import { type HeldPermissions, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
 import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
@@ -77,6 +77,10 @@ const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.
 const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
+const otherTenant = new Refusal(
+  'tenant_mismatch',
+  'The credential is of another tenant than the one that this route is for.',
+)
 const noSeat = new Refusal('no_seat_in_space', 'The credential names no Seat in this space.')
 
 const REASONS = {
@@ -204,26 +208,27 @@ export class DecisionEngine {
     return refusal === null ? allowed(draft, REASONS.preflight) : refused(draft, refusal)
   }
 
-  #authenticate(draft: Draft, { requirement, cors, space: source }: Route): Evaluation | Promise<Evaluation> {
+  #authenticate(draft: Draft, route: Route): Evaluation | Promise<Evaluation> {
     const { credentials, browser } = draft.request
-    const space = spaceOf(draft.request, source, draft)
+    const space = spaceOf(draft.request, route.space, draft)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser, cors)
-    if (caller instanceof Promise)
-      return caller.then((known) => this.#admit(draft, requirement, known, space))
-    return this.#admit(draft, requirement, caller, space)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser, route.cors)
+    if (caller instanceof Promise) return caller.then((known) => this.#admit(draft, route, known, space))
+    return this.#admit(draft, route, caller, space)
   }
 
   #admit(
     draft: Draft,
-    requirement: Requirement,
+    route: Route,
     caller: Principal | Refusal,
     space: string | Refusal,
   ): Evaluation | Promise<Evaluation> {
+    const { requirement } = route
     draft.endStage('authenticate')
     draft.caller = caller
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
+    if (!takesTenant(route, caller.tenant)) return refused(draft, otherTenant)
     // An API key is revoked instead.
     if (caller.method === 'api-key') return this.#authorize(draft, requirement, caller, space)
     const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft)

@@ -73,6 +73,7 @@ export class ShadowEngine {
     return (
       match !== null &&
       match.route.requirement === route.requirement &&
+      match.route.tenant === route.tenant &&
       match.route.target.kind === route.target.kind &&
       isSameSource(match.route, route) &&
       isSamePolicy(match.route.cors, route.cors)

@@ -24,6 +24,7 @@ export const errors = {
   token_invalid: { status: 401, title: 'The token is not valid' },
   token_expired: { status: 401, title: 'The token has expired' },
   token_not_yet_valid: { status: 401, title: 'The token is not valid yet' },
+  tenant_mismatch: { status: 403, title: 'The route is for callers of another tenant' },
   no_seat_in_space: { status: 403, title: 'No Seat in this space' },
   permission_denied: { status: 403, title: 'No Seat in this space holds the permission' },
   caller_blocked: { status: 403, title: 'The caller is blocked' },

@@ -15,6 +15,11 @@ export function needsPermission(requirement: Requirement): boolean {
   return requirement !== 'public' && requirement !== 'authenticated'
 }
 
+/** Whether callers of the tenant are not refused for their tenant. */
+export function takesTenant({ tenant }: Pick<Route, 'tenant'>, id: string): boolean {
+  return tenant === null || tenant === id
+}
+
 /** Position in a configuration file. Lines and columns count from 1. */
 export interface Place {
   readonly file: string
@@ -46,6 +51,8 @@ export interface Route {
   readonly responseTimeout: number | null
   /** The tenant whose identity provider a browser without credentials is redirected to; null: no redirect. */
   readonly signIn: string | null
+  /** Callers of other tenants are refused; null: there is none, as on built-in routes. */
+  readonly tenant: string | null
   /** Of its table; null: none, as for built-in routes. */
   readonly cors: CorsPolicy | null
   /** A request takes a token of each; null: it is not limited, as on built-in routes. */
@@ -54,9 +61,10 @@ export interface Route {
   readonly place: Place | null
 }
 
-/** Of a route without a host, a source of its space, a prefix and a base path. */
-export const UNSCOPED: Pick<Route, 'hosts' | 'space' | 'rewrite' | 'rateLimits'> = Object.freeze({
+/** Of a route without a host, a tenant, a source of its space, a prefix and a base path. */
+export const UNSCOPED: Pick<Route, 'hosts' | 'tenant' | 'space' | 'rewrite' | 'rateLimits'> = Object.freeze({
   hosts: Object.freeze([]),
+  tenant: null,
   space: SPACE_HEADER,
   rewrite: null,
   rateLimits: null,

@@ -27,6 +27,10 @@ export const loginFields = strictObject(
       'Of a browser: the path of the gateway that it is redirected to after the sign-in, with a session cookie.',
       { examples: ['/app/'] },
     ),
+    prompt: oneOf(
+      ['login', 'select_account'],
+      'What the provider asks of a user who is signed in there already: to sign in again, or to choose an account.',
+    ),
   },
 )
 export const refreshFields = strictObject({

@@ -18,6 +18,8 @@ import { Provider } from './provider/provider.ts'
 import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
+import { otherUserPage } from './sign-in/page.ts'
+import { pageOf } from './sign-in/return-to.ts'
 import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
 import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
@@ -79,6 +81,12 @@ export class Oidc {
     { target, rawHeaders, requestId }: Pick<PublicRequest, 'rawHeaders' | 'requestId'> & { target: string },
   ): Promise<Reply> {
     return this.#track(signInRedirect(this.#contextOf(requestId), tenant, target, rawHeaders))
+  }
+
+  /** As it is where the tenant has no provider. @param target of a user of another tenant, path and query as received */
+  otherUserPage(refusal: Refusal, tenant: string, target: string): Refusal {
+    const provider = this.#context.providers.get(tenant)
+    return provider === undefined ? refusal : otherUserPage(refusal, provider.tenant, pageOf(target) ?? '/')
   }
 
   /** Every line of the log that the request causes has its id. */

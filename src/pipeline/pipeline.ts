@@ -55,6 +55,7 @@ export interface PipelineConfig {
   /** For answers to other proxies; null: identity is not signed. */
   readonly identity: SignedIdentity | null
   readonly signIn: SignInRedirect
+  readonly otherUserPage: OtherUserPage
   readonly limits: PipelineLimits
   /** Null: requests are not traced. */
   readonly tracer: Tracer | null
@@ -65,16 +66,23 @@ export interface PipelineLimits extends ValidationLimits, RequestShareLimits, We
   readonly bodyTimeout: number
 }
 
+interface BrowserRequest {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+}
+
 /** Redirects a browser that loads a page to sign-in. Null for any other client: it gets the 401. */
 export type SignInRedirect = (
   tenant: string,
-  request: {
-    readonly method: string
-    readonly target: string
-    readonly rawHeaders: readonly string[]
-    readonly requestId: string
-  },
+  request: BrowserRequest & { readonly requestId: string },
 ) => Promise<PublicResponse | Refusal> | null
+
+/**
+ * For a browser that loads a page, the refusal with a page that leads to a sign-in as another user. As it is for any other
+ * client, and where the tenant has no sign-in.
+ */
+export type OtherUserPage = (refusal: Refusal, tenant: string, request: BrowserRequest) => Refusal
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 100
@@ -357,11 +365,14 @@ export class Pipeline {
   /** A route may redirect browsers without credentials to sign-in, in place of the 401. */
   #refuseOrSignIn(
     exchange: Exchange,
-    { signIn }: PipelineConfig,
+    { signIn, otherUserPage }: PipelineConfig,
     { decision }: Evaluation,
     refusal: Refusal,
   ): void {
     const { method, url: target, rawHeaders } = exchange.request
+    const taken = decision.route?.tenant ?? null
+    if (refusal.code === 'tenant_mismatch' && taken !== null)
+      return this.#refuse(exchange, otherUserPage(refusal, taken, { method, target, rawHeaders }))
     const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
     const redirect =
       tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })

@@ -51,6 +51,7 @@ export function authzenPipeline(
     trustedProxies: new TrustedProxies(config.trustedProxies),
     requestIdsFrom: everyone,
     signIn: () => null,
+    otherUserPage: (refusal) => refusal,
     identity: null,
     tracer,
     limits: { ...limits, methods: methodsOf(config) },

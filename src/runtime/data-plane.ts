@@ -280,7 +280,6 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer 
   const proxies = new TrustedProxies(trustedProxies)
   for (const [name, config] of compiled.config.upstreams)
     upstreams.set(name, new Upstream(config, { trustedProxies, identity, listener }))
-  const signIn = compiled.signIn?.redirect ?? (() => null)
   return {
     engine: compiled.engine,
     shadow: compiled.shadow,
@@ -288,7 +287,8 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer 
     trustedProxies: proxies,
     requestIdsFrom: proxies,
     identity,
-    signIn,
+    signIn: compiled.signIn?.redirect ?? (() => null),
+    otherUserPage: compiled.signIn?.otherUserPage ?? ((refusal) => refusal),
     limits: { ...limits, methods: methodsOf(compiled.config) },
     tracer,
   }

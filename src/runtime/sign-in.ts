@@ -12,7 +12,7 @@ import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../o
 import type { ProviderToken } from '../oidc/tokens/provider-token.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session.ts'
 import { Refusal } from '../model/errors.ts'
-import type { SignInRedirect } from '../pipeline/pipeline.ts'
+import type { OtherUserPage, SignInRedirect } from '../pipeline/pipeline.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 
 /** The dependencies of sign-in, besides the store. */
@@ -53,6 +53,10 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     isNavigation(method, request.rawHeaders) && !hasCredential(request.rawHeaders)
       ? oidc.signIn(tenant, request)
       : null
+  const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
+    isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
+      ? oidc.otherUserPage(refusal, tenant, target)
+      : refusal
   const providerToken: OtherIssuer = async (text) => {
     const found = await oidc.verifyProviderToken(text)
     return found === null || found instanceof Refusal ? found : verified(found)
@@ -77,6 +81,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     passiveCookies,
     serve,
     redirect,
+    otherUserPage,
     providerToken: acceptsTokens ? providerToken : null,
     close,
   }

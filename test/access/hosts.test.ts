@@ -53,9 +53,13 @@ t.test('assertions are about every host, or about the one they name', async (t) 
     'a.example is one of them',
   )
   const may = { method: 'GET', path: '/x' }
-  t.match(proveOnly(side, [], [], may).counterexample, { host: 'a.example', seat: null })
-  t.equal(proveOnly(side, [], [], may, 'b.example').counterexample, null)
-  const reached = (host: string) => [...proveOnly(side, [], [], may, host).reached].map(({ id }) => id)
+  t.match(proveOnly(side, { tenant: 'acme', seats: [] }, [], may).counterexample, {
+    host: 'a.example',
+    seat: null,
+  })
+  t.equal(proveOnly(side, { tenant: 'acme', seats: [] }, [], may, 'b.example').counterexample, null)
+  const reached = (host: string) =>
+    [...proveOnly(side, { tenant: 'acme', seats: [] }, [], may, host).reached].map(({ id }) => id)
   t.same(reached('b.example'), ['GET *.example/x'])
   t.same(reached('other'), ['GET /x'])
 })
@@ -97,10 +101,12 @@ t.test('can: only in spaces that a request of the route can have', async (t) => 
   const spaces = ['a', 'main', 'Z']
   const seats = [{ name: 'S', spaces: new Set(spaces), permissions: new Set(['p:q']) }]
   const rows = (allowed: boolean) =>
-    [...accessRows(routes, { accepted: true, seats }, { space: null, allowed })].map((row) => {
-      t.ok(isRowId(routes, rowId(row)), rowId(row))
-      return `${row.host ?? '-'} ${row.space}`
-    })
+    [...accessRows(routes, { accepted: true, seats }, { tenant: 'acme', space: null, allowed })].map(
+      (row) => {
+        t.ok(isRowId(routes, rowId(row)), rowId(row))
+        return `${row.host ?? '-'} ${row.space}`
+      },
+    )
   t.same(rows(true), ['a.example,*.b.example a', 'a.example,*.b.example main', '- main'])
   t.same(rows(false), [
     'a.example,*.b.example Z',
@@ -110,12 +116,14 @@ t.test('can: only in spaces that a request of the route can have', async (t) => 
     '- Z',
     '- a',
   ])
-  const after = [...accessRows(routes, { accepted: true, seats }, { space: null, allowed: true })].map(rowId)
+  const after = [
+    ...accessRows(routes, { accepted: true, seats }, { tenant: 'acme', space: null, allowed: true }),
+  ].map(rowId)
   t.equal(new Set(after).size, after.length)
   const rest = accessRows(
     routes,
     { accepted: true, seats },
-    { space: null, allowed: true, after: after[0] ?? '' },
+    { tenant: 'acme', space: null, allowed: true, after: after[0] ?? '' },
   )
   t.same([...rest].map(rowId), after.slice(1), 'from page to page')
 })
@@ -151,7 +159,7 @@ t.test('policy cases: the host, and the space of the request', async (t) => {
     { line: 'GET /q: p:q', space: QUERY },
   )
   const seats = [{ name: 'S', spaces: ['main'], permissions: ['p:q'] }]
-  const engine = new CaseEngine(side, seats, 8192)
+  const engine = new CaseEngine(side, 'acme', seats, 8192)
   const ask = (target: string, host: string | null, space: string | null = null) =>
     engine.decide({ method: 'GET', target, host, seats: ['S'], space }).code
   t.equal(ask('/x', 'main.example'), 'allow')

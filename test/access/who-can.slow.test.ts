@@ -100,7 +100,7 @@ async function checkCan(world: World, built: Built, witnessed: Witnesses): Promi
       const asked = space === null ? [...new Set(held.flatMap(({ spaces }) => [...spaces]))] : [space]
       const rowsOf = (allowed: boolean) =>
         new Set(
-          accessRows(routes, { accepted: true, seats: held }, { space, allowed }).map(
+          accessRows(routes, { accepted: true, seats: held }, { tenant: 'acme', space, allowed }).map(
             (row) => `${row.method} ${row.path} ${row.space}`,
           ),
         )

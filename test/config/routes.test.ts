@@ -160,7 +160,7 @@ t.test('a table without its required keys', async (t) => {
     'keys are case-sensitive',
   )
   t.match(await tableFaults(t, 'upstream: main\nroutes: {}\nlisten: a:1\n'), [
-    /^3:1: "listen" is not a known key \(known keys: upstream, cors, host, hosts, prefix, strip_prefix, space, rate_limit, routes\)$/,
+    /^3:1: "listen" is not a known key \(known keys: upstream, cors, host, hosts, prefix, strip_prefix, tenant, space, rate_limit, routes\)$/,
   ])
   t.match(await tableFaults(t, 'upstream: main\nroutes:\n  GET /a: a:b\n  GET /a: a:c\n'), [
     /^4:3: "GET \/a" is a duplicate key: first in line 3$/,

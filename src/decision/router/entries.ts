@@ -149,6 +149,7 @@ function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Rout
     maxBody: entry.maxBody,
     responseTimeout: entry.responseTimeout,
     signIn: entry.signIn,
+    tenant: entry.tenant ?? null,
     cors,
     rateLimits: entry.rateLimits ?? null,
     place: entry.place,

@@ -78,7 +78,7 @@ function collect(leaf: Leaf, route: Route, crossed: Set<Route>): void {
 
 function answersAlike(one: Route, other: Route): boolean {
   const place = ({ target }: Route) => (target.kind === 'upstream' ? target.name : null)
-  return one.requirement === other.requirement && place(one) === place(other)
+  return one.requirement === other.requirement && one.tenant === other.tenant && place(one) === place(other)
 }
 
 function warning(route: Route, other: Route): string {

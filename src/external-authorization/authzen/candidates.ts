@@ -90,7 +90,7 @@ function actionsOn({ type, id }: Question['resource'], index: RouteIndex): reado
 
 function subjects(asked: SearchQuestion, tenant: string, deps: CandidateDeps): Candidates {
   const type = SUBJECT_TYPES.find((each) => each === asked.subject.type)
-  const needed = neededFor(asked, deps.index())
+  const needed = neededFor(asked, deps.index(), tenant)
   if (type === undefined || typeof needed === 'string') return none
   const grant = grantOf(needed, deps.now())
   if (grant === 'space_missing') return none

@@ -31,7 +31,7 @@ export class Decisions {
 
   /** Rejects when the store can't be asked. */
   async decide(question: Question): Promise<Reason> {
-    const needed = neededFor(question, this.#deps.index())
+    const needed = neededFor(question, this.#deps.index(), this.#tenant)
     return typeof needed === 'string' ? needed : this.mayHave(question.subject, needed)
   }
 

@@ -4,6 +4,7 @@ export type Reason =
   | 'allow'
   | 'permission_denied'
   | 'no_seat_in_space'
+  | 'tenant_mismatch'
   | 'space_required'
   | 'space_conflict'
   | 'route_not_found'

@@ -2,7 +2,7 @@
 
 import { isPermission } from '../../../seats-admin/model/permission.ts'
 import { possibleSpaces } from '../../access/can.ts'
-import { needsPermission, type Requirement, type Route } from '../../model/route.ts'
+import { needsPermission, type Requirement, type Route, takesTenant } from '../../model/route.ts'
 import type { Question } from './questions.ts'
 import type { Denial } from './reasons.ts'
 import type { RouteIndex } from './route-index.ts'
@@ -16,8 +16,12 @@ export interface Needed {
 
 export const RESOURCE_TYPES = ['route', 'permission'] as const
 
-/** @returns a reason: no subject may do it */
-export function neededFor(question: Omit<Question, 'subject'>, index: RouteIndex): Needed | Denial {
+/** @param tenant that of the subjects @returns a reason: no subject may do it */
+export function neededFor(
+  question: Omit<Question, 'subject'>,
+  index: RouteIndex,
+  tenant: string,
+): Needed | Denial {
   const { resource, action, space } = question
   if (resource.type === 'permission')
     return isPermission(resource.id) ? { requirement: resource.id, space } : 'permission_malformed'
@@ -25,7 +29,8 @@ export function neededFor(question: Omit<Question, 'subject'>, index: RouteIndex
   const entries = index.entriesAt(resource.id)
   if (entries === null) return 'route_not_found'
   const route = index.entryFor(entries, action)
-  return route === null ? 'method_not_allowed' : neededByRoute(route, space)
+  if (route === null) return 'method_not_allowed'
+  return takesTenant(route, tenant) ? neededByRoute(route, space) : 'tenant_mismatch'
 }
 
 /** The space is that of the route where its table or its hosts determine it. */

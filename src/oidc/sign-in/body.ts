@@ -75,6 +75,9 @@ function checked(
   for (const [name, value] of Object.entries(fields)) {
     if (!Object.hasOwn(properties, name)) return invalid(pointer(name), 'is not a known field')
     if (typeof value !== 'string' || !value.isWellFormed()) return invalid(pointer(name), 'must be a string')
+    const { enum: values } = properties[name] ?? {}
+    if (values !== undefined && !values.includes(value))
+      return invalid(pointer(name), `must be ${values.join(' or ')}`)
   }
   const missing = required.find((name) => !Object.hasOwn(fields, name) || fields[name] === '')
   if (missing !== undefined) return invalid(`/${missing}`, 'is required')

@@ -39,7 +39,7 @@ export async function signInRedirect(
   const returnTo = pageOf(target) ?? '/'
   if (isAtNonCanonicalHost(rawHeaders, provider.tenant.oidc.redirectUri))
     return redirectToCanonicalHost(provider, returnTo)
-  const started = await start(context, provider, returnTo, rawHeaders)
+  const started = await start(context, provider, { returnTo, prompt: null }, rawHeaders)
   return started instanceof Refusal ? asPage(started, returnTo) : seeOther(started)
 }
 
@@ -57,8 +57,9 @@ async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const requested = fields.get('return_to')
   const returnTo = requested === null ? null : safeReturnTo(requested)
   if (requested !== null && returnTo === null) return invalid('/return_to', 'must be a path of this origin')
-  if (fields.form) return fromForm(context, provider, returnTo, rawHeaders)
-  const started = await start(context, provider, returnTo, rawHeaders)
+  const page = { returnTo, prompt: fields.get('prompt') }
+  if (fields.form) return fromForm(context, provider, page, rawHeaders)
+  const started = await start(context, provider, page, rawHeaders)
   if (started instanceof Refusal) return started
   const { authorizationUrl, state, cookies } = started
   const body: AnswersOf['login'] = {
@@ -78,16 +79,23 @@ function isForeign({ providers }: Context, rawHeaders: readonly string[]): boole
 async function fromForm(
   context: Context,
   provider: Provider,
-  returnTo: string | null,
+  page: RequestedSignIn,
   rawHeaders: readonly string[],
 ): Promise<Reply> {
   const source = formSource(rawHeaders, provider.tenant)
   if (source === 'foreign') return originRefused
   // The page's origin tells the browser's host even when a proxy rewrites Host.
   if (source !== 'canonical' && isAtNonCanonicalHost(rawHeaders, provider.tenant.oidc.redirectUri))
-    return redirectToCanonicalHost(provider, returnTo)
-  const started = await start(context, provider, returnTo, rawHeaders)
+    return redirectToCanonicalHost(provider, page.returnTo)
+  const started = await start(context, provider, page, rawHeaders)
   return started instanceof Refusal ? started : seeOther(started)
+}
+
+interface RequestedSignIn {
+  /** Null: a program signs in. */
+  readonly returnTo: string | null
+  /** OpenID Connect Core 1.0, section 3.1.2.1; null: as the provider will. */
+  readonly prompt: string | null
 }
 
 interface StartedSignIn {
@@ -101,7 +109,7 @@ interface StartedSignIn {
 function start(
   context: Context,
   provider: Provider,
-  returnTo: string | null,
+  { returnTo, prompt }: RequestedSignIn,
   rawHeaders: readonly string[],
 ): Promise<StartedSignIn | Refusal> {
   return withProviderErrors(context, provider, async () => {
@@ -120,6 +128,7 @@ function start(
       nonce,
       code_challenge: await client.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      ...(prompt === null ? {} : { prompt }),
     })
     return { authorizationUrl: url.href, state, cookies }
   })

@@ -1,39 +1,84 @@
 /**
- * The error page of a failed sign-in: plain text and a link to start again. No script, image or form; from the request
- * only the id, and the path of a sign-in whose sealed state was authenticated.
+ * Pages of refusals: plain text, and a link or a form to sign in. No script and no image; from the request only the id, and
+ * the path of the page.
  */
 
 import { createHash } from 'node:crypto'
 import { errors, type Refusal } from '../../model/errors.ts'
+import type { OidcTenant } from '../ports.ts'
 
 const STYLE =
   'body{font:1.1rem/1.5 system-ui,sans-serif;max-width:34rem;margin:12vh auto;padding:0 1rem;color-scheme:light dark}' +
   'small{opacity:.7}'
 
-const HEADERS = [
-  'Content-Security-Policy',
-  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'X-Content-Type-Options',
-  'nosniff',
-  // The page's URL contains the authorization response.
-  'Referrer-Policy',
-  'no-referrer',
-] as const
+function headers(forms: "form-action 'none'; " | '', referrer: string): readonly string[] {
+  return [
+    'Content-Security-Policy',
+    `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; ` +
+      `base-uri 'none'; ${forms}frame-ancestors 'none'`,
+    'X-Content-Type-Options',
+    'nosniff',
+    'Referrer-Policy',
+    referrer,
+  ]
+}
+
+/** The page's URL contains the authorization response. */
+const WITHOUT_FORM = headers("form-action 'none'; ", 'no-referrer')
+/**
+ * Browsers apply form-action to redirects, too: the form leads to the provider, whose address only its discovery tells. With
+ * no-referrer they would send `Origin: null`, and the form would be that of a foreign page.
+ */
+const WITH_FORM = headers('', 'same-origin')
 
 /**
+ * The page of a failed sign-in.
+ *
  * @param retryUrl a URL of the gateway that starts the sign-in again
  * @param message the text of the page
  */
 export function asPage(refusal: Refusal, retryUrl: string, message = refusal.detail): Refusal {
-  const { status } = refusal
-  const title = status === 503 ? 'Sign-in is temporarily unavailable' : 'This page did not sign you in'
+  const title =
+    refusal.status === 503 ? 'Sign-in is temporarily unavailable' : 'This page did not sign you in'
+  const link = `<p><a href="${escaped(retryUrl)}">Start again</a></p>`
+  return withPage(refusal, { title, message, rest: link, headers: WITHOUT_FORM })
+}
+
+/** Of the providers that have no prompt `login`, the one that many use. */
+const GOOGLE = 'https://accounts.google.com'
+
+/**
+ * The page of a user who is signed in, and whom the route refuses. The form has the provider ask who the user is: by its own
+ * session it would sign in the same one again.
+ *
+ * @param tenant whose users the route is for @param returnTo the path of the page
+ */
+export function otherUserPage(refusal: Refusal, { id, oidc }: OidcTenant, returnTo: string): Refusal {
+  const prompt = oidc.issuer === GOOGLE ? 'select_account' : 'login'
+  const fields = { tenant: id, return_to: returnTo, prompt }
+  const inputs = Object.entries(fields).map(
+    ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`,
+  )
+  const form = `<form method="post" action="/auth/oidc/login">${inputs.join('')}<p><button>Sign in as another user</button></p></form>`
+  const message = 'You are signed in as a user of another organization, which this page is not for.'
+  return withPage(refusal, { title: 'This page is not for you', message, rest: form, headers: WITH_FORM })
+}
+
+interface Page {
+  readonly title: string
+  readonly message: string
+  /** HTML below the message. */
+  readonly rest: string
+  readonly headers: readonly string[]
+}
+
+function withPage(refusal: Refusal, { title, message, rest, headers }: Page): Refusal {
   const html = (requestId: string) =>
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
     `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>` +
-    `<p>${escaped(message)}</p><p><a href="${escaped(retryUrl)}">Start again</a></p>` +
-    `<p><small>${escaped(errors[refusal.code].title)} (${status}, ${escaped(requestId)})</small></p></main></body></html>`
-  return refusal.withPage({ html, headers: HEADERS })
+    `<p>${escaped(message)}</p>${rest}` +
+    `<p><small>${escaped(errors[refusal.code].title)} (${refusal.status}, ${escaped(requestId)})</small></p></main></body></html>`
+  return refusal.withPage({ html, headers })
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
