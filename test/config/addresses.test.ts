@@ -3,9 +3,7 @@ import t from 'tap'
 import { address, addressesConflict, cidr, origin } from '../../src/config/addresses.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import type { Address } from '../../src/config/config.ts'
-import { BASE, configOf, faultsOf } from './support.ts'
-
-const message = (value: unknown) => (value instanceof InvalidValue ? value.message : `read as ${value}`)
+import { BASE, configOf, faultsAt, refuses } from './support.ts'
 
 function at(text: string): Address {
   const read = address(text)
@@ -17,34 +15,34 @@ t.test('listener addresses', async (t) => {
   t.same(address('0.0.0.0:8080'), { host: '0.0.0.0', port: 8080 })
   t.same(address('[::1]:0'), { host: '::1', port: 0 })
   t.same(address('gw_1.internal:65535'), { host: 'gw_1.internal', port: 65535 })
-  const refused = {
-    '': /not host:port/,
-    '8080': /not host:port/,
-    localhost: /not host:port/,
-    'http://a:80': /not host:port/,
-    ':8080': /has no host/,
-    '*:8080': /has no host/,
-    '::1:8080': /IPv6 address in brackets/,
-    '[::1]': /not host:port/,
-    '[localhost]:80': /IPv6 address between the brackets/,
-    '[1.2.3.4]:80': /IPv6 address between the brackets/,
-    '1.2.3.4:': /port from 0 to 65535/,
-    '1.2.3.4:65536': /port from 0 to 65535/,
-    '1.2.3.4:080': /port from 0 to 65535/,
-    '1.2.3.4:-1': /port from 0 to 65535/,
-    '1.2.3.4:8o': /port from 0 to 65535/,
-    '256.1.1.1:80': /not a host name or an IP/,
-    '127.1:80': /not a host name or an IP/,
-    '0x7f.0.0.1:80': /not a host name or an IP/,
-    '1.2.3.04:80': /not a host name or an IP/,
-    'a b:80': /not a host name or an IP/,
-    '-a:80': /not a host name or an IP/,
-    'a..b:80': /not a host name or an IP/,
-    'é:80': /not a host name or an IP/,
-    'a\n:80': /not a host name or an IP/,
-    [`${'a'.repeat(64)}:80`]: /not a host name or an IP/,
-  }
-  for (const [text, expected] of Object.entries(refused)) t.match(message(address(text)), expected, text)
+  const texts = [
+    '',
+    '8080',
+    'localhost',
+    'http://a:80',
+    ':8080',
+    '*:8080',
+    '::1:8080',
+    '[::1]',
+    '[localhost]:80',
+    '[1.2.3.4]:80',
+    '1.2.3.4:',
+    '1.2.3.4:65536',
+    '1.2.3.4:080',
+    '1.2.3.4:-1',
+    '1.2.3.4:8o',
+    '256.1.1.1:80',
+    '127.1:80',
+    '0x7f.0.0.1:80',
+    '1.2.3.04:80',
+    'a b:80',
+    '-a:80',
+    'a..b:80',
+    'é:80',
+    'a\n:80',
+    `${'a'.repeat(64)}:80`,
+  ]
+  for (const text of texts) refuses(t, address, text)
 })
 
 t.test('two listeners on one address', async (t) => {
@@ -65,12 +63,9 @@ t.test('two listeners on one address', async (t) => {
     t.equal(addressesConflict(at(a), at(b)), expected, `${a} ${b}`)
     t.equal(addressesConflict(at(b), at(a)), expected, `${b} ${a}`)
   }
-  t.match(await faultsOf(t, `${BASE}listen: 0.0.0.0:80\nops: 127.0.0.1:80\n`), [/^4:6: ops: listen and ops/])
-  t.match(
-    await faultsOf(t, `${BASE}listen: 127.0.0.1:9090\n`),
-    [/^3:9: listen: listen and ops/],
-    'with a default',
-  )
+  await faultsAt(t, `${BASE}listen: 0.0.0.0:80\nops: 127.0.0.1:80\n`, '4:6')
+  // With a default.
+  await faultsAt(t, `${BASE}listen: 127.0.0.1:9090\n`, '3:9')
 })
 
 t.test('conflicting addresses cannot both be bound, others can', async (t) => {
@@ -105,38 +100,38 @@ t.test('target URLs', async (t) => {
     const read = origin(text)
     t.equal(read instanceof URL && read.origin, expected)
   }
-  const refused = {
-    '': /begin with http/,
-    'ftp://a': /begin with http/,
-    '//a': /begin with http/,
-    'http:/a': /begin with http/,
-    ' http://a': /begin with http/,
-    'http://': /not a host name or an IP/,
-    'http://a/': /without a trailing slash/,
-    'http://a/b': /without a trailing slash/,
-    'http://a?x': /without a trailing slash/,
-    'http://a?': /without a trailing slash/,
-    'http://a#': /without a trailing slash/,
-    'http://a\\b': /without a trailing slash/,
-    'http://u:p@a': /a user name or a password/,
-    'http://@a': /a user name or a password/,
-    'http://a b': /not a host name or an IP/,
-    'http://a\t': /not a host name or an IP/,
-    'http://1': /not a host name or an IP/,
-    'http://0x7f000001': /not a host name or an IP/,
-    'http://127.1': /not a host name or an IP/,
-    'http://017700000001': /not a host name or an IP/,
-    'http://[::1': /not a host name or an IP/,
-    'http://[fe80::1%25eth0]': /not a host name or an IP/,
-    'http://ex%61mple': /not a host name or an IP/,
-    'http://a:': /port/,
-    'http://a:0': /port/,
-    'http://a:65536': /port/,
-    'http://a:080': /port/,
-    'http://a:1:2': /not a host name or an IP/,
-    'http://bücher': /not a host name or an IP/,
-  }
-  for (const [text, expected] of Object.entries(refused)) t.match(message(origin(text)), expected, text)
+  const texts = [
+    '',
+    'ftp://a',
+    '//a',
+    'http:/a',
+    ' http://a',
+    'http://',
+    'http://a/',
+    'http://a/b',
+    'http://a?x',
+    'http://a?',
+    'http://a#',
+    'http://a\\b',
+    'http://u:p@a',
+    'http://@a',
+    'http://a b',
+    'http://a\t',
+    'http://1',
+    'http://0x7f000001',
+    'http://127.1',
+    'http://017700000001',
+    'http://[::1',
+    'http://[fe80::1%25eth0]',
+    'http://ex%61mple',
+    'http://a:',
+    'http://a:0',
+    'http://a:65536',
+    'http://a:080',
+    'http://a:1:2',
+    'http://bücher',
+  ]
+  for (const text of texts) refuses(t, origin, text)
 })
 
 t.test('trusted proxies', async (t) => {
@@ -169,20 +164,13 @@ t.test('trusted proxies', async (t) => {
     ' ::1',
     '10.0.0.0/8 ',
   ])
-    t.ok(cidr(text) instanceof InvalidValue, text)
+    refuses(t, cidr, text)
 })
 
 t.test('host names of the ops listener', async (t) => {
   const config = await configOf(t, `${BASE}ops_hosts: [gateway.internal, Gate_Way.]\n`)
   t.same(config.opsHosts, ['gateway.internal', 'gate_way'])
   t.same((await configOf(t, BASE)).opsHosts, [])
-  for (const [text, message] of [
-    ['10.0.0.1', /is an IP address/],
-    ["'::1'", /is an IP address/],
-    ["'a:80'", /not a host name/],
-    ["'*.internal'", /not a host name/],
-    ["''", /ops_hosts/],
-    ['http://a', /not a host name/],
-  ] as const)
-    t.match(await faultsOf(t, `${BASE}ops_hosts: [${text}]\n`), [message], text)
+  for (const text of ['10.0.0.1', "'::1'", "'a:80'", "'*.internal'", "''", 'http://a'])
+    await faultsAt(t, `${BASE}ops_hosts: [${text}]\n`, '3:13')
 })

@@ -1,7 +1,7 @@
 /** "Billion laughs": a few lines of aliases that expand beyond any memory. They give one error, at once. */
 
 import t from 'tap'
-import { BASE, configOf, faultsOf, tableFaults } from './support.ts'
+import { BASE, configOf, faultsAt, tableFaultsAt } from './support.ts'
 
 const bomb = (levels: number) =>
   ['a0: &a0 [x, x, x, x, x, x, x, x, x]']
@@ -14,19 +14,17 @@ const bomb = (levels: number) =>
     .join('\n')
 
 t.test('of lists', async (t) => {
-  t.same(await faultsOf(t, bomb(30)), [
-    '1:1: the aliases (*) in this file expand to too many values: write the values out',
-  ])
+  await faultsAt(t, bomb(30), '1:1')
 })
 
 t.test('in a route table', async (t) => {
-  t.match(await tableFaults(t, bomb(12)), [/^1:1: the aliases/])
+  await tableFaultsAt(t, bomb(12), '1:1')
 })
 
 t.test('of maps with one level and many keys', async (t) => {
   const keys = Array.from({ length: 200 }, (_, i) => `k${i}: 1`).join(', ')
   const uses = Array.from({ length: 200 }, (_, i) => `u${i}: *a`).join(', ')
-  t.match(await faultsOf(t, `a: &a { ${keys} }\nb: { ${uses} }\n`), [/^1:1: the aliases/])
+  await faultsAt(t, `a: &a { ${keys} }\nb: { ${uses} }\n`, '1:1')
 })
 
 t.test('a few aliases are permitted', async (t) => {

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { corsKey } from '../../src/model/cors.ts'
-import { BASE, Folder, tableFaults } from './support.ts'
+import { BASE, Folder, tableFaultsAt } from './support.ts'
 
 const ROUTES = 'routes:\n  GET /a: public\n'
 
@@ -62,49 +62,41 @@ t.test('origins are kept as browsers send them', async (t) => {
   ])
 })
 
-/** The keys of `cors`, one a line from line 3 on → the faults. */
-const FAULTS: readonly (readonly [string, readonly RegExp[]])[] = [
-  ['credentials: true', [/^2:1: cors must have the key "origins"/]],
-  ['origins: []', [/^3:12: origins must have at least one entry/]],
-  ['origins: https://app.example', [/^3:12: origins must be a list/]],
-  [
-    'origins: [https://app.example/]',
-    [/^3:13: origins\[0\]: "https:\/\/app.example\/" must be scheme, host and port only/],
-  ],
-  ['origins: [https://app.example/path]', [/^3:13: .*must be scheme, host and port only/]],
-  ['origins: [https://app.example?q]', [/^3:13: .*must be scheme, host and port only/]],
-  ['origins: [https://u:p@app.example]', [/^3:13: .*user name or a password/]],
-  ['origins: [app.example]', [/^3:13: .*does not begin with http/]],
-  ['origins: [ftp://app.example]', [/^3:13: .*does not begin with http/]],
-  ['origins: [file:///]', [/^3:13: .*does not begin with http/]],
-  ['origins: ["null"]', [/^3:13: origins\[0\]: "null" is the origin of sandboxed pages/]],
-  ['origins: ["https://*.example"]', [/^3:13: .*has a wildcard/]],
-  ['origins: ["https://*"]', [/^3:13: .*has a wildcard/]],
-  ['origins: [https://bücher.example]', [/^3:13: .*has a host that is not/]],
-  ['origins: [https://app.example, "HTTPS://APP.example:443"]', [/^3:34: origins\[1\]: .* is listed twice/]],
-  ['origins: ["https://a.example, https://b.example"]', [/^3:13: .*has a host|must be scheme/]],
-  ['origins: [https://a.example:0]', [/^3:13: .*has a port/]],
-  ['origins: ["*", https://app.example]', [/^3:12: origins: \* is every origin: list it alone/]],
-  ['origins: ["*"]\n  credentials: true', [/^4:16: credentials: not allowed with \* in origins/]],
-  ['origins: [https://a.example]\n  credentials: yes please', [/^4:16: credentials must be true or false/]],
-  ['origins: [https://a.example]\n  headers: ["*"]', [/^4:13: headers\[0\]: "\*" is no header name/]],
-  ['origins: [https://a.example]\n  headers: [x-a, X-A]', [/^4:18: headers\[1\]: "X-A" is listed twice/]],
-  ['origins: [https://a.example]\n  headers: ["a b"]', [/^4:13: headers\[0\]: "a b" is not a header name/]],
-  ['origins: [https://a.example]\n  expose: ["x: 1"]', [/^4:12: expose\[0\]: .* is not a header name/]],
-  ['origins: [https://a.example]\n  expose: ["*"]', [/^4:12: expose\[0\]: "\*" is no header name/]],
-  ['origins: [https://a.example]\n  max_age: 2d', [/^4:12: max_age: "2d" is too long: the maximum is 24h/]],
-  ['origins: [https://a.example]\n  max_age: 600', [/^4:12: max_age must be a string such as/]],
-  [
-    'origins: [https://a.example]\n  maxage: 1h',
-    [/^4:3: "maxage" is not a known key \(did you mean "max_age"\?\)/],
-  ],
+/** The keys of `cors`, one a line from line 3 on → the place of the fault. */
+const FAULTS: readonly (readonly [string, string])[] = [
+  ['credentials: true', '2:1'],
+  ['origins: []', '3:12'],
+  ['origins: https://app.example', '3:12'],
+  ['origins: [https://app.example/]', '3:13'],
+  ['origins: [https://app.example/path]', '3:13'],
+  ['origins: [https://app.example?q]', '3:13'],
+  ['origins: [https://u:p@app.example]', '3:13'],
+  ['origins: [app.example]', '3:13'],
+  ['origins: [ftp://app.example]', '3:13'],
+  ['origins: [file:///]', '3:13'],
+  ['origins: ["null"]', '3:13'],
+  ['origins: ["https://*.example"]', '3:13'],
+  ['origins: ["https://*"]', '3:13'],
+  ['origins: [https://bücher.example]', '3:13'],
+  ['origins: [https://app.example, "HTTPS://APP.example:443"]', '3:34'],
+  ['origins: ["https://a.example, https://b.example"]', '3:13'],
+  ['origins: [https://a.example:0]', '3:13'],
+  ['origins: ["*", https://app.example]', '3:12'],
+  ['origins: ["*"]\n  credentials: true', '4:16'],
+  ['origins: [https://a.example]\n  credentials: yes please', '4:16'],
+  ['origins: [https://a.example]\n  headers: ["*"]', '4:13'],
+  ['origins: [https://a.example]\n  headers: [x-a, X-A]', '4:18'],
+  ['origins: [https://a.example]\n  headers: ["a b"]', '4:13'],
+  ['origins: [https://a.example]\n  expose: ["x: 1"]', '4:12'],
+  ['origins: [https://a.example]\n  expose: ["*"]', '4:12'],
+  ['origins: [https://a.example]\n  max_age: 2d', '4:12'],
+  ['origins: [https://a.example]\n  max_age: 600', '4:12'],
+  ['origins: [https://a.example]\n  maxage: 1h', '4:3'],
 ]
 
 t.test('faults', async (t) => {
   for (const [keys, expected] of FAULTS) {
-    const faults = await tableFaults(t, `upstream: main\ncors:\n  ${keys}\n${ROUTES}`)
-    t.equal(faults.length, expected.length, `${keys}: ${faults.join('; ')}`)
-    for (const [i, pattern] of expected.entries()) t.match(faults[i], pattern, keys)
+    await tableFaultsAt(t, `upstream: main\ncors:\n  ${keys}\n${ROUTES}`, expected)
   }
 })
 
@@ -112,7 +104,7 @@ t.test('a header cannot be written into another', async (t) => {
   for (const name of ['x\\r\\nSet-Cookie', 'x\\ny', 'a,b', ''])
     for (const key of ['headers', 'expose']) {
       const text = `upstream: main\ncors: { origins: [https://a.example], ${key}: ["${name}"] }\n${ROUTES}`
-      t.equal((await tableFaults(t, text)).length, 1, `${key} ${name}`)
+      await tableFaultsAt(t, text, key === 'headers' ? '2:49' : '2:48')
     }
 })
 

@@ -65,33 +65,32 @@ t.test('the files are watched, also faulty ones', async (t) => {
   for (const name of ['a.pem', 'b.pem']) t.ok(faulty.files.includes(at.file(name)))
 })
 
-const P256 = /: "[a-z0-9]+\.pem" is not a key for ES256: make one on the curve P-256$/
-const FAULTS: readonly (readonly [string, RegExp])[] = [
-  ['{}', /^3:1: identity must have the key "keys"$/],
-  ['{ keys: [] }', /^3:19: keys must have at least one entry$/],
-  ['{ keys: a.pem }', /^3:19: keys must be a list, not a string$/],
-  ['{ keys: [gone.pem] }', /^3:20: keys\[0\]: "gone\.pem" cannot be read: ENOENT \(there is no such file/],
-  ['{ keys: [a.pem, .] }', /^3:27: keys\[1\]: "\." is not a regular file of at most 1 MiB$/],
-  ['{ keys: [empty.pem] }', /^3:20: keys\[0\]: "empty\.pem" contains no PEM private key$/],
-  ['{ keys: [public.pem] }', /^3:20: keys\[0\]: "public\.pem" contains no PEM private key$/],
-  ['{ keys: [cut.pem] }', /cannot be parsed: name a PEM private key \(PKCS#8\) without a passphrase$/],
-  ['{ keys: [broken.pem] }', /cannot be parsed/],
-  ['{ keys: [locked.pem] }', /cannot be parsed: .* without a passphrase$/],
-  ['{ keys: [two.pem] }', /contains several private keys: put each into a file of its own$/],
-  ['{ keys: [a.pem, b.pem, same.pem] }', /^3:34: keys\[2\]: .* is the same key as an earlier one/],
-  ['{ keys: [p384.pem] }', P256],
-  ['{ keys: [rsa.pem] }', P256],
-  ['{ keys: [ed.pem] }', P256],
-  ['{ algorithm: EdDSA, keys: [a.pem] }', /is not a key for EdDSA: make one of the type Ed25519$/],
-  ['{ algorithm: EdDSA, keys: [ed448.pem] }', /is not a key for EdDSA/],
-  ['{ algorithm: RS256, keys: [a.pem] }', /^3:24: algorithm must be one of ES256, EdDSA$/],
-  ['{ algorithm: none, keys: [a.pem] }', /algorithm must be one of/],
-  ['{ keys: [a.pem], lifetime: 4s }', /lifetime: "4s" is too short: the minimum is 5s$/],
-  ['{ keys: [a.pem], lifetime: 301s }', /lifetime: "301s" is too long: the maximum is 5m$/],
-  ['{ keys: [a.pem], issuer: "" }', /issuer: "" is not 1 to 256 visible ASCII characters$/],
-  ['{ keys: [a.pem], issuer: "a b" }', /issuer: "a b" is not/],
-  ['{ keys: [a.pem], issuer: "1:2" }', /issuer: "1:2" has a colon, and is not a URI$/],
-  ['{ keys: [a.pem], kid: x }', /"kid" is not a known key/],
+const FAULTS: readonly (readonly [string, string])[] = [
+  ['{}', '3:1'],
+  ['{ keys: [] }', '3:19'],
+  ['{ keys: a.pem }', '3:19'],
+  ['{ keys: [gone.pem] }', '3:20'],
+  ['{ keys: [a.pem, .] }', '3:27'],
+  ['{ keys: [empty.pem] }', '3:20'],
+  ['{ keys: [public.pem] }', '3:20'],
+  ['{ keys: [cut.pem] }', '3:20'],
+  ['{ keys: [broken.pem] }', '3:20'],
+  ['{ keys: [locked.pem] }', '3:20'],
+  ['{ keys: [two.pem] }', '3:20'],
+  ['{ keys: [a.pem, b.pem, same.pem] }', '3:34'],
+  ['{ keys: [p384.pem] }', '3:20'],
+  ['{ keys: [rsa.pem] }', '3:20'],
+  ['{ keys: [ed.pem] }', '3:20'],
+  ['{ algorithm: EdDSA, keys: [a.pem] }', '3:38'],
+  ['{ algorithm: EdDSA, keys: [ed448.pem] }', '3:38'],
+  ['{ algorithm: RS256, keys: [a.pem] }', '3:24'],
+  ['{ algorithm: none, keys: [a.pem] }', '3:24'],
+  ['{ keys: [a.pem], lifetime: 4s }', '3:38'],
+  ['{ keys: [a.pem], lifetime: 301s }', '3:38'],
+  ['{ keys: [a.pem], issuer: "" }', '3:36'],
+  ['{ keys: [a.pem], issuer: "a b" }', '3:36'],
+  ['{ keys: [a.pem], issuer: "1:2" }', '3:36'],
+  ['{ keys: [a.pem], kid: x }', '3:28'],
 ]
 
 const secrets = Object.values(FILES).flatMap((text) =>
@@ -100,11 +99,9 @@ const secrets = Object.values(FILES).flatMap((text) =>
 
 t.test('faults, each at its place, none with a part of a key', async (t) => {
   for (const [identity, fault] of FAULTS) {
-    const found = (await folder(t, identity).faults()).map((line) => line.replace('gateway.config.yaml:', ''))
-    t.equal(found.length, 1, found.join('\n'))
-    t.match(found[0], fault, identity)
+    const found = await folder(t, identity).faultsAt(t, fault)
     t.notOk(
-      secrets.some((line) => found.join('\n').includes(line)),
+      secrets.some((line) => found.includes(line)),
       'no part of a key',
     )
   }
@@ -127,15 +124,7 @@ t.test('headers that the gateway reads, writes or drops itself', async (t) => {
     ...['traceparent', 'tracestate', 'origin', 'accept', 'if-match', 'user-agent', 'x-envoy-original-path'],
     ...[':authority', ':path', '', 'a b', 'x_acme', 'x-é', 'x-'.padEnd(65, 'a'), '1-x', 'x-a\\r\\nb: c'],
   ]
-  for (const name of refused) {
-    const found = await folder(t, `{ header: "${name}", keys: [a.pem] }`).faults()
-    t.match(
-      found,
-      [/^gateway\.config\.yaml:3:21: header: .* (?:is a header that has|is not the name of)/],
-      name,
-    )
-    t.equal(found.length, 1)
-  }
+  for (const name of refused) await folder(t, `{ header: "${name}", keys: [a.pem] }`).faultsAt(t, '3:21')
   for (const name of ['x-seatgate-jwt', 'X-Seatgate-JWT', 'jwt-assertion', 'x-acme-identity'])
     t.equal(
       (await folder(t, `{ header: ${name}, keys: [a.pem] }`).load()).config?.identity?.header,

@@ -101,32 +101,12 @@ upstreams: { main: { targets: ['\${NOT_SET}'] } }
     'a.yaml': 'upstream: mian\nroutes:\n  GET /a: a:*\n',
     'b.yaml': 'upstream: main\nroutes:\n  GET /b: [\n',
   })
-  const expected = [
-    'gateway.config.yaml:1:8: ',
-    'gateway.config.yaml:2:39: ',
-    'gateway.config.yaml:3:9: ',
-    'gateway.config.yaml:4:26: ',
-    'gateway.config.yaml:5:32: ',
-    'b.yaml:3:11: ',
-    'a.yaml:1:11: ',
-    'a.yaml:3:11: ',
-  ]
-  const faults = await folder.faults()
-  t.equal(faults.length, expected.length)
-  for (const start of expected)
-    t.ok(
-      faults.some((each) => each.startsWith(start)),
-      start,
-    )
-  t.same(
-    faults.slice(0, 5).map((each) => each.slice(0, 21)),
-    expected.slice(0, 5).map((each) => each.slice(0, 21)),
-  )
+  await folder.faultsAt(t, '1:8 2:39 3:9 4:26 5:32 b.yaml:3:11 a.yaml:1:11 a.yaml:3:11')
 
   const error = await loadConfig(folder.file('gateway.config.yaml'), {}).catch((cause: unknown) => cause)
   if (!(error instanceof ConfigError)) throw error
-  t.equal(error.faults.length, expected.length)
-  t.equal(error.message.split('\n').length, expected.length, 'one line each')
+  t.equal(error.faults.length, 8)
+  t.equal(error.message.split('\n').length, 8, 'one line each')
   t.same(
     error.files,
     ['gateway.config.yaml', '.env', 'b.yaml', 'a.yaml', 'none/*.yaml'].map((each) => folder.file(each)),
@@ -199,16 +179,7 @@ t.test('a named table that is missing', async (t) => {
     'folder/a.yaml': '',
   })
   symlinkSync('nowhere', folder.file('dangling.yaml'))
-  const faults = await folder.faults()
-  t.same(faults.slice(0, 2), [
-    'gateway.config.yaml:4:5: routes[0]: "none.yaml" matches no file',
-    'gateway.config.yaml:5:5: routes[1]: "no/*.yaml" matches no file',
-  ])
-  t.match(faults[2], /^gateway\.config\.yaml:8:5: routes\[4\]: "x{59}…" matches no file$/)
-  t.same(faults.slice(3), [
-    'folder:1:1: is a folder, not a file',
-    'dangling.yaml:1:1: no such file: correct the path, or create the file',
-  ])
+  await folder.faultsAt(t, '4:5 5:5 8:5 folder:1:1 dangling.yaml:1:1')
 })
 
 t.test('a match of a glob that is not a file is an error: no table is dropped silently', async (t) => {
@@ -224,12 +195,10 @@ t.test('a match of a glob that is not a file is an error: no table is dropped si
   symlinkSync('made.yaml', folder.file('tables/linked.yaml'))
   const { config } = await folder.load()
   t.equal(config, null)
-  t.same((await folder.faults()).toSorted(), [
-    'deep/b/d.yaml:1:1: is a folder, not a file',
-    'tables/dangling.yaml:1:1: no such file: correct the path, or create the file',
-    'tables/linked.yaml:1:1: is a folder, not a file',
-    'tables/loop.yaml:1:1: is a symbolic link that points to itself',
-  ])
+  await folder.faultsAt(
+    t,
+    'tables/dangling.yaml:1:1 tables/linked.yaml:1:1 tables/loop.yaml:1:1 deep/b/d.yaml:1:1',
+  )
 })
 
 t.test('entries are returned beside other errors, so that the router can add its own', async (t) => {
@@ -256,7 +225,7 @@ t.test(
       'gateway.config.yaml': 'routes: [r.yaml]\na: [\n',
       'r.yaml': 'upstream: x\n',
     })
-    t.equal((await folder.faults()).length, 1)
+    await folder.faultsAt(t, '2:4')
   },
 )
 

@@ -1,9 +1,8 @@
 /** `redis:` in every form. */
 
 import t from 'tap'
-import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { redisUrl } from '../../src/config/redis.ts'
-import { BASE, faultsOf, Folder } from './support.ts'
+import { BASE, faultsAt, Folder, refuses } from './support.ts'
 
 const read = (text: string) => redisUrl(text, '/etc/gateway')
 
@@ -66,36 +65,31 @@ t.test('valid forms', async (t) => {
 })
 
 t.test('invalid forms', async (t) => {
-  const cases: [string, RegExp][] = [
-    ['http://h', /is not redis:/],
-    ['redis:h', /is not redis:/],
-    ['redis+nothing://h', /is not redis:/],
-    ['redis://', /is not redis:/],
-    ['redis://h:0', /not host or host:port/],
-    ['redis://h:70000', /not host or host:port/],
-    ['redis://h b', /not host or host:port/],
-    ['redis://a,b', /several servers/],
-    ['redis://h/x', /not a database number/],
-    ['redis://h/1/2', /not a database number/],
-    ['redis+sentinel://h', /has no master name/],
-    ['redis+cluster://h/1', /has only database 0/],
-    ['redis://u:%zz@h', /not percent-encoded correctly/],
-    ['redis://h?prefx=a', /unknown parameter: the known ones are prefix/],
-    ['redis://h?prefix=a&prefix=b', /has the parameter prefix twice/],
-    ['redis://h?prefix=', /has a prefix/],
-    ['redis://h?prefix=a%20b', /has a prefix/],
-    ['redis://h?ca=x.pem', /requires rediss/],
-    ['rediss://h?cert=x.pem', /has one of cert and key/],
+  const cases = [
+    'http://h',
+    'redis:h',
+    'redis+nothing://h',
+    'redis://',
+    'redis://h:0',
+    'redis://h:70000',
+    'redis://h b',
+    'redis://a,b',
+    'redis://h/x',
+    'redis://h/1/2',
+    'redis+sentinel://h',
+    'redis+cluster://h/1',
+    'redis://u:%zz@h',
+    'redis://h?prefx=a',
+    'redis://h?prefix=a&prefix=b',
+    'redis://h?prefix=',
+    'redis://h?prefix=a%20b',
+    'redis://h?ca=x.pem',
+    'rediss://h?cert=x.pem',
   ]
-  for (const [text, expected] of cases) {
-    const result = read(text)
-    t.ok(result instanceof InvalidValue && expected.test(result.message), text)
-  }
+  for (const text of cases) refuses(t, read, text)
 })
 
 t.test('an unreadable file is a configuration error', async (t) => {
-  for (const name of ['ca', 'cert=own.pem&key']) {
-    const [fault] = await faultsOf(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`)
-    t.match(fault, /^3:8: redis: .*has the parameter (ca|cert) with a file that cannot be read: ENOENT/)
-  }
+  for (const name of ['ca', 'cert=own.pem&key'])
+    await faultsAt(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`, '3:8')
 })

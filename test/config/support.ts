@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
-import { formatFault } from '../../src/config/faults.ts'
+import { type Fault, formatFault } from '../../src/config/faults.ts'
+import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { type LoadResult, loadConfigWithFaults } from '../../src/config/load.ts'
+import { record } from './messages.ts'
 
 export const SECRET = 'secret-of-acme-secret-of-acme-secret'
 
@@ -17,8 +19,11 @@ upstreams: { main: { targets: ['http://127.0.0.1:9001'] } }
 
 export type Files = Readonly<Record<string, string | Uint8Array>>
 
+const MAIN = 'gateway.config.yaml'
+
 export class Folder {
   readonly path: string
+  readonly #texts = new Map<string, string>()
 
   constructor(t: Test, files: Files = {}) {
     this.path = realpathSync(mkdtempSync(join(tmpdir(), 'seatgate-config-')))
@@ -34,18 +39,86 @@ export class Folder {
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(dirname(this.file(name)), { recursive: true })
       writeFileSync(this.file(name), content)
+      this.#texts.set(name, Buffer.from(content).toString())
     }
   }
 
-  load(env: NodeJS.ProcessEnv = {}, name = 'gateway.config.yaml'): Promise<LoadResult> {
+  load(env: NodeJS.ProcessEnv = {}, name = MAIN): Promise<LoadResult> {
     return loadConfigWithFaults(this.file(name), env)
   }
 
   /** Errors as printed, with file names relative to this folder. */
-  async faults(env: NodeJS.ProcessEnv = {}, name = 'gateway.config.yaml'): Promise<string[]> {
+  async faults(env: NodeJS.ProcessEnv = {}, name = MAIN): Promise<string[]> {
     const { faults } = await this.load(env, name)
     return faults.map((fault) => formatFault(fault).replace(`${this.path}/`, ''))
   }
+
+  /**
+   * Asserts the number and the places of the faults. Their messages stand in the test's file in `messages/`.
+   * @param places in order, with a space between: `3:9` in the main file, `routes.yaml:3:9` in another
+   * @returns what is printed of them
+   */
+  async faultsAt(t: Test, places: string, env: NodeJS.ProcessEnv = {}, name = MAIN): Promise<string> {
+    return this.areAt(t, (await this.load(env, name)).faults, places, env)
+  }
+
+  /** As `faultsAt`, of faults that were found in this folder. */
+  areAt(t: Test, faults: readonly Fault[], places: string, env: NodeJS.ProcessEnv = {}): string {
+    const printed = faults.map(formatFault).join('\n')
+    t.equal(faults.map((fault) => this.#record(fault, env)).join(' '), places, printed)
+    return printed
+  }
+
+  /**
+   * As `faultsAt`, of warnings with their codes: `env_file_shared .env:1:1`. `secret_literal` is left out, as `BASE` has a secret.
+   * @returns what is printed of them
+   */
+  async warningsAt(t: Test, places: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+    const { warnings, config } = await this.load(env)
+    t.ok(config, 'has no fault')
+    const rest = warnings.filter(({ code }) => code !== 'secret_literal')
+    const found = rest.map((warning) => `${warning.code} ${this.#record(warning, env)}`)
+    t.same(found, places)
+    return rest.map(formatFault).join('\n')
+  }
+
+  /** @returns its place */
+  #record({ place: { file, line, column }, message }: Fault, env: NodeJS.ProcessEnv): string {
+    const name = file.replace(`${this.path}/`, '')
+    const place = `${name}:${line}:${column}`.replace(`${MAIN}:`, '')
+    const text = (this.#texts.get(name) ?? '').replaceAll(SECRET, '…')
+    record(message.replaceAll(`${this.path}/`, ''), { place, text, env })
+    return place
+  }
+}
+
+/** As `Folder.faultsAt`, of one main file. */
+export function faultsAt(
+  t: Test,
+  text: string | Uint8Array,
+  places: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  return new Folder(t, { [MAIN]: text }).faultsAt(t, places, env)
+}
+
+/** As `Folder.faultsAt`, of one route table `routes.yaml`; places in the table are without its name. */
+export async function tableFaultsAt(
+  t: Test,
+  table: string,
+  places: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<string> {
+  const named = places.replace(/\d+:\d+/g, (place) => `routes.yaml:${place}`)
+  const folder = new Folder(t, { [MAIN]: `${BASE}routes: [routes.yaml]\n`, 'routes.yaml': table })
+  return folder.faultsAt(t, named, env)
+}
+
+/** Asserts that a parser refuses the text. Why stands in the test's file in `messages/`. */
+export function refuses(t: Test, parse: (text: string) => unknown, text: string): void {
+  const value = parse(text)
+  if (value instanceof InvalidValue) record(value.message, { place: '', text })
+  t.ok(value instanceof InvalidValue, JSON.stringify(text))
 }
 
 /** Errors of one main file, without its name: `line:column: message`. */
@@ -54,12 +127,12 @@ export async function faultsOf(
   text: string | Uint8Array,
   env: NodeJS.ProcessEnv = {},
 ): Promise<string[]> {
-  const folder = new Folder(t, { 'gateway.config.yaml': text })
+  const folder = new Folder(t, { [MAIN]: text })
   return (await folder.faults(env)).map((line) => line.replace('gateway.config.yaml:', ''))
 }
 
 export async function configOf(t: Test, text: string, env: NodeJS.ProcessEnv = {}): Promise<Config> {
-  const { config, faults } = await new Folder(t, { 'gateway.config.yaml': text }).load(env)
+  const { config, faults } = await new Folder(t, { [MAIN]: text }).load(env)
   if (config === null) throw new Error(faults.map(formatFault).join('\n'))
   return config
 }
