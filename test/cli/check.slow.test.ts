@@ -98,7 +98,7 @@ t.test('formats', async (t) => {
 t.test('without the environment', async (t) => {
   const cwd = folderWith(t, files)
   const env = { ACME_SECRET: '' }
-  t.match(await seatgateHere(cwd, ['check'], env), { code: 1, err: /has 0 bytes/ })
+  t.match(await seatgateHere(cwd, ['check'], env), { code: 1, err: /^gateway\.config\.yaml:5:30: / })
   t.match(await seatgateHere(cwd, ['check', '--no-env'], env), { code: 0, err: '' })
 })
 

@@ -138,7 +138,7 @@ t.test('Seats tell which of two permissions is the wider one', async (t) => {
   )
   const wrong = await diff(cwd, 'git:HEAD', '.', '--seats', 'seats.yaml')
   t.equal(wrong.code, 1)
-  t.match(wrong.err, /seats\.yaml:1:\d+: spaces\[0\]: "a b" is not a space id/)
+  t.match(wrong.err, 'seats.yaml:1:42: ')
 })
 
 t.test('the Seats of the store', async (t) => {
@@ -194,24 +194,24 @@ t.test('without variables: what no answer depends on is left out', async (t) => 
   const cwd = repository(t, { ...FILES, 'gateway.config.yaml': config })
   const { code, err } = await diff(cwd, 'git:HEAD', '.')
   t.equal(code, 0, err)
-  for (const [from, to, message] of [
-    ['routes/*.yaml', '"${TABLES}"', 'uses the environment variable TABLES'],
+  for (const [from, to, place] of [
+    ['routes/*.yaml', '"${TABLES}"', /^gateway\.config\.yaml:8:10: .*\bTABLES\b/],
     [
       'connections:',
       'allow_semicolons: "${SEMICOLONS}", connections:',
-      'uses the environment variable SEMICOLONS',
+      /^gateway\.config\.yaml:7:92: .*\bSEMICOLONS\b/,
     ],
-    ['connections:', 'conections:', '"conections" is not a known key'],
-    ['listen: 127.0.0.1:0', 'listen: 127.0.0.1', 'listen: "127.0.0.1" is not'],
+    ['connections:', 'conections:', /^gateway\.config\.yaml:7:74: /],
+    ['listen: 127.0.0.1:0', 'listen: 127.0.0.1', /^gateway\.config\.yaml:1:9: /],
   ] as const) {
     writeFileSync(join(cwd, 'gateway.config.yaml'), config.replace(from, to))
     const faulty = await diff(cwd, 'git:HEAD', '.')
     t.equal(faulty.code, 1, to)
-    t.match(faulty.err, message)
+    t.match(faulty.err, place)
   }
   writeFileSync(join(cwd, 'gateway.config.yaml'), config)
   writeFileSync(join(cwd, 'routes/a.yaml'), ROUTES.replace('trainings:list', '${PERMISSION}'))
-  t.match((await diff(cwd, 'git:HEAD', '.')).err, 'uses the environment variable PERMISSION')
+  t.match((await diff(cwd, 'git:HEAD', '.')).err, /^routes\/a\.yaml:3:22: .*\bPERMISSION\b/)
 })
 
 t.test('faults', async (t) => {
@@ -220,7 +220,7 @@ t.test('faults', async (t) => {
     [['git:nothing', '.'], 1, 'git has no revision "nothing" here'],
     [['git:--all', '.'], 1, 'git has no revision "--all" here'],
     [['git:HEAD:nowhere.yaml', '.'], 1, 'git:HEAD has no file nowhere.yaml'],
-    [['.', 'nowhere.yaml'], 1, 'nowhere.yaml:1:1: no such file'],
+    [['.', 'nowhere.yaml'], 1, 'nowhere.yaml:1:1: '],
     [['.'], 2, 'NEW is missing'],
   ] as const) {
     const ran = await diff(cwd, ...args)
