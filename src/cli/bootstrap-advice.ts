@@ -46,7 +46,7 @@ function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS
       `While the gateway runs (${program} start${file}), this creates a Seat that holds ${permission} in space ${granted}:`,
     ),
     '',
-    `curl ${word(`${gateway}/v1/seats`)} ${headers.map((each) => `-H ${word(each)}`).join(' ')} -d ${word(body)}`,
+    `curl ${word(`${gateway}${config.api.prefix}/v1/seats`)} ${headers.map((each) => `-H ${word(each)}`).join(' ')} -d ${word(body)}`,
     '',
     'Then send a request with a token that names the Seat:',
     '',

@@ -59,7 +59,9 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
   try {
     const { config, table, warnings, accepts } = await loadWithTables(file, env)
     const routes = table.routes.filter(({ place }) => place !== null).length
-    const providers = [...config.tenants.values()].flatMap(addressesOf)
+    const providers = [...config.tenants.values()].flatMap((tenant) =>
+      addressesOf(tenant, config.api.authPrefix),
+    )
     const counts = { file, routes, upstreams: config.upstreams.size, providers }
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
@@ -86,8 +88,8 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
   }
 }
 
-function addressesOf({ id, oidc }: TenantConfig): ProviderAddresses[] {
-  const logout = oidc === null ? null : backchannelLogoutUri(oidc, id)
+function addressesOf({ id, oidc }: TenantConfig, prefix: string): ProviderAddresses[] {
+  const logout = oidc === null ? null : backchannelLogoutUri(oidc, id, prefix)
   if (oidc === null || logout === null) return []
   return [{ tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }]
 }

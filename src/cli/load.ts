@@ -33,9 +33,12 @@ export async function loadWithTables(
 ): Promise<Loaded> {
   const loaded = await loadConfigWithFaults(file, env, display)
   const { config, faults, files, fileWarnings } = loaded
-  const builtIn = builtInPaths(hasProvider(config), config?.identity != null)
+  const builtIn = builtInPaths(loaded.api, {
+    signIn: hasProvider(config),
+    identity: config?.identity != null,
+  })
   const compile = (entries: readonly RouteEntry[]) =>
-    compileTable(entries, loaded.upstreams, builtIn, loaded.apiHosts)
+    compileTable(entries, loaded.upstreams, builtIn, loaded.api.hosts)
   const active = compile(loaded.entries)
   const shadow = loaded.shadowEntries === null ? null : compile(loaded.shadowEntries)
   const both = shadow === null ? [active] : [active, shadow]

@@ -1,21 +1,13 @@
 /** Builds the settings from the main file, whose structure is already validated. */
 
+import { buildPlace, warnOfRedirects } from './built-in-place.ts'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
-import type {
-  Config,
-  SettingSource,
-  SettingSources,
-  StoreConfig,
-  TablesConfig,
-  TenantConfig,
-} from './config.ts'
+import type { Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
 import { frozenMap } from './frozen.ts'
-import { canonicalHost, hostMatches } from '../model/host.ts'
-import { distinctHost } from './hosts.ts'
 import { buildIdentity } from './identity.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildDecision } from './decision.ts'
@@ -39,7 +31,9 @@ export type Settings = Omit<
 /** @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string): Settings {
   if (hasPassword(root.value('redis'))) root.warnOfSecrets('redis')
-  const tenants = buildTenants(root)
+  const api = buildPlace(root)
+  const tenants = buildTenants(root, api)
+  warnOfRedirects(root, api, tenants)
   const limits = buildLimits(root, tenants.size)
   return {
     ...buildAddresses(root, folder),
@@ -54,7 +48,7 @@ export function buildSettings(root: Section, folder: string): Settings {
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants: frozenMap(tenants),
     upstreams: frozenMap(buildUpstreams(root, folder, limits)),
-    apiHosts: buildApiHosts(root, tenants),
+    api,
     ...buildProxies(root),
     limits,
     rateLimits: frozenMap(buildRateLimits(root)),
@@ -68,19 +62,6 @@ export function buildSettings(root: Section, folder: string): Settings {
     drainDelay: root.setting('drain_delay', durationWithin('0s', '1h')),
     sources: buildSources(root),
   }
-}
-
-/** Not a fault: a proxy in front may send another `Host` than the browser's. */
-function buildApiHosts(root: Section, tenants: ReadonlyMap<string, TenantConfig>): Config['apiHosts'] {
-  if (!root.has('api_hosts')) return null
-  const hosts = root.texts('api_hosts', distinctHost())
-  for (const [id, { oidc }] of tenants) {
-    const host = canonicalHost(URL.parse(oidc?.redirectUri ?? '')?.host ?? '')
-    if (host === null || hosts.some((each) => hostMatches(each, host))) continue
-    const message = `redirect_uri: ${host} is not among api_hosts, so a sign-in does not return to the gateway unless a proxy sends another Host`
-    root.section('tenants').section(id).section('oidc').warn('redirect_uri', 'redirect_elsewhere', message)
-  }
-  return Object.freeze(hosts)
 }
 
 function buildSources(root: Section): SettingSources {

@@ -1,5 +1,6 @@
 /** The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. */
 
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Requirement } from '../model/route.ts'
@@ -36,8 +37,7 @@ export interface Config extends TablesConfig {
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
   /** Candidate tables, by which live requests are also judged, never answered; null: there are none. */
   readonly shadow: TablesConfig | null
-  /** Hosts that the built-in endpoints answer on: canonical, `*.` for one label. Null: every host. */
-  readonly apiHosts: readonly string[] | null
+  readonly api: BuiltInPlace
   /** CIDR blocks of peers whose X-Forwarded-* are continued. */
   readonly trustedProxies: readonly string[]
   /** Connections begin with a PROXY protocol header; only those from `trustedProxies`. */

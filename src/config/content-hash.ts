@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { corsKey } from '../model/cors.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { isSpaceHeader, sourceText, type SpaceSource } from '../model/space-source.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Config, RouteEntry } from './config.ts'
 
 /** Hexadecimal digits of SHA-256: enough to tell the tables of one deployment apart. */
@@ -15,21 +16,26 @@ const DIGITS = 12
 /** Changes whenever the same tables get another hash. */
 const FORMAT = 'seatgate-tables-1'
 
-type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'apiHosts'>>
+type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'api'>>
 
 /**
  * Covers what `seatgate diff` compares: of each entry, its method, hosts, pattern, requirement, space, upstream, forwarded path,
- * limits, rate limits, `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts of built-in routes,
- * which themselves belong to the program. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
+ * limits, rate limits, `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts and
+ * prefixes of built-in routes, which themselves belong to the program. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
  */
-export function contentHash(
-  entries: readonly RouteEntry[],
-  { upstreams, methods, apiHosts = null }: Settings,
-): string {
+export function contentHash(entries: readonly RouteEntry[], { upstreams, methods, api }: Settings): string {
   const lines = entries.flatMap((entry) => linesOf(entry, upstreams)).sort()
-  const hosts = apiHosts === null ? [] : [JSON.stringify(['api_hosts', ...apiHosts.toSorted()])]
-  const text = [FORMAT, JSON.stringify([...methods].sort()), ...hosts, ...lines].join('\n')
+  const places = api === undefined ? [] : linesOfPlace(api)
+  const text = [FORMAT, JSON.stringify([...methods].sort()), ...places, ...lines].join('\n')
   return createHash('sha256').update(text).digest('hex').slice(0, DIGITS)
+}
+
+/** None for what the configuration does not say, so that older tables keep their hash. */
+function linesOfPlace({ hosts, prefix, authPrefix }: BuiltInPlace): string[] {
+  return [
+    ...(hosts === null ? [] : [JSON.stringify(['api_hosts', ...hosts.toSorted()])]),
+    ...(prefix === '' && authPrefix === '' ? [] : [JSON.stringify(['api', prefix, authPrefix])]),
+  ]
 }
 
 /** One for each host, so that two tables with a host each say the same as one with both. */

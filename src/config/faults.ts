@@ -17,7 +17,7 @@ export const WARNINGS = {
     'a host that a table names gets nothing from the wildcard of another table that matches it',
   space_unreachable:
     'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send',
-  redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api_hosts`',
+  redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api.hosts`',
   secret_literal: 'a secret stands in the file, in place of a variable',
   secret_wrapped:
     'a secret has white space or quotes around it, or control characters in it, which other programs may leave out',

@@ -41,7 +41,7 @@ export interface LoadResult {
   /** Of the candidate tables; null: there are none. */
   readonly shadowEntries: readonly RouteEntry[] | null
   readonly upstreams: ReadonlyMap<string, UpstreamConfig>
-  readonly apiHosts: Config['apiHosts']
+  readonly api: Config['api']
   /** Absolute paths and globs to watch for a correction. */
   readonly files: readonly string[]
 }
@@ -87,7 +87,7 @@ export async function loadConfigWithFaults(
       entries: [],
       shadowEntries: null,
       upstreams: new Map(),
-      apiHosts: null,
+      api: { hosts: null, prefix: '', authPrefix: '' },
       warnings: fileWarnings,
     }
     return { ...nothing, faults, fileWarnings, accepts, files }
@@ -101,7 +101,7 @@ export async function loadConfigWithFaults(
     : null
   const paths = [...active.paths, ...(candidate?.paths ?? [])]
   const signature = [envFile.signature, before, beforePem, await signatureOf(paths)].reduce(joinSignatures)
-  const { upstreams, apiHosts, tenants, limits } = settings
+  const { upstreams, api, tenants, limits } = settings
   // A file may be in both lists.
   const tables = new Map<string, OpenedDocument>()
   for (const [real, path] of await uniqueFiles(paths)) tables.set(real, await open(path, 'routes'))
@@ -159,7 +159,7 @@ export async function loadConfigWithFaults(
     entries,
     shadowEntries,
     upstreams,
-    apiHosts,
+    api,
     files,
   }
 }
@@ -175,7 +175,7 @@ function entriesOf(tables: readonly BuiltTable[]): RouteEntry[] {
 
 function tableOf(
   entries: readonly RouteEntry[],
-  settings: Pick<Config, 'upstreams' | 'methods' | 'apiHosts'>,
+  settings: Pick<Config, 'upstreams' | 'methods' | 'api'>,
 ): TablesConfig {
   return Object.freeze({ routes: Object.freeze(entries), hash: contentHash(entries, settings) })
 }
@@ -188,7 +188,7 @@ interface OpenedDocument {
 
 /** Whether the answers to requests depend on the setting: then it can't be left out. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
-  if (first === 'routes' || first === 'shadow' || first === 'methods' || first === 'api_hosts') return true
+  if (['routes', 'shadow', 'methods', 'api', 'api_hosts'].includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
 }

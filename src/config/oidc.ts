@@ -12,14 +12,26 @@ const CLIENT_AUTH: readonly string[] = ['client_secret_basic', 'client_secret_po
 /** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
-/** The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant. */
-export function backchannelLogoutUri({ redirectUri }: OidcConfig, tenant: string): string | null {
+/**
+ * The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant.
+ *
+ * @param prefix that of the sign-in endpoints; '': none
+ */
+export function backchannelLogoutUri(
+  { redirectUri }: OidcConfig,
+  tenant: string,
+  prefix: string,
+): string | null {
   const url = URL.parse(redirectUri)
-  return url === null ? null : `${url.origin}${BACKCHANNEL_LOGOUT}/${tenant}`
+  return url === null ? null : `${url.origin}${prefix}${BACKCHANNEL_LOGOUT}/${tenant}`
 }
 
-/** @param tenant the tenant's id, which the callback's path may end with @returns null when `oidc` is absent */
-export function buildOidc(section: Section, tenant: string): OidcConfig | null {
+/**
+ * @param tenant the tenant's id, which the callback's path may end with
+ * @param prefix that of the sign-in endpoints; '': none
+ * @returns null when `oidc` is absent
+ */
+export function buildOidc(section: Section, tenant: string, prefix: string): OidcConfig | null {
   if (section.keys().length === 0) return null
   const allowInsecure = section.flag('allow_insecure')
   section.warnOfSecrets('client_secret')
@@ -36,7 +48,7 @@ export function buildOidc(section: Section, tenant: string): OidcConfig | null {
     clientAuth: section.text('client_auth', clientAuth(section.has('client_secret'))) ?? null,
     scopes: Object.freeze(scopes.length > 0 ? scopes : (section.default('scopes') as string[])),
     seatsClaim: section.setting('seats_claim', nonEmpty),
-    redirectUri: section.text('redirect_uri', redirectUri(tenant)) ?? '',
+    redirectUri: section.text('redirect_uri', redirectUri(prefix + CALLBACK, tenant)) ?? '',
     allowInsecure,
     endpointHosts: Object.freeze(section.texts('endpoint_hosts', endpointHost)),
     acceptProviderTokens: section.flag('accept_provider_tokens'),
@@ -88,14 +100,14 @@ function clientAuth(hasSecret: boolean): ValueParser<ClientAuth> {
 }
 
 /** https, or http on loopback, which browsers also treat as a secure context. */
-function redirectUri(tenant: string): ValueParser<string> {
+function redirectUri(callback: string, tenant: string): ValueParser<string> {
   return (text) => {
     const url = absoluteUrl(text)
     if (url instanceof InvalidValue) return url
     const { protocol, hostname, pathname, href } = new URL(text)
     if (protocol === 'http:' && !isLoopback(hostname)) return new InvalidValue('is not https')
-    if (text.includes('?') || (pathname !== CALLBACK && pathname !== `${CALLBACK}/${tenant}`))
-      return new InvalidValue(`does not end with ${CALLBACK} or ${CALLBACK}/${tenant}`)
+    if (text.includes('?') || (pathname !== callback && pathname !== `${callback}/${tenant}`))
+      return new InvalidValue(`does not end with ${callback} or ${callback}/${tenant}`)
     // Providers compare the redirect URI as text, and the gateway sends its normal form.
     if (text !== href)
       return new InvalidValue(`is not in normal form: write ${href}, here and at the provider`)

@@ -3,12 +3,13 @@
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { InvalidValue, confidential, didYouMean, quote } from './invalid-value.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
-export function buildTenants(root: Section): Map<string, TenantConfig> {
+export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<string, TenantConfig> {
   const tenants = new Map<string, TenantConfig>()
   const all = root.section('tenants')
   /** Secret in hex → the first tenant that lists it. */
@@ -22,7 +23,7 @@ export function buildTenants(root: Section): Map<string, TenantConfig> {
       )
     }
     const section = all.section(id)
-    const oidc = buildOidc(section.section('oidc'), id)
+    const oidc = buildOidc(section.section('oidc'), id, authPrefix)
     shared.add(section.section('oidc'), id, oidc)
     tenants.set(
       id,

@@ -12,6 +12,8 @@ export interface Context extends OidcPorts {
   readonly sharedRedirect: ReadonlySet<string>
   /** Characters that the cookies of pending sign-ins may have in one browser. */
   readonly cookieBytes: number
+  /** Before the paths of the endpoints, in requests and in redirect URIs; '': nothing. */
+  readonly prefix: string
 }
 
 const rejected = new Refusal(

@@ -23,7 +23,7 @@ import { pageOf } from './sign-in/return-to.ts'
 import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/claims.ts'
 import { ProviderError, providerUnavailable } from './provider/errors.ts'
 
-type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes'>>
+type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes' | 'prefix'>>
 
 /** Half of the default `limits.header_bytes`. */
 const COOKIE_BYTES = 16 * 1024
@@ -54,20 +54,22 @@ export class Oidc {
   /** @param tenants the tenants with a provider */
   constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits = {}) {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
-    const { cookieBytes = COOKIE_BYTES } = limits
-    this.#context = { ...ports, providers, sharedRedirect: withSharedRedirect(tenants), cookieBytes }
+    const { cookieBytes = COOKIE_BYTES, prefix = '' } = limits
+    const sharedRedirect = withSharedRedirect(tenants)
+    this.#context = { ...ports, providers, sharedRedirect, cookieBytes, prefix }
     this.#renewals = new Renewals(this.#context)
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
-  /** Serves `/auth/oidc/*`. Rejects when the store is unavailable: the caller responds with 503. */
+  /** Serves `/auth/oidc/*`, behind the prefix. Rejects when the store is unavailable: the caller responds with 503. */
   serve(request: PublicRequest): Promise<Reply> {
     if (request.method === 'HEAD') return Promise.resolve(notHead)
-    const name = `${request.method} ${request.path}`.replace(TENANT_ADDRESS, '$1')
+    const path = request.path.slice(this.#context.prefix.length)
+    const name = `${request.method} ${path}`.replace(TENANT_ADDRESS, '$1')
     const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
     return endpoint === undefined
       ? Promise.resolve(notFound)
-      : this.#track(endpoint(this.#contextOf(request.requestId), request))
+      : this.#track(endpoint(this.#contextOf(request.requestId), { ...request, path }))
   }
 
   /**
@@ -85,8 +87,11 @@ export class Oidc {
 
   /** As it is where the tenant has no provider. @param target of a user of another tenant, path and query as received */
   otherUserPage(refusal: Refusal, tenant: string, target: string): Refusal {
-    const provider = this.#context.providers.get(tenant)
-    return provider === undefined ? refusal : otherUserPage(refusal, provider.tenant, pageOf(target) ?? '/')
+    const { providers, prefix } = this.#context
+    const provider = providers.get(tenant)
+    return provider === undefined
+      ? refusal
+      : otherUserPage(refusal, provider.tenant, { prefix, returnTo: pageOf(target, prefix) ?? '/' })
   }
 
   /** Every line of the log that the request causes has its id. */

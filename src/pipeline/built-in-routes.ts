@@ -2,6 +2,7 @@
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { KEY_SET_ENDPOINT } from '../identity/endpoint.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/endpoints.ts'
 import { Refusal } from '../model/errors.ts'
@@ -27,19 +28,21 @@ const MAX_SIGN_IN_BODY = 128 * 1024
 const NOTHING_HELD: HeldPermissions = { all: false, permissions: new Set() }
 
 /** Public routes: the endpoints check their own input. @param handler null: no tenant has a provider */
-export function signInRoutes(handler: PublicHandler | null): Route[] {
-  return SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, handler))
+export function signInRoutes(place: BuiltInPlace, handler: PublicHandler | null): Route[] {
+  return SIGN_IN_ENDPOINTS.map((endpoint) => publicRoute(endpoint, place, handler))
 }
 
 /** @param handler null: identity is not signed */
-export function keySetRoute(handler: PublicHandler | null): Route {
-  return publicRoute(KEY_SET_ENDPOINT, handler)
+export function keySetRoute(place: BuiltInPlace, handler: PublicHandler | null): Route {
+  return publicRoute(KEY_SET_ENDPOINT, place, handler)
 }
 
 function publicRoute(
-  { method, path }: Pick<Operation, 'method' | 'path'>,
+  { method, path: own }: Pick<Operation, 'method' | 'path'>,
+  { authPrefix }: BuiltInPlace,
   handler: PublicHandler | null,
 ): Route {
+  const path = authPrefix + own
   return Object.freeze({
     id: `${method} ${path}`,
     method,
@@ -62,20 +65,27 @@ function publicRoute(
  */
 export function builtInRoutes(
   endpoints: readonly AdminEndpoint[],
+  place: BuiltInPlace,
   adminSpace: (tenant: string) => string | undefined,
 ): Route[] {
   const routes = endpoints.map((endpoint) =>
-    localRoute(endpoint, endpoint.permission, (request) => serve(endpoint, request, adminSpace)),
+    localRoute(endpoint, place, endpoint.permission, (request) => serve(endpoint, request, adminSpace)),
   )
-  const describe = serveDocument(operationsOf(endpoints))
-  return [...routes, localRoute(OPENAPI_OPERATION, OPENAPI_OPERATION.requirement, describe)]
+  const describe = serveDocument(operationsOf(endpoints, place))
+  return [...routes, localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, describe)]
 }
 
 function localRoute(
-  { method, path, maxBody = MAX_BODY }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
+  {
+    method,
+    path: own,
+    maxBody = MAX_BODY,
+  }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
+  { prefix }: BuiltInPlace,
   requirement: Requirement,
   handler: LocalHandler,
 ): Route {
+  const path = prefix + own
   return Object.freeze({
     id: `${method} ${path}`,
     method,
@@ -92,16 +102,20 @@ function localRoute(
 }
 
 /** The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the document itself. */
-export function operationsOf(endpoints: readonly AdminEndpoint[]): Operation[] {
+export function operationsOf(
+  endpoints: readonly AdminEndpoint[],
+  { prefix, authPrefix }: BuiltInPlace,
+): Operation[] {
   return [
-    ...endpoints.map((endpoint) => ({ ...endpoint, requirement: endpoint.permission })),
+    ...endpoints.map((endpoint) => ({ ...endpoint, prefix, requirement: endpoint.permission })),
     ...[...SIGN_IN_ENDPOINTS, KEY_SET_ENDPOINT].map((endpoint) => ({
       ...endpoint,
+      prefix: authPrefix,
       requirement: 'public',
       // Where no tenant has a provider, or identity is not signed.
       codes: [...endpoint.codes, 'route_not_found' as const],
     })),
-    OPENAPI_OPERATION,
+    { ...OPENAPI_OPERATION, prefix },
   ]
 }
 

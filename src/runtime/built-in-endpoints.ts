@@ -3,6 +3,7 @@
 import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '../../seats-admin/index.ts'
 import { requiredPermissions } from '../access/asked-permissions.ts'
 import { accessEndpoints } from '../access/endpoints.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Tables } from '../access/tables.ts'
 import type { PublicHandler, Route } from '../model/route.ts'
 import { builtInRoutes, keySetRoute, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
@@ -36,19 +37,24 @@ export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
  *
  * @param signIn is configured @param identity is signed
  */
-export function builtInPaths(signIn = false, identity = false): Route[] {
+export function builtInPaths(
+  place: BuiltInPlace = ROOT,
+  { signIn = false, identity = false }: { readonly signIn?: boolean; readonly identity?: boolean } = {},
+): Route[] {
   const served: PublicHandler = async () => unserved()
   return [
-    ...builtInRoutes(builtInEndpoints(UNSERVED), () => undefined),
-    ...signInRoutes(signIn ? served : null),
-    keySetRoute(identity ? served : null),
+    ...builtInRoutes(builtInEndpoints(UNSERVED), place, () => undefined),
+    ...signInRoutes(place, signIn ? served : null),
+    keySetRoute(place, identity ? served : null),
   ]
 }
 
 /** The operations of the OpenAPI document, for the manual. */
 export function builtInOperations(): Operation[] {
-  return operationsOf(builtInEndpoints(UNSERVED))
+  return operationsOf(builtInEndpoints(UNSERVED), ROOT)
 }
+
+const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '' }
 
 const UNSERVED: EndpointDeps = {
   get store(): never {

@@ -108,7 +108,7 @@ export class DecisionPoint {
       return tables
     })
     const compile = ({ routes }: TablesConfig) =>
-      compileTable(routes, config.upstreams, builtIn, config.apiHosts)
+      compileTable(routes, config.upstreams, builtIn, config.api.hosts)
     const { table, faults } = compile(config)
     const shadow = config.shadow === null ? null : compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]
@@ -204,9 +204,9 @@ export class DecisionPoint {
       seatBytes: config.limits.seatBytes,
     })
     return [
-      ...builtInRoutes(endpoints, (tenant) => config.tenants.get(tenant)?.adminSpace),
-      ...signInRoutes(signIn?.serve ?? null),
-      keySetRoute(identity === null ? null : serveKeySet(identity)),
+      ...builtInRoutes(endpoints, config.api, (tenant) => config.tenants.get(tenant)?.adminSpace),
+      ...signInRoutes(config.api, signIn?.serve ?? null),
+      keySetRoute(config.api, identity === null ? null : serveKeySet(identity)),
     ]
   }
 }

@@ -47,7 +47,10 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     log,
     now: Date.now,
   }
-  const oidc = new Oidc(ports, tenants, { cookieBytes: Math.floor(config.limits.headerBytes / 2) })
+  const oidc = new Oidc(ports, tenants, {
+    cookieBytes: Math.floor(config.limits.headerBytes / 2),
+    prefix: config.api.authPrefix,
+  })
   const serve: PublicHandler = (request) => oidc.serve(request)
   const redirect: SignInRedirect = (tenant, { method, ...request }) =>
     isNavigation(method, request.rawHeaders) && !hasCredential(request.rawHeaders)

@@ -108,7 +108,7 @@ function* comparison(before: Config, after: Config): Generator<null, ChangeSumma
 }
 
 function* compiledTables(config: Config): Generator<null, Tables> {
-  const { routes, upstreams, apiHosts } = config
-  const table = yield* compiledTable(routes, upstreams, builtInPaths(), apiHosts)
+  const { routes, upstreams, api } = config
+  const table = yield* compiledTable(routes, upstreams, builtInPaths(api), api.hosts)
   return tablesOf(config, table)
 }

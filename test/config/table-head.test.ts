@@ -142,7 +142,7 @@ t.test('space: no credential, and no header with another meaning, names one', as
 t.test('api_hosts', async (t) => {
   const main = (hosts: string) => `${BASE}routes: []\napi_hosts: ${hosts}\n`
   const folder = new Folder(t, { 'gateway.config.yaml': main('[GW.example, "*.gw.example"]') })
-  t.same((await folder.load()).config?.apiHosts, ['gw.example', '*.gw.example'])
+  t.same((await folder.load()).config?.api.hosts, ['gw.example', '*.gw.example'])
   await faultsAt(t, main('["gw.example:8080"]'), '4:13')
   await faultsAt(t, main('[]'), '4:12')
 })

@@ -76,8 +76,8 @@ const GOOD = [
 ]
 
 t.test('refused values, and values that pass unchanged', async (t) => {
-  for (const text of BAD) t.equal(safeReturnTo(text), null, JSON.stringify(text))
-  for (const text of GOOD) t.equal(safeReturnTo(text), text, JSON.stringify(text))
+  for (const text of BAD) t.equal(safeReturnTo(text, ''), null, JSON.stringify(text))
+  for (const text of GOOD) t.equal(safeReturnTo(text, ''), text, JSON.stringify(text))
 })
 
 t.test("the address has the gateway's origin, even for unsafe input", async (t) => {
@@ -146,6 +146,6 @@ t.test('the return address is the requested page, in characters that URLs allow'
     '//evil.example/?q=|': null,
     'http://evil.example/': null,
   }
-  for (const [target, page] of Object.entries(cases)) t.equal(pageOf(target), page, target)
-  for (const text of GOOD) if (!/[#]/.test(text)) t.equal(pageOf(text), text, text)
+  for (const [target, page] of Object.entries(cases)) t.equal(pageOf(target, ''), page, target)
+  for (const text of GOOD) if (!/[#]/.test(text)) t.equal(pageOf(text, ''), text, text)
 })

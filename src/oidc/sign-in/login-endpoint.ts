@@ -36,7 +36,7 @@ export async function signInRedirect(
 ): Promise<Reply> {
   const provider = context.providers.get(tenant)
   if (provider === undefined) return noSignIn
-  const returnTo = pageOf(target) ?? '/'
+  const returnTo = pageOf(target, context.prefix) ?? '/'
   if (isAtNonCanonicalHost(rawHeaders, provider.tenant.oidc.redirectUri))
     return redirectToCanonicalHost(provider, returnTo)
   const started = await start(context, provider, { returnTo, prompt: null }, rawHeaders)
@@ -55,7 +55,7 @@ async function login(context: Context, request: PublicRequest): Promise<Reply> {
   const provider = providerOf(context, fields)
   if (provider instanceof Refusal) return provider
   const requested = fields.get('return_to')
-  const returnTo = requested === null ? null : safeReturnTo(requested)
+  const returnTo = requested === null ? null : safeReturnTo(requested, context.prefix)
   if (requested !== null && returnTo === null) return invalid('/return_to', 'must be a path of this origin')
   const page = { returnTo, prompt: fields.get('prompt') }
   if (fields.form) return fromForm(context, provider, page, rawHeaders)

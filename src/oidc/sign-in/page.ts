@@ -51,15 +51,19 @@ const GOOGLE = 'https://accounts.google.com'
  * The page of a user who is signed in, and whom the route refuses. The form has the provider ask who the user is: by its own
  * session it would sign in the same one again.
  *
- * @param tenant whose users the route is for @param returnTo the path of the page
+ * @param tenant whose users the route is for @param prefix that of the sign-in endpoints @param returnTo the path of the page
  */
-export function otherUserPage(refusal: Refusal, { id, oidc }: OidcTenant, returnTo: string): Refusal {
+export function otherUserPage(
+  refusal: Refusal,
+  { id, oidc }: OidcTenant,
+  { prefix, returnTo }: { readonly prefix: string; readonly returnTo: string },
+): Refusal {
   const prompt = oidc.issuer === GOOGLE ? 'select_account' : 'login'
   const fields = { tenant: id, return_to: returnTo, prompt }
   const inputs = Object.entries(fields).map(
     ([name, value]) => `<input type="hidden" name="${name}" value="${escaped(value)}">`,
   )
-  const form = `<form method="post" action="/auth/oidc/login">${inputs.join('')}<p><button>Sign in as another user</button></p></form>`
+  const form = `<form method="post" action="${prefix}/auth/oidc/login">${inputs.join('')}<p><button>Sign in as another user</button></p></form>`
   const message = 'You are signed in as a user of another organization, which this page is not for.'
   return withPage(refusal, { title: 'This page is not for you', message, rest: form, headers: WITH_FORM })
 }

@@ -44,11 +44,11 @@ export function redirectToCanonicalHost(provider: Provider, returnTo: string | n
  * canonical or ambiguous.
  */
 export function callbackAtCanonicalHost(
-  { providers }: Context,
+  { providers, prefix }: Context,
   { path, query, method, rawHeaders }: PublicRequest,
 ): PublicResponse | null {
   const all = [...providers.values()].map(({ tenant }) => tenant.oidc.redirectUri)
-  const [canonical, ...others] = new Set(all.filter((each) => new URL(each).pathname === path))
+  const [canonical, ...others] = new Set(all.filter((each) => new URL(each).pathname === prefix + path))
   if (canonical === undefined || others.length > 0 || !isNavigation(method, rawHeaders)) return null
   if (!isAtNonCanonicalHost(rawHeaders, canonical)) return null
   const url = new URL(canonical)

@@ -13,7 +13,7 @@ const ENCODED = /%(?:25)*(?:2f|5c|[01][0-9a-f]|7f)/i
 const BAD_ESCAPE = /%(?![0-9a-f]{2})/i
 /** `.` and `..`, plain or encoded. */
 const DOT_SEGMENT = /\/(?:\.|%2e){1,2}(?:\/|$)/i
-/** The sign-in endpoints are not valid targets. */
+/** The sign-in endpoints are not valid targets, behind their prefix. */
 const SIGN_IN_PATH = '/auth/oidc/'
 
 /** Like ENCODED, but allows a singly encoded slash, for paths that the router has accepted. */
@@ -24,29 +24,33 @@ const RAW_IN_QUERY = /[\x80-\xff^`{|}]/g
 /**
  * The requested page as a valid target of a redirect.
  *
- * @param target path and query as received, with a matching route
+ * @param target path and query as received, with a matching route @param prefix that of the sign-in endpoints
  * @returns null for an unsafe target
  */
-export function pageOf(target: string): string | null {
+export function pageOf(target: string, prefix: string): string | null {
   // The path must also be safe for a parser that decodes %2F.
-  if (safePath(target.split('?', 1)[0]?.replace(/%2f/gi, '/') ?? '', ENCODED) === null) return null
+  if (safePath(target.split('?', 1)[0]?.replace(/%2f/gi, '/') ?? '', ENCODED, prefix) === null) return null
   const at = target.indexOf('?')
-  if (at < 0) return safePath(target, ENCODED_BUT_SLASH)
+  if (at < 0) return safePath(target, ENCODED_BUT_SLASH, prefix)
   const escaped = (byte: string) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`
-  return safePath(target.slice(0, at) + target.slice(at).replace(RAW_IN_QUERY, escaped), ENCODED_BUT_SLASH)
+  return safePath(
+    target.slice(0, at) + target.slice(at).replace(RAW_IN_QUERY, escaped),
+    ENCODED_BUT_SLASH,
+    prefix,
+  )
 }
 
 /** @returns the text if it is a safe path, with optional query and fragment; otherwise null */
-export function safeReturnTo(text: string): string | null {
-  return safePath(text, ENCODED)
+export function safeReturnTo(text: string, prefix: string): string | null {
+  return safePath(text, ENCODED, prefix)
 }
 
-function safePath(text: string, encoded: RegExp): string | null {
+function safePath(text: string, encoded: RegExp, prefix: string): string | null {
   if (text.length > MAX_LENGTH || !PLAIN.test(text) || FORBIDDEN.test(text) || BAD_ESCAPE.test(text))
     return null
   const path = text.split(/[?#]/, 1)[0] ?? ''
   if (path.includes('//') || DOT_SEGMENT.test(path) || encoded.test(path)) return null
-  if (`${path}/`.toLowerCase().startsWith(SIGN_IN_PATH)) return null
+  if (`${path}/`.toLowerCase().startsWith(`${prefix}${SIGN_IN_PATH}`.toLowerCase())) return null
   return text
 }
 

@@ -30,11 +30,8 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
   const responses = new Responses(schemas)
   const paths: Record<string, Record<string, OperationObject>> = {}
   for (const operation of operations)
-    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationObject(
-      operation,
-      schemas,
-      responses,
-    )
+    (paths[(operation.prefix ?? '') + operation.path] ??= {})[operation.method.toLowerCase()] =
+      operationObject(operation, schemas, responses)
   return {
     openapi: '3.1.0',
     info: { title: 'Seatgate', version: '1', description: DESCRIPTION.replaceAll('\n', ' ') },

@@ -7,6 +7,8 @@ import { WITH_BODY } from '../json-body.ts'
 
 export interface Operation extends EndpointDescription<ErrorCode> {
   readonly requirement: Requirement
+  /** Before the path; left out: nothing. */
+  readonly prefix?: string
   /** A browser gets refusals as a page. */
   readonly pages?: boolean
 }

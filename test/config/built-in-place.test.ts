@@ -1,0 +1,30 @@
+/** `api:` of the main file: prefixes and hosts of the gateway's own endpoints. */
+
+import t from 'tap'
+import { BASE, configOf, faultsAt } from './support.ts'
+
+t.test('prefixes and hosts', async (t) => {
+  t.same((await configOf(t, BASE)).api, { hosts: null, prefix: '', authPrefix: '' })
+  const { api } = await configOf(
+    t,
+    `${BASE}api: { prefix: /_seatgate, auth_prefix: /_auth/a, hosts: [GW.example] }\n`,
+  )
+  t.same(api, { hosts: ['gw.example'], prefix: '/_seatgate', authPrefix: '/_auth/a' })
+  t.same((await configOf(t, `${BASE}api: { prefix: "" }\n`)).api.prefix, '')
+})
+
+t.test('faults', async (t) => {
+  for (const prefix of ['_seatgate', '/_seatgate/', '/{a}', '/a/..', '/v1', '/v1/x', '/auth', '/.well-known'])
+    await faultsAt(t, `${BASE}api: { prefix: "${prefix}" }\n`, '3:16')
+  await faultsAt(t, `${BASE}api: { auth_prefix: /auth/oidc }\n`, '3:21')
+  await faultsAt(t, `${BASE}api_hosts: [a.example]\napi: { hosts: [a.example] }\n`, '4:8')
+  await faultsAt(t, `${BASE}api: { hosts: [] }\n`, '3:15')
+  await faultsAt(t, `${BASE}api: /_seatgate\n`, '3:6')
+})
+
+t.test('the hash of the tables has them', async (t) => {
+  const hash = async (line: string) => (await configOf(t, BASE + line)).hash
+  const hashes = await Promise.all(['', 'api: { prefix: /a }\n', 'api: { auth_prefix: /a }\n'].map(hash))
+  t.equal(new Set(hashes).size, 3)
+  t.equal(await hash('api: { hosts: [a.example] }\n'), await hash('api_hosts: [a.example]\n'))
+})
