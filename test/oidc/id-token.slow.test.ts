@@ -38,11 +38,11 @@ async function verdicts(make: Make): Promise<{ signIn: string; validate: string 
 
 function attack(name: string, make: Make, code = 'token_invalid'): void {
   t.test(name, async (t) => {
-    const sessions = world.sessions.rows.size
+    const sessions = world.sessions.rows().length
     const said = await verdicts(make)
     t.equal(said.signIn, code, 'at sign-in')
     t.equal(said.validate, code, 'at validate')
-    t.equal(world.sessions.rows.size, sessions, 'no session was opened')
+    t.equal(world.sessions.rows().length, sessions, 'no session was opened')
     t.equal(world.seats.members.has('acme mallory'), false)
   })
 }
@@ -195,7 +195,6 @@ attack('no token at all', () => 'nonsense')
 
 t.test('a valid ID token is still accepted after the attacks', async (t) => {
   t.same(await verdicts(withClaims({})), { signIn: '200', validate: '200' })
-  world.sessions.rows.clear()
 })
 
 t.test('a missing nonce, and the nonce of another sign-in', async (t) => {

@@ -128,7 +128,7 @@ t.test('keys', async (t) => {
     await recovered(ask, name)
   }
   t.equal(provider.count('/elsewhere'), 0)
-  t.equal(world.sessions.rows.size, 0)
+  t.equal(world.sessions.rows().length, 0)
 })
 
 t.test('the token endpoint', async (t) => {

@@ -23,7 +23,7 @@ import type {
 import type { Committed } from '../../seats-admin/index.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 import { Browser, type Page } from './browser-client.ts'
-import { MemorySessions } from './memory-sessions.ts'
+import { openSessions } from './sessions.ts'
 import { mount } from './mount.ts'
 import { CLIENT_SECRET, type Account, TestProvider } from './provider.ts'
 
@@ -78,7 +78,7 @@ export class SignInWorld {
   readonly acme: TestProvider
   readonly globex: TestProvider
   readonly seats = new Seats()
-  readonly sessions = new MemorySessions()
+  readonly sessions = openSessions()
   /** `tenant user` */
   readonly blocked = new Set<string>()
   readonly announced: Committed[] = []
