@@ -50,8 +50,8 @@ async function attack(t: Test, acme: Partial<OidcConfig> = {}) {
   const reason = () => world.events('sign_in_failed').at(-1)?.reason
   /** A whole sign-in, with any result. */
   const signIn = async () => {
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     if (begun.status !== 200) return begun
     const parameters = new URL(begun.json.authorization_url).searchParams
     const idToken = await provider.sign(provider.claims({ nonce: parameters.get('nonce') }))
@@ -165,7 +165,7 @@ t.test('for new keys, and for the end of a session', async (t) => {
   await provider.newKey('second')
   t.equal((await signIn()).status, 200, 'the keys are still at the old address')
   const body = { refresh_token: page.json.refresh_token }
-  t.equal((await world.browser().postJson(`${world.origin}/auth/oidc/logout`, body)).status, 200)
+  t.equal((await world.visitor().postJson(`${world.origin}/auth/oidc/logout`, body)).status, 200)
   await until(
     () => world.events('logout_incomplete').length > 0,
     () => 'the logout wrote no event',

@@ -5,7 +5,7 @@
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from '../sign-in/visitor.ts'
 import { startWorld } from '../oidc/world.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -15,8 +15,8 @@ async function victimWorld(t: Parameters<typeof startWorld>[0]) {
   const world = await startWorld(t, { globex: { origins: [LISTED] } })
   world.user('victim', {})
   world.user('victim', {}, world.globex)
-  const victim = world.browser('victim')
-  await world.signInAtPage(victim)
+  const victim = world.visitor('victim')
+  await victim.page('/pages/home')
   const fields = { tenant: 'globex', return_to: '/pages/a' }
   const post = (headers: Readonly<Record<string, string>>, more = {}) =>
     victim.post(`${world.origin}/auth/oidc/login`, { ...fields, ...more }, headers)
@@ -82,7 +82,7 @@ t.test("forms of the gateway's own pages, and of origins that the tenant lists",
 
 t.test('programs send JSON without Origin', async (t) => {
   const { world } = await victimWorld(t)
-  t.equal((await world.signIn(world.browser('victim'), 'globex')).status, 200)
+  t.equal((await world.visitor('victim').signIn('globex')).status, 200)
 })
 
 t.test('a sign-in ends no session of another tenant', async (t) => {
@@ -90,7 +90,7 @@ t.test('a sign-in ends no session of another tenant', async (t) => {
   const acme = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const page = await victim.onward(await post({ origin: world.origin, ...NAVIGATION }))
   t.match(page.json, { tenant: 'globex' })
-  const other = world.browser()
+  const other = world.visitor()
   other.cookies(world.origin).set(SESSION_COOKIE, acme)
   t.match((await other.send(`${world.origin}/v1/me`)).json, { tenant: 'acme' })
   t.same(world.announced, [])
@@ -100,7 +100,7 @@ t.test('a page at http:// of a gateway that is served by HTTPS', async (t) => {
   const world = await startWorld(t, { acme: { redirectUri: 'https://gw.example/auth/oidc/callback' } })
   const post = async (origin: string) => {
     const headers = { origin, host: 'gw.example' }
-    return (await world.browser().post(`${world.origin}/auth/oidc/login`, { tenant: 'acme' }, headers)).status
+    return (await world.visitor().post(`${world.origin}/auth/oidc/login`, { tenant: 'acme' }, headers)).status
   }
   t.equal(await post('http://gw.example'), 403)
   t.equal(await post('https://gw.example'), 303)

@@ -39,21 +39,17 @@ for (const [where, choose] of Object.entries({
     const { world, user } = await sharing(t, choose)
     user('alice', 'acme')
     user('both', 'globex', 'acme')
-    t.equal((await world.signIn(world.browser('alice'), 'acme')).status, 200)
-    t.match((await world.signIn(world.browser('alice'), 'globex')).json, {
+    t.equal((await world.visitor('alice').signIn('acme')).status, 200)
+    t.match((await world.visitor('alice').signIn('globex')).json, {
       status: 401,
       code: 'token_invalid',
     })
     t.match(world.events('sign_in_failed'), [{ tenant: 'globex', reason: /do not match this tenant/ }])
-    const page = await world.answer(world.browser('alice'), 'globex', { return_to: '/pages/a' })
-    const browser = await world.browser('alice').send(page.href)
+    const page = await world.visitor('alice').answer('globex', { return_to: '/pages/a' })
+    const browser = await world.visitor('alice').send(page.href)
     t.notOk(browser.headers['set-cookie']?.some((line) => line.includes('_session=')))
     for (const tenant of ['acme', 'globex'])
-      t.equal(
-        (await world.signIn(world.browser('both'), tenant)).json.user?.tenant_id,
-        tenant,
-        'a user of both',
-      )
+      t.equal((await world.visitor('both').signIn(tenant)).json.user?.tenant_id, tenant, 'a user of both')
     t.same([...world.seats.members.keys()], ['acme alice', 'acme both', 'globex both'], 'recorded')
   })
 
@@ -72,21 +68,21 @@ t.test('malformed and missing claims', async (t) => {
     { value: 'acme' },
   ]) {
     user('alice', org)
-    t.equal((await world.signIn(world.browser())).json.code, 'token_invalid', JSON.stringify(org))
+    t.equal((await world.visitor().signIn()).json.code, 'token_invalid', JSON.stringify(org))
   }
   world.user('alice', { org: 'acme' })
-  t.equal((await world.signIn(world.browser())).json.code, 'token_invalid', 'elsewhere')
+  t.equal((await world.visitor().signIn()).json.code, 'token_invalid', 'elsewhere')
 })
 
 t.test('a user who has moved to the other tenant', async (t) => {
   const { world, user } = await sharing(t)
   user('alice', 'acme')
-  const program = world.browser()
-  const { refresh_token } = (await world.signIn(program)).json
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const program = world.visitor()
+  const { refresh_token } = (await program.signIn()).json
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   user('alice', 'globex')
-  t.match((await world.refresh(program, refresh_token)).json, { status: 401, code: 'token_invalid' })
+  t.match((await program.refresh(refresh_token)).json, { status: 401, code: 'token_invalid' })
   world.ahead = HOUR + 1000
   t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 401, code: 'token_invalid' })
   t.match(world.events('session_ended'), [{ reason: /this tenant/ }, { reason: /this tenant/ }])
@@ -104,7 +100,7 @@ t.test('validate', async (t) => {
   const idToken = await provider.sign(provider.claims({ realm_access: { org: 'acme' } }))
   const bare = await provider.sign(provider.claims())
   const validate = (tenant: string, token: string) =>
-    world.browser().postJson(`${world.origin}/auth/oidc/validate`, { tenant, id_token: token })
+    world.visitor().postJson(`${world.origin}/auth/oidc/validate`, { tenant, id_token: token })
   t.equal((await validate('acme', idToken)).status, 200)
   t.match((await validate('globex', idToken)).json, { status: 401, code: 'token_invalid' })
   t.match((await validate('acme', bare)).json, { status: 401, code: 'token_invalid' })

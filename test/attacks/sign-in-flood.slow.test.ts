@@ -19,8 +19,8 @@ t.test('anonymous starts take no place: sign-ins begun before them complete', as
   const used = new ProcessEphemeral({ reserved: 3, pool: 5, perTenant: 6 }, () => performance.now())
   const world = await startWorld(t, { ephemeral: used })
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
+  const browser = world.visitor()
+  const answer = await browser.answer()
   const body = Buffer.from(JSON.stringify({ tenant: 'acme', return_to: LONG }))
   const rawHeaders = ['Content-Type', 'application/json']
   for (let i = 0; i < 100; i++) {
@@ -82,19 +82,19 @@ t.test('callbacks with made-up codes until the memory is full: other tenants can
   const world = await startWorld(t, { ephemeral: used })
   world.user('alice', {})
   world.user('alice', {}, world.globex)
-  const honest = world.browser()
-  const answer = await world.answer(honest)
+  const honest = world.visitor()
+  const answer = await honest.answer()
   const statuses: number[] = []
   for (let i = 0; i < 10; i++) {
-    const attacker = world.browser('mallory')
-    const { state } = (await world.begin(attacker)).json
+    const attacker = world.visitor('mallory')
+    const { state } = (await attacker.begin()).json
     const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
     statuses.push((await attacker.send(`${world.origin}/auth/oidc/callback?${query}`)).status)
   }
   t.same(statuses, [...Array(6).fill(401), ...Array(4).fill(503)])
   t.equal(world.acme.count('/token'), 6, 'no code is redeemed that could be redeemed again')
   t.equal((await honest.send(answer.href)).status, 503, 'refused, not forgotten')
-  t.equal((await world.signIn(world.browser(), 'globex')).status, 200)
+  t.equal((await world.visitor().signIn('globex')).status, 200)
   t.match(world.events('sign_in_failed').at(-1), {
     tenant: 'acme',
     reason: /acme has reached the limit of 6/,

@@ -44,7 +44,7 @@ t.test('other tenants, the store and Redis are unaffected', async (t) => {
   t.equal(waiting, WAITING, 'all of them wait for the DNS server')
 
   world.user('bob', {}, world.globex)
-  t.equal((await world.signIn(world.browser('bob'), 'globex')).status, 200, 'another tenant signs in')
+  t.equal((await world.visitor('bob').signIn('globex')).status, 200, 'another tenant signs in')
   t.match(await lookup('localhost'), { address: /./ }, 'a look-up by getaddrinfo')
   t.ok(await readFile(import.meta.filename), 'a file')
   t.ok(await promisify(scrypt)('password', 'salt', 32), 'cryptography')
@@ -70,7 +70,7 @@ t.test('a look-up has a timeout, and their number is bounded', async (t) => {
     acme: { issuer, redirectUri: `${world.origin}/auth/oidc/callback/acme` },
   })
   const began = performance.now()
-  const pages = await Promise.all(Array.from({ length: 100 }, () => world.begin(world.browser())))
+  const pages = await Promise.all(Array.from({ length: 100 }, () => world.visitor().begin()))
   for (const page of pages) t.match(page.json, { status: 503, code: 'unavailable' })
   t.match(world.events('sign_in_failed')[0], { reason: /is unreachable \(ETIMEOUT\)/ })
   // Each look-up sends two queries for each family, and on a slow machine a second passes between look-ups.

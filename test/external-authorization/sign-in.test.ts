@@ -1,7 +1,7 @@
 /** Questions about pages that a route sends to sign-in. */
 
 import t from 'tap'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from '../sign-in/visitor.ts'
 import { startSignIn } from '../sign-in/world.ts'
 import { Client } from '../support/client.ts'
 import { decisionPort, forwardFields, nginxFields } from './support.ts'

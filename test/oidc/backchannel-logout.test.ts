@@ -2,27 +2,27 @@
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
-import type { Browser } from './browser-client.ts'
+import type { Visitor } from '../sign-in/visitor.ts'
 import { startWorld, type SignInWorld } from './world.ts'
 
 /** Logs out at the provider, without the gateway. */
-async function logOutAtProvider(world: SignInWorld, browser: Browser): Promise<void> {
+async function logOutAtProvider(world: SignInWorld, browser: Visitor): Promise<void> {
   const page = await browser.walk(`${world.acme.issuer}/session/end`)
   if (page.status !== 200) throw new Error(`${page.status} ${page.body}`)
 }
 
 /** Status of requests by cookie and by token. */
-async function statuses(world: SignInWorld, browser: Browser, token: string) {
+async function statuses(world: SignInWorld, browser: Visitor, token: string) {
   const cookie = await browser.send(`${world.origin}/v1/me`)
   const headers = { authorization: `Bearer ${token}` }
-  return [cookie.status, (await world.browser().send(`${world.origin}/v1/me`, { headers })).status]
+  return [cookie.status, (await world.visitor().send(`${world.origin}/v1/me`, { headers })).status]
 }
 
 /** A browser that is signed in at a page and as a program, in one session at the provider. */
 async function signedIn(world: SignInWorld, user: string) {
-  const browser = world.browser(user)
-  await world.signInAtPage(browser)
-  const { access_token: token, refresh_token: handle } = (await world.signIn(browser)).json
+  const browser = world.visitor(user)
+  await browser.page('/pages/home')
+  const { access_token: token, refresh_token: handle } = (await browser.signIn()).json
   return { browser, token: String(token), handle: String(handle) }
 }
 
@@ -35,12 +35,12 @@ t.test('with sid: the sessions of that session at the provider end, and their to
   world.announced.splice(0)
   await logOutAtProvider(world, one.browser)
   t.same(await statuses(world, one.browser, one.token), [401, 401])
-  t.equal((await world.refresh(one.browser, one.handle)).status, 401)
+  t.equal((await one.browser.refresh(one.handle)).status, 401)
   t.equal(world.announced.flatMap(({ changes }) => changes).length, 2, 'both ends were announced')
   t.same(await statuses(world, other.browser, other.token), [200, 200], 'another session at the provider')
   t.match(world.events('backchannel_logout'), [{ level: 'info', tenant: 'acme' }])
 
-  t.equal((await world.signInAtPage(one.browser)).status, 200, 'a new sign-in')
+  t.equal((await one.browser.page('/pages/home')).status, 200, 'a new sign-in')
   t.equal((await one.browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 
@@ -60,7 +60,7 @@ t.test('the other tenant has its own provider, and no session of it ends', async
   const world = await startWorld(t, { backchannel: 'user' })
   for (const provider of [world.acme, world.globex]) world.user('alice', {}, provider)
   const acme = await signedIn(world, 'alice')
-  const globex = (await world.signIn(world.browser('alice'), 'globex')).json.access_token
+  const globex = (await world.visitor('alice').signIn('globex')).json.access_token
   await logOutAtProvider(world, acme.browser)
   t.same(await statuses(world, acme.browser, globex), [401, 200])
 })
@@ -69,27 +69,27 @@ t.test('tokens end with their session also by logout and by a replayed refresh t
   const world = await startWorld(t)
   world.user('alice', {})
   const byLogout = await signedIn(world, 'alice')
-  const program = world.browser()
+  const program = world.visitor()
   await program.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: byLogout.handle })
-  t.equal((await statuses(world, world.browser(), byLogout.token))[1], 401)
+  t.equal((await statuses(world, world.visitor(), byLogout.token))[1], 401)
 
   const replayed = await signedIn(world, 'alice')
-  const next = (await world.refresh(replayed.browser, replayed.handle)).json
+  const next = (await replayed.browser.refresh(replayed.handle)).json
   t.equal(decodeJwt(next.access_token).sid, decodeJwt(replayed.token).sid, 'a refresh stays in the session')
-  t.equal((await statuses(world, world.browser(), next.access_token))[1], 200)
-  await world.refresh(replayed.browser, replayed.handle)
+  t.equal((await statuses(world, world.visitor(), next.access_token))[1], 200)
+  await replayed.browser.refresh(replayed.handle)
   for (const token of [replayed.token, next.access_token])
-    t.equal((await statuses(world, world.browser(), token))[1], 401)
+    t.equal((await statuses(world, world.visitor(), token))[1], 401)
 })
 
 t.test('a token never expires after its session', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 90 * 60_000 } })
   world.user('alice', {})
-  const browser = world.browser()
-  const first = (await world.signIn(browser)).json
+  const browser = world.visitor()
+  const first = (await browser.signIn()).json
   t.equal(first.expires_in, 3600)
   world.ahead = 80 * 60_000
-  const next = (await world.refresh(browser, first.refresh_token)).json
+  const next = (await browser.refresh(first.refresh_token)).json
   t.ok(next.expires_in <= 600, `${next.expires_in}`)
   const { exp = 0, iat = 0 } = decodeJwt(next.access_token)
   t.equal(exp - iat, next.expires_in)

@@ -42,8 +42,8 @@ async function provided(t: Tap, secret: string, accepts: Accepts, error = 'inval
   await take()
   const signIn = async () => {
     const make = async (nonce: string) => provider.sign(provider.claims({ aud: CLIENT_ID, nonce }))
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     const parameters = new URL(begun.json.authorization_url).searchParams
     const idToken = await make(parameters.get('nonce') ?? '')
     provider.answers.set('/token', (form, headers) =>
@@ -100,8 +100,8 @@ t.test('a 401 without further detail', async (t) => {
   t.equal((await signIn()).status, 200)
   for (const headers of [{}, { 'www-authenticate': 'Basic realm="x"' }]) {
     provider.answers.set('/token', () => ({ status: 401, headers, body: '' }))
-    const browser = world.browser()
-    const { state } = (await world.begin(browser)).json
+    const browser = world.visitor()
+    const { state } = (await browser.begin()).json
     const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?code=x&state=${state}`)
     t.match(page.json, { status: 503, code: 'unavailable' })
     t.match(reasons(world).at(-1), /responded with 401 .*set client_auth: client_secret_post/)

@@ -6,10 +6,10 @@ import { startWorld } from './world.ts'
 t.test('replay: a redeemed code under the state of a new sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const first = await world.answer(browser)
+  const browser = world.visitor()
+  const first = await browser.answer()
   t.equal((await browser.send(first.href)).status, 200)
-  const second = await world.answer(browser)
+  const second = await browser.answer()
   second.searchParams.set('code', first.searchParams.get('code') ?? '')
   const page = await browser.send(second.href)
   t.equal(page.status, 401)
@@ -21,9 +21,9 @@ t.test("injection: a victim's unredeemed code under the attacker's own state", a
   const world = await startWorld(t)
   world.user('alice', {})
   world.user('mallory', {})
-  const victim = await world.answer(world.browser('alice'))
-  const browser = world.browser('mallory')
-  const own = await world.answer(browser)
+  const victim = await world.visitor('alice').answer()
+  const browser = world.visitor('mallory')
+  const own = await browser.answer()
   own.searchParams.set('code', victim.searchParams.get('code') ?? '')
   const page = await browser.send(own.href)
   t.equal(page.status, 401, 'the code was requested with another code_challenge')
@@ -33,14 +33,14 @@ t.test("injection: a victim's unredeemed code under the attacker's own state", a
 t.test('a missing, empty or repeated code', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const twice = await world.answer(browser)
+  const browser = world.visitor()
+  const twice = await browser.answer()
   const page = await browser.send(`${twice.href}&code=x`)
   t.match(page.json, { status: 400, errors: [{ path: '/code' }] })
-  const none = await world.answer(browser)
+  const none = await browser.answer()
   none.searchParams.delete('code')
   t.match((await browser.send(none.href)).json, { status: 400, errors: [{ path: '/code' }] })
-  const empty = await world.answer(browser)
+  const empty = await browser.answer()
   empty.searchParams.set('code', '')
   t.match((await browser.send(empty.href)).json, { status: 400, errors: [{ path: '/code' }] })
   t.equal(world.acme.count('/token'), 0)
@@ -50,7 +50,7 @@ t.test('each sign-in has its own verifier, nonce and state', async (t) => {
   const world = await startWorld(t)
   const seen = new Set<string>()
   for (let i = 0; i < 10; i++) {
-    const begun = await world.begin(world.browser())
+    const begun = await world.visitor().begin()
     const parameters = new URL(begun.json.authorization_url).searchParams
     for (const name of ['state', 'nonce', 'code_challenge']) {
       t.match(parameters.get(name), /^[\w-]{43}$/)
@@ -63,9 +63,9 @@ t.test('each sign-in has its own verifier, nonce and state', async (t) => {
 t.test("the response of another flow is the client's error, not the provider's", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   for (const name of ['response', 'id_token', 'token', 'token_type', 'access_token']) {
-    const answer = await world.answer(browser)
+    const answer = await browser.answer()
     answer.searchParams.set(name, 'x')
     t.match((await browser.send(answer.href)).json, { status: 400, errors: [{ path: `/${name}` }] }, name)
   }
@@ -76,8 +76,8 @@ t.test("the response of another flow is the client's error, not the provider's",
 t.test('HEAD is refused and does not consume the sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
+  const browser = world.visitor()
+  const answer = await browser.answer()
   t.equal((await browser.send(answer.href, { method: 'HEAD' })).status, 405)
   t.equal((await browser.send(answer.href)).status, 200)
 })

@@ -8,8 +8,8 @@ import { startWorld } from './world.ts'
 t.test('cross-site requests', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const url = `${world.origin}/v1/me`
   const { port } = new URL(world.origin)
   const bad: Record<string, string>[] = [
@@ -51,8 +51,8 @@ t.test('cross-site requests', async (t) => {
 t.test('cross-site logout', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   for (const headers of [{}, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
     const page = await browser.post(`${world.origin}/auth/oidc/logout`, {}, headers as Record<string, string>)
     t.equal(page.status, 401)
@@ -62,7 +62,7 @@ t.test('cross-site logout', async (t) => {
 
   // SameSite keeps the cookie out of another site's form. The response must not delete the cookie either.
   const bare = await world
-    .browser()
+    .visitor()
     .post(`${world.origin}/auth/oidc/logout`, {}, { origin: 'https://evil.example' })
   t.equal(bare.headers['set-cookie'], undefined)
 })

@@ -50,8 +50,8 @@ async function signedIn(t: Test) {
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
   provider.answers.set('/userinfo', () => ({ body: { sub: 'alice' } }))
   const session = async (returnTo?: string) => {
-    const browser = world.browser()
-    const begun = await world.begin(browser, 'acme', returnTo === undefined ? {} : { return_to: returnTo })
+    const browser = world.visitor()
+    const begun = await browser.begin('acme', returnTo === undefined ? {} : { return_to: returnTo })
     const parameters = new URL(begun.json.authorization_url).searchParams
     const idToken = await provider.sign(provider.claims({ nonce: parameters.get('nonce') }))
     provider.gives(idToken, { refresh_token: 'a-refresh-token-of-the-provider' })
@@ -67,9 +67,9 @@ t.test('responses that end the session of a program', async (t) => {
   for (const [name, answer] of Object.entries(ENDS)) {
     const { browser, handle } = await session()
     provider.answers.set('/token', answer)
-    t.match((await world.refresh(browser, handle)).json, { status: 401, code: 'token_expired' }, name)
+    t.match((await browser.refresh(handle)).json, { status: 401, code: 'token_expired' }, name)
     provider.gives(null)
-    t.equal((await world.refresh(browser, handle)).status, 401, `${name}: the session stays ended`)
+    t.equal((await browser.refresh(handle)).status, 401, `${name}: the session stays ended`)
   }
   t.equal(world.events('session_ended').length, Object.keys(ENDS).length, 'each end is logged')
 })
@@ -112,9 +112,9 @@ t.test('responses that end no session', async (t) => {
   for (const [name, answer] of Object.entries(KEEPS)) {
     const { browser, handle } = await session()
     provider.answers.set('/token', answer)
-    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' }, name)
+    t.match((await browser.refresh(handle)).json, { status: 503, code: 'unavailable' }, name)
     provider.gives(null)
-    t.equal((await world.refresh(browser, handle)).status, 200, `${name}: the handle is still valid`)
+    t.equal((await browser.refresh(handle)).status, 200, `${name}: the handle is still valid`)
   }
   t.equal(world.events('session_ended').length, 0)
   const advised = world
@@ -128,8 +128,8 @@ t.test('token_type', async (t) => {
   for (const type of ['DPoP', 'dpop', 'mac', 'N_A', '', 7, null, undefined]) {
     const { browser, handle } = await session()
     provider.gives(null, { token_type: type })
-    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' }, `${type}`)
-    const begun = await world.begin(browser)
+    t.match((await browser.refresh(handle)).json, { status: 503, code: 'unavailable' }, `${type}`)
+    const begun = await browser.begin()
     const query = new URLSearchParams({ code: 'a-code', state: begun.json.state })
     const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
     t.match(page.json, { status: 503, code: 'unavailable' }, `${type}: at sign-in`)
@@ -137,15 +137,15 @@ t.test('token_type', async (t) => {
   for (const type of ['Bearer', 'bearer', 'BEARER']) {
     const { browser, handle } = await session()
     provider.gives(null, { token_type: type })
-    t.equal((await world.refresh(browser, handle)).status, 200, type)
+    t.equal((await browser.refresh(handle)).status, 200, type)
   }
 })
 
 t.test('invalid_scope: the log names the setting', async (t) => {
   const { world, provider } = await signedIn(t)
   const refused = async () => {
-    const browser = world.browser()
-    const { state } = (await world.begin(browser)).json
+    const browser = world.visitor()
+    const { state } = (await browser.begin()).json
     const query = new URLSearchParams({ error: 'invalid_scope', error_description: 'Unknown scope', state })
     const page = await browser.send(`${world.origin}/auth/oidc/callback/acme?${query}`)
     t.match(page.json, { status: 401, code: 'credentials_missing' })

@@ -20,8 +20,8 @@ t.test('a redirect to the same address with a trailing slash added or removed', 
       const location = `${absolute ? provider.issuer : ''}${DISCOVERY}/`
       provider.answers.set(DISCOVERY, () => ({ status, headers: { location }, body: '' }))
       await provider.takes(world)
-      t.equal((await world.begin(world.browser())).status, 200, `${status} ${location}`)
-      const page = await provider.signIn(world, world.browser(), (nonce) =>
+      t.equal((await world.visitor().begin()).status, 200, `${status} ${location}`)
+      const page = await provider.signIn(world, world.visitor(), (nonce) =>
         provider.sign(provider.claims({ nonce })),
       )
       t.equal(page.status, 200)
@@ -35,7 +35,7 @@ t.test('one redirect only', async (t) => {
   provider.answers.set(DISCOVERY, redirect(`${DISCOVERY}/`))
   provider.answers.set(`${DISCOVERY}/`, redirect(DISCOVERY))
   await provider.takes(world)
-  t.match((await world.begin(world.browser())).json, { status: 503, code: 'unavailable' })
+  t.match((await world.visitor().begin()).json, { status: 503, code: 'unavailable' })
   t.equal(provider.count(DISCOVERY), 1)
   t.equal(provider.count(`${DISCOVERY}/`), 1)
 })
@@ -67,7 +67,7 @@ t.test('a redirect to any other address', async (t) => {
   ]) {
     provider.answers.set(DISCOVERY, () => ({ status: 302, headers: { location }, body: '' }))
     await provider.takes(world)
-    t.match((await world.begin(world.browser())).json, { status: 503, code: 'unavailable' }, location)
+    t.match((await world.visitor().begin()).json, { status: 503, code: 'unavailable' }, location)
   }
   for (const path of paths) t.equal(provider.count(path), 0, path)
   t.equal(elsewhere.requestCounts.size, 0)

@@ -9,7 +9,7 @@ t.test('served', async (t) => {
   const world = await startWorld(t)
   for (const { method, path, body } of SIGN_IN_ENDPOINTS) {
     const url = world.origin + path.replace('{tenant}', 'acme')
-    const browser = world.browser()
+    const browser = world.visitor()
     const page = method === 'POST' ? await browser.postJson(url, {}) : await browser.send(url)
     t.equal(page.status, body?.optional === true ? 200 : 400, path)
     if (method === 'POST') t.equal((await browser.send(url)).json.code, 'route_not_found', path)
@@ -23,7 +23,7 @@ t.test('fields: the declared ones are accepted, and the required ones are asked 
     if (body?.types?.includes('json') !== true) continue
     const { properties = {}, required = [] } = body.schema
     const pathsOf = async (fields: object) => {
-      const { json } = await world.browser().postJson(world.origin + path, fields)
+      const { json } = await world.visitor().postJson(world.origin + path, fields)
       return (json.errors ?? []).map((fault: { path: string }) => fault.path)
     }
     t.same(await pathsOf({ other: '1' }), ['/other'], path)
@@ -50,7 +50,7 @@ t.test('the fields of a form alone: others are ignored, and the required ones ar
     const url = world.origin + path.replace('{tenant}', 'acme')
     const describe = async (form: string) => {
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const { status, json } = await world.browser().send(url, { method: 'POST', headers, body: form })
+      const { status, json } = await world.visitor().send(url, { method: 'POST', headers, body: form })
       t.same([status, json.error], [400, 'invalid_request'], path)
       return json.error_description
     }

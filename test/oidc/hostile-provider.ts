@@ -5,10 +5,10 @@
 
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
-import type { Browser, Page } from './browser-client.ts'
+import type { Page, Visitor } from '../sign-in/visitor.ts'
+import { listenOnLoopback } from '../support/loopback.ts'
 import type { SignInWorld } from './world.ts'
 
 export const CLIENT = 'seatgate'
@@ -51,12 +51,7 @@ export class HostileProvider {
       const path = new URL(request.url ?? '', 'http://nowhere').pathname
       provider.#serve(path, new URLSearchParams(Buffer.concat(chunks).toString()), request.headers, response)
     })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const provider = new HostileProvider(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const provider = new HostileProvider(`http://127.0.0.1:${await listenOnLoopback(t, server)}`)
     await provider.newKey('first')
     return provider
   }
@@ -115,11 +110,11 @@ export class HostileProvider {
   /** A sign-in for which the token endpoint returns the ID token that `make` makes with the sign-in's nonce. */
   async signIn(
     world: SignInWorld,
-    browser: Browser,
+    browser: Visitor,
     make: (nonce: string) => string | Promise<string>,
     more: Claims = {},
   ): Promise<Page> {
-    const begun = await world.begin(browser)
+    const begun = await browser.begin()
     const parameters = new URL(begun.json.authorization_url).searchParams
     const idToken = await make(parameters.get('nonce') ?? '')
     world.secrets.add(idToken)

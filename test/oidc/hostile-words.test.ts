@@ -25,8 +25,8 @@ t.test('error parameters of a callback', async (t) => {
     'login_required',
     'x',
   ]) {
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     const error = { error: words, error_description: words, error_uri: `https://evil.example/${words}` }
     const page = await browser.send(callbackOf(world, begun.json.state, error))
     t.equal(page.status, 401)
@@ -48,8 +48,8 @@ t.test('the provider reports that it is unavailable', async (t) => {
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   for (const error of ['temporarily_unavailable', 'server_error']) {
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     const page = await browser.send(callbackOf(world, begun.json.state, { error }))
     t.match(page.json, { status: 503, code: 'unavailable' })
   }
@@ -57,7 +57,7 @@ t.test('the provider reports that it is unavailable', async (t) => {
 
 t.test('an error with an unknown state is not logged', async (t) => {
   const world = await startWorld(t)
-  const page = await world.browser().send(`${world.origin}/auth/oidc/callback?error=access_denied&state=x`)
+  const page = await world.visitor().send(`${world.origin}/auth/oidc/callback?error=access_denied&state=x`)
   t.equal(page.status, 400)
   t.equal(world.lines.length, 0)
 })
@@ -70,8 +70,8 @@ t.test('errors of the token endpoint', async (t) => {
     for (const error of [words, 'invalid_grant', 'invalid_client', 'unsupported_grant_type']) {
       const body = { error, error_description: words }
       provider.answers.set('/token', () => ({ status: 400, body }))
-      const browser = world.browser()
-      const begun = await world.begin(browser)
+      const browser = world.visitor()
+      const begun = await browser.begin()
       const page = await browser.send(callbackOf(world, begun.json.state))
       const expected = error === 'invalid_grant' ? 'token_invalid' : 'unavailable'
       t.equal(page.json.code, expected, 'only a rejected grant is an error of the user')
@@ -93,8 +93,8 @@ t.test('errors in a WWW-Authenticate challenge', async (t) => {
     headers: { 'www-authenticate': challenge },
     body: {},
   }))
-  const browser = world.browser()
-  const begun = await world.begin(browser)
+  const browser = world.visitor()
+  const begun = await browser.begin()
   const page = await browser.send(callbackOf(world, begun.json.state))
   t.equal(page.json.code, 'unavailable')
   t.notMatch(page.headers['www-authenticate'] ?? '', 'evil')
@@ -105,8 +105,8 @@ t.test('credentials that the provider echoes', async (t) => {
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  const browser = world.browser()
-  const begun = await world.begin(browser)
+  const browser = world.visitor()
+  const begun = await browser.begin()
   provider.answers.set('/token', (form) => {
     for (const name of ['code', 'code_verifier']) world.secrets.add(form.get(name) ?? '')
     const error_description = `no such code ${form.get('code')} or verifier (${form.get('code_verifier')})`
@@ -131,7 +131,7 @@ t.test('Seat names', async (t) => {
     '\ud800',
     ...Array.from({ length: 2000 }, (_, i) => `name ${i}`),
   ]
-  const page = await provider.signIn(world, world.browser(), (nonce) =>
+  const page = await provider.signIn(world, world.visitor(), (nonce) =>
     provider.sign(provider.claims({ nonce, memberOf: memberOf.map((each) => each.slice(0, 2000)) })),
   )
   t.same(page.json.user.seats, ['Viewer'])
@@ -146,7 +146,7 @@ t.test('a claim of another shape names no Seat, and is logged', async (t) => {
   await provider.takes(world)
   world.seats.add('acme', 'Viewer', ['s1'])
   for (const memberOf of [{ 0: 'Viewer' }, ['Viewer', 7], 7, true, [['Viewer']]]) {
-    const page = await provider.signIn(world, world.browser(), (nonce) =>
+    const page = await provider.signIn(world, world.visitor(), (nonce) =>
       provider.sign(provider.claims({ nonce, memberOf })),
     )
     t.same(page.json.user.seats, [], JSON.stringify(memberOf))
@@ -170,7 +170,7 @@ t.test('userinfo of another subject', async (t) => {
       seen = headers.authorization
       return { body: { sub, memberOf: ['Viewer'] } }
     })
-    const page = await provider.signIn(world, world.browser(), (nonce) =>
+    const page = await provider.signIn(world, world.visitor(), (nonce) =>
       provider.sign(provider.claims({ nonce, memberOf: undefined })),
     )
     t.equal(page.status, status, String(sub))

@@ -27,10 +27,10 @@ const withClaims =
 
 /** The results of a sign-in and of a validation: `200`, or the error code. */
 async function verdicts(make: Make): Promise<{ signIn: string; validate: string }> {
-  const page = await provider.signIn(world, world.browser(), make)
+  const page = await provider.signIn(world, world.visitor(), make)
   const token = await make('a-nonce')
   const answer = await world
-    .browser()
+    .visitor()
     .postJson(`${world.origin}/auth/oidc/validate`, { tenant: 'acme', id_token: token })
   const said = ({ status, json }: typeof page) => (status === 200 ? '200' : String(json.code))
   return { signIn: said(page), validate: said(answer) }
@@ -51,7 +51,7 @@ t.test('a valid ID token', async (t) => {
   t.same(await verdicts(withClaims({})), { signIn: '200', validate: '200' })
   const token = await provider.sign(provider.claims({ memberOf: ['Viewer', 'Nobody'] }))
   const answer = await world
-    .browser()
+    .visitor()
     .postJson(`${world.origin}/auth/oidc/validate`, { tenant: 'acme', id_token: token })
   t.match(answer.json, { valid: true, seats: ['Viewer'], hash_perm: ['s1:Viewer'], claims: { sub: 'alice' } })
   t.equal(world.events('seats_unknown').length, 1, 'the validation lists the Seats that do not exist')
@@ -199,7 +199,7 @@ t.test('a valid ID token is still accepted after the attacks', async (t) => {
 
 t.test('a missing nonce, and the nonce of another sign-in', async (t) => {
   for (const nonce of [undefined, 'A'.repeat(43), 7, '']) {
-    const page = await provider.signIn(world, world.browser(), () =>
+    const page = await provider.signIn(world, world.visitor(), () =>
       provider.sign(provider.claims({ nonce })),
     )
     t.equal(page.status, 401, String(nonce))
@@ -209,7 +209,7 @@ t.test('a missing nonce, and the nonce of another sign-in', async (t) => {
 
 t.test('the at_hash of another access token', async (t) => {
   for (const at_hash of [atHash('another'), '', 7, atHash(ACCESS_TOKEN).slice(0, -1)]) {
-    const page = await provider.signIn(world, world.browser(), (nonce) =>
+    const page = await provider.signIn(world, world.visitor(), (nonce) =>
       provider.sign(provider.claims({ nonce, at_hash })),
     )
     t.equal(page.json.code, 'token_invalid', String(at_hash))

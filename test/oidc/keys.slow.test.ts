@@ -15,12 +15,12 @@ t.test('repeated key rotation at the provider fails no sign-in', async (t) => {
   world.user('alice', {})
   let handle = ''
   for (let i = 0; i < 3; i++) {
-    const page = await world.signIn(world.browser())
+    const page = await world.visitor().signIn()
     t.equal(page.status, 200)
     await world.acme.rotateKeys()
     handle = page.json.refresh_token
   }
-  t.equal((await world.refresh(world.browser(), handle)).status, 200, 'no failed refresh')
+  t.equal((await world.visitor().refresh(handle)).status, 200, 'no failed refresh')
 })
 
 t.test('the signing key is missing from the key set', async (t) => {
@@ -31,7 +31,7 @@ t.test('the signing key is missing from the key set', async (t) => {
   await provider.newKey('second')
   provider.keys.shift()
   const validate = { tenant: 'acme', id_token: old }
-  const page = await world.browser().postJson(`${world.origin}/auth/oidc/validate`, validate)
+  const page = await world.visitor().postJson(`${world.origin}/auth/oidc/validate`, validate)
   t.match(page.json, { status: 401, code: 'token_invalid' })
 })
 
@@ -69,7 +69,7 @@ t.test('2,000 tokens with unknown kids cause few reads, and valid sign-ins still
   }
   const flooding = Promise.all(Array.from({ length: 20 }, (_, i) => flood(i)))
   await provider.newKey('changed meanwhile')
-  const page = await provider.signIn(world, world.browser(), (nonce) =>
+  const page = await provider.signIn(world, world.visitor(), (nonce) =>
     provider.sign(provider.claims({ nonce })),
   )
   t.equal(page.status, 200, 'signed by the new key')
@@ -86,7 +86,7 @@ t.test('30 concurrent sign-ins', async (t) => {
   world.seats.add('acme', 'Viewer', ['s1'])
   const users = Array.from({ length: 30 }, (_, i) => `user-${i}`)
   for (const user of users) world.user(user, { memberOf: ['Viewer'] })
-  const pages = await Promise.all(users.map((user) => world.signIn(world.browser(user))))
+  const pages = await Promise.all(users.map((user) => world.visitor(user).signIn()))
   t.same(
     pages.map(({ status, json }) => [status, json.user?.sub]),
     users.map((user) => [200, user]),
@@ -100,8 +100,8 @@ t.test('30 concurrent sign-ins', async (t) => {
 t.test('a sign-in begins on one instance and ends on another', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
+  const browser = world.visitor()
+  const answer = await browser.answer()
   const other = world.instance()
   const [name, value] = [...browser.cookies(world.origin)][0] ?? ['', '']
   const request = {
@@ -118,8 +118,8 @@ t.test('a sign-in begins on one instance and ends on another', async (t) => {
 t.test('a reload during a sign-in', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
+  const browser = world.visitor()
+  const answer = await browser.answer()
   let reloaded: Promise<void> | null = null
   world.acme.instead = (request) => {
     // The request for the provider's keys is pending.

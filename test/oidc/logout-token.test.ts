@@ -4,7 +4,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair } from 'jose'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import type { Page } from './browser-client.ts'
+import type { Page } from '../sign-in/visitor.ts'
 import { callbackOf, CLIENT, type Claims, HostileProvider } from './hostile-provider.ts'
 import { startWorld } from './world.ts'
 
@@ -29,7 +29,7 @@ const logoutToken = (more: Claims = {}, header: Claims = {}, key = provider.key)
   provider.sign(claims(more), { ...HEADER, ...header }, key)
 
 function post(token: string, uri = URI): Promise<Page> {
-  return world.browser().post(world.origin + uri, { logout_token: token })
+  return world.visitor().post(world.origin + uri, { logout_token: token })
 }
 
 /** A sign-in that begins in the millisecond of a logout of the user counts as one under way. */
@@ -45,7 +45,7 @@ async function nextMillisecond(): Promise<void> {
 /** A program that is signed in, in this session at the provider. @returns its token */
 async function signIn(sid: string | undefined, sub = 'alice'): Promise<string> {
   await nextMillisecond()
-  const page = await provider.signIn(world, world.browser(), (nonce) =>
+  const page = await provider.signIn(world, world.visitor(), (nonce) =>
     provider.sign(provider.claims({ nonce, sid, sub })),
   )
   if (page.status !== 200) throw new Error(page.body)
@@ -54,7 +54,7 @@ async function signIn(sid: string | undefined, sub = 'alice'): Promise<string> {
 
 async function isLive(token: string): Promise<boolean> {
   const headers = { authorization: `Bearer ${token}` }
-  return (await world.browser().send(`${world.origin}/v1/me`, { headers })).status === 200
+  return (await world.visitor().send(`${world.origin}/v1/me`, { headers })).status === 200
 }
 
 /** The token is refused, and ends no session. */
@@ -116,7 +116,7 @@ t.test('types that older providers send', async (t) => {
 
 t.test('other parameters are ignored', async (t) => {
   const fields = { logout_token: await logoutToken({ sid: 'a' }), tenant: 'globex', more: 'x' }
-  t.equal((await world.browser().post(world.origin + URI, fields)).status, 200)
+  t.equal((await world.visitor().post(world.origin + URI, fields)).status, 200)
 })
 
 attack('wrong audience', () => logoutToken({ aud: 'other' }), /not for a provider and client/)
@@ -228,7 +228,7 @@ t.test('one token many times at once: one succeeds', async (t) => {
 
 t.test('bodies that are no form with one token', async (t) => {
   const token = await logoutToken({ sid: 'a' })
-  const browser = world.browser()
+  const browser = world.visitor()
   const send = (body: string, type: string) =>
     browser.send(world.origin + URI, { method: 'POST', headers: { 'content-type': type }, body })
   const form = 'application/x-www-form-urlencoded'
@@ -304,8 +304,8 @@ t.test('the store is unavailable: 503, and the token can be sent again', async (
 
 t.test('a sign-in that began before the logout does not complete after it', async (t) => {
   const begin = async () => {
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     return { browser, parameters: new URL(begun.json.authorization_url).searchParams }
   }
   const finish = async ({ browser, parameters }: Awaited<ReturnType<typeof begin>>, sid: string) => {
@@ -386,8 +386,8 @@ t.test('tenants that share issuer and client: one token ends the sessions of bot
   })
   await world.reopen({ acme: own('acme'), globex: own('globex') })
   const at = async (org: 'acme' | 'globex', sid: string) => {
-    const browser = world.browser()
-    const begun = await world.begin(browser, org)
+    const browser = world.visitor()
+    const begun = await browser.begin(org)
     const parameters = new URL(begun.json.authorization_url).searchParams
     provider.gives(await provider.sign(provider.claims({ nonce: parameters.get('nonce'), sid, org })))
     const query = new URLSearchParams({ code: 'a-code', state: parameters.get('state') ?? '' })

@@ -7,8 +7,8 @@ import { startWorld } from './world.ts'
 t.test('a browser is redirected to sign out at the provider, and returns', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const cookie = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const out = await browser.post(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
   t.equal(out.status, 303)
@@ -24,7 +24,7 @@ t.test('a browser is redirected to sign out at the provider, and returns', async
   const page = await browser.onward(out)
   t.equal(page.url, `${world.origin}/pages/bye`)
 
-  const attacker = world.browser()
+  const attacker = world.visitor()
   attacker.cookies(world.origin).set(SESSION_COOKIE, cookie)
   t.equal((await attacker.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is no longer valid')
   t.match(world.announced.at(-1), {
@@ -40,40 +40,40 @@ t.test('a browser is redirected to sign out at the provider, and returns', async
 t.test('a program signs out by cookie or by refresh handle', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const byCookie = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
   t.match(byCookie.json, { logged_out: true, end_session_url: `${world.acme.issuer}/session/end?` })
   t.notOk(browser.cookies(world.origin).has(SESSION_COOKIE))
 
-  const program = world.browser()
-  const { refresh_token } = (await world.signIn(program)).json
+  const program = world.visitor()
+  const { refresh_token } = (await program.signIn()).json
   const byHandle = await program.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token })
   t.equal(byHandle.status, 200)
-  t.equal((await world.refresh(program, refresh_token)).status, 401)
+  t.equal((await program.refresh(refresh_token)).status, 401)
 })
 
 t.test('a used handle still ends its session; a made-up handle ends none', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const first = (await world.signIn(browser)).json.refresh_token
-  const second = (await world.refresh(browser, first)).json.refresh_token
+  const browser = world.visitor()
+  const first = (await browser.signIn()).json.refresh_token
+  const second = (await browser.refresh(first)).json.refresh_token
   const [tenant, id] = String(second).split('.')
   for (const made of ['x', `${tenant}.${id}.${'A'.repeat(43)}.${'A'.repeat(43)}`]) {
     const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: made })
     t.equal(page.status, 200, 'a request without a session succeeds')
     t.same(page.json, { logged_out: true })
   }
-  const third = (await world.refresh(browser, second)).json.refresh_token
+  const third = (await browser.refresh(second)).json.refresh_token
   t.ok(third)
   await browser.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: first })
-  t.equal((await world.refresh(browser, third)).status, 401)
+  t.equal((await browser.refresh(third)).status, 401)
 })
 
 t.test('a request without cookie and handle', async (t) => {
   const world = await startWorld(t)
-  const browser = world.browser()
+  const browser = world.visitor()
   for (let i = 0; i < 2; i++) {
     const page = await browser.send(`${world.origin}/auth/oidc/logout`, { method: 'POST' })
     t.same(page.json, { logged_out: true })
@@ -85,8 +85,8 @@ t.test('a request without cookie and handle', async (t) => {
 t.test('the provider is unavailable: the session ends at the gateway', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   await world.reopen()
   await world.acme.down()
   const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
@@ -102,8 +102,8 @@ t.test('the provider is unavailable: the session ends at the gateway', async (t)
 t.test('the store is unavailable: 503, and no response claims success', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   world.sessions.fault = new Error('the store is away')
   const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
   t.equal(page.status, 503)
@@ -114,8 +114,8 @@ t.test('the store is unavailable: 503, and no response claims success', async (t
 t.test("the provider's refresh token is revoked", async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const { refresh_token } = (await world.signIn(browser)).json
+  const browser = world.visitor()
+  const { refresh_token } = (await browser.signIn()).json
   let revoked = () => {}
   const requested = new Promise<void>((resolve) => (revoked = resolve))
   world.acme.instead = (request) => {

@@ -10,7 +10,7 @@ import { startWorld } from './world.ts'
 t.test('another issuer in the response, or none although the provider always sends one', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   const changes: ((query: URLSearchParams) => void)[] = [
     (query) => query.set('iss', world.globex.issuer),
     (query) => query.set('iss', `${world.acme.issuer}/`),
@@ -20,7 +20,7 @@ t.test('another issuer in the response, or none although the provider always sen
     (query) => query.delete('iss'),
   ]
   for (const change of changes) {
-    const answer = await world.answer(browser)
+    const answer = await browser.answer()
     change(answer.searchParams)
     const page = await browser.send(answer.href)
     t.match(page.json, { status: 400, code: 'input_invalid', errors: [{ path: '/iss' }] })
@@ -37,10 +37,10 @@ t.test(
     hostile.metadata = { authorization_response_iss_parameter_supported: true }
     await hostile.takes(world, { acme: { redirectUri: `${world.origin}/auth/oidc/callback` } })
     world.user('victim', { memberOf: [] }, world.globex)
-    const browser = world.browser('victim')
+    const browser = world.visitor('victim')
 
     // The victim begins at the hostile provider, which forwards state, nonce and challenge to the honest one.
-    const begun = await world.begin(browser, 'acme')
+    const begun = await browser.begin('acme')
     const parameters = new URL(begun.json.authorization_url).searchParams
     const onward = new URL('/auth', world.globex.issuer)
     onward.search = String(parameters)
@@ -62,7 +62,7 @@ t.test('a provider that does not send iss, on a callback shared with another ten
   const world = await startWorld(t)
   const silent = await HostileProvider.start(t)
   await silent.takes(world, { acme: { redirectUri: `${world.origin}/auth/oidc/callback` } })
-  const page = await world.begin(world.browser())
+  const page = await world.visitor().begin()
   t.match(page.json, { status: 503, code: 'unavailable' }, 'the sign-in is refused')
   t.match(
     world.events('sign_in_failed'),
@@ -75,12 +75,12 @@ t.test('the sign-in succeeds with a callback of its own', async (t) => {
   const world = await startWorld(t)
   const silent = await HostileProvider.start(t)
   await silent.takes(world)
-  const browser = world.browser()
+  const browser = world.visitor()
   const page = await silent.signIn(world, browser, (nonce) => silent.sign(silent.claims({ nonce })))
   t.equal(page.status, 200)
   t.equal(silent.forms[0]?.get('redirect_uri'), `${world.origin}/auth/oidc/callback/acme`)
 
-  const begun = await world.begin(browser)
+  const begun = await browser.begin()
   const common = new URL(callbackOf(world, begun.json.state))
   common.pathname = '/auth/oidc/callback'
   t.match(

@@ -19,11 +19,11 @@ async function known(t: Test) {
   await provider.takes(world, { acme: { acceptProviderTokens: true } })
   const sign = () => provider.sign(provider.claims())
   const signIn = async () =>
-    (await provider.signIn(world, world.browser(), (nonce) => provider.sign(provider.claims({ nonce }))))
+    (await provider.signIn(world, world.visitor(), (nonce) => provider.sign(provider.claims({ nonce }))))
       .status
   const validate = async (token: string) => {
     const body = { tenant: 'acme', id_token: token }
-    return (await world.browser().postJson(`${world.origin}/auth/oidc/validate`, body)).status
+    return (await world.visitor().postJson(`${world.origin}/auth/oidc/validate`, body)).status
   }
   const asBearer = async (token: string) => {
     const found = await world.oidc.verifyProviderToken(token)

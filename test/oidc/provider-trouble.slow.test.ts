@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
 import type { Test } from 'tap'
 import t from 'tap'
-import type { Page } from './browser-client.ts'
+import type { Page } from '../sign-in/visitor.ts'
 import { callbackOf, HostileProvider } from './hostile-provider.ts'
 import { SELF_SIGNED } from './self-signed.ts'
 import type { HttpLimits } from '../../src/oidc/provider/http.ts'
@@ -85,14 +85,14 @@ t.test('discovery', async (t) => {
   for (const [name, answer] of Object.entries(bad)) {
     await provider.takes(world, limitsOf(name))
     provider.answers.set(DISCOVERY, answer)
-    unavailable(t, await world.begin(world.browser()), name)
+    unavailable(t, await world.visitor().begin(), name)
     provider.answers.set(DISCOVERY, good)
-    await recovered(() => world.begin(world.browser()), name)
+    await recovered(() => world.visitor().begin(), name)
   }
   for (const [name, changes] of Object.entries(metadata)) {
     await provider.takes(world)
     provider.metadata = changes
-    unavailable(t, await world.begin(world.browser()), name)
+    unavailable(t, await world.visitor().begin(), name)
   }
   t.equal(elsewhere.requestCounts.size, 0, 'no redirect was followed')
   for (const line of world.events('sign_in_failed')) t.equal(line.tenant, 'acme')
@@ -119,9 +119,9 @@ t.test('keys', async (t) => {
     await provider.takes(world, limitsOf(name))
     provider.answers.set('/jwks', answer)
     const sign = (nonce: string) => provider.sign(provider.claims({ nonce }))
-    unavailable(t, await provider.signIn(world, world.browser(), sign), name)
+    unavailable(t, await provider.signIn(world, world.visitor(), sign), name)
     const validate = { tenant: 'acme', id_token: await sign('x') }
-    const ask = () => world.browser().postJson(`${world.origin}/auth/oidc/validate`, validate)
+    const ask = () => world.visitor().postJson(`${world.origin}/auth/oidc/validate`, validate)
     unavailable(t, await ask(), `${name}, at validate`)
     provider.answers.set('/jwks', good)
     if (name.startsWith('a point')) continue
@@ -152,15 +152,15 @@ t.test('the token endpoint', async (t) => {
   for (const [name, answer] of Object.entries(bad)) {
     await provider.takes(world, limitsOf(name))
     provider.answers.set('/token', answer)
-    const browser = world.browser()
-    const begun = await world.begin(browser)
+    const browser = world.visitor()
+    const begun = await browser.begin()
     const page = await browser.send(callbackOf(world, begun.json.state))
     t.match(page.json, { status: 503, code: 'unavailable' }, name)
   }
   t.equal(provider.count('/elsewhere'), 0, 'no other address received the code')
   provider.gives(null)
-  const browser = world.browser()
-  const begun = await world.begin(browser)
+  const browser = world.visitor()
+  const begun = await browser.begin()
   const page = await browser.send(callbackOf(world, begun.json.state))
   t.match(page.json, { status: 401, code: 'token_invalid' }, 'no ID token, no sign-in')
 })
@@ -170,13 +170,11 @@ t.test('a hanging provider delays no other tenant', async (t) => {
   world.user('bob', {}, world.globex)
   provider.answers.set(DISCOVERY, () => null)
   let waiting = true
-  const hanging = Promise.all(Array.from({ length: 50 }, () => world.begin(world.browser()))).then(
-    (pages) => {
-      waiting = false
-      return pages
-    },
-  )
-  const page = await world.signIn(world.browser('bob'), 'globex')
+  const hanging = Promise.all(Array.from({ length: 50 }, () => world.visitor().begin())).then((pages) => {
+    waiting = false
+    return pages
+  })
+  const page = await world.visitor('bob').signIn('globex')
   t.equal(page.status, 200)
   t.ok(waiting, 'the others are still pending')
   provider.release()
@@ -188,7 +186,7 @@ t.test('requests do not each query a provider that is down', async (t) => {
   const { world, provider } = await hostileWorld(t)
   provider.answers.set(DISCOVERY, () => ({ status: 500, body: {} }))
   const begun = Date.now()
-  for (let i = 0; i < 100; i++) await world.begin(world.browser())
+  for (let i = 0; i < 100; i++) await world.visitor().begin()
   const seconds = Math.ceil((Date.now() - begun) / 1000)
   t.ok(provider.count(DISCOVERY) <= seconds + 1, `${provider.count(DISCOVERY)} reads in ${seconds} s`)
 })
@@ -197,8 +195,8 @@ t.test('requests beyond the limit of pending ones are refused', async (t) => {
   const { world, provider } = await hostileWorld(t, { limits: { total: 60_000, maxRequests: 5 } })
   const begun = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const browser = world.browser()
-      return { browser, state: (await world.begin(browser)).json.state as string }
+      const browser = world.visitor()
+      return { browser, state: (await browser.begin()).json.state as string }
     }),
   )
   provider.answers.set('/token', () => null)
@@ -219,7 +217,7 @@ t.test('requests beyond the limit of pending ones are refused', async (t) => {
 t.test('plain HTTP that is not allowed, or not on loopback', async (t) => {
   const { world, provider } = await hostileWorld(t)
   await provider.takes(world, { acme: { allowInsecure: false } })
-  unavailable(t, await world.begin(world.browser()), 'not allowed')
+  unavailable(t, await world.visitor().begin(), 'not allowed')
   t.equal(provider.requestCounts.size, 0, 'the provider received no request')
   for (const issuer of [
     'http://192.0.2.1',
@@ -228,7 +226,7 @@ t.test('plain HTTP that is not allowed, or not on loopback', async (t) => {
     'http://[::2]',
   ]) {
     await provider.takes(world, { acme: { issuer } })
-    unavailable(t, await world.begin(world.browser()), issuer)
+    unavailable(t, await world.visitor().begin(), issuer)
   }
   t.match(world.events('sign_in_failed').at(-1), { reason: 'the issuer is not https' })
 })
@@ -251,7 +249,7 @@ t.test('an untrusted certificate', async (t) => {
   const redirectUri = `${world.origin}/auth/oidc/callback/acme`
   const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
   await world.reopen({ acme: { issuer, redirectUri } })
-  unavailable(t, await world.begin(world.browser()), 'with any environment')
+  unavailable(t, await world.visitor().begin(), 'with any environment')
   t.equal(requests, 0)
   t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
 })
@@ -270,10 +268,10 @@ t.test('the memory of used sign-ins is unavailable', async (t) => {
     },
   })
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser)
+  const browser = world.visitor()
+  const answer = await browser.answer()
   away = true
-  t.equal((await world.begin(world.browser())).status, 503, 'no sign-in begins')
+  t.equal((await world.visitor().begin()).status, 503, 'no sign-in begins')
   t.equal((await browser.send(answer.href)).status, 503, 'no sign-in completes')
   t.equal(world.acme.count('/token'), 0, 'the code was not redeemed')
   away = false

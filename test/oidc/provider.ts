@@ -4,11 +4,11 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type OidcProvider from 'oidc-provider'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
+import { listenOnLoopback } from '../support/loopback.ts'
 
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -51,20 +51,15 @@ export class TestProvider {
   readonly #storage: Storage = new Map()
   #handling: Promise<Handler> | null = null
 
-  private constructor(server: Server, options: ProviderOptions) {
+  private constructor(server: Server, port: number, options: ProviderOptions) {
     this.#server = server
     this.#options = options
-    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    this.issuer = `http://127.0.0.1:${port}`
   }
 
   static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
     const server = createServer((request, response) => provider.#serve(request, response))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    t.teardown(() => {
-      server.closeAllConnections()
-      server.close()
-    })
-    const provider = new TestProvider(server, options)
+    const provider = new TestProvider(server, await listenOnLoopback(t, server), options)
     if (options.lazy !== true) await provider.#ready()
     return provider
   }
@@ -109,6 +104,12 @@ export class TestProvider {
       tenantClaim: null,
       ...more,
     }
+  }
+
+  /** Adds or changes a user. */
+  user(name: string, claims: Account = {}): void {
+    const email = `${name}@acme.example`
+    this.accounts.set(name, { email, email_verified: true, name: 'A. User', ...claims })
   }
 
   count(path: string): number {

@@ -14,13 +14,13 @@ t.test('Seats are mapped again, and the handle rotates', async (t) => {
   world.seats.add('acme', 'Viewer', ['s1'])
   const editor = world.seats.add('acme', 'Editor', ['s1', 's2'])
   world.user('alice', { memberOf: ['Viewer'] })
-  const browser = world.browser()
-  const first = (await world.signIn(browser)).json
+  const browser = world.visitor()
+  const first = (await browser.signIn()).json
   t.same(decodeJwt(first.access_token).hash_perm, ['s1:Viewer'])
 
   world.user('alice', { memberOf: ['Editor'], email: 'new@acme.example' })
   world.ahead = HOUR
-  const second = await world.refresh(browser, first.refresh_token)
+  const second = await browser.refresh(first.refresh_token)
   t.equal(second.status, 200)
   t.match(second.json, { token_type: 'Bearer', expires_in: 3600, user: { sub: 'alice', seats: ['Editor'] } })
   t.equal(second.json.user.email, 'new@acme.example')
@@ -30,18 +30,14 @@ t.test('Seats are mapped again, and the handle rotates', async (t) => {
   t.not(second.json.refresh_token, first.refresh_token)
   t.same(world.seats.members.get('acme alice'), [editor], 'the member is recorded')
   t.match(world.seats.users.get('acme alice'), { email: 'new@acme.example', name: first.user.name ?? null })
-  t.equal(
-    (await world.refresh(browser, second.json.refresh_token)).status,
-    200,
-    'the new handle refreshes too',
-  )
+  t.equal((await browser.refresh(second.json.refresh_token)).status, 200, 'the new handle refreshes too')
 })
 
 t.test('invalid handles', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const handle: string = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle: string = (await browser.signIn()).json.refresh_token
   const tokenRequests = world.acme.count('/token')
   const [tenant, id, family, rotating] = handle.slice('sgr_'.length).split('.')
   const other = 'A'.repeat(43)
@@ -59,50 +55,50 @@ t.test('invalid handles', async (t) => {
     ' '.repeat(1000),
     'sgr_....',
   ]) {
-    const page = await world.refresh(browser, text)
+    const page = await browser.refresh(text)
     t.equal(page.status, 401, text.length.toString())
     t.equal(page.json.code, 'token_invalid')
   }
   t.equal(world.acme.count('/token'), tokenRequests, 'the provider received no request')
-  t.equal((await world.refresh(browser, handle)).status, 200, 'no session ended')
+  t.equal((await browser.refresh(handle)).status, 200, 'no session ended')
 })
 
 t.test('the provider no longer has the user: 401, and the session ends', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   world.acme.accounts.delete('alice')
-  const page = await world.refresh(browser, handle)
+  const page = await browser.refresh(handle)
   t.match(page.json, { status: 401, code: 'token_expired' })
   const [session] = world.sessions.rows()
   t.ok(session?.endedAt, 'the session has ended')
   t.equal(session?.sealed, '', "the provider's tokens are removed")
   world.user('alice', {})
-  t.equal((await world.refresh(browser, handle)).status, 401, 'the session stays ended')
+  t.equal((await browser.refresh(handle)).status, 401, 'the session stays ended')
   t.match(world.events('session_ended'), [{ tenant: 'acme', reason: /invalid_grant/ }])
 })
 
 t.test('the session has a maximum age', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   world.ahead = 2 * HOUR
-  const page = await world.refresh(browser, handle)
+  const page = await browser.refresh(handle)
   t.match(page.json, { status: 401, code: 'token_expired' })
 })
 
 t.test('the provider is down: 503, and the handle stays valid', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   await world.acme.down()
   for (let i = 0; i < 3; i++)
-    t.match((await world.refresh(browser, handle)).json, { status: 503, code: 'unavailable' })
+    t.match((await browser.refresh(handle)).json, { status: 503, code: 'unavailable' })
   await world.acme.up()
-  const page = await world.refresh(browser, handle)
+  const page = await browser.refresh(handle)
   t.equal(page.status, 200, 'the refresh then succeeds')
   t.match(world.events('sign_in_failed')[0], {
     level: 'warn',
@@ -114,8 +110,8 @@ t.test('the provider is down: 503, and the handle stays valid', async (t) => {
 t.test('other failures of the provider: 503, and the handle stays valid', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   for (const [status, body] of [
     [500, '{}'],
     [502, '<html>'],
@@ -132,11 +128,11 @@ t.test('other failures of the provider: 503, and the handle stays valid', async 
         .end(body)
       return true
     }
-    const page = await world.refresh(browser, handle)
+    const page = await browser.refresh(handle)
     t.match(page.json, { status: 503, code: 'unavailable' }, `${status} ${body}`)
   }
   world.acme.instead = null
-  t.equal((await world.refresh(browser, handle)).status, 200)
+  t.equal((await browser.refresh(handle)).status, 200)
 })
 
 t.test(
@@ -144,25 +140,25 @@ t.test(
   async (t) => {
     const world = await startWorld(t)
     world.user('alice', {})
-    const browser = world.browser()
-    const handle = (await world.signIn(browser)).json.refresh_token
+    const browser = world.visitor()
+    const handle = (await browser.signIn()).json.refresh_token
     world.seats.fault = new Error('the store is away')
-    t.equal((await world.refresh(browser, handle)).status, 503)
+    t.equal((await browser.refresh(handle)).status, 503)
     world.seats.fault = null
-    t.equal((await world.refresh(browser, handle)).status, 200, 'the provider accepted its new refresh token')
+    t.equal((await browser.refresh(handle)).status, 200, 'the provider accepted its new refresh token')
   },
 )
 
 t.test('the store is unavailable', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   world.sessions.fault = new Error('the store is away')
-  t.equal((await world.refresh(browser, handle)).status, 503)
-  t.equal((await world.signIn(world.browser())).status, 503, 'sign-in is refused too')
+  t.equal((await browser.refresh(handle)).status, 503)
+  t.equal((await world.visitor().signIn()).status, 503, 'sign-in is refused too')
   world.sessions.fault = null
-  t.equal((await world.refresh(browser, handle)).status, 200)
+  t.equal((await browser.refresh(handle)).status, 200)
 })
 
 t.test("variants of the provider's refresh response", async (t) => {
@@ -177,7 +173,7 @@ t.test("variants of the provider's refresh response", async (t) => {
   const begin = async () => {
     await provider.takes(world)
     claims = { sub: 'alice' }
-    const browser = world.browser()
+    const browser = world.visitor()
     const page = await provider.signIn(
       world,
       browser,
@@ -197,9 +193,9 @@ t.test("variants of the provider's refresh response", async (t) => {
       const { browser, handle } = await begin()
       claims = { sub: 'alice', memberOf: 'Editor' }
       provider.gives(null)
-      const page = await world.refresh(browser, handle)
+      const page = await browser.refresh(handle)
       t.same(page.json.user.seats, ['Editor'])
-      t.equal((await world.refresh(browser, page.json.refresh_token)).status, 200)
+      t.equal((await browser.refresh(page.json.refresh_token)).status, 200)
       t.equal(provider.forms.at(-1)?.get('refresh_token'), 'provider-refresh-token-1')
     },
   )
@@ -207,8 +203,8 @@ t.test("variants of the provider's refresh response", async (t) => {
   await t.test('a new refresh token is used at the next refresh', async (t) => {
     const { browser, handle } = await begin()
     provider.gives(await sign({}), { refresh_token: 'provider-refresh-token-2' })
-    const page = await world.refresh(browser, handle)
-    await world.refresh(browser, page.json.refresh_token)
+    const page = await browser.refresh(handle)
+    await browser.refresh(page.json.refresh_token)
     t.equal(provider.forms.at(-1)?.get('refresh_token'), 'provider-refresh-token-2')
   })
 
@@ -216,7 +212,7 @@ t.test("variants of the provider's refresh response", async (t) => {
     for (const same of [true, false]) {
       const { browser, handle } = await begin()
       provider.gives(await sign(same ? { nonce } : {}))
-      t.equal((await world.refresh(browser, handle)).status, 200)
+      t.equal((await browser.refresh(handle)).status, 200)
     }
   })
 
@@ -235,9 +231,9 @@ t.test("variants of the provider's refresh response", async (t) => {
     for (const [name, make] of Object.entries(ends)) {
       const { browser, handle } = await begin()
       provider.gives(await make())
-      t.equal((await world.refresh(browser, handle)).status, 401, name)
+      t.equal((await browser.refresh(handle)).status, 401, name)
       provider.gives(await sign({}))
-      t.equal((await world.refresh(browser, handle)).status, 401, `${name}: the session stays ended`)
+      t.equal((await browser.refresh(handle)).status, 401, `${name}: the session stays ended`)
     }
   })
 
@@ -245,7 +241,7 @@ t.test("variants of the provider's refresh response", async (t) => {
     provider.metadata = {}
     const { browser, handle } = await begin()
     provider.gives(null)
-    t.equal((await world.refresh(browser, handle)).status, 401)
+    t.equal((await browser.refresh(handle)).status, 401)
   })
 })
 
@@ -253,7 +249,7 @@ t.test('without a refresh token of the provider there is no handle', async (t) =
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  const page = await provider.signIn(world, world.browser(), (nonce) =>
+  const page = await provider.signIn(world, world.visitor(), (nonce) =>
     provider.sign(provider.claims({ nonce })),
   )
   t.equal(page.status, 200)
@@ -269,7 +265,7 @@ t.test('at rest, the store has neither handles nor plain provider tokens', async
   await provider.takes(world)
   const page = await provider.signIn(
     world,
-    world.browser(),
+    world.visitor(),
     (nonce) => provider.sign(provider.claims({ nonce })),
     {
       refresh_token: 'provider-refresh-token-1',
@@ -306,13 +302,13 @@ t.test(
   async (t) => {
     const world = await startWorld(t)
     world.user('alice', {})
-    const browser = world.browser()
-    const handle = (await world.signIn(browser)).json.refresh_token
+    const browser = world.visitor()
+    const handle = (await browser.signIn()).json.refresh_token
     await world.newSecret('acme', 'keep')
-    const page = await world.refresh(browser, handle)
+    const page = await browser.refresh(handle)
     t.equal(page.status, 200, 'newly sealed under the new secret')
     await world.newSecret('acme', 'drop')
-    t.equal((await world.refresh(browser, page.json.refresh_token)).status, 401)
+    t.equal((await browser.refresh(page.json.refresh_token)).status, 401)
   },
 )
 
@@ -320,18 +316,18 @@ t.test('more Seats than a token can carry: 503, and the handle stays valid', asy
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
-  const browser = world.browser()
-  const handle = (await world.signIn(browser)).json.refresh_token
+  const browser = world.visitor()
+  const handle = (await browser.signIn()).json.refresh_token
   world.seats.add(
     'acme',
     'Viewer',
     Array.from({ length: 2000 }, (_, i) => `space-${i}`),
   )
-  const page = await world.refresh(browser, handle)
+  const page = await browser.refresh(handle)
   t.match(page.json, { status: 503, code: 'unavailable', detail: /do not fit into a token/ })
   t.equal(world.events('token_too_long').length, 1)
   world.seats.add('acme', 'Viewer', ['s2'])
-  const next = await world.refresh(browser, handle)
+  const next = await browser.refresh(handle)
   t.equal(next.status, 200, 'the refresh succeeds after the Seat loses spaces')
   t.same(decodeJwt(next.json.access_token).hash_perm, ['s2:Viewer'])
 })

@@ -91,7 +91,7 @@ t.test("the address has the gateway's origin, even for unsafe input", async (t) 
 t.test('return_to at the login endpoint', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   for (const return_to of BAD) {
     const answer = await browser.postJson(`${world.origin}/auth/oidc/login`, { tenant: 'acme', return_to })
     t.match(answer.json, { status: 400, errors: [{ path: '/return_to' }] }, JSON.stringify(return_to))
@@ -99,7 +99,7 @@ t.test('return_to at the login endpoint', async (t) => {
     t.equal(form.status, 400, JSON.stringify(return_to))
   }
   for (const return_to of GOOD) {
-    const answer = await world.answer(browser, 'acme', { return_to })
+    const answer = await browser.answer('acme', { return_to })
     const back = await browser.send(answer.href)
     t.equal(back.status, 303)
     t.equal(new URL(back.headers.location ?? '').origin, world.origin, return_to)
@@ -110,8 +110,8 @@ t.test('return_to at the login endpoint', async (t) => {
 t.test('the callback takes no destination from the request', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  const browser = world.visitor()
+  const answer = await browser.answer('acme', { return_to: '/pages/a' })
   answer.searchParams.set('return_to', 'https://evil.example/')
   answer.searchParams.set('redirect_uri', 'https://evil.example/')
   const back = await browser.send(answer.href, {
@@ -123,7 +123,7 @@ t.test('the callback takes no destination from the request', async (t) => {
 t.test('a navigation to a path that is no safe return address leads to the start page', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   const page = await browser.walk(
     `${world.origin}/pages/%2f%2fevil.example`,
     (url) => url === `${world.origin}/`,

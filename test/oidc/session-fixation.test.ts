@@ -8,13 +8,13 @@ t.test("the attacker's own session, planted in the victim's browser", async (t) 
   const world = await startWorld(t)
   world.user('mallory', {})
   world.user('alice', {})
-  const attacker = world.browser('mallory')
-  await world.signInAtPage(attacker)
+  const attacker = world.visitor('mallory')
+  await attacker.page('/pages/home')
   const planted = attacker.cookies(world.origin).get(SESSION_COOKIE) ?? ''
 
-  const victim = world.browser('alice')
+  const victim = world.visitor('alice')
   victim.cookies(world.origin).set(SESSION_COOKIE, planted)
-  const answer = await world.answer(victim, 'acme', { return_to: '/pages/a' })
+  const answer = await victim.answer('acme', { return_to: '/pages/a' })
   t.equal((await victim.send(answer.href)).status, 303)
   const own = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   t.not(own, planted, 'the sign-in has a new secret')
@@ -29,11 +29,11 @@ t.test("the attacker's own session, planted in the victim's browser", async (t) 
 t.test('a made-up session', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   const made = `acme.${'A'.repeat(22)}.${'B'.repeat(43)}`
   browser.cookies(world.origin).set(SESSION_COOKIE, made)
   t.equal((await browser.send(`${world.origin}/v1/me`)).json.code, 'token_invalid')
-  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  const answer = await browser.answer('acme', { return_to: '/pages/a' })
   await browser.send(answer.href)
   const own = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   t.notMatch(own, 'A'.repeat(22), 'neither its id nor its secret is reused')
@@ -43,15 +43,15 @@ t.test('a made-up session', async (t) => {
 t.test('a second sign-in leaves one session', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   const cookies: string[] = []
   for (let i = 0; i < 2; i++) {
-    const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+    const answer = await browser.answer('acme', { return_to: '/pages/a' })
     await browser.send(answer.href)
     cookies.push(browser.cookies(world.origin).get(SESSION_COOKIE) ?? '')
   }
   t.not(cookies[0], cookies[1])
-  const old = world.browser()
+  const old = world.visitor()
   old.cookies(world.origin).set(SESSION_COOKIE, cookies[0] ?? '')
   t.equal((await old.send(`${world.origin}/v1/me`)).status, 401)
 })

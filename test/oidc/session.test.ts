@@ -8,8 +8,8 @@ import { HOUR, startWorld } from './world.ts'
 t.test('attributes of the cookie', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const answer = await world.answer(browser, 'acme', { return_to: '/pages/a' })
+  const browser = world.visitor()
+  const answer = await browser.answer('acme', { return_to: '/pages/a' })
   const back = await browser.send(answer.href)
   t.equal(back.status, 303)
   const line = back.headers['set-cookie']?.find((each) => each.startsWith(SESSION_COOKIE)) ?? ''
@@ -29,11 +29,11 @@ t.test('attributes of the cookie', async (t) => {
 t.test('invalid cookies', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const good = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const [, id, secret] = good.split('.')
-  const otherBrowser = world.browser()
+  const otherBrowser = world.visitor()
   for (const text of [
     '',
     'x',
@@ -65,17 +65,17 @@ t.test('invalid cookies', async (t) => {
 t.test('a refresh handle is not accepted as a cookie, nor a cookie as a handle', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const [tenant, id, family, rotating] = String((await world.signIn(browser)).json.refresh_token)
+  const browser = world.visitor()
+  const [tenant, id, family, rotating] = String((await browser.signIn()).json.refresh_token)
     .slice(4)
     .split('.')
   for (const secret of [family, rotating]) {
     const cookie = `${SESSION_COOKIE}=${tenant}.${id}.${secret}`
-    t.equal((await world.browser().send(`${world.origin}/v1/me`, { headers: { cookie } })).status, 401)
+    t.equal((await world.visitor().send(`${world.origin}/v1/me`, { headers: { cookie } })).status, 401)
   }
-  await world.signInAtPage(browser)
+  await browser.page('/pages/home')
   const [, cookieId, secret] = (browser.cookies(world.origin).get(SESSION_COOKIE) ?? '').split('.')
-  t.equal((await world.refresh(browser, `sgr_acme.${cookieId}.${secret}.${secret}`)).status, 401)
+  t.equal((await browser.refresh(`sgr_acme.${cookieId}.${secret}.${secret}`)).status, 401)
 })
 
 t.test('Seats are mapped again once in the lifetime of a token', async (t) => {
@@ -83,8 +83,8 @@ t.test('Seats are mapped again once in the lifetime of a token', async (t) => {
   world.seats.add('acme', 'Viewer', ['s1'])
   world.seats.add('acme', 'Editor', ['s2'])
   world.user('alice', { memberOf: ['Viewer'] })
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const me = () => browser.send(`${world.origin}/v1/me`)
   world.user('alice', { memberOf: ['Editor'] })
   world.ahead = HOUR - 60_000
@@ -103,8 +103,8 @@ t.test('two instances: one queries the provider, the other waits for the result 
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   const id = (browser.cookies(world.origin).get(SESSION_COOKIE) ?? '').split('.')[1] ?? ''
   world.ahead = HOUR + 1000
   const other = world.instance()
@@ -118,8 +118,8 @@ t.test('two instances: one queries the provider, the other waits for the result 
 t.test('the provider no longer has the user', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   world.acme.accounts.delete('alice')
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'not detected yet')
   world.ahead = HOUR + 1000
@@ -132,8 +132,8 @@ t.test('the provider no longer has the user', async (t) => {
 t.test('the provider is down: 503 when the Seats are too old, and recovery afterwards', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   await world.acme.down()
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'the Seats are still fresh enough')
   world.ahead = HOUR + 1000
@@ -147,8 +147,8 @@ t.test('the provider is down: 503 when the Seats are too old, and recovery after
 t.test('the session has a maximum age that no renewal extends', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   world.ahead = HOUR + HOUR / 2
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
   world.ahead = 2 * HOUR
@@ -159,8 +159,8 @@ t.test('a provider without refresh tokens: the session lasts as long as a token'
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  const browser = world.browser()
-  const begun = await world.begin(browser, 'acme', { return_to: '/pages/a' })
+  const browser = world.visitor()
+  const begun = await browser.begin('acme', { return_to: '/pages/a' })
   const parameters = new URL(begun.json.authorization_url).searchParams
   provider.gives(await provider.sign(provider.claims({ nonce: parameters.get('nonce') })))
   const query = new URLSearchParams({ code: 'a-code', state: begun.json.state })
@@ -173,8 +173,8 @@ t.test('a provider without refresh tokens: the session lasts as long as a token'
 t.test('the store is unavailable', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  await world.signInAtPage(browser)
+  const browser = world.visitor()
+  await browser.page('/pages/home')
   world.sessions.fault = new Error('the store is away')
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 503)
 })

@@ -11,9 +11,9 @@ t.test('a program signs in, and its token has the specified claims', async (t) =
   world.seats.add('acme', 'ns:Editor', ['s1'])
   world.seats.add('globex', 'Admin', ['s9'])
   world.user('alice', { memberOf: ['Viewer', 'ns:Editor', 'Admin'] })
-  const browser = world.browser()
+  const browser = world.visitor()
 
-  const begun = await world.begin(browser)
+  const begun = await browser.begin()
   t.equal(begun.status, 200)
   t.match(begun.json, { authorization_url: String, state: /^[\w-]{43}$/, expires_in: 600 })
   const parameters = new URL(begun.json.authorization_url).searchParams
@@ -66,7 +66,7 @@ t.test('Seats come from userinfo where the ID token lacks the claim', async (t) 
   const world = await startWorld(t)
   world.seats.add('globex', 'Admin', ['s9'])
   world.user('bob', { memberOf: 'Admin' }, world.globex)
-  const answer = await world.signIn(world.browser('bob'), 'globex')
+  const answer = await world.visitor('bob').signIn('globex')
   t.same(answer.json.user, {
     sub: 'bob',
     email: 'bob@acme.example',
@@ -85,10 +85,10 @@ t.test('each authentication method and each algorithm', async (t) => {
       const world = await startWorld(t)
       await world.reopen({ acme: { clientAuth, clientId: `${clientAuth}-${alg}` } })
       world.user('alice', {})
-      const answer = await world.signIn(world.browser())
+      const answer = await world.visitor().signIn()
       t.equal(answer.status, 200)
       t.match(answer.json.user, { sub: 'alice', seats: [] })
-      const again = await world.refresh(world.browser(), answer.json.refresh_token)
+      const again = await world.visitor().refresh(answer.json.refresh_token)
       t.equal(again.status, 200, 'the refresh succeeds too')
     })
   }
@@ -96,7 +96,7 @@ t.test('each authentication method and each algorithm', async (t) => {
     const world = await startWorld(t)
     await world.reopen({ acme: { clientAuth: null } })
     world.user('alice', {})
-    t.equal((await world.signIn(world.browser())).status, 200)
+    t.equal((await world.visitor().signIn()).status, 200)
   })
 })
 
@@ -116,7 +116,7 @@ t.test('a nested claim, a claim with dots in its name, and a missing claim', asy
     ['__proto__', []],
   ] as const) {
     await world.reopen({ acme: { seatsClaim } })
-    const answer = await world.signIn(world.browser())
+    const answer = await world.visitor().signIn()
     t.same(answer.json.user.seats, seats, seatsClaim)
   }
 })
@@ -125,14 +125,14 @@ t.test('a browser is redirected to sign in, returns to its page, and has a sessi
   const world = await startWorld(t)
   world.seats.add('acme', 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
-  const browser = world.browser()
-  const page = await world.signInAtPage(browser, '/pages/report?year=2026&q=a%20b')
+  const browser = world.visitor()
+  const page = await browser.page('/pages/report?year=2026&q=a%20b')
   t.equal(page.url, `${world.origin}/pages/report?year=2026&q=a%20b`)
   t.match(page.json, { auth: 'session', tenant: 'acme', user: 'alice', entries: { s1: ['Viewer'] } })
   const names = [...browser.cookies(world.origin).keys()]
   t.same(names, ['__Host-seatgate_session'], 'the cookie of the sign-in is deleted')
 
-  const program = await world.browser().send(`${world.origin}/pages/report`)
+  const program = await world.visitor().send(`${world.origin}/pages/report`)
   t.equal(program.status, 401, 'a program gets a 401')
   t.equal(program.json.code, 'credentials_missing')
 })
@@ -140,7 +140,7 @@ t.test('a browser is redirected to sign in, returns to its page, and has a sessi
 t.test('a form post begins a sign-in too, with a 303', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
+  const browser = world.visitor()
   const fields = { tenant: 'acme', return_to: '/pages/a' }
   const sent = await browser.post(`${world.origin}/auth/oidc/login`, fields, { origin: world.origin })
   t.equal(sent.status, 303)
@@ -153,8 +153,8 @@ t.test('a form post begins a sign-in too, with a 303', async (t) => {
 t.test('concurrent sign-ins of one browser', async (t) => {
   const world = await startWorld(t)
   world.user('alice', {})
-  const browser = world.browser()
-  const begun = await Promise.all(Array.from({ length: 3 }, () => world.begin(browser)))
+  const browser = world.visitor()
+  const begun = await Promise.all(Array.from({ length: 3 }, () => browser.begin()))
   for (const page of begun) {
     const back = await browser.walk(page.json.authorization_url)
     t.equal(back.status, 200)
@@ -164,7 +164,7 @@ t.test('concurrent sign-ins of one browser', async (t) => {
 t.test('an unverified email address is not passed on', async (t) => {
   const world = await startWorld(t)
   world.user('mallory', { email: 'alice@acme.example', email_verified: false })
-  const answer = await world.signIn(world.browser('mallory'))
+  const answer = await world.visitor('mallory').signIn()
   t.equal(answer.json.user.sub, 'mallory')
   t.notOk('email' in answer.json.user)
   t.equal(world.seats.users.get('acme mallory')?.email, null, 'nor stored')
@@ -172,7 +172,7 @@ t.test('an unverified email address is not passed on', async (t) => {
 
 t.test('a tenant without a provider, and malformed bodies', async (t) => {
   const world = await startWorld(t)
-  const browser = world.browser()
+  const browser = world.visitor()
   const login = `${world.origin}/auth/oidc/login`
   for (const [body, path] of [
     [{ tenant: 'initech' }, '/tenant'],

@@ -6,7 +6,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import { signInCookieName, signInCookiesIn } from '../../src/oidc/session/cookies.ts'
-import type { Page } from './browser-client.ts'
+import type { Page } from '../sign-in/visitor.ts'
 import { type SignInWorld, startWorld } from './world.ts'
 
 function refused(t: Test, world: SignInWorld, page: Page, what: string): void {
@@ -19,8 +19,8 @@ async function begunWorld(t: Test) {
   const world = await startWorld(t)
   world.user('alice', {})
   world.user('alice', {}, world.globex)
-  const browser = world.browser()
-  return { world, browser, answer: await world.answer(browser) }
+  const browser = world.visitor()
+  return { world, browser, answer: await browser.answer() }
 }
 
 t.test('a missing state', async (t) => {
@@ -75,9 +75,9 @@ t.test('twenty concurrent replays: one succeeds', async (t) => {
 
 t.test('a state of another browser (login CSRF) is refused and not consumed', async (t) => {
   const { world, browser, answer } = await begunWorld(t)
-  const other = world.browser('mallory')
+  const other = world.visitor('mallory')
   refused(t, world, await other.send(answer.href), 'without a cookie')
-  const begun = await world.begin(other)
+  const begun = await other.begin()
   const own = other.cookies(world.origin).get(signInCookieName(begun.json.state)) ?? ''
   const name = signInCookieName(answer.searchParams.get('state') ?? '')
   other.cookies(world.origin).set(name, own)
@@ -90,7 +90,7 @@ t.test('a state of another browser (login CSRF) is refused and not consumed', as
 
 t.test("a state of another tenant's sign-in", async (t) => {
   const { world, browser, answer } = await begunWorld(t)
-  const begun = await world.begin(browser, 'globex')
+  const begun = await browser.begin('globex')
   answer.searchParams.set('state', begun.json.state)
   const page = await browser.send(answer.href)
   t.equal(page.status, 400)
@@ -134,7 +134,7 @@ t.test('the cookie is refused when changed, and for another state, tenant, clien
   const good = cookies.get(name) ?? ''
   t.notMatch(good, state, 'the cookie does not reveal the state')
   const [tenant = '', time = '', sealed = ''] = good.split('.')
-  const other = await world.begin(browser)
+  const other = await browser.begin()
   const later = (Number.parseInt(time, 36) + 1).toString(36)
   const flipped = sealed.slice(0, -2) + (sealed.at(-2) === 'A' ? 'gA' : 'AA')
   for (const wrong of [
@@ -199,10 +199,10 @@ t.test('a sign-in that began in another memory, such as after a restart', async 
 
 t.test('thirty concurrent sign-ins have small cookies', async (t) => {
   const { world } = await begunWorld(t)
-  const browser = world.browser()
+  const browser = world.visitor()
   const begun = await Promise.all(
     Array.from({ length: 30 }, (_, i) =>
-      world.begin(browser, 'acme', { return_to: `/pages/report/${i}?year=2026` }),
+      browser.begin('acme', { return_to: `/pages/report/${i}?year=2026` }),
     ),
   )
   const cookies = browser.cookies(world.origin)
@@ -218,12 +218,12 @@ t.test('thirty concurrent sign-ins have small cookies', async (t) => {
 
 t.test('beyond the limits of number and size, the oldest cookies are deleted', async (t) => {
   const { world } = await begunWorld(t)
-  const browser = world.browser()
+  const browser = world.visitor()
   const names: string[] = []
   for (let i = 0; i < 60; i++) {
     // The cookies carry their age in whole seconds.
     world.ahead = i * 1000
-    names.push(signInCookieName((await world.begin(browser)).json.state))
+    names.push(signInCookieName((await browser.begin()).json.state))
   }
   t.same(
     [...browser.cookies(world.origin).keys()].toSorted(),
@@ -231,7 +231,7 @@ t.test('beyond the limits of number and size, the oldest cookies are deleted', a
     'the newest are kept',
   )
   const return_to = `/${'a'.repeat(2000)}`
-  for (let i = 0; i < 20; i++) await world.begin(browser, 'acme', { return_to })
+  for (let i = 0; i < 20; i++) await browser.begin('acme', { return_to })
   const sizes = [...browser.cookies(world.origin)].map((pair) => pair.join('=').length)
   t.ok(Math.max(...sizes) < 4096, 'one cookie')
   t.ok(sizes.reduce((sum, each) => sum + each) <= 16 * 1024, 'all cookies')

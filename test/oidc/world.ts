@@ -5,7 +5,6 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
@@ -22,10 +21,11 @@ import type {
 } from '../../src/oidc/ports.ts'
 import type { Committed } from '../../seats-admin/index.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
-import { Browser, type Page } from './browser-client.ts'
+import { searchIn } from '../sign-in/search.ts'
+import { SignInTenants, startProviders } from '../sign-in/tenants.ts'
+import { listenOnLoopback } from '../support/loopback.ts'
 import { openSessions } from './sessions.ts'
 import { mount } from './mount.ts'
-import { CLIENT_SECRET, type Account, TestProvider } from './provider.ts'
 
 export type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
 
@@ -72,18 +72,14 @@ export class Seats implements SeatDirectory {
   }
 }
 
-export class SignInWorld {
+export class SignInWorld extends SignInTenants {
   readonly t: Test
-  readonly origin: string
-  readonly acme: TestProvider
-  readonly globex: TestProvider
   readonly seats = new Seats()
   readonly sessions = openSessions()
   /** `tenant user` */
   readonly blocked = new Set<string>()
   readonly announced: Committed[] = []
   readonly lines: Line[] = []
-  readonly secrets = new Set<string>([CLIENT_SECRET])
   readonly ephemeral: Ephemeral
   /** Offset of the clock, ms. */
   ahead = 0
@@ -92,13 +88,11 @@ export class SignInWorld {
 
   constructor(
     t: Test,
-    parts: { server: Server; origin: string; acme: TestProvider; globex: TestProvider },
+    parts: { server: Server; origin: string; providers: Awaited<ReturnType<typeof startProviders>> },
     options: WorldOptions,
   ) {
+    super(parts.origin, parts.providers)
     this.t = t
-    this.origin = parts.origin
-    this.acme = parts.acme
-    this.globex = parts.globex
     this.ephemeral = options.ephemeral ?? new ProcessEphemeral()
     const token = () => tokenConfig(options.tokenLifetime ?? HOUR)
     this.#tokens = {
@@ -148,51 +142,6 @@ export class SignInWorld {
     await this.reopen()
   }
 
-  browser(user = 'alice'): Browser {
-    return new Browser(user, this.secrets)
-  }
-
-  user(name: string, claims: Account, provider: TestProvider = this.acme): void {
-    provider.accounts.set(name, {
-      email: `${name}@acme.example`,
-      email_verified: true,
-      name: 'A. User',
-      ...claims,
-    })
-  }
-
-  /** Begins a sign-in for a program; the browser has its cookies. */
-  begin(browser: Browser, tenant = 'acme', more: Readonly<Record<string, unknown>> = {}): Promise<Page> {
-    return browser.postJson(`${this.origin}/auth/oidc/login`, { tenant, ...more })
-  }
-
-  /** The provider's response, as the URL of the callback. */
-  async answer(
-    browser: Browser,
-    tenant = 'acme',
-    more: Readonly<Record<string, unknown>> = {},
-  ): Promise<URL> {
-    const begun = await this.begin(browser, tenant, more)
-    const stopped = await browser.walk(begun.json.authorization_url, (url) =>
-      url.startsWith(`${this.origin}/`),
-    )
-    return new URL(stopped.headers.location ?? 'nowhere:')
-  }
-
-  /** A complete sign-in for a program. */
-  async signIn(browser: Browser, tenant = 'acme'): Promise<Page> {
-    return browser.send((await this.answer(browser, tenant)).href)
-  }
-
-  /** A complete sign-in for a page; the browser then has a session. */
-  signInAtPage(browser: Browser, path = '/pages/home'): Promise<Page> {
-    return browser.walk(`${this.origin}${path}`)
-  }
-
-  refresh(browser: Browser, handle: string): Promise<Page> {
-    return browser.postJson(`${this.origin}/auth/oidc/refresh`, { refresh_token: handle })
-  }
-
   events(event: string): Line[] {
     return this.lines.filter((line) => line.event === event)
   }
@@ -211,7 +160,7 @@ export class SignInWorld {
     return new Oidc(ports, this.tenants(options), { ...PATIENT, ...options.limits })
   }
 
-  tenants(options: WorldOptions = {}): OidcTenant[] {
+  tenants(options: WorldOptions = {}): (TenantConfig & OidcTenant)[] {
     return [
       { ...this.tenant('acme'), oidc: this.acme.config(options.acme) },
       { ...this.tenant('globex'), oidc: this.globex.config(options.globex) },
@@ -227,13 +176,9 @@ export class SignInWorld {
 
   /** No token, code, secret or cookie is in any line. */
   searchLog(): void {
-    const text = JSON.stringify(this.lines)
-    const found = [...this.secrets].filter((secret) => secret.length > 8 && text.includes(secret))
-    if (found.length > 0) throw new Error(`${found.length} secrets are in the log`)
-    for (const { token } of Object.values(this.#tokens))
-      for (const secret of token.secrets)
-        if (text.includes(Buffer.from(secret).toString('base64url')))
-          throw new Error('a token secret is in the log')
+    const known = Object.values(this.#tokens).flatMap(({ token }) => token.secrets)
+    const secrets = [...this.secrets, ...known.map((each) => Buffer.from(each).toString('base64url'))]
+    searchIn('the log', JSON.stringify(this.lines), new Set(secrets))
   }
 }
 
@@ -246,27 +191,15 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<S
   // Teardowns run in reverse order.
   t.teardown(() => world?.searchLog())
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const redirectUri = `${origin}/auth/oidc/callback`
-  const postLogoutRedirect = `${origin}/pages/bye`
+  const origin = `http://127.0.0.1:${await listenOnLoopback(t, server)}`
   const { backchannel } = options
   const uri = `${origin}/auth/oidc/backchannel-logout`
-  const own = {
+  const providers = await startProviders(t, origin, {
     // Many tests use one of the two providers, or none.
     lazy: true,
-    redirectUri,
-    postLogoutRedirect,
+    postLogoutRedirect: `${origin}/pages/bye`,
     ...(backchannel && { backchannelLogout: { uri, session: backchannel === 'session' } }),
-  }
-  const [acme, globex] = await Promise.all([
-    TestProvider.start(t, own),
-    TestProvider.start(t, { ...own, claimsInIdToken: false }),
-  ])
-  world = new SignInWorld(t, { server, origin, acme, globex }, options)
+  })
+  world = new SignInWorld(t, { server, origin, providers }, options)
   return world
 }

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from './visitor.ts'
 import { startSignIn } from './world.ts'
 
 const world = await startSignIn(t)

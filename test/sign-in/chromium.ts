@@ -2,9 +2,10 @@
 
 import { createServer as createTlsServer } from 'node:tls'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { type BrowserContext, chromium } from 'playwright-core'
 import type { Test } from 'tap'
+import { listenOnLoopback } from '../support/loopback.ts'
 import { findProgram, type Program } from '../support/servers/binaries.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
@@ -51,9 +52,7 @@ export async function endTls(t: Test, port: number): Promise<number> {
     socket.on('error', () => inner.destroy())
     inner.on('error', () => socket.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
+  return listenOnLoopback(t, server)
 }
 
 /** Another site with one page. Returns its origin. */
@@ -62,10 +61,5 @@ export async function startSite(t: Test, html: string): Promise<string> {
     response.setHeader('content-type', 'text/html')
     response.end(html)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `http://127.0.0.1:${await listenOnLoopback(t, server)}`
 }

@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from './visitor.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { until } from '../support/until.ts'

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import { NAVIGATION, type Page } from '../oidc/browser-client.ts'
+import { NAVIGATION, type Page } from './visitor.ts'
 import type { Visitor } from './visitor.ts'
 import { startSignIn } from './world.ts'
 

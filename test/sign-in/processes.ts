@@ -12,6 +12,7 @@ import { FleetGateway, MAIN } from '../fleet/gateway.ts'
 import { startUpstream } from '../fleet/upstream.ts'
 import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
 import { type Answer, Client } from '../support/client.ts'
+import { metricsOf } from '../support/operations.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { Visitor } from './visitor.ts'
@@ -58,8 +59,7 @@ export class SignInProcesses {
   }
 
   user(name: string, memberOf: readonly string[] = []): void {
-    const email = `${name}@acme.example`
-    this.provider.accounts.set(name, { email, email_verified: true, name: 'A. User', memberOf })
+    this.provider.user(name, { memberOf })
   }
 
   async admin(method: string, path: string, body?: unknown, index = 0): Promise<Answer> {
@@ -74,7 +74,7 @@ export class SignInProcesses {
   /** Stops the gateways, so that their logs are complete. */
   async search(): Promise<void> {
     for (const gateway of this.gateways) {
-      const metrics = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text()
+      const metrics = await metricsOf({ ops: `http://127.0.0.1:${gateway.opsPort}` })
       searchIn('the metrics', metrics, this.secrets)
       await gateway.end()
       searchIn('the log', gateway.log, this.secrets)

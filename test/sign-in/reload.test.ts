@@ -1,7 +1,7 @@
 /** Reloads that change the providers of tenants: pending sign-ins, and open sessions. */
 
 import t from 'tap'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from './visitor.ts'
 import { startSignIn } from './world.ts'
 
 const world = await startSignIn(t, { acme: null, globex: null, routes: ['ANY /v1/me: authenticated'] })

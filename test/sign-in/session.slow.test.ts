@@ -1,7 +1,7 @@
 /** A browser's session over time: its Seats are mapped again when a token would have expired. */
 
 import t from 'tap'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from './visitor.ts'
 import { until } from '../support/until.ts'
 import { moveClock } from './moving-clock.ts'
 import { startSignIn } from './world.ts'

@@ -9,12 +9,11 @@ import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
-import { type Account, CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
 import { routeTable } from '../support/configuration.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
-import { Visitor } from './visitor.ts'
+import { SignInTenants, startProviders } from './tenants.ts'
 import { metricsOf } from '../support/operations.ts'
 
 /** Null: the tenant has no provider. Absent: its own, with the default configuration. */
@@ -36,28 +35,12 @@ const ROUTES = [
   'GET /bye: public',
 ]
 
-export class SignInWorld {
+export class SignInWorld extends SignInTenants {
   readonly gateway: World
-  readonly origin: string
-  readonly acme: TestProvider
-  readonly globex: TestProvider
-  readonly secrets = new Set<string>([CLIENT_SECRET])
 
-  constructor(gateway: World, origin: string, acme: TestProvider, globex: TestProvider) {
+  constructor(gateway: World, ...tenants: ConstructorParameters<typeof SignInTenants>) {
+    super(...tenants)
     this.gateway = gateway
-    this.origin = origin
-    this.acme = acme
-    this.globex = globex
-  }
-
-  visitor(user = 'alice'): Visitor {
-    return new Visitor(user, this.origin, this.secrets)
-  }
-
-  /** Adds or changes a user at a provider. */
-  user(name: string, claims: Account = {}, provider: TestProvider = this.acme): void {
-    const email = `${name}@acme.example`
-    provider.accounts.set(name, { email, email_verified: true, name: 'A. User', ...claims })
   }
 
   /** Writes a new configuration and reloads it. */
@@ -132,13 +115,9 @@ export async function startSignIn(t: Test, start: Start = {}): Promise<SignInWor
     top,
   })
   const origin = await originOf(gateway.port)
-  const options = { redirectUri: `${origin}/auth/oidc/callback`, postLogoutRedirect: `${origin}/bye` }
-  const [acme, globex] = await Promise.all([
-    TestProvider.start(t, options),
-    TestProvider.start(t, { ...options, claimsInIdToken: false }),
-  ])
-  const world = new SignInWorld(gateway, origin, acme, globex)
-  for (const provider of [acme, globex]) eavesdrop(provider, world.secrets)
+  const providers = await startProviders(t, origin, { postLogoutRedirect: `${origin}/bye` })
+  const world = new SignInWorld(gateway, origin, providers)
+  for (const provider of Object.values(providers)) eavesdrop(provider, world.secrets)
   searched(() => world.search())
   await world.configure(settings)
   return world

@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -22,6 +21,7 @@ import { Gateway } from '../../src/runtime/gateway.ts'
 import { defaults as workers } from '../../src/runtime/workers/pool.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { type Answer, Client } from './client.ts'
+import { listenOnLoopback } from './loopback.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 
 // A busy machine may take longer than the product waits for its store and its workers.
@@ -64,12 +64,7 @@ export async function startUpstream(t: Test, answer?: RequestListener): Promise<
     response.setHeader('content-type', 'application/json')
     response.end('{"ok":true}')
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+  return { url: `http://127.0.0.1:${await listenOnLoopback(t, server)}`, seen }
 }
 
 export interface WorldOptions extends ConfigurationOptions {

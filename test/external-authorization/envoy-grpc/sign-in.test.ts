@@ -1,7 +1,7 @@
 /** Envoy asks about pages that a route sends to sign-in, and about sessions. */
 
 import t from 'tap'
-import { NAVIGATION } from '../../oidc/browser-client.ts'
+import { NAVIGATION } from '../../sign-in/visitor.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { decisionPort } from '../support.ts'
 import { type ClientsRequest, deniedResponse, Envoy, forwardedHeaders } from './envoy.ts'
