@@ -2,9 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { verifyToken } from '../../src/decision/authn/token.ts'
-import { timeRefusal } from '../../src/decision/authn/claims.ts'
-import { requireLiveSession } from '../../src/decision/authn/token-session.ts'
+import { Authenticator } from '../../src/decision/authn/authenticator.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
@@ -12,9 +10,8 @@ import type { PublicResponse } from '../../src/model/route.ts'
 import type { Reply } from '../../src/oidc/ports.ts'
 import { Sessions } from '../../src/oidc/session/session.ts'
 import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
+import { DEFAULT_MEMORY } from '../support/default-settings.ts'
 import type { SignInWorld } from './world.ts'
-
-const missing = new Refusal('credentials_missing', 'This route needs a credential.')
 
 export function mount(server: Server, world: SignInWorld): void {
   server.on('request', (request, response) => {
@@ -51,32 +48,23 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
   return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
 }
 
+/** As on a route that requires `authenticated`. */
 async function authenticate(
   world: SignInWorld,
   method: string,
   rawHeaders: readonly string[],
 ): Promise<Principal | Refusal> {
-  const [authorization] = headerLines(rawHeaders, 'authorization')
-  if (authorization !== undefined) return bearer(world, authorization.replace(/^Bearer /, ''))
-  const sessions = new Sessions({
-    tenants: new Map(world.tenants().map((each) => [each.id, each])),
-    sessionById: async (tenant, id) => (await world.sessions.readSession(tenant, id)).value,
-    renew: world.oidc.renew,
-    now: world.now,
+  const sessionById = async (tenant: string, id: string) =>
+    (await world.sessions.readSession(tenant, id)).value
+  const tenants = new Map(world.tenants().map((each) => [each.id, each]))
+  const { now, oidc } = world
+  const authenticator = new Authenticator({
+    ...{ tenants, defaultTenant: null, apiKeyById: () => null, sessionById, now, memory: DEFAULT_MEMORY },
+    sessions: new Sessions({ tenants, sessionById, renew: oidc.renew, now }),
   })
-  const cookies = headerLines(rawHeaders, 'cookie')
-  return (await sessions.authenticate(cookies, { method, rawHeaders, upgrade: false })) ?? missing
-}
-
-async function bearer(world: SignInWorld, token: string): Promise<Principal | Refusal> {
-  const tenants = new Map(['acme', 'globex'].map((id) => [id, world.tenant(id)]))
-  const verified = verifyToken(token, { tenants, defaultTenant: null })
-  if (verified instanceof Refusal) return verified
-  const caller = timeRefusal(verified, world.now()) ?? verified.principal
-  return requireLiveSession(
-    caller,
-    async (tenant, id) => (await world.sessions.readSession(tenant, id)).value,
-  )
+  const [authorization, cookie] = ['authorization', 'cookie'].map((name) => headerLines(rawHeaders, name))
+  const credentials = { apiKey: [], authorization: authorization ?? [], cookie: cookie ?? [], space: [] }
+  return authenticator.authenticate(credentials, undefined, { method, rawHeaders, upgrade: false })
 }
 
 function shown({ method, tenant, user, email, claims }: Principal) {
