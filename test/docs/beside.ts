@@ -2,13 +2,14 @@
 
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { acceptOf } from '../../src/proxy/websocket/handshake.ts'
 import { keyFile } from '../identity/support.ts'
-import { type Asking, startAsking } from '../external-authorization/support.ts'
-import { type Answer, Client } from '../support/client.ts'
+import { startAsking } from '../external-authorization/support.ts'
+import { Client } from '../support/client.ts'
+import { listenOnLoopback } from '../support/loopback.ts'
 import { findProgram, type ProgramName } from '../support/servers/binaries.ts'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
@@ -24,12 +25,7 @@ interface SeenRequest {
   readonly fields: ReadonlyMap<string, readonly string[]>
 }
 
-export interface Beside extends Asking {
-  readonly proxyPort: number
-  /** What reached the service, in order. */
-  readonly seen: readonly SeenRequest[]
-  send(method: string, path: string, headers?: Record<string, string> | readonly string[]): Promise<Answer>
-}
+export type Beside = Awaited<ReturnType<typeof startBeside>>
 
 interface ProxyFiles {
   readonly program: ProgramName
@@ -39,10 +35,7 @@ interface ProxyFiles {
 }
 
 /** @param files the proxy's, of the text of blocks */
-export async function startBeside(
-  t: Test,
-  files: (block: (language: string) => string) => ProxyFiles,
-): Promise<Beside> {
+export async function startBeside(t: Test, files: (block: (language: string) => string) => ProxyFiles) {
   const top = [`identity: { lifetime: 5m, keys: [${keyFile(t)}] }`]
   const asking = await startAsking(t, { top })
   const seen: SeenRequest[] = []
@@ -58,7 +51,7 @@ export async function startBeside(
     ...asking,
     proxyPort,
     seen,
-    send: (method, path, headers = {}) => client.send(method, path, headers),
+    send: client.send.bind(client),
   }
 }
 
@@ -109,12 +102,7 @@ async function startService(t: Test, seen: SeenRequest[]): Promise<number> {
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     )
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
+  return listenOnLoopback(t, server)
 }
 
 function seenOf({ method = '', url = '', rawHeaders }: IncomingMessage): SeenRequest {
