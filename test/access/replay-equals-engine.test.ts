@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import {
   OfflineEngine,
   type OfflineRequest,
@@ -17,7 +17,10 @@ import { type ErrorCode, Refusal } from '../../src/model/errors.ts'
 import type { Principal, SeatClaims } from '../../src/model/principal.ts'
 import type { Seat } from '../../src/model/seat.ts'
 import { EVERY_METHOD, everyPath, pairs, tablesOf } from './random-tables.ts'
-import { logLines } from './log-lines.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import { ResponseFields } from '../../src/http/wire/response-fields.ts'
+import { accessLine } from '../../src/telemetry/access-log.ts'
+import { firstExchange } from '../support/listener.ts'
 
 const TARGET_BYTES = 200
 const IDS = Array.from({ length: 26 }, (_, index) => `id${index}`)
@@ -271,4 +274,26 @@ function countOf(of: SeatClaims, space: string): number {
 function requestFor(line: string | undefined, { method, target }: OfflineRequest) {
   const [, named = 'ANY', pattern = target] = /^(\S+) (\S+):/.exec(line ?? '') ?? []
   return { method: named === 'ANY' ? method : named, target: pattern.replace(/\{\w+\}/g, 'x') }
+}
+
+type LineOf = (evaluation: Evaluation | null, method: string, later?: ErrorCode | null) => string
+
+/** @returns makes a line; `later` is the code of a refusal behind the decision */
+async function logLines(t: Test): Promise<LineOf> {
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
+  t.teardown(async () => {
+    response.writeHead(200, ResponseFields.of(['content-length', '0']))
+    response.end()
+    await answer
+  })
+  return (evaluation, method, later = null) => {
+    Object.defineProperty(request, 'method', { value: method, configurable: true })
+    const exchange = new Exchange(request, response, 'an-id', 0)
+    exchange.evaluation = evaluation
+    exchange.refusal = evaluation?.refusal ?? (later === null ? null : new Refusal(later, ''))
+    const time = '2026-01-05T00:00:00.003Z'
+    return `{"level":"info","time":"${time}",${accessLine(exchange)},"msg":"request"}`
+  }
 }
