@@ -1,35 +1,36 @@
 /** A gateway with a decision listener, and questions to it. */
 
 import type { Test } from 'tap'
-import { type Answer, Client } from '../support/client.ts'
+import { Client } from '../support/client.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
-export interface Asking {
-  readonly world: World
-  readonly port: number
-  /** A key of the Seat `reader`, which holds `trainings:read` in `main`. */
-  readonly key: string
-  readonly keyId: string
-  /** A question over one kept-alive connection. */
-  ask(path: string, headers: Record<string, string> | readonly string[], method?: string): Promise<Answer>
-}
+export type Asking = Awaited<ReturnType<typeof startAsking>>
 
-const TOP = ['decision: { listen: 127.0.0.1:0 }']
-
-export async function startAsking(t: Test, options: WorldOptions = {}): Promise<Asking> {
-  const world = await startWorld(t, { ...options, top: [...(options.top ?? []), ...TOP] })
+/** A decision listener and a client of it. @param url the listener's, where it has one */
+export async function startDeciding(t: Test, options: WorldOptions, url?: string) {
+  const setting = url === undefined ? '' : `, url: "${url}"`
+  const decision = `decision: { listen: 127.0.0.1:0${setting} }`
+  const world = await startWorld(t, { ...options, top: [...(options.top ?? []), decision] })
   const port = decisionPort(world)
   const client = new Client(port)
   t.teardown(() => client.close())
-  await world.seat('reader', ['main'], ['trainings:read'])
-  const { json } = await world.admin('POST', '/v1/api-keys', { name: 'reader', seats: ['reader'] })
-  return {
-    world,
-    port,
-    key: json.key,
-    keyId: json.id,
-    ask: (path, headers, method = 'GET') => client.send(method, path, headers),
+  /** Makes an API key. */
+  const newKey = async (seats: readonly string[], tenant = 'acme'): Promise<{ id: string; key: string }> => {
+    const { json } = await world.admin('POST', '/v1/api-keys', { name: 'pep', seats }, tenant)
+    return { id: json.id, key: json.key }
   }
+  return { world, port, newKey, send: client.send.bind(client) }
+}
+
+export async function startAsking(t: Test, options: WorldOptions = {}) {
+  const { world, port, newKey, send } = await startDeciding(t, options)
+  await world.seat('reader', ['main'], ['trainings:read'])
+  // Of the Seat `reader`, which holds `trainings:read` in `main`.
+  const { key, id: keyId } = await newKey(['reader'])
+  /** A question over one kept-alive connection. */
+  const ask = (path: string, headers: Record<string, string> | readonly string[], method = 'GET') =>
+    send(method, path, headers)
+  return { world, port, key, keyId, ask }
 }
 
 export function decisionPort({ gateway }: World): number {

@@ -2,30 +2,21 @@
 
 import type { Test } from 'tap'
 import { openStore } from '../../../seats-admin/index.ts'
-import { type Answer, Client } from '../../support/client.ts'
-import { startWorld, type World, type WorldOptions } from '../../support/world.ts'
-import { decisionPort } from '../support.ts'
+import type { Answer } from '../../support/client.ts'
+import type { World, WorldOptions } from '../../support/world.ts'
+import { startDeciding } from '../support.ts'
 
 export const URL = 'https://decisions.example.com'
 
 export async function startPep(t: Test, options: WorldOptions = {}) {
-  const decision = `decision: { listen: 127.0.0.1:0, url: "${URL}" }`
-  const world = await startWorld(t, { ...options, top: [...(options.top ?? []), decision] })
-  const port = decisionPort(world)
-  const client = new Client(port)
-  t.teardown(() => client.close())
-  /** Makes an API key. */
-  const newKey = async (seats: readonly string[], tenant = 'acme'): Promise<{ id: string; key: string }> => {
-    const { json } = await world.admin('POST', '/v1/api-keys', { name: 'pep', seats }, tenant)
-    return { id: json.id, key: json.key }
-  }
+  const { world, port, newKey, send } = await startDeciding(t, options, URL)
   await world.seat('pep', ['admin'], ['access:evaluate'])
   // Of the tenant `acme`; holds `access:evaluate` in the admin space, and nothing else.
   const { key } = await newKey(['pep'])
   /** A question over one kept-alive connection, with the key. */
   const ask = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
     const all = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers }
-    return client.send('POST', path, all, typeof body === 'string' ? body : JSON.stringify(body))
+    return send('POST', path, all, typeof body === 'string' ? body : JSON.stringify(body))
   }
   /** The decision and the reason. */
   const decide = async (body: unknown) => {
@@ -33,7 +24,7 @@ export async function startPep(t: Test, options: WorldOptions = {}) {
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(json)}`)
     return `${json.decision} ${json.context.reason}`
   }
-  return { world, port, key, ask, decide, newKey, send: client.send.bind(client) }
+  return { world, port, key, ask, decide, newKey, send }
 }
 
 /** Records users of acme and the Seats of their sign-in, by their ids. */
