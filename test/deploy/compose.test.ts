@@ -8,7 +8,6 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { loadWithTables } from '../../src/cli/load.ts'
 import { root } from '../docs/pages.ts'
-import { dashboard } from './queries.ts'
 import { deploy, missing, run } from './programs.ts'
 
 interface Service {
@@ -122,6 +121,7 @@ t.test('names inside the network', async (t) => {
   const { providers } = parse(readFileSync(join(deploy, 'compose/grafana/dashboards.yaml'), 'utf8'))
   const mounted = compose.services['grafana']?.volumes?.find((each) => each.startsWith('./grafana.json'))
   t.ok(mounted?.includes(`:${providers[0].options.path}/`))
+  const dashboard = JSON.parse(readFileSync(join(deploy, 'grafana.json'), 'utf8'))
   t.equal(dashboard.uid, 'seatgate')
 })
 

@@ -1,12 +1,13 @@
 /** The rendered chart: its objects fit together, and the gateway loads its configuration as a pod would. */
 
 import { join } from 'node:path'
-import t from 'tap'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
 import { loadWithTables } from '../../src/cli/load.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { MUCH, VALUES } from './chart.ts'
 import { faultsOf } from './kubernetes.ts'
-import { find, mounted, podOf } from './render/objects.ts'
-import { cannotRender, type Render, renderer } from './render/render.ts'
+import { cannotRender, type Render, renderer, type KubernetesObject } from './render/render.ts'
 
 const ENVIRONMENT = {
   SEATGATE_STORE: 'postgres://seatgate:x@db/seatgate',
@@ -157,3 +158,28 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     t.equal((closed['ingress'] as unknown[]).length, 1, 'without peers no rule: it would let everyone in')
   })
 })
+
+function find(objects: readonly KubernetesObject[], kind: string, name = 'seatgate'): KubernetesObject {
+  const found = objects.find((each) => each.kind === kind && each.metadata.name === name)
+  if (found === undefined) throw new Error(`no ${kind} ${name}`)
+  return found
+}
+
+function podOf(objects: readonly KubernetesObject[], name?: string) {
+  return find(objects, 'Deployment', name).spec['template'] as {
+    readonly metadata: KubernetesObject['metadata'] & { readonly annotations: Record<string, string> }
+    readonly spec: Readonly<Record<string, unknown>>
+  }
+}
+
+/** As the kubelet mounts a ConfigMap: each key is a link into a folder that a link names. */
+function mounted(t: Test, data: Readonly<Record<string, string>>): string {
+  const folder = serverFolder(t, 'configmap')
+  mkdirSync(join(folder, '..2026'))
+  symlinkSync('..2026', join(folder, '..data'))
+  for (const [name, text] of Object.entries(data)) {
+    writeFileSync(join(folder, '..2026', name), text)
+    symlinkSync(join('..data', name), join(folder, name))
+  }
+  return folder
+}

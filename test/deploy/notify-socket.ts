@@ -1,13 +1,14 @@
 /** A socket as systemd has one for a service of `Type=notify`, and what was sent to it. */
 
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
+import type { ConfigurationOptions } from '../support/configuration.ts'
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { until } from '../support/until.ts'
 
 const MARK = 'X_MARK=1'
@@ -21,14 +22,10 @@ export interface NotifySocket {
   mark(): Promise<void>
 }
 
-export async function openNotifySocket(t: Test): Promise<NotifySocket> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-notify-'))
-  const path = join(folder, 'notify')
+async function openNotifySocket(t: Test): Promise<NotifySocket> {
+  const path = join(serverFolder(t, 'notify'), 'notify')
   const receiver = spawn('python3', [SCRIPT, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-  t.teardown(() => {
-    receiver.kill()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  t.teardown(() => receiver.kill())
   const messages: string[][] = []
   let bound = false
   let [marks, seen] = [0, 0]
@@ -60,4 +57,20 @@ export function statesOf({ messages }: NotifySocket): (readonly string[])[] {
 
 export function beatsOf({ messages }: NotifySocket): number {
   return messages.filter(([first]) => first === 'WATCHDOG=1').length
+}
+
+/** A gateway that tells the socket what it tells systemd. @param beat ms */
+export async function startNotifying(
+  t: Test,
+  beat: number,
+  options: ConfigurationOptions,
+): Promise<{ socket: NotifySocket; gateway: GatewayProcess }> {
+  const socket = await openNotifySocket(t)
+  const env = { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: `${2 * beat * 1000}` }
+  const gateway = await startGatewayProcess(t, { ...options, env })
+  await until(
+    () => statesOf(socket).length >= 2,
+    () => `not ready: ${gateway.log}`,
+  )
+  return { socket, gateway }
 }

@@ -4,8 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { beatsOf, type NotifySocket } from './notify-socket.ts'
-import { startNotifying } from './notifying.ts'
+import { beatsOf, type NotifySocket, startNotifying } from './notify-socket.ts'
 import { missing } from './programs.ts'
 
 const skip = missing('systemd-notify', 'python3')

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { hrtime } from 'node:process'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { beatsOf, statesOf } from './notify-socket.ts'
-import { startNotifying } from './notifying.ts'
+import { beatsOf, statesOf, startNotifying } from './notify-socket.ts'
 import { missing } from './programs.ts'
 
 const skip = missing('systemd-notify', 'python3')

@@ -1,14 +1,71 @@
 /** The dashboard and the alerts ask for metrics and labels that a running gateway has. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { stringify } from 'yaml'
+import { stringify, parse } from 'yaml'
 import { LABELS, metricsOf } from '../../docs/generate/metrics.ts'
 import { scrapeNewGateway } from '../../docs/generate/running.ts'
 import { deploy, missing, run } from './programs.ts'
-import { dashboard, namesIn, ofAlerts, ofDashboard, type Query } from './queries.ts'
+
+interface Query {
+  /** The panel or the alert. */
+  readonly of: string
+  readonly expression: string
+}
+
+interface Panel {
+  readonly title: string
+  readonly targets?: readonly { readonly expr: string }[]
+}
+
+interface Dashboard {
+  readonly uid: string
+  readonly panels: readonly (Panel & { readonly id: number })[]
+  readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] }
+}
+
+interface Rules {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[]
+}
+
+const dashboard: Dashboard = JSON.parse(readFileSync(join(deploy, 'grafana.json'), 'utf8'))
+const rules: Rules = parse(readFileSync(join(deploy, 'alerts.yaml'), 'utf8'))
+
+const ofDashboard: readonly Query[] = dashboard.panels.flatMap(({ title, targets = [] }) =>
+  targets.map(({ expr }) => ({ of: title, expression: withoutVariables(expr) })),
+)
+const ofAlerts: readonly Query[] = rules.groups.flatMap((group) =>
+  group.rules.map(({ alert, expr }) => ({ of: alert, expression: expr })),
+)
+
+/** As Grafana replaces them before it asks Prometheus. */
+function withoutVariables(expression: string): string {
+  return expression
+    .replaceAll('$__rate_interval', '1m')
+    .replaceAll('$job', '.*')
+    .replaceAll('$instance', '.*')
+}
+
+const TEXTS = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g
+const GROUPS_AND_MATCHERS = /\{([^{}]*)\}|\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^()]*)\)/g
+const WORDS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right', 'or', 'and', 'unless'])
+const MORE_WORDS = new Set(['offset', 'bool', 'inf', 'nan'])
+
+/** Metrics and labels: what is left of the expression besides functions, words, durations and texts. */
+function namesIn(expression: string): { metrics: string[]; labels: string[] } {
+  const plain = expression.replaceAll(TEXTS, '')
+  const labels = [...plain.matchAll(GROUPS_AND_MATCHERS)].flatMap(([, matchers = '', grouping = '']) => [
+    ...`${matchers} ${grouping}`.matchAll(/[A-Za-z_]\w*/g),
+  ])
+  const rest = plain.replaceAll(GROUPS_AND_MATCHERS, ' ').replaceAll(/\[[^[\]]*\]|\b\d[\w.]*/g, ' ')
+  const words = [...rest.matchAll(/[A-Za-z_:][\w:]*(?!\w*\s*\()/g)].map(([word]) => word)
+  return {
+    metrics: words.filter((word) => !WORDS.has(word) && !MORE_WORDS.has(word)),
+    labels: labels.map(([label]) => label),
+  }
+}
 
 const skip = missing('promtool')
 /** Prometheus has it for each target. */

@@ -1,12 +1,12 @@
 /** A folder like a clone of the project after `npm ci`, for the commands of the manual. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { root } from './pages.ts'
 
 const LINKED = ['package.json', 'node_modules', 'src', 'seats-admin']
@@ -20,8 +20,7 @@ exec node src/cli/seatgate.js "$@"
 `
 
 export function cloneFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-manual-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'manual')
   for (const name of LINKED) symlinkSync(join(root, name), join(folder, name))
   for (const name of COPIED) cpSync(join(root, name), join(folder, name), { recursive: true })
   mkdirSync(join(folder, 'bin'))

@@ -5,22 +5,14 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { parse, parseAllDocuments, stringify } from 'yaml'
 import { hasApt, unpacked } from '../../support/servers/apt.ts'
 import { cacheFolder } from '../../support/servers/cache.ts'
+import { serverFolder } from '../../support/servers/folder.ts'
 import { chart, fileOf, withDefaults } from '../chart.ts'
 import { missing } from '../programs.ts'
 
@@ -42,8 +34,7 @@ export const cannotRender = missing('helm') !== false && !hasApt() ? 'neither he
 
 /** @param release the name of the installation */
 export async function renderer(t: Test, release: string): Promise<Render> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-chart-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'chart')
   if (missing('helm') === false) return (values) => byHelm(folder, release, values)
   const source = createHash('sha256').update(readFileSync(PROGRAM)).update(process.arch)
   const program = join(cacheFolder(), `render-chart-${source.digest('hex').slice(0, 16)}`)
