@@ -13,7 +13,7 @@ import t from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { callbackOf, HostileProvider } from '../oidc/hostile-provider.ts'
 import { NameServer } from '../oidc/name-server.ts'
-import { SELF_SIGNED } from '../oidc/self-signed.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld } from '../oidc/world.ts'
 import { until } from '../support/until.ts'
 
@@ -175,7 +175,7 @@ t.test('for new keys, and for the end of a session', async (t) => {
 
 t.test('where the operator allows it', async (t) => {
   const seen: string[] = []
-  const server = createHttps(SELF_SIGNED, (incoming, outgoing) => {
+  const server = createHttps(CERTIFICATES.server, (incoming, outgoing) => {
     const { method, url = '', headers } = incoming
     seen.push(url)
     const onward = request(`${target}${url}`, { method, headers }, (answer) => {
@@ -186,7 +186,7 @@ t.test('where the operator allows it', async (t) => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const before = tls.getCACertificates('default')
-  tls.setDefaultCACertificates([...before, SELF_SIGNED.cert])
+  tls.setDefaultCACertificates([...before, CERTIFICATES.server.ca])
   t.teardown(() => {
     tls.setDefaultCACertificates(before)
     server.closeAllConnections()

@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { Page } from '../sign-in/visitor.ts'
 import { callbackOf, HostileProvider } from './hostile-provider.ts'
-import { SELF_SIGNED } from './self-signed.ts'
+import { CERTIFICATES } from '../support/servers/tls.ts'
 import type { HttpLimits } from '../../src/oidc/provider/http.ts'
 import { until } from '../support/until.ts'
 import { type SignInWorld, startWorld } from './world.ts'
@@ -234,7 +234,7 @@ t.test('plain HTTP that is not allowed, or not on loopback', async (t) => {
 t.test('an untrusted certificate', async (t) => {
   const world = await startWorld(t)
   let requests = 0
-  const server = createServer(SELF_SIGNED, (_request, response) => {
+  const server = createServer(CERTIFICATES.server, (_request, response) => {
     requests++
     response.end('{}')
   })
@@ -251,7 +251,7 @@ t.test('an untrusted certificate', async (t) => {
   await world.reopen({ acme: { issuer, redirectUri } })
   unavailable(t, await world.visitor().begin(), 'with any environment')
   t.equal(requests, 0)
-  t.match(world.events('sign_in_failed'), [{ reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ }])
+  t.match(world.events('sign_in_failed'), [{ reason: /SELF_SIGNED_CERT_IN_CHAIN/ }])
 })
 
 t.test('the memory of used sign-ins is unavailable', async (t) => {
