@@ -6,6 +6,11 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>)
     callback(): (request: IncomingMessage, response: ServerResponse) => void
-    on(event: string, listener: (...values: unknown[]) => void): this
+  }
+}
+
+declare module 'oidc-provider/lib/adapters/memory_adapter.js' {
+  export default class MemoryAdapter {
+    constructor(model: string, storage: Map<string, unknown>)
   }
 }

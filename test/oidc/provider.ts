@@ -5,7 +5,6 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
-import type OidcProvider from 'oidc-provider'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { listenOnLoopback } from '../support/loopback.ts'
@@ -48,7 +47,7 @@ export class TestProvider {
   sends: (body: string) => void = () => {}
   readonly #server: Server
   readonly #options: ProviderOptions
-  readonly #storage: Storage = new Map()
+  readonly #storage = new Map<string, unknown>()
   #handling: Promise<Handler> | null = null
 
   private constructor(server: Server, port: number, options: ProviderOptions) {
@@ -75,12 +74,50 @@ export class TestProvider {
   }
 
   async #open(keys: Promise<readonly JWK[]>): Promise<Handler> {
-    const send = (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
-      this.sends(String(init.body))
-      return fetch(url, init)
-    }
-    const [options, accounts, storage] = [this.#options, this.accounts, this.#storage]
-    const provider = await openProvider(this.issuer, options, accounts, await keys, storage, send)
+    const { default: OidcProvider } = await import('oidc-provider')
+    const { default: Adapter } = await import('oidc-provider/lib/adapters/memory_adapter.js')
+    const provider = new OidcProvider(this.issuer, {
+      clients: METHODS.flatMap((method) => ALGORITHMS.map((alg) => clientOf(method, alg, this.#options))),
+      claims: {
+        openid: ['sub'],
+        email: ['email', 'email_verified'],
+        profile: ['name', 'memberOf', 'realm_access', 'https://acme.example/roles'],
+      },
+      conformIdTokenClaims: this.#options.claimsInIdToken === false,
+      findAccount: (_context: unknown, sub: string) => {
+        const account = this.accounts.get(sub)
+        return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }
+      },
+      jwks: { keys: await keys },
+      pkce: { required: () => true },
+      rotateRefreshToken: true,
+      issueRefreshToken: (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
+        client.grantTypeAllowed('refresh_token'),
+      features: { revocation: { enabled: true }, backchannelLogout: { enabled: true } },
+      // The provider's own dispatcher refuses loopback addresses.
+      fetch: (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
+        this.sends(String(init.body))
+        return fetch(url, init)
+      },
+      cookies: { keys: ['cookies of a test'] },
+      enabledJWA: { idTokenSigningAlgValues: ALGORITHMS },
+      // The default store keeps 1,000 entries, and is lost with a change of the keys.
+      adapter: (model: string) => new Adapter(model, this.#storage),
+      renderError: (context: { body: string; type: string }, out: { error: string }) => {
+        context.type = 'text/plain'
+        context.body = `error page of the provider: ${out.error}`
+      },
+      ttl: {
+        AccessToken: 3600,
+        AuthorizationCode: 60,
+        Grant: 86_400,
+        // Tests move the gateway's clock, not the provider's.
+        IdToken: 86_400,
+        Interaction: 600,
+        RefreshToken: 86_400,
+        Session: 86_400,
+      },
+    })
     return provider.callback()
   }
 
@@ -154,56 +191,6 @@ async function newKey(alg: Algorithm): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: `key-${++keys}` }
 }
 
-async function openProvider(
-  issuer: string,
-  options: ProviderOptions,
-  accounts: ReadonlyMap<string, Account>,
-  keys: readonly JWK[],
-  storage: Storage,
-  // The provider's own dispatcher refuses loopback addresses.
-  send: (url: string, options: Record<string, unknown>) => Promise<Response>,
-): Promise<OidcProvider> {
-  const { default: OidcProvider } = await import('oidc-provider')
-  const findAccount = (_context: unknown, sub: string) => {
-    const account = accounts.get(sub)
-    return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }
-  }
-  return new OidcProvider(issuer, {
-    clients: METHODS.flatMap((method) => ALGORITHMS.map((alg) => clientOf(method, alg, options))),
-    claims: {
-      openid: ['sub'],
-      email: ['email', 'email_verified'],
-      profile: ['name', 'memberOf', 'realm_access', 'https://acme.example/roles'],
-    },
-    conformIdTokenClaims: options.claimsInIdToken === false,
-    findAccount,
-    jwks: { keys },
-    pkce: { required: () => true },
-    rotateRefreshToken: true,
-    issueRefreshToken: (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
-      client.grantTypeAllowed('refresh_token'),
-    features: { revocation: { enabled: true }, backchannelLogout: { enabled: true } },
-    fetch: send,
-    cookies: { keys: ['cookies of a test'] },
-    enabledJWA: { idTokenSigningAlgValues: ALGORITHMS },
-    adapter: adapterOf(storage),
-    renderError: (context: { body: string; type: string }, out: { error: string }) => {
-      context.type = 'text/plain'
-      context.body = `error page of the provider: ${out.error}`
-    },
-    ttl: {
-      AccessToken: 3600,
-      AuthorizationCode: 60,
-      Grant: 86_400,
-      // Tests move the gateway's clock, not the provider's.
-      IdToken: 86_400,
-      Interaction: 600,
-      RefreshToken: 86_400,
-      Session: 86_400,
-    },
-  })
-}
-
 function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: ProviderOptions) {
   return {
     client_id: `${method}-${alg}`,
@@ -222,48 +209,5 @@ function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: Pro
           backchannel_logout_session_required: options.backchannelLogout.session,
         }),
     id_token_signed_response_alg: alg,
-  }
-}
-
-type Payload = Record<string, unknown>
-type Storage = Map<string, Payload>
-
-/** oidc-provider's default keeps 1,000 entries for all providers of a process. */
-function adapterOf(storage: Storage) {
-  return class {
-    readonly name: string
-
-    constructor(name: string) {
-      this.name = name
-    }
-
-    async upsert(id: string, payload: Payload) {
-      storage.set(`${this.name}:${id}`, payload)
-    }
-
-    async find(id: string) {
-      return storage.get(`${this.name}:${id}`)
-    }
-
-    async findByUid(uid: string) {
-      return [...storage].find(([key, value]) => key.startsWith(`${this.name}:`) && value.uid === uid)?.[1]
-    }
-
-    async findByUserCode() {
-      return undefined
-    }
-
-    async consume(id: string) {
-      const found = storage.get(`${this.name}:${id}`)
-      if (found !== undefined) found.consumed = Math.floor(Date.now() / 1000)
-    }
-
-    async destroy(id: string) {
-      storage.delete(`${this.name}:${id}`)
-    }
-
-    async revokeByGrantId(grantId: string) {
-      for (const [key, value] of storage) if (value.grantId === grantId) storage.delete(key)
-    }
   }
 }
