@@ -5,7 +5,6 @@
  */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
@@ -17,12 +16,12 @@ import { SignInTenants, startProviders } from './tenants.ts'
 import { metricsOf } from '../support/operations.ts'
 
 /** Null: the tenant has no provider. Absent: its own, with the default configuration. */
-export interface Settings {
-  readonly acme?: Partial<OidcConfig> | null
-  readonly globex?: Partial<OidcConfig> | null
+interface Settings {
+  readonly acme?: Partial<OidcConfig> | null | undefined
+  readonly globex?: Partial<OidcConfig> | null | undefined
   /** Settings of acme's token. */
-  readonly token?: readonly string[]
-  readonly routes?: readonly string[]
+  readonly token?: readonly string[] | undefined
+  readonly routes?: readonly string[] | undefined
 }
 
 const ROUTES = [
@@ -85,40 +84,22 @@ function written(oidc: OidcConfig): string {
   return JSON.stringify({ ...Object.fromEntries(settings), session_lifetime: `${oidc.sessionLifetime}ms` })
 }
 
-export interface Start extends Settings {
-  /** The upstream's response. */
-  readonly answer?: RequestListener
-  /** Another upstream's origin. */
-  readonly target?: string
-  /** A listener with TLS and HTTP/2 as well. */
-  readonly secure?: WorldOptions['secure']
+export interface Start extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top'> {
   /** The gateway's origin for browsers, by its port. */
   readonly originOf?: (port: number) => string | Promise<string>
-  /** Lines more at the top level of the configuration. */
-  readonly top?: readonly string[]
 }
 
-export async function startSignIn(t: Test, start: Start = {}): Promise<SignInWorld> {
-  const {
-    answer,
-    target,
-    secure,
-    originOf = (port: number) => `http://127.0.0.1:${port}`,
-    top = [],
-    ...settings
-  } = start
+export async function startSignIn(
+  t: Test,
+  { acme, globex, token, routes, originOf = (port) => `http://127.0.0.1:${port}`, ...options }: Start = {},
+): Promise<SignInWorld> {
   const searched = searchAtEnd(t)
-  const gateway = await startWorld(t, {
-    ...(answer === undefined ? {} : { answer }),
-    ...(target === undefined ? {} : { target }),
-    ...(secure === undefined ? {} : { secure }),
-    top,
-  })
+  const gateway = await startWorld(t, options)
   const origin = await originOf(gateway.port)
   const providers = await startProviders(t, origin, { postLogoutRedirect: `${origin}/bye` })
   const world = new SignInWorld(gateway, origin, providers)
   for (const provider of Object.values(providers)) eavesdrop(provider, world.secrets)
   searched(() => world.search())
-  await world.configure(settings)
+  await world.configure({ acme, globex, token, routes })
   return world
 }
