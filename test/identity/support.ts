@@ -1,32 +1,29 @@
 /** Keys and tokens for the tests of signed identity. Tokens are read by jose, an implementation of its own. */
 
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import type { Test } from 'tap'
 import type { IdentityAlgorithm, IdentityConfig } from '../../src/config/config.ts'
 import type { Identified } from '../../src/identity/claims.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { ALICE } from '../proxy/support.ts'
 
 export const HEADER = 'x-seatgate-jwt'
 
 /** A private key, PKCS#8 in PEM. */
 export function newKey(algorithm: IdentityAlgorithm = 'ES256'): string {
-  const format = { privateKeyEncoding: { type: 'pkcs8', format: 'pem' }, publicKeyEncoding: PUBLIC } as const
-  return algorithm === 'ES256'
-    ? generateKeyPairSync('ec', { namedCurve: 'P-256', ...format }).privateKey
-    : generateKeyPairSync('ed25519', format).privateKey
+  const { privateKey } =
+    algorithm === 'ES256'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('ed25519')
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
-
-const PUBLIC = { type: 'spki', format: 'pem' } as const
 
 /** Writes the key into a file that ends with the test. */
 export function keyFile(t: Test, key = newKey()): string {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-key-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const path = join(folder, 'key.pem')
+  const path = join(serverFolder(t, 'key'), 'key.pem')
   writeFileSync(path, key, { mode: 0o600 })
   return path
 }
