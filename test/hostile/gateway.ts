@@ -4,7 +4,6 @@
  */
 
 import { truncateSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { RawClient } from '../support/raw-client.ts'
@@ -100,9 +99,11 @@ export async function startGateway(
 /** Bytes, one character each; several are written in sequence, each once the previous one is flushed. */
 export type Packets = string | readonly string[]
 
-export interface SendOptions {
+interface SendOptions {
   /** Stops waiting after this number of responses. */
   readonly answers?: number
+  /** Called once a header section has arrived, or nothing will come. */
+  readonly begun?: () => void
   /** Sends FIN once everything is written. */
   readonly finish?: boolean
   /** On a timeout, sends FIN first, and stops waiting this number of milliseconds later. */
@@ -114,11 +115,13 @@ export interface SendOptions {
 /** Writes, and reads until the gateway closes, the wanted responses have arrived, or no more data arrives. */
 export function send(port: number, packets: Packets, options: SendOptions = {}): Promise<Exchange> {
   const { answers = Infinity, finish = false, finishAfter = null, heads = [], patience = PATIENCE } = options
+  const { begun = () => {} } = options
   return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
-    const client = new RawClient(socket)
+    const client = new RawClient(port, { halfOpen: true })
+    const { socket } = client
     const read = () => readAnswers(client.received, heads)
     const done = (end: Exchange['end']) => {
+      begun()
       client.close()
       resolve({ text: client.received, end, ...read() })
     }
@@ -130,6 +133,7 @@ export function send(port: number, packets: Packets, options: SendOptions = {}):
       return void socket.end()
     })
     socket.on('data', () => {
+      if (client.received.includes('\r\n\r\n')) begun()
       if (answers !== Infinity && read().all.length >= answers) done('open')
     })
     socket.on('end', () => done('closed')).on('error', () => done('reset'))

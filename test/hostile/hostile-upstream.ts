@@ -3,28 +3,31 @@
  * connection, and whether the next request is unaffected. For test/proxy/hostile-*.test.ts.
  */
 
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Test } from 'tap'
-import { hopTo, upstreamEnd } from '../proxy/hop.ts'
+import { hopTo } from '../proxy/hop.ts'
+import { serveRaw } from '../proxy/support.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Exchange, type Packets, send } from './gateway.ts'
 import { strict } from './leniency.ts'
 import { readRequests } from './reading.ts'
 
-export interface Script {
+/** What the upstream does with its connection. @param begun the client has a header section, or nothing will come */
+type Act = (socket: Socket, begun: Promise<unknown>) => unknown
+
+interface Script {
   /** Sent once the whole request has arrived. */
   readonly packets: Packets
-  /** Called with the connection once that is flushed. */
-  readonly after?: (socket: Socket) => unknown
+  /** Called once that is flushed. */
+  readonly after?: Act
   /** Sent as soon as the connection is open, before any request. */
   readonly early?: string
   /** Sent once the header section has arrived, with any part of the body. */
   readonly atHead?: boolean
 }
 
-export interface Timeouts {
+interface Timeouts {
   /** Until the response to `/evil` begins. */
   readonly response?: string
   readonly body?: string
@@ -34,12 +37,23 @@ export interface Timeouts {
 export const BRIEF: Timeouts = { response: '200ms', body: '200ms' }
 
 const VALID = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood'
+/** Its client reads to the end of the connection, so that it finds also what follows the response. */
+const REQUEST = 'GET /evil HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+export const HEAD_REQUEST: string = REQUEST.replace('GET', 'HEAD')
+
+/** The upstream goes on once the client has the beginning of the response, unless the gateway has closed the connection. */
+export function onceBegun(act: (socket: Socket) => unknown): Act {
+  return async (socket, begun) => {
+    await begun
+    // A reset of a closed socket of Node.js 26 keeps the process from exiting.
+    if (socket.writable) act(socket)
+  }
+}
 
 export class HostileUpstream {
   readonly world: World
-  readonly #server
-  readonly #sockets = new Set<Socket>()
   #script: Script = { packets: '' }
+  #begun = Promise.withResolvers<void>()
   /** Open connections on which the script was played. */
   readonly tainted = new Set<Socket>()
   /** Number of scripts so far. */
@@ -47,31 +61,43 @@ export class HostileUpstream {
   /** Valid requests on a connection where the script was played. */
   reused = 0
 
-  private constructor(world: World, server: ReturnType<typeof createServer>) {
+  private constructor(world: World) {
     this.world = world
-    this.#server = server
-    server.on('connection', (connection: Socket) => this.#serve(upstreamEnd(connection)))
   }
 
   static async start(t: Test, { response = '1m', body = '1m' }: Timeouts = {}): Promise<HostileUpstream> {
-    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { target, lines } = hopTo((server.address() as AddressInfo).port)
+    let hostile: HostileUpstream | null = null
+    const port = await serveRaw(t, (socket) => {
+      if (hostile !== null) hostile.#serve(socket)
+    })
+    const { target, lines } = hopTo(port)
     const evil = `ANY /evil: { permission: public, response_timeout: ${response} }`
     const routes = [evil, 'GET /good: public']
     const upstream = [`body_timeout: ${body}`, ...lines]
-    const world = await startWorld(t, { target: target.origin, routes, upstream })
-    const hostile = new HostileUpstream(world, server)
-    t.teardown(() => hostile.#close())
+    hostile = new HostileUpstream(await startWorld(t, { target: target.origin, routes, upstream }))
     return hostile
   }
 
   /** The client's side of one hostile response. */
-  async play(script: Script, request = 'GET /evil HTTP/1.1\r\nHost: a\r\n\r\n'): Promise<Exchange> {
+  async play(script: Script, request = REQUEST): Promise<Exchange> {
     this.#script = script
+    this.#begun = Promise.withResolvers()
     this.reused = 0
     this.played++
-    return send(this.world.port, request, { answers: 1, heads: [request.startsWith('HEAD')] })
+    const answers = request.includes('Connection: close') ? Infinity : 1
+    const heads = [request.startsWith('HEAD')]
+    return send(this.world.port, request, { answers, heads, begun: this.#begun.resolve })
+  }
+
+  /** The line of the access log about this response. */
+  async logged({ text }: Exchange): Promise<Record<string, unknown>> {
+    const [, id] = /^x-request-id: (\S+)/im.exec(text) ?? []
+    let line: Record<string, unknown> | undefined
+    await until(
+      () => (line = this.world.log().find((each) => each.request_id === id)) !== undefined,
+      `the line of the log about ${id}`,
+    )
+    return line ?? {}
   }
 
   /** Whether each of several further requests gets its own response. */
@@ -97,12 +123,7 @@ export class HostileUpstream {
   #serve(socket: Socket): void {
     let bytes = ''
     let evil = false
-    this.#sockets.add(socket)
-    socket.on('error', () => {})
-    socket.on('close', () => {
-      this.#sockets.delete(socket)
-      this.tainted.delete(socket)
-    })
+    socket.on('close', () => this.tainted.delete(socket))
     if (this.#script.early !== undefined) {
       this.tainted.add(socket)
       socket.write(this.#script.early, 'latin1')
@@ -130,31 +151,24 @@ export class HostileUpstream {
       await new Promise((resolve) => socket.write(packet, 'latin1', resolve))
       await new Promise(setImmediate)
     }
-    after?.(socket)
-  }
-
-  #close(): void {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#server.close()
+    after?.(socket, this.#begun.promise)
   }
 }
 
-/** The client gets only a 502, the connection is closed, and the next request is unaffected. */
+/** The client gets only a 502, whose cause the log has; the connection is closed, and the next request is unaffected. */
 export async function refused(
   t: Test,
   hostile: HostileUpstream,
   name: string,
   script: Script,
   request?: string,
-) {
-  const { all, rest, text } = await hostile.play(script, request)
-  t.match(
-    all,
-    [{ status: 502, code: request?.startsWith('HEAD') ? null : 'upstream_protocol_error' }],
-    name,
-    { text },
-  )
-  t.equal(rest, '')
+): Promise<void> {
+  const exchange = await hostile.play(script, request)
+  const { all, rest, text } = exchange
+  const code = request?.startsWith('HEAD') ? null : 'upstream_protocol_error'
+  t.match([all, rest], [[{ status: 502, code }], ''], name, { text })
+  t.match(text, /^HTTP\/1\.1 502 Bad Gateway\r\n/, name)
+  t.ok((await hostile.logged(exchange)).cause, `${name}: the log has the cause`)
   await harmless(t, hostile, name)
 }
 
@@ -165,11 +179,18 @@ export async function broken(
   name: string,
   script: Script,
   request?: string,
-) {
-  const { all, end, text } = await hostile.play(script, request)
+): Promise<Exchange> {
+  const exchange = await hostile.play(script, request)
+  const { all, end, text } = exchange
   const whole = all.filter(({ status }) => status !== 502)
   t.same([whole, end === 'open' && all.length === 0], [[], false], `${name}: no whole answer`, { text })
+  if (all.length === 0) {
+    t.match(text, /^(?:HTTP\/1\.1 1\d\d .*\r\n(?:.+\r\n)*\r\n)*HTTP\/1\.1 200 OK\r\n/, name)
+    t.notMatch(text, /\r\n0\r\n|HTTP\/1\.1 50\d/, `${name}: no last chunk, and nothing written into it`)
+  }
+  t.not((await hostile.logged(exchange)).code, 'allow', `${name}: the log has it`)
   await harmless(t, hostile, name)
+  return exchange
 }
 
 /** The connection that carried the script is not reused, and the next requests get their own responses. */
@@ -179,7 +200,7 @@ export async function harmless(t: Test, hostile: HostileUpstream, name: string) 
   t.equal(hostile.reused, 0, name)
 }
 
-/** The response is forwarded. @param kept whether the connection is reused */
+/** The response is forwarded, and nothing behind it. @param kept whether the connection is reused */
 export async function passes(
   t: Test,
   hostile: HostileUpstream,
@@ -188,12 +209,15 @@ export async function passes(
   body: string,
   kept: boolean,
   request?: string,
-) {
-  const { all, text } = await hostile.play(script, request)
-  t.equal(all.length, 1, name, { text })
-  t.equal(all[0]?.body, body, name)
+): Promise<Exchange> {
+  const exchange = await hostile.play(script, request)
+  const { all, rest, text } = exchange
+  t.same([all.map((each) => each.body), rest], [[body], ''], name, { text })
   t.ok((all[0]?.status ?? 500) < 500, name)
-  if (!kept) return harmless(t, hostile, name)
-  t.ok(await hostile.nextRequestsWork(), `${name}: the next requests are unaffected`)
-  t.ok(hostile.reused > 0, `${name}: the connection stays open`)
+  if (!kept) await harmless(t, hostile, name)
+  else {
+    t.ok(await hostile.nextRequestsWork(), `${name}: the next requests are unaffected`)
+    t.ok(hostile.reused > 0, `${name}: the connection stays open`)
+  }
+  return exchange
 }

@@ -1,11 +1,12 @@
 /** Malformed chunks after the response has begun: it is cut, and the next request is unaffected. */
 
 import t from 'tap'
-import { cut, nextRequestsWork, hostile, onceBegun } from './support.ts'
+import { BRIEF, broken, HostileUpstream, onceBegun, passes } from '../hostile/hostile-upstream.ts'
+
+const hostile = await HostileUpstream.start(t)
+const silent = await HostileUpstream.start(t, BRIEF)
 
 const HEAD = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
-/** The upstream is to say nothing for this long. */
-const SILENCE = { bodyTimeout: 50 }
 
 for (const [name, chunks] of Object.entries({
   'no size': '\r\nok\r\n0\r\n\r\n',
@@ -30,9 +31,8 @@ for (const [name, chunks] of Object.entries({
   'LF behind the last chunk': '2\r\nok\r\n0\n\n',
 })) {
   t.test(name, async (t) => {
-    const hostility = await hostile(t, HEAD + chunks)
-    cut(t, hostility)
-    t.notMatch(hostility.first, 'EVIL')
+    const { text } = await broken(t, hostile, name, { packets: HEAD + chunks })
+    t.notMatch(text, 'EVIL')
   })
 }
 
@@ -45,27 +45,19 @@ for (const [name, chunks] of Object.entries({
   'in the trailers': '2\r\nok\r\n0\r\nX-A: a\r\n',
 })) {
   for (const end of ['end', 'resetAndDestroy'] as const) {
-    t.test(`${end} ${name}`, async (t) => {
-      cut(
-        t,
-        await hostile(
-          t,
-          HEAD + chunks,
-          onceBegun((socket) => socket[end]()),
-        ),
-      )
-    })
+    const after = onceBegun((socket) => socket[end]())
+    t.test(
+      `${end} ${name}`,
+      async (t) => void (await broken(t, hostile, name, { packets: HEAD + chunks, after })),
+    )
   }
-  t.test(`silence ${name}`, async (t) => {
-    cut(t, await hostile(t, HEAD + chunks, () => {}, SILENCE))
-  })
+  t.test(`silence ${name}`, async (t) => void (await broken(t, silent, name, { packets: HEAD + chunks })))
 }
 
 t.test('more trailers than clients read: the response does not end either', async (t) => {
-  const { first, next, exchange } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n${'A: b\r\n'.repeat(2001)}\r\n`)
-  t.notMatch(first, '\r\n0\r\n')
-  t.equal(exchange?.refusal?.code, 'upstream_protocol_error')
-  t.ok(next.endsWith('\r\n\r\ngood'))
+  const packets = `${HEAD}2\r\nok\r\n0\r\n${'A: b\r\n'.repeat(2001)}\r\n`
+  const exchange = await broken(t, hostile, 'trailers', { packets })
+  t.equal((await hostile.logged(exchange)).code, 'upstream_protocol_error')
 })
 
 t.test('an endless extension (CVE-2024-22019) is silence', async (t) => {
@@ -73,14 +65,14 @@ t.test('an endless extension (CVE-2024-22019) is silence', async (t) => {
     const timer = setInterval(() => socket.write('a'.repeat(100)), 10)
     socket.on('close', () => clearInterval(timer))
   }
-  cut(t, await hostile(t, `${HEAD}2;a`, flood, SILENCE))
+  await broken(t, silent, 'an extension', { packets: `${HEAD}2;a`, after: flood })
 })
 
 t.test('a response after the last chunk is dropped', async (t) => {
   const evil = 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL'
-  const { first, next, connections } = await hostile(t, `${HEAD}2\r\nok\r\n0\r\n\r\n${evil}`)
-  t.ok(first.endsWith('2\r\nok\r\n0\r\n\r\n'))
-  nextRequestsWork(t, next, connections)
+  const packets = `${HEAD}2\r\nok\r\n0\r\n\r\n${evil}`
+  const { text } = await passes(t, hostile, 'the first response', { packets }, 'ok', false)
+  t.ok(text.endsWith('2\r\nok\r\n0\r\n\r\n'))
 })
 
 for (const [name, chunks] of Object.entries({
@@ -89,8 +81,8 @@ for (const [name, chunks] of Object.entries({
   'framing fields in trailers are dropped': '2\r\nok\r\n0\r\nTransfer-Encoding: chunked\r\nHost: a\r\n\r\n',
 })) {
   t.test(name, async (t) => {
-    const { first, exchange } = await hostile(t, HEAD + chunks)
-    t.ok(first.endsWith('\r\n\r\n2\r\nok\r\n0\r\n\r\n'))
-    t.equal(exchange?.refusal, null)
+    const exchange = await hostile.play({ packets: HEAD + chunks })
+    t.ok(exchange.text.endsWith('\r\n\r\n2\r\nok\r\n0\r\n\r\n'))
+    t.equal((await hostile.logged(exchange)).code, 'allow')
   })
 }

@@ -1,7 +1,10 @@
 /** Header sections that two parsers could read differently: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
-import { hostile, refusedWhole, valuesOf } from './support.ts'
+import { HostileUpstream, passes, refused } from '../hostile/hostile-upstream.ts'
+import { valuesOf } from './support.ts'
+
+const hostile = await HostileUpstream.start(t)
 
 const around = (lines: string) => `HTTP/1.1 200 OK\r\n${lines}\r\nContent-Length: 2\r\n\r\nok`
 
@@ -27,20 +30,16 @@ for (const [name, lines] of Object.entries({
   'a line folded with a tab': 'X-A: a\r\n\tb',
   'an empty line folded on': 'X-A:\r\n \r\n b',
 })) {
-  t.test(name, async (t) => refusedWhole(t, await hostile(t, around(lines))))
+  t.test(name, (t) => refused(t, hostile, name, { packets: around(lines) }))
 }
 
-t.test('LF as the end of the section', async (t) => {
-  refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nok'))
-})
-
-t.test('more fields than clients read', async (t) => {
-  refusedWhole(t, await hostile(t, around('A: b\r\n'.repeat(2000).trimEnd())))
-})
-
-t.test('more bytes than the limit', async (t) => {
-  refusedWhole(t, await hostile(t, around(`X-A: ${'a'.repeat(70_000)}`)))
-})
+for (const [name, packets] of Object.entries({
+  'LF as the end of the section': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\nok',
+  'more fields than clients read': around('A: b\r\n'.repeat(2000).trimEnd()),
+  'more bytes than the limit': around(`X-A: ${'a'.repeat(70_000)}`),
+})) {
+  t.test(name, (t) => refused(t, hostile, name, { packets }))
+}
 
 t.test('an endless section', async (t) => {
   const flood = (socket: import('node:net').Socket) => {
@@ -50,15 +49,14 @@ t.test('an endless section', async (t) => {
     socket.on('drain', more)
     more()
   }
-  refusedWhole(t, await hostile(t, 'HTTP/1.1 200 OK\r\n', flood))
+  await refused(t, hostile, 'endless', { packets: 'HTTP/1.1 200 OK\r\n', after: flood })
 })
 
 t.test('as many fields as clients read, and names of object properties, pass', async (t) => {
   const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString']
   const lines = [...names.map((name) => `${name}: x`), ...Array.from({ length: 1900 }, () => 'A: b')]
-  const { first, exchange } = await hostile(t, around(lines.join('\r\n')))
-  t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
-  for (const name of names) t.same(valuesOf(first, name.toLowerCase()), ['x'])
-  t.equal(valuesOf(first, 'a').length, 1900)
-  t.equal(exchange?.refusal, null)
+  const { text } = await passes(t, hostile, 'fields', { packets: around(lines.join('\r\n')) }, 'ok', true)
+  t.match(text, /^HTTP\/1\.1 200 OK\r\n/)
+  for (const name of names) t.same(valuesOf(text, name.toLowerCase()), ['x'])
+  t.equal(valuesOf(text, 'a').length, 1900)
 })

@@ -1,7 +1,18 @@
 /** Lengths that two parsers could read differently: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
-import { cut, nextRequestsWork, hostile, onceBegun, refusedWhole } from './support.ts'
+import {
+  BRIEF,
+  broken,
+  HEAD_REQUEST,
+  HostileUpstream,
+  onceBegun,
+  passes,
+  refused,
+} from '../hostile/hostile-upstream.ts'
+
+const hostile = await HostileUpstream.start(t)
+const silent = await HostileUpstream.start(t, BRIEF)
 
 const sized = (...lines: string[]) => `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\nok`
 
@@ -23,8 +34,8 @@ for (const value of [
   '18446744073709551618',
 ]) {
   t.test(`Content-Length: ${JSON.stringify(value)}`, async (t) => {
-    const bytes = Buffer.from(sized(`Content-Length: ${value}`)).toString('latin1')
-    refusedWhole(t, await hostile(t, bytes))
+    const packets = Buffer.from(sized(`Content-Length: ${value}`)).toString('latin1')
+    await refused(t, hostile, value, { packets })
   })
 }
 
@@ -36,7 +47,7 @@ for (const [name, ...lines] of [
   ['chunks and a length', 'Transfer-Encoding: chunked', 'Content-Length: 2'],
   ['a length and a coding', 'Content-Length: 2', 'Transfer-Encoding: gzip'],
 ] as const) {
-  t.test(name, async (t) => refusedWhole(t, await hostile(t, sized(...lines))))
+  t.test(name, (t) => refused(t, hostile, name, { packets: sized(...lines) }))
 }
 
 for (const coding of [
@@ -55,28 +66,29 @@ for (const coding of [
 ]) {
   t.test(`Transfer-Encoding: ${JSON.stringify(coding)}`, async (t) => {
     const head = `HTTP/1.1 200 OK\r\nTransfer-Encoding: ${coding}\r\n\r\n`
-    refusedWhole(t, await hostile(t, `${head}2\r\nok\r\n0\r\n\r\n`))
+    await refused(t, hostile, coding, { packets: `${head}2\r\nok\r\n0\r\n\r\n` })
   })
 }
 
 t.test('Transfer-Encoding in two lines', async (t) => {
   const lines = 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked'
-  refusedWhole(t, await hostile(t, `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n2\r\nok\r\n0\r\n\r\n`))
+  await refused(t, hostile, 'two lines', {
+    packets: `HTTP/1.1 200 OK\r\n${lines}\r\n\r\n2\r\nok\r\n0\r\n\r\n`,
+  })
 })
 
-for (const [name, then, options] of [
-  ['closed before the end', onceBegun((socket) => socket.end()), {}],
-  ['reset before the end', onceBegun((socket) => socket.resetAndDestroy()), {}],
-  ['silent before the end', () => {}, { bodyTimeout: 50 }],
+for (const [name, after, upstream] of [
+  ['closed before the end', onceBegun((socket) => socket.end()), hostile],
+  ['reset before the end', onceBegun((socket) => socket.resetAndDestroy()), hostile],
+  ['silent before the end', () => {}, silent],
 ] as const) {
   t.test(name, async (t) => {
-    const hostility = await hostile(t, sized('Content-Length: 3'), then, options)
-    cut(t, hostility)
-    t.ok(hostility.first.endsWith('\r\n\r\nok'), 'bytes already forwarded stay')
+    const { text } = await broken(t, upstream, name, { packets: sized('Content-Length: 3'), after })
+    t.ok(text.endsWith('\r\n\r\nok'), 'bytes already forwarded stay')
   })
 }
 
-for (const [name, bytes, method] of [
+for (const [name, packets, method] of [
   ['a response to HEAD with a body', sized('Content-Length: 2'), 'HEAD'],
   ['204 with a body', 'HTTP/1.1 204 No Content\r\nContent-Length: 2\r\n\r\nok', 'GET'],
   [
@@ -90,11 +102,8 @@ for (const [name, bytes, method] of [
   ['half of a second response', `${sized('Content-Length: 2')}HTTP/1.1 200 OK\r\nX-A: a`, 'GET'],
 ] as const) {
   t.test(`${name}: no client receives the rest`, async (t) => {
-    const { first, next, connections } = await hostile(t, bytes, () => {}, { method })
-    const [, body, ...more] = first.split('\r\n\r\n')
     // A response with its length is whole before the bytes behind it arrive.
-    t.equal(body, bytes.startsWith('HTTP/1.1 200') && method === 'GET' ? 'ok' : '')
-    t.same(more, [])
-    nextRequestsWork(t, next, connections)
+    const body = packets.startsWith('HTTP/1.1 200') && method === 'GET' ? 'ok' : ''
+    await passes(t, hostile, name, { packets }, body, false, method === 'HEAD' ? HEAD_REQUEST : undefined)
   })
 }

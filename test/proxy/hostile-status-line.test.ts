@@ -1,7 +1,9 @@
 /** Malformed status lines: 502, the connection closed, the next request unaffected. */
 
 import t from 'tap'
-import { cut, nextRequestsWork, hostile, onceBegun, refusedWhole } from './support.ts'
+import { broken, harmless, HostileUpstream, onceBegun, passes, refused } from '../hostile/hostile-upstream.ts'
+
+const hostile = await HostileUpstream.start(t)
 
 const REST = '\r\nContent-Length: 2\r\n\r\nok'
 
@@ -28,37 +30,38 @@ for (const [name, line] of Object.entries({
   'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'frames of HTTP/2': '\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x64',
 })) {
-  t.test(name, async (t) => refusedWhole(t, await hostile(t, line + REST)))
+  t.test(name, (t) => refused(t, hostile, name, { packets: line + REST }))
 }
 
-for (const [name, bytes] of Object.entries({
+for (const [name, packets] of Object.entries({
   'LF for line ends': 'HTTP/1.1 200 OK\nContent-Length: 2\n\nok',
   'LF behind the status line': 'HTTP/1.1 200 OK\nContent-Length: 2\r\n\r\nok',
   'CR for line ends': 'HTTP/1.1 200 OK\rContent-Length: 2\r\rok',
 })) {
-  t.test(name, async (t) => refusedWhole(t, await hostile(t, bytes)))
+  t.test(name, (t) => refused(t, hostile, name, { packets }))
 }
 
 for (const phrase of ['O\x01K', 'O\x00K', 'K\xf6nnte', '']) {
   t.test(`the phrase ${JSON.stringify(phrase)} is replaced, and has no effect`, async (t) => {
-    const { first, next } = await hostile(t, `HTTP/1.1 200 ${phrase}${REST}`)
-    t.match(first, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
-    t.ok(next.endsWith('good'))
+    const packets = `HTTP/1.1 200 ${phrase}${REST}`
+    const { text } = await passes(t, hostile, 'the phrase', { packets }, 'ok', true)
+    t.match(text, /^HTTP\/1\.1 200 OK\r\n/)
   })
 }
 
 t.test('an unsolicited 100 Continue is not the response', async (t) => {
-  const { first } = await hostile(t, `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK${REST}`)
-  t.match(first, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
+  const packets = `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK${REST}`
+  const { text } = await hostile.play({ packets })
+  t.match(text, /^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\n\r\nok$/)
 })
 
 for (const version of ['HTTP/0.9', 'HTTP/2.0', 'HTTP/1.0', 'RTSP/1.0']) {
   t.test(`${version}: the connection is not reused`, async (t) => {
-    const { next, connections } = await hostile(t, `${version} 200 OK${REST}`)
-    nextRequestsWork(t, next, connections)
+    await hostile.play({ packets: `${version} 200 OK${REST}` })
+    await harmless(t, hostile, version)
   })
   t.test(`${version} without a length, and reset: not complete`, async (t) => {
-    const die = onceBegun((socket) => socket.resetAndDestroy())
-    cut(t, await hostile(t, `${version} 200 OK\r\nX-A: a\r\n\r\nok`, die))
+    const after = onceBegun((socket) => socket.resetAndDestroy())
+    await broken(t, hostile, version, { packets: `${version} 200 OK\r\nX-A: a\r\n\r\nok`, after })
   })
 }

@@ -1,4 +1,4 @@
-/** Real servers for the tests of the proxy: upstreams, hostile or not, and a server that only forwards. */
+/** Real servers for the tests of the proxy: upstreams, and a server that only forwards. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -16,8 +16,9 @@ import { forward, type Refuse } from '../../src/proxy/forward.ts'
 import { Upstream, type UpstreamOptions } from '../../src/proxy/upstream.ts'
 import { writeProblem } from '../../src/http/server/problem.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
-import { RawClient, roundTrip } from '../support/raw-client.ts'
-import { hopTo, upstreamEnd } from './hop.ts'
+import { listen } from '../support/listen.ts'
+import { roundTrip } from '../support/raw-client.ts'
+import { upstreamEnd } from './hop.ts'
 
 export const ALICE: Principal = {
   method: 'bearer',
@@ -126,118 +127,19 @@ export function evaluationOf(request: ClientRequest, route: Route, more: Partial
 }
 
 /** An upstream on Node's HTTP server. Closed with the test. */
-export async function serve(t: Test, listener: RequestListener): Promise<number> {
-  const server = createServer({ keepAliveTimeout: 60_000 }, listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return portOf(server)
+export function serve(t: Test, listener: RequestListener): Promise<number> {
+  return listen(t, createServer({ keepAliveTimeout: 60_000 }, listener))
 }
 
-/** An upstream that reads and writes bytes. */
-export async function serveRaw(t: Test, onSocket: (socket: net.Socket) => void): Promise<number> {
-  const sockets = new Set<net.Socket>()
-  const server = net.createServer((connection) => {
-    const socket = upstreamEnd(connection)
-    sockets.add(socket)
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket))
-    onSocket(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  return portOf(server)
+/** An upstream that reads and writes bytes. Closed with the test. */
+export function serveRaw(t: Pick<Test, 'teardown'>, onSocket: (socket: net.Socket) => void): Promise<number> {
+  const onConnection = (connection: net.Socket) => onSocket(upstreamEnd(connection).on('error', () => {}))
+  return listen(t, net.createServer({ noDelay: true }, onConnection))
 }
 
 /** Sends the same bytes in response to each request on a connection. */
 export function answering(t: Test, bytes: string): Promise<number> {
   return serveRaw(t, (socket) => socket.on('data', () => socket.write(bytes, 'latin1')))
-}
-
-/** The client's view of an upstream whose first response is these bytes, and whose next response is valid. */
-export interface Hostility {
-  readonly first: string
-  readonly next: string
-  readonly connections: number
-  readonly exchange: Exchange | undefined
-}
-
-/** What the upstream does with its connection after its bytes; `begun`: once the client has some of them, or nothing. */
-export type Then = (socket: net.Socket, begun: Promise<unknown>) => void
-
-/** The upstream goes on once the client has the beginning of the response, unless the gateway has closed the connection. */
-export function onceBegun(act: (socket: net.Socket) => unknown): Then {
-  return async (socket, begun) => {
-    await begun
-    // A reset of a closed socket of Node.js 26 keeps the process from exiting.
-    if (socket.writable) act(socket)
-  }
-}
-
-/** @param bodyTimeout ms of silence in a body: long, except where the upstream is to be silent */
-export async function hostile(
-  t: Test,
-  bytes: string,
-  then: Then = () => {},
-  { method = 'GET', bodyTimeout = 60_000 } = {},
-): Promise<Hostility> {
-  let connections = 0
-  let requests = 0
-  const begun = Promise.withResolvers<unknown>()
-  const port = await serveRaw(t, (socket) => {
-    connections++
-    socket.on('data', () => {
-      if (requests++ > 0) return socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood')
-      socket.write(bytes, 'latin1')
-      return then(socket, begun.promise)
-    })
-  })
-  const { target, tls } = hopTo(port)
-  const options = { bodyTimeout, config: { targets: [target] }, tls }
-  const { port: gatewayPort, exchanges } = await front(t, port, options)
-  const ask = (line: string) =>
-    new RawClient(gatewayPort).send(`${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)
-  const wire = ask(`${method} /1`)
-  begun.resolve(wire.until('\r\n\r\n').catch(() => {}))
-  const first = await wire.ended
-  const next = await ask('GET /2').ended
-  return { first, next, connections, exchange: exchanges[0] }
-}
-
-/** Nothing of it reaches the client, the connection is closed, and the next request gets its own response. */
-export function refusedWhole(t: Test, { first, next, connections, exchange }: Hostility): void {
-  t.match(first, /^HTTP\/1\.1 502 Bad Gateway\r\n/)
-  t.equal(codeOf(first), 'upstream_protocol_error')
-  t.ok(exchange?.cause instanceof Error, 'the log has the cause')
-  nextRequestsWork(t, next, connections)
-}
-
-/**
- * Refused or, where the response has begun, cut so that it cannot be read as complete; the next request gets its own
- * response.
- */
-export function cut(t: Test, hostility: Hostility): void {
-  const { first, next, connections, exchange } = hostility
-  if (first.startsWith('HTTP/1.1 502 ')) return refusedWhole(t, hostility)
-  t.match(first, /^HTTP\/1\.1 200 OK\r\n/)
-  t.notMatch(first, /\r\n0\r\n/, 'no last chunk')
-  t.notMatch(first, 'HTTP/1.1 502', 'and nothing written into it')
-  t.ok(exchange?.refusal !== null, 'the log has it')
-  nextRequestsWork(t, next, connections)
-}
-
-export function nextRequestsWork(t: Test, next: string, connections: number): void {
-  t.ok(
-    next.startsWith('HTTP/1.1 200 OK\r\n') && next.endsWith('\r\n\r\ngood'),
-    'the next request is unaffected',
-  )
-  t.equal(connections, 2, 'on another connection')
 }
 
 export interface Front {
