@@ -78,14 +78,13 @@ export async function startGateway(
   t: Test,
   options: Omit<WorldOptions, 'target'> = {},
 ): Promise<TestGateway> {
-  const upstream = await RecordingUpstream.start()
-  t.teardown(() => upstream.close())
+  const upstream = new RecordingUpstream()
   const world = await startWorld(t, {
     routes: ROUTES,
     beside: { name: 'opaque', upstream: ['allow_encoded_slashes: true'], routes: ['GET /opaque/*: public'] },
     top: ['methods: [LIST]'],
     ...options,
-    target: upstream.url,
+    target: await upstream.listen(t),
   })
   const gateway = new TestGateway(world, upstream)
   // Tests that share the gateway find their own requests alone.

@@ -4,8 +4,9 @@
  * what the gateway decided.
  */
 
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Test } from 'tap'
+import { serveRaw } from '../proxy/support.ts'
 import { leniencies, strict } from './leniency.ts'
 import { fieldOf, type ReadRequest, readRequests } from './reading.ts'
 
@@ -27,21 +28,13 @@ const OK = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n
 const EMPTY = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n'
 
 export class RecordingUpstream {
-  readonly url: string
-  readonly #server
-  readonly #sockets = new Set<Socket>()
+  url = ''
   #connections: Recorded[] = []
 
-  private constructor(server: ReturnType<typeof createServer>) {
-    this.#server = server
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    server.on('connection', (socket: Socket) => this.#serve(socket))
-  }
-
-  static async start(): Promise<RecordingUpstream> {
-    const server = createServer({ noDelay: true }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return new RecordingUpstream(server)
+  /** Returns its URL. Closed with the test. */
+  async listen(t: Pick<Test, 'teardown'>): Promise<string> {
+    const port = await serveRaw(t, (socket) => this.#serve(socket))
+    return (this.url = `http://127.0.0.1:${port}`)
   }
 
   /** The bytes of each connection since `forget`. */
@@ -68,21 +61,10 @@ export class RecordingUpstream {
     return this.#connections.every(({ open, bytes, answered }) => !open || bytes.length === answered)
   }
 
-  close(): void {
-    for (const socket of this.#sockets) socket.destroy()
-    this.#server.close()
-  }
-
   #serve(socket: Socket): void {
     const connection: Recorded = { open: true, bytes: '', answered: 0 }
     this.#connections.push(connection)
-    this.#sockets.add(socket)
-    socket
-      .on('error', () => {})
-      .on('close', () => {
-        connection.open = false
-        this.#sockets.delete(socket)
-      })
+    socket.on('close', () => (connection.open = false))
     socket.on('data', (chunk) => {
       connection.bytes += chunk.toString('latin1')
       answer(connection, socket)

@@ -1,12 +1,12 @@
 /** Forwarding: requests and responses pass, streamed. */
 
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, request as httpRequest } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t from 'tap'
-import { codeOf, front, get, portOf, serve, serveRaw, valuesOf } from './support.ts'
+import { codeOf, front, get, serve, serveRaw, valuesOf } from './support.ts'
+import { listen } from '../support/listen.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 
@@ -206,15 +206,9 @@ t.test('requests that a client pipelines are answered in order', async (t) => {
 })
 
 t.test('a target by IPv6', async (t) => {
-  const server = createServer((_, response) => response.end('ok')).listen(0, '::1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port: gatewayPort } = await front(t, 1, {
-    config: { targets: [new URL(`http://[::1]:${portOf(server)}`)] },
-  })
+  const server = createServer((_, response) => response.end('ok'))
+  const targets = [new URL(`http://[::1]:${await listen(t, server, '::1')}`)]
+  const { port: gatewayPort } = await front(t, 1, { config: { targets } })
   t.match(
     await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'),
     /^HTTP\/1\.1 200 /,

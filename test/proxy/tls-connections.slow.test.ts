@@ -1,12 +1,12 @@
 /** Bytes over TLS arrive complete and in order, for the right request, in any split into records. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { createSecureContext, type SecureContextOptions, TLSSocket, type TLSSocketOptions } from 'node:tls'
 import t, { type Test } from 'tap'
 import { Authority } from './authority.ts'
-import { codeOf, type Front, front, type FrontOptions, get, portOf, standstill } from './support.ts'
+import { codeOf, type Front, front, type FrontOptions, get, standstill } from './support.ts'
+import { listen } from '../support/listen.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 
@@ -24,21 +24,14 @@ interface Speaking {
 }
 
 /** A raw upstream. */
-async function serve(t: Test, { onSocket, context = {}, more = {} }: Speaking): Promise<number> {
-  const all = new Set<Socket>()
+function serve(t: Test, { onSocket, context = {}, more = {} }: Speaking): Promise<number> {
   const secureContext = createSecureContext({ ...identity, ...context })
   const server = createServer({ noDelay: true }, (below) => {
     const socket = new TLSSocket(below, { ...more, isServer: true, secureContext })
-    all.add(below.on('error', () => {}))
     socket.on('error', () => {})
     onSocket(socket, below)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const each of all) each.destroy()
-    server.close()
   })
-  return portOf(server)
+  return listen(t, server)
 }
 
 function gatewayPort(t: Test, ports: readonly number[], more: FrontOptions = {}): Promise<Front> {

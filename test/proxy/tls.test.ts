@@ -1,13 +1,13 @@
 /** TLS to targets: the accepted certificates, and the client certificate of the gateway. */
 
-import { once } from 'node:events'
 import { createServer, type ServerOptions } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import type { TlsSettings } from '../../src/http/client/connector.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { Authority, type Identity } from './authority.ts'
-import { codeOf, type Front, front, get, portOf } from './support.ts'
+import { codeOf, type Front, front, get } from './support.ts'
+import { listen } from '../support/listen.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
 const authority = new Authority()
@@ -15,18 +15,13 @@ const server = authority.issue({ names: ['localhost', '127.0.0.1'] })
 const other = new Authority('Another authority')
 const DAY = 86_400_000
 
-async function serveTls(t: Test, identity: Identity, more: ServerOptions = {}): Promise<number> {
+function serveTls(t: Test, identity: Identity, more: ServerOptions = {}): Promise<number> {
   const listening = createServer({ ...identity, ...more }, (request, response) => {
     const { servername, authorized } = request.socket as TLSSocket
     response.end(JSON.stringify({ servername, authorized, host: request.headers.host }))
-  }).listen(0)
-  listening.on('tlsClientError', () => {})
-  await once(listening, 'listening')
-  t.teardown(() => {
-    listening.closeAllConnections()
-    listening.close()
   })
-  return portOf(listening)
+  listening.on('tlsClientError', () => {})
+  return listen(t, listening)
 }
 
 function startFront(
@@ -152,12 +147,8 @@ t.test('a connection with a TLS handshake only is new: its end is no keep-alive 
       seen.push(`${request.method} ${request.url}`)
       if (++requests === die) request.socket.destroy()
       else response.end('ok')
-    }).listen(0)
-    t.teardown(() => {
-      listening.closeAllConnections()
-      listening.close()
     })
-    return once(listening, 'listening').then(() => portOf(listening))
+    return listen(t, listening)
   }
   const ask = async ({ port }: Front, line: string) =>
     roundTrip(port, `${line} HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n`)

@@ -21,8 +21,8 @@ import { Gateway } from '../../src/runtime/gateway.ts'
 import { defaults as workers } from '../../src/runtime/workers/pool.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { type Answer, Client } from './client.ts'
-import { listenOnLoopback } from './loopback.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
+import { listen } from './listen.ts'
 
 // A busy machine may take longer than the product waits for its store and its workers.
 defaults.timeout = 60_000
@@ -64,7 +64,7 @@ export async function startUpstream(t: Test, answer?: RequestListener): Promise<
     response.setHeader('content-type', 'application/json')
     response.end('{"ok":true}')
   })
-  return { url: `http://127.0.0.1:${await listenOnLoopback(t, server)}`, seen }
+  return { url: `http://127.0.0.1:${await listen(t, server)}`, seen }
 }
 
 export interface WorldOptions extends ConfigurationOptions {

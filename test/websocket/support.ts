@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import type { Test } from 'tap'
+import { listen } from '../support/listen.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import { CLOSE, type Frame, FrameReader, fromClient, fromServer, PING, PONG, TEXT } from './frames.ts'
@@ -78,7 +78,6 @@ export async function startWebSocketUpstream(t: Test, behaviour: UpstreamBehavio
   /** Ordinary requests that it received. */
   const requests: IncomingMessage[] = []
   const sockets: UpstreamSocket[] = []
-  const all = new Set<Duplex>()
   const { tls, serve } = behaviour
   const listener: RequestListener = (request, response) => {
     requests.push(request)
@@ -86,23 +85,14 @@ export async function startWebSocketUpstream(t: Test, behaviour: UpstreamBehavio
     else response.end('plain')
   }
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
-  server.on('connection', (socket: Socket) => {
-    all.add(socket)
-    socket.on('error', () => {}).on('close', () => all.delete(socket))
-  })
   server.on('upgrade', (request, socket, head) => {
     const { lines = [], answer, silent = false } = behaviour
     if (answer !== undefined) return answer(request, socket as Socket)
     socket.write(`${switching(request.headers['sec-websocket-key'] ?? '', lines)}`)
     sockets.push(new UpstreamSocket(request, socket as Socket, head, !silent))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    for (const socket of all) socket.destroy()
-    server.close()
-  })
   const scheme = tls === undefined ? 'http' : 'https'
-  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, sockets }
+  return { url: `${scheme}://127.0.0.1:${await listen(t, server)}`, requests, sockets }
 }
 
 /** The 101 of a valid server. */

@@ -13,7 +13,7 @@ import {
   type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
 import { type PoolSettings, ConnectionPool } from '../../../src/http/client/connection-pool.ts'
-import { closedPort, portOf } from '../../proxy/support.ts'
+import { closedPort, portOf, serveRaw } from '../../proxy/support.ts'
 
 class Result implements ResponseReceiver {
   readonly owner: RequestOwner
@@ -68,21 +68,15 @@ async function served(
 ): Promise<Served> {
   const sockets: Socket[] = []
   let seen = ''
-  const server = createServer((socket) => {
+  const port = await serveRaw(t, (socket) => {
     sockets.push(socket)
-    socket.on('error', () => {})
     socket.on('data', (bytes) => {
       seen += bytes.toString('latin1')
       answer(socket, bytes.toString('latin1'))
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = new ConnectionPool({ ...defaults(portOf(server)), ...settings })
-  t.teardown(async () => {
-    await client.destroy()
-    for (const socket of sockets) socket.destroy()
-    server.close()
   })
+  const client = new ConnectionPool({ ...defaults(port), ...settings })
+  t.teardown(() => client.destroy())
   return { client, sockets, seen: () => seen }
 }
 

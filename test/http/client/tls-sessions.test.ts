@@ -1,27 +1,25 @@
 /** TLS sessions with targets are resumed, and only where the certificate would be accepted again. */
 
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { createServer, type SecureVersion, type TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
 import { openSocket, type TlsOptions, tlsOptions } from '../../../src/http/client/connector.ts'
 import { Authority, type Identity } from '../../proxy/authority.ts'
+import { listen } from '../../support/listen.ts'
 
 const authority = new Authority()
 const HOUR = 3_600_000
 const ticketKeys = Buffer.alloc(48, 7)
 
-async function serve(t: Test, identity: Identity, version: SecureVersion): Promise<number> {
+function serve(t: Test, identity: Identity, version: SecureVersion): Promise<number> {
   const server = createServer(
     { ...identity, ticketKeys, minVersion: version, maxVersion: version },
     (socket) => {
       socket.on('error', () => {})
       socket.end('hello')
     },
-  ).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
+  )
+  return listen(t, server)
 }
 
 interface Met {

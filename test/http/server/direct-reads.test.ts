@@ -6,7 +6,8 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import t, { type Test } from 'tap'
 import { readDirectly } from '../../../src/http/server/direct-reads.ts'
 import { Authority } from '../../proxy/authority.ts'
-import { portOf, standstill } from '../../proxy/support.ts'
+import { standstill } from '../../proxy/support.ts'
+import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
 const { identity } = new Authority()
@@ -36,20 +37,18 @@ function sendMuch(client: Socket): { readonly sent: number } {
 type Pair = (t: Test) => Promise<{ client: Socket; socket: Socket }>
 
 async function plain(t: Test) {
-  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connect(portOf(server), '127.0.0.1')
+  const server = createServer({ allowHalfOpen: true })
+  const client = connect(await listen(t, server), '127.0.0.1')
   const [socket] = (await once(server, 'connection')) as [Socket]
-  t.teardown(() => void (client.destroy(), socket.destroy(), server.close()))
+  t.teardown(() => client.destroy())
   return { client, socket }
 }
 
 async function overTls(t: Test) {
-  const server = createTlsServer({ ...identity, allowHalfOpen: true }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const client = connectTls({ port: portOf(server), host: '127.0.0.1', rejectUnauthorized: false })
+  const server = createTlsServer({ ...identity, allowHalfOpen: true })
+  const client = connectTls({ port: await listen(t, server), host: '127.0.0.1', rejectUnauthorized: false })
   const [socket] = (await once(server, 'secureConnection')) as [Socket]
-  t.teardown(() => void (client.destroy(), socket.destroy(), server.close()))
+  t.teardown(() => client.destroy())
   return { client, socket }
 }
 

@@ -1,12 +1,12 @@
 /** Targets that do not speak the HTTP/2 that they are configured to speak: a fault of the target, with a clear cause. */
 
-import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
 import t, { type Test } from 'tap'
 import { EJECTION } from '../../../src/proxy/upstream-options.ts'
 import { Authority } from '../authority.ts'
-import { closedPort, codeOf, type Front, get, portOf, serve, serveRaw } from '../support.ts'
+import { closedPort, codeOf, type Front, get, serve, serveRaw } from '../support.ts'
 import { front2, serve2, tlsTarget } from './support.ts'
+import { listen } from '../../support/listen.ts'
 import { roundTrip } from '../../support/raw-client.ts'
 
 const authority = new Authority()
@@ -60,11 +60,9 @@ t.test('a server that says nothing', async (t) => {
 })
 
 t.test('TLS without ALPN h2', async (t) => {
-  const server = createTlsServer(identity, (_, response) => response.end('evil')).listen(0)
+  const server = createTlsServer(identity, (_, response) => response.end('evil'))
   server.on('tlsClientError', () => {})
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const config = tlsTarget(portOf(server))
+  const config = tlsTarget(await listen(t, server))
   const secured = await front2(t, 0, { ...once1, config, tls: { ca: authority.cert } })
   await refused(t, secured, /does not speak HTTP\/2: .*ALPN/, 'upstream_protocol_error')
 })

@@ -1,6 +1,5 @@
 /** Real upstreams of Node.js' HTTP/2 for the tests of forwarding to them. */
 
-import { once } from 'node:events'
 import {
   createSecureServer,
   createServer,
@@ -12,8 +11,9 @@ import {
 } from 'node:http2'
 import type { Test } from 'tap'
 import type { UpstreamConfig } from '../../../src/config/config.ts'
+import { listen } from '../../support/listen.ts'
 import type { Identity } from '../authority.ts'
-import { type Front, front, type FrontOptions, portOf } from '../support.ts'
+import { type Front, front, type FrontOptions } from '../support.ts'
 
 export type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
 
@@ -41,13 +41,7 @@ async function listening(t: Test, server: Http2Server, onStream: OnStream): Prom
     onStream(stream, headers, raw)
   })
   server.on('sessionError', () => {})
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const session of sessions) session.destroy()
-    server.close()
-  })
-  return { port: portOf(server), server, sessions }
+  return { port: await listen(t, server), server, sessions }
 }
 
 /** A front to an upstream without TLS. */
