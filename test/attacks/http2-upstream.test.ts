@@ -21,12 +21,12 @@ import {
   PADDED,
   PING,
   PUSH_PROMISE,
-  type RawConnection,
   RST_STREAM,
   serveFrames,
   SETTINGS,
   WINDOW_UPDATE,
 } from '../proxy/http2/raw.ts'
+import type { RawHttp2 } from '../support/raw-http2.ts'
 import { front2 } from '../proxy/http2/support.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
@@ -38,7 +38,7 @@ function times(count: number, each: Buffer): Buffer[] {
 }
 
 /** The first request gets the frames, each further one a valid response. */
-async function ended(t: Test, frames: Attack): Promise<readonly RawConnection[]> {
+async function ended(t: Test, frames: Attack): Promise<readonly RawHttp2[]> {
   let requests = 0
   const { port, connections } = await serveFrames(t, (connection, stream) => {
     connection.send(...(++requests === 1 ? frames(stream) : [answer(stream)]))

@@ -1,7 +1,8 @@
-/** A client that writes any frames of HTTP/2, valid or not, and reads what comes back. */
+/** A client or a server that writes any frames of HTTP/2, valid or not, and reads what comes back. */
 
 import { once } from 'node:events'
-import { connect, type TLSSocket } from 'node:tls'
+import type { Socket } from 'node:net'
+import { connect } from 'node:tls'
 import {
   ACK,
   CONTINUATION,
@@ -21,7 +22,7 @@ import { FrameReader } from '../../src/http/wire/http2/frame-reader.ts'
 import { HpackDecoder } from '../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../src/http/wire/http2/hpack-encoder.ts'
 
-export interface Received {
+export interface ReceivedFrame {
   readonly type: number
   readonly flags: number
   readonly stream: number
@@ -39,11 +40,11 @@ export const GET: Fields = [
 export const POST: Fields = [[':method', 'POST'], ...GET.slice(1)]
 
 export class RawHttp2 {
-  readonly socket: TLSSocket
-  readonly received: Received[] = []
+  readonly socket: Socket
+  readonly received: ReceivedFrame[] = []
   readonly #encoder = new HpackEncoder()
   readonly #decoder = new HpackDecoder(4096)
-  readonly #fields = new Map<Received, Record<string, string>>()
+  readonly #fields = new Map<ReceivedFrame, Record<string, string>>()
   #wake: (() => void)[] = []
   ended = false
 
@@ -55,12 +56,14 @@ export class RawHttp2 {
     return client
   }
 
-  private constructor(socket: TLSSocket) {
+  /** @param serve of a server: called with each frame behind the client's preface */
+  constructor(socket: Socket, serve?: (frame: ReceivedFrame) => void) {
     this.socket = socket
     let parts: Buffer[] = []
-    const keep = (each: Received) => {
+    const keep = (each: ReceivedFrame) => {
       if (each.type === HEADERS) this.#decode(each)
       this.received.push(each)
+      serve?.(each)
     }
     const reader = new FrameReader({
       frameStarted: () => {},
@@ -71,8 +74,10 @@ export class RawHttp2 {
         parts = []
       },
     })
+    let preface = serve === undefined ? 0 : PREFACE.length
     socket.on('data', (chunk: Buffer) => {
-      reader.read(chunk)
+      reader.read(chunk.subarray(preface))
+      preface = Math.max(0, preface - chunk.length)
       this.#notify()
     })
     socket.on('error', () => {})
@@ -88,7 +93,7 @@ export class RawHttp2 {
     for (const each of wake) each()
   }
 
-  #decode(received: Received): void {
+  #decode(received: ReceivedFrame): void {
     const fields: Record<string, string> = {}
     this.#decoder.decode(received.payload, { maxBytes: 1e6, maxFields: 1e4 }, (name, value) => {
       fields[name] = value
@@ -128,7 +133,7 @@ export class RawHttp2 {
   }
 
   /** The first frame, from `from` on, that fits; waits for it. Rejects at the end of the connection. */
-  async next(fits: (frame: Received) => boolean, from = 0): Promise<Received> {
+  async next(fits: (frame: ReceivedFrame) => boolean, from = 0): Promise<ReceivedFrame> {
     for (let at = from; ;) {
       const found = this.received.slice(at).find(fits)
       if (found !== undefined) return found
@@ -136,6 +141,11 @@ export class RawHttp2 {
       if (this.ended) throw new Error('the connection has ended')
       await new Promise<void>((resolve) => this.#wake.push(resolve))
     }
+  }
+
+  /** Received frames of this type. */
+  count(type: number): number {
+    return this.received.filter((each) => each.type === type).length
   }
 
   /** The status of a response. */

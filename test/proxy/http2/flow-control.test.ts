@@ -89,7 +89,7 @@ t.test(
     const wire = new RawClient(gatewayPort).send(
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
     )
-    const frames = () => connections[0]?.frames ?? []
+    const frames = () => connections[0]?.received ?? []
     const taken = () =>
       frames()
         .filter(({ type }) => type === DATA)
@@ -105,7 +105,7 @@ t.test(
 
 t.test('more than the window of the stream: that stream ends', async (t) => {
   const { port, connections } = await serveFrames(t, (connection, stream) => {
-    if (stream > 1) return connection.send(answer(stream))
+    if (stream > 1) return void connection.send(answer(stream))
     connection.send(headers(stream, [':status', '200']))
     held = () => {
       for (let i = 0; i < 20; i++) connection.send(data(stream, Buffer.alloc(16_384)))
@@ -135,7 +135,9 @@ t.test('the window of the connection is returned whatever single streams do', as
   const wires = Array.from({ length: 10 }, () => new RawClient(gatewayPort).send(get()))
   await Promise.all(wires.map((wire) => wire.until('\r\n\r\n')))
   t.equal(connections.length, 1)
-  const updates = connections[0]?.frames.filter(({ type, stream }) => type === WINDOW_UPDATE && stream === 0)
+  const updates = connections[0]?.received.filter(
+    ({ type, stream }) => type === WINDOW_UPDATE && stream === 0,
+  )
   const first = updates?.[0]?.payload.readUInt32BE(0) ?? 0
   t.ok(first + 65_535 >= 100 * 128 * 1024, 'it has room for the windows of all streams')
   for (const { socket } of wires) socket.destroy()

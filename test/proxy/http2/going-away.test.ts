@@ -91,7 +91,7 @@ t.test('a target that refuses every stream is asked a few times', async (t) => {
 
 t.test('streams above the last of a GOAWAY are sent again elsewhere, the others end', async (t) => {
   const { port, connections } = await serveFrames(t, (connection, stream) => {
-    if (connections.length > 1) return connection.send(answer(stream, 'second'))
+    if (connections.length > 1) return void connection.send(answer(stream, 'second'))
     if (stream === 3) connection.send(goAway(1), answer(1, 'first'))
   })
   const { port: gatewayPort } = await front2(t, port)

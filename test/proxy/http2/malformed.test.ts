@@ -37,7 +37,7 @@ async function refused(t: Test, frames: Hostile, method = 'GET'): Promise<void> 
   t.equal(connections.length, 1, 'on the same connection')
   const [connection] = connections
   t.ok(
-    connection?.frames.some(({ type, stream }) => type === RST_STREAM && stream === 1),
+    connection?.received.some(({ type, stream }) => type === RST_STREAM && stream === 1),
     'the stream is reset',
   )
 }
@@ -130,7 +130,7 @@ const cut: Readonly<Record<string, Hostile>> = {
 for (const [name, frames] of Object.entries(cut))
   t.test(`${name}, behind a head`, async (t) => {
     const { port, connections } = await serveFrames(t, (connection, stream) => {
-      if (stream > 1) return connection.send(answer(stream))
+      if (stream > 1) return void connection.send(answer(stream))
       connection.send(headers(stream, [...OK, 'content-length', '4']))
       proceed = () => connection.send(...frames(stream))
     })

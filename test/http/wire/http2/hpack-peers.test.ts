@@ -2,32 +2,27 @@
 
 import { once } from 'node:events'
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from 'node:http2'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import {
+  ACK,
+  CONTINUATION,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  HEADERS,
+  PADDED,
+  PREFACE,
+  SETTINGS,
+  WITH_PRIORITY,
+} from '../../../../src/http/wire/http2/frames.ts'
 import { HpackDecoder } from '../../../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../../../src/http/wire/http2/hpack-encoder.ts'
+import { listen } from '../../../support/listen.ts'
 import { decoded } from './field-blocks.ts'
 
-const HEADERS = 1
-const SETTINGS = 4
-const CONTINUATION = 9
-const ACK = 0x1
-const END_STREAM = 0x1
-const END_HEADERS = 0x4
-const PADDED = 0x8
-const PRIORITY = 0x20
-const PREFACE = 24
 const HEADER_TABLE_SIZE = 1
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
 
 function tableSize(bytes: number): Buffer {
   const payload = Buffer.alloc(6)
@@ -58,9 +53,9 @@ class Peer {
 
   #read(chunk: Buffer): void {
     this.#received = Buffer.concat([this.#received, chunk])
-    if (!this.#prefaced && this.#received.length >= PREFACE) {
+    if (!this.#prefaced && this.#received.length >= PREFACE.length) {
       this.#prefaced = true
-      this.#received = this.#received.subarray(PREFACE)
+      this.#received = this.#received.subarray(PREFACE.length)
     }
     while (this.#prefaced && this.#received.length >= 9) {
       const end = 9 + this.#received.readUIntBE(0, 3)
@@ -75,7 +70,7 @@ class Peer {
     if (type === SETTINGS && flags === ACK) this.decoder.acknowledged()
     else if (type === SETTINGS) this.#settings(payload)
     if (type !== HEADERS && type !== CONTINUATION) return
-    const from = type === HEADERS ? (flags & PADDED ? 1 : 0) + (flags & PRIORITY ? 5 : 0) : 0
+    const from = type === HEADERS ? (flags & PADDED ? 1 : 0) + (flags & WITH_PRIORITY ? 5 : 0) : 0
     const padding = type === HEADERS && flags & PADDED ? (payload[0] ?? 0) : 0
     this.#block = Buffer.concat([this.#block, payload.subarray(from, payload.length - padding)])
     if (!(flags & END_HEADERS)) return
@@ -88,7 +83,7 @@ class Peer {
     for (let at = 0; at < payload.length; at += 6)
       if (payload.readUInt16BE(at) === HEADER_TABLE_SIZE)
         this.encoder.setTableSize(payload.readUInt32BE(at + 2))
-    this.#socket.write(frame(SETTINGS, ACK, 0))
+    this.#socket.write(frame(SETTINGS, ACK, 0, Buffer.alloc(0)))
   }
 
   #answer(stream: number): void {
@@ -100,17 +95,14 @@ class Peer {
 }
 
 async function session(t: Test, tableBytes: number, headerTableSize: number) {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  const client: ClientHttp2Session = connect(`http://127.0.0.1:${port}`, { settings: { headerTableSize } })
+  const server = createServer()
+  const client: ClientHttp2Session = connect(`http://127.0.0.1:${await listen(t, server)}`, {
+    settings: { headerTableSize },
+  })
   client.on('error', (error) => t.error(error))
   const [socket] = (await once(server, 'connection')) as [Socket]
   const peer = new Peer(socket, tableBytes)
-  t.teardown(() => {
-    client.destroy()
-    server.close()
-  })
+  t.teardown(() => client.destroy())
   await once(client, 'remoteSettings')
   return { client, peer }
 }
