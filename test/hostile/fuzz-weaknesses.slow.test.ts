@@ -13,7 +13,7 @@ const RUN = fileURLToPath(new URL('./fuzz/run.ts', import.meta.url))
 
 for (const weakness of WEAKNESSES) {
   t.test(`the fuzzer finds this fault of a gateway: ${weakness}`, async (t) => {
-    const options = ['--cases', String(WEAK_CASES), '--seed', '1', '--weak', weakness]
+    const options = ['--cases', String(WEAK_CASES), '--seed', '3', '--weak', weakness]
     const run = promisify(execFile)(process.execPath, [RUN, ...options], { maxBuffer: 64 * 1024 * 1024 })
     const failure = (await run.then(
       () => null,

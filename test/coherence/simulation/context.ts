@@ -1,6 +1,6 @@
 /** Shared state of the simulation: time, randomness, network conditions and the trace. */
 
-import type { Random } from './random.ts'
+import type { Random } from '../../support/random.ts'
 import type { Timeline } from './timeline.ts'
 
 /** Network conditions and fault rates until the faults end. Probabilities, unless said otherwise. */

@@ -5,7 +5,7 @@
 
 import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../support/random.ts'
 import type { Schedule } from './schedule.ts'
 import { NEVER_WRITTEN, TENANT, type StoredRecord, type Version, versionOf } from './records.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { NO_FAULTS, type Conditions } from './context.ts'
-import { Random } from './random.ts'
+import { Random } from '../../support/random.ts'
 import { RECORDS } from './records.ts'
 
 /** `target`, `record`: numbers modulo the candidates at that time. Times in milliseconds of simulated time. */

@@ -1,27 +1,16 @@
 /** Responses of an upstream, valid and mutated, and the most that a client may receive of them. */
 
 import { mutate } from './mutations.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../support/random.ts'
 
 const PHRASES = [
-  '200 OK',
-  '200',
-  '201 Created',
-  '404 Not Found',
-  '500 X',
-  '204 No Content',
-  '304 Not Modified',
-]
+  ['200 OK', '200', '201 Created', '404 Not Found', '500 X'],
+  ['204 No Content', '304 Not Modified'],
+].flat()
 const FIELDS = [
-  'X-A: a',
-  'X-B: \t b \xe9',
-  'Content-Type: text/plain',
-  'Connection: keep-alive',
-  'Keep-Alive: timeout=5',
-  'Set-Cookie: a=b',
-  'Date: x',
-  'X-Empty:',
-]
+  ['X-A: a', 'X-B: \t b \xe9', 'Content-Type: text/plain', 'Connection: keep-alive'],
+  ['Keep-Alive: timeout=5', 'Set-Cookie: a=b', 'Date: x', 'X-Empty:'],
+].flat()
 const BODIES = ['', 'a', 'abcd', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL', '0\r\n\r\n']
 
 /** @param bytes possibly mutated */

@@ -2,7 +2,7 @@
 
 import { validRequest } from './grammar.ts'
 import { mutate } from './mutations.ts'
-import { Random } from './random.ts'
+import { Random } from '../../support/random.ts'
 
 export interface Case {
   readonly index: number

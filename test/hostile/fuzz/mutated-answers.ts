@@ -6,7 +6,7 @@
 import type { Test } from 'tap'
 import { HostileUpstream } from '../hostile-upstream.ts'
 import { makeAnswer, readAnswer } from './answers.ts'
-import { Random } from './random.ts'
+import { Random } from '../../support/random.ts'
 
 /** The next requests are checked after each of this many. */
 const CHECKED = 10

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 import { Client } from '../../support/client.ts'
 import { adminRequest, type Fleet } from '../../fleet/fleet.ts'
 import type { FleetGateway } from '../../fleet/gateway.ts'
-import { Random } from '../../hostile/fuzz/random.ts'
+import { Random } from '../../support/random.ts'
 import type { HostileRedis } from './hostile-redis.ts'
 import { hostileReply } from './replies.ts'
 

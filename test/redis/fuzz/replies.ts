@@ -1,6 +1,6 @@
 /** Hostile replies of Redis: well-formed and malformed bytes. */
 
-import type { Random } from '../../hostile/fuzz/random.ts'
+import type { Random } from '../../support/random.ts'
 
 const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
 const array = (...items: string[]) => `*${items.length}\r\n${items.join('')}`

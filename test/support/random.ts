@@ -1,10 +1,11 @@
-/** Random numbers from one seed, for all of the simulation. */
+/** Pseudo-random numbers from a seed, so that a failing case can be repeated. */
 
 export class Random {
   #state: number
 
-  constructor(seed: number) {
-    this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) | 0
+  /** @param stream numbers of their own with the same seed, such as those of one case */
+  constructor(seed: number, stream = 0) {
+    this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream, 0xc2b2ae35)
   }
 
   /** 0 or more, less than 1. (mulberry32) */
@@ -26,6 +27,11 @@ export class Random {
   /** An integer from 0 to `limit` - 1. */
   below(limit: number): number {
     return Math.floor(this.next() * limit)
+  }
+
+  /** True once in `times` on average. */
+  once(times: number): boolean {
+    return this.below(times) === 0
   }
 
   pick<V>(list: readonly V[]): V {
