@@ -12,7 +12,7 @@ import {
 } from '@grpc/grpc-js'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { deserialize, pathOf, serialize } from './service.ts'
+import { codec, pathOf } from './service.ts'
 
 export interface Outcome {
   readonly messages: readonly string[]
@@ -50,8 +50,7 @@ export class Caller {
     let message: string | undefined
     const call = this.client.makeUnaryRequest(
       pathOf('Unary'),
-      serialize,
-      deserialize,
+      ...codec,
       text,
       this.#metadata,
       options,
@@ -72,8 +71,7 @@ export class Caller {
     const { promise, resolve } = Promise.withResolvers<string | undefined>()
     const call = this.client.makeClientStreamRequest(
       pathOf('Collect'),
-      serialize,
-      deserialize,
+      ...codec,
       this.#metadata,
       {},
       (_: ServiceError | null, answer?: string) => resolve(answer),
@@ -85,18 +83,11 @@ export class Caller {
   }
 
   count(text: string, options: CallOptions = {}) {
-    return this.client.makeServerStreamRequest(
-      pathOf('Count'),
-      serialize,
-      deserialize,
-      text,
-      this.#metadata,
-      options,
-    )
+    return this.client.makeServerStreamRequest(pathOf('Count'), ...codec, text, this.#metadata, options)
   }
 
   chat(): Chat {
-    return this.client.makeBidiStreamRequest(pathOf('Chat'), serialize, deserialize, this.#metadata)
+    return this.client.makeBidiStreamRequest(pathOf('Chat'), ...codec, this.#metadata)
   }
 }
 

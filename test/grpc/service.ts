@@ -20,13 +20,9 @@ import type { Test } from 'tap'
 
 export type Kind = 'Unary' | 'Collect' | 'Count' | 'Chat'
 
-export function serialize(text: string): Buffer {
-  return Buffer.from(text)
-}
-
-export function deserialize(bytes: Buffer): string {
-  return bytes.toString()
-}
+const serialize = (text: string) => Buffer.from(text)
+const deserialize = (bytes: Buffer) => bytes.toString()
+export const codec: readonly [typeof serialize, typeof deserialize] = [serialize, deserialize]
 
 export function pathOf(kind: Kind): string {
   return `/acme.trainings.Talk/${kind}`

@@ -2,13 +2,14 @@
 
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { CANCEL, INTERNAL_ERROR } from '../../src/http/wire/http2/errors.ts'
 import { DATA, END_STREAM, RST_STREAM, WINDOW_UPDATE } from '../../src/http/wire/http2/frames.ts'
 import { type Fields, GET, POST } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 import { checkCut, EVENTS_ROUTE, firstEvent } from './event-stream.ts'
-import { answerOf, ask, openRaw, openSession, sharedRawUpstream, startSecured } from './support.ts'
+import { answerOf, ask, openRaw, openSession, rawUpstream, startSecured } from './support.ts'
 
 /** As in src/http/server/http2-settings.ts. */
 const STREAM_WINDOW = 128 * 1024
@@ -27,9 +28,22 @@ const at = (path: string, fields: Fields = GET): Fields =>
 /** The answer of the upstream in the present test. */
 let answer: RequestListener = (_, response) => response.end('ok')
 const world = await startSecured(t, { routes: ROUTES, answer: (...exchange) => answer(...exchange) })
-const upstream = await sharedRawUpstream(t)
+type RawAnswer = Parameters<typeof rawUpstream>[1]
+let rawAnswer: RawAnswer = () => {}
+const upstream = await rawUpstream(t, (socket, received) => rawAnswer(socket, received))
 /** A gateway in front of it. */
 const rawWorld = await startSecured(t, { routes: ROUTES, target: upstream.url })
+
+/** The raw upstream answers so from now on. The gateway has given up the connections of the test before. */
+async function answerWith(next: RawAnswer): Promise<void> {
+  rawAnswer = () => {}
+  const open = upstream.connections.splice(0).filter(({ closed }) => !closed)
+  // An error precedes the end of some.
+  const closing = ({ socket }: { socket: Socket }) =>
+    new Promise((resolve) => socket.once('close', resolve).resume().end())
+  await Promise.all(open.map(closing))
+  rawAnswer = next
+}
 
 t.test('an upload waits for the upstream, and a download for the client', async (t) => {
   answer = (_, response) => response.end(Buffer.alloc(SIZE, 'y'))
@@ -41,7 +55,7 @@ t.test('an upload waits for the upstream, and a download for the client', async 
 })
 
 t.test('an upstream that reads nothing stops the client: what is buffered is bounded', async (t) => {
-  await upstream.answerWith((socket) => void socket.pause())
+  await answerWith((socket) => void socket.pause())
   const client = await openRaw(t, rawWorld.securePort)
   client.headers(1, at('/open', POST), 0)
   const chunk = Buffer.alloc(16_384)
@@ -77,7 +91,7 @@ t.test('a streamed response arrives part by part', async (t) => {
 })
 
 t.test('interim responses and trailers reach the client', async (t) => {
-  await upstream.answerWith((socket, text) => {
+  await answerWith((socket, text) => {
     if (text.endsWith('\r\n\r\n'))
       socket.write(
         'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n' +
@@ -119,7 +133,7 @@ t.test('Expect: 100 before the body where it is wanted, none where it is refused
 })
 
 t.test('a client that cancels: the upstream request ends at once', async (t) => {
-  await upstream.answerWith(() => {})
+  await answerWith(() => {})
   const client = await openRaw(t, rawWorld.securePort)
   client.headers(1, at('/docs/a')).headers(3, at('/cancelled', POST), 0)
   client.frame(DATA, 0, 3, Buffer.from('part'))
@@ -139,7 +153,7 @@ t.test('a client that cancels: the upstream request ends at once', async (t) => 
 t.test('an upstream that dies within a body: never a response that looks complete', async (t) => {
   for (const head of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const body = head.startsWith('T') ? '4\r\npart\r\n' : 'part'
-    await upstream.answerWith((socket) => {
+    await answerWith((socket) => {
       socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n${body}`, () =>
         setImmediate(() => socket.resetAndDestroy()),
       )
@@ -159,7 +173,7 @@ t.test('an event stream is cut after the change of its Seat', async (t) => {
 })
 
 t.test('an upload that its upstream answers early is not read to its end', async (t) => {
-  await upstream.answerWith((socket) => {
+  await answerWith((socket) => {
     socket.write('HTTP/1.1 422 No\r\nContent-Length: 2\r\n\r\nno')
   })
   const client = await openRaw(t, rawWorld.securePort)

@@ -87,23 +87,3 @@ export async function rawUpstream(t: Test, answer: (socket: Socket, received: st
   })
   return { url: `http://127.0.0.1:${port}`, connections }
 }
-
-type Answer1 = Parameters<typeof rawUpstream>[1]
-
-/** An upstream of bytes of several tests, one after the other. */
-export async function sharedRawUpstream(t: Test) {
-  let current: Answer1 = () => {}
-  const upstream = await rawUpstream(t, (socket, received) => current(socket, received))
-  const { connections } = upstream
-  /** Answers so from now on. The gateway has given up the connections of the test before. */
-  const answerWith = async (answer: Answer1) => {
-    current = () => {}
-    const open = connections.splice(0).filter(({ closed }) => !closed)
-    // An error precedes the end of some.
-    const closing = ({ socket }: { socket: Socket }) =>
-      new Promise((resolve) => socket.once('close', resolve).resume().end())
-    await Promise.all(open.map(closing))
-    current = answer
-  }
-  return { ...upstream, answerWith }
-}

@@ -18,6 +18,7 @@ import { writeProblem } from '../../src/http/server/problem.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
 import { listen } from '../support/listen.ts'
 import { roundTrip } from '../support/raw-client.ts'
+import { fieldsOf as fieldsOfLines } from '../support/responses.ts'
 import { upstreamEnd } from './hop.ts'
 
 export const ALICE: Principal = {
@@ -208,13 +209,7 @@ export function codeOf(answer: string): string | undefined {
 /** The header lines of a response or a request, lower-case names. */
 export function fieldsOf(message: string): [string, string][] {
   const [head = ''] = message.split('\r\n\r\n')
-  return head
-    .split('\r\n')
-    .slice(1)
-    .map((line) => {
-      const colon = line.indexOf(':')
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
-    })
+  return fieldsOfLines(head.slice(head.indexOf('\r\n')))
 }
 
 export function valuesOf(message: string, name: string): string[] {

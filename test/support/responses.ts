@@ -78,7 +78,8 @@ function isClose(fields: readonly (readonly [string, string])[]): boolean {
   return fields.some(([name, value]) => name === 'connection' && value.toLowerCase() === 'close')
 }
 
-function fieldsOf(lines: string): [string, string][] {
+/** Lower-case names, and values. @param lines of a header section */
+export function fieldsOf(lines: string): [string, string][] {
   return lines
     .split('\r\n')
     .filter((line) => line !== '')
