@@ -14,7 +14,7 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { codec, pathOf } from './service.ts'
 
-export interface Outcome {
+interface Outcome {
   readonly messages: readonly string[]
   readonly initial: Metadata | null
   readonly status: StatusObject

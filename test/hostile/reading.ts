@@ -17,7 +17,7 @@ export interface ReadRequest {
   readonly whole: boolean
 }
 
-export interface Read {
+interface Read {
   readonly requests: readonly ReadRequest[]
   /** Why the parsing ended: all was read, the bytes ended within a message, or they are not HTTP. */
   readonly end: 'all' | 'part' | 'malformed'

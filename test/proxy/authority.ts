@@ -12,7 +12,7 @@ export interface Identity {
   readonly key: string
 }
 
-export interface Subject {
+interface Subject {
   /** The names and IPv4 addresses of the certificate. */
   readonly names: readonly string[]
   readonly notBefore?: Date

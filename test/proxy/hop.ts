@@ -15,7 +15,7 @@ export function speakTls(): void {
   secured = true
 }
 
-export interface Hop {
+interface Hop {
   readonly target: URL
   readonly tls: TlsSettings | null
   /** The same for an upstream's entry in a configuration file. */

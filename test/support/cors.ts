@@ -9,7 +9,7 @@ import { type World } from './world.ts'
 export const APP = 'https://app.example'
 
 /** Name of a file → its `cors` in YAML's flow style, '' for none, and its entries. */
-export type Tables = Readonly<Record<string, { readonly cors: string; readonly routes: readonly string[] }>>
+type Tables = Readonly<Record<string, { readonly cors: string; readonly routes: readonly string[] }>>
 
 /** Replaces the tables of these names and reloads. `main` is the one that every gateway of the tests has. */
 export async function useTables(world: World, tables: Tables): Promise<void> {

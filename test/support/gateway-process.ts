@@ -11,7 +11,7 @@ import { type ConfigurationOptions, writeConfiguration } from './configuration.t
 import { Child } from './servers/child.ts'
 import { serverFolder, type User } from './servers/folder.ts'
 import { until } from './until.ts'
-import { metricsOf } from './operations.ts'
+import { metric } from './operations.ts'
 
 /** The command line's entry point. */
 export const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
@@ -121,9 +121,7 @@ export class GatewayProcess {
 
   /** The value of a series of `/metrics`, given with its labels; 0 where it does not exist. */
   async metric(series: string): Promise<number> {
-    const text = await metricsOf(this)
-    const line = text.split('\n').find((each) => each.startsWith(`${series} `))
-    return Number(line?.slice(series.length + 1) ?? 0)
+    return (await metric(this, series)) || 0
   }
 
   signal(name: NodeJS.Signals): void {

@@ -6,7 +6,7 @@ import { type Answers, readAnswers } from './responses.ts'
 /** ms without a byte after which a wait fails */
 const PATIENCE = 30_000
 
-export interface RawOptions {
+interface RawOptions {
   /** An address of loopback to connect from. */
   readonly from?: string | undefined
   /** The client keeps its half open after the gateway's FIN. */

@@ -1,6 +1,6 @@
 /** The responses on a client's connection, parsed strictly: RFC 9112 applies to the gateway's own responses too. */
 
-export interface GivenAnswer {
+interface GivenAnswer {
   readonly status: number
   readonly fields: readonly (readonly [string, string])[]
   readonly body: string

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export interface Patience {
+interface Patience {
   /** ms between two looks */
   readonly pause?: number
   /** ms; half a minute where a test doesn't say */

@@ -73,7 +73,7 @@ export interface WorldOptions extends ConfigurationOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-export const TENANTS = ['acme', 'globex'] as const
+const TENANTS = ['acme', 'globex'] as const
 
 export class World {
   readonly gateway: Gateway

@@ -1,5 +1,6 @@
 /** Responses of an upstream, valid and mutated, and the most that a client may receive of them. */
 
+import { inChunks } from './grammar.ts'
 import { mutate } from './mutations.ts'
 import type { Random } from '../../support/random.ts'
 
@@ -14,7 +15,7 @@ const FIELDS = [
 const BODIES = ['', 'a', 'abcd', 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL', '0\r\n\r\n']
 
 /** @param bytes possibly mutated */
-export interface MadeAnswer {
+interface MadeAnswer {
   readonly bytes: string
   readonly valid: boolean
 }
@@ -39,16 +40,7 @@ function validAnswer(random: Random): string {
   return `${interim}HTTP/1.1 ${[phrase, ...lines].join('\r\n')}\r\n\r\n${chunked ? inChunks(random, body) : body}`
 }
 
-function inChunks(random: Random, body: string): string {
-  const at = random.below(body.length + 1)
-  const pieces = [body.slice(0, at), body.slice(at)].filter((piece) => piece !== '')
-  const chunks = pieces.map(
-    (piece) => `${piece.length.toString(16)}${random.once(4) ? ';a=b' : ''}\r\n${piece}\r\n`,
-  )
-  return `${chunks.join('')}0\r\n${random.once(4) ? 'X-T: t\r\n' : ''}\r\n`
-}
-
-export interface ReadAnswer {
+interface ReadAnswer {
   readonly status: number
   readonly body: string
 }

@@ -12,7 +12,7 @@ import { type Case, makeCase } from './case.ts'
 import { engine, keyOf, type Verdict } from './oracle.ts'
 import { metricsOf } from '../../support/operations.ts'
 
-export interface FuzzOptions {
+interface FuzzOptions {
   readonly cases: number
   readonly seed: number
   /** Index of the first case. */
@@ -23,7 +23,7 @@ export interface FuzzOptions {
   readonly late?: number
 }
 
-export interface FuzzResult {
+interface FuzzResult {
   readonly cases: number
   readonly valid: number
   /** Requests that a strict parser finds in the cases, and those that the upstream received. */

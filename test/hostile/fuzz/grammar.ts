@@ -54,7 +54,8 @@ function framed(random: Random, body: string): readonly [string, string] {
   return body === '' && random.once(2) ? ['', ''] : [`Content-Length: ${body.length}`, body]
 }
 
-function inChunks(random: Random, body: string): string {
+/** The body in chunks of any size, some with an extension, and perhaps a trailer. */
+export function inChunks(random: Random, body: string): string {
   let chunks = ''
   for (let at = 0; at < body.length;) {
     const size = 1 + random.below(body.length - at)

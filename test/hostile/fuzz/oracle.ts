@@ -12,7 +12,7 @@ export interface Verdict {
 }
 
 /** A request as the upstream may receive it. */
-export interface Forwarded {
+interface Forwarded {
   readonly key: string
   readonly whole: boolean
 }
@@ -90,7 +90,7 @@ interface ReadPath {
 }
 
 /** SPEC 4.1. */
-export function readPath(target: string, host: string | null): ReadPath | null {
+function readPath(target: string, host: string | null): ReadPath | null {
   const [, authority = null, origin = ''] = /^(?:https?:\/\/([^/?#]*))?(.*)$/i.exec(target) ?? []
   if (authority !== null && authority.toLowerCase() !== (host ?? authority).toLowerCase()) return null
   if (authority !== null && !/^[^@\\]+$/.test(authority)) return null

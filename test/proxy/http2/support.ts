@@ -15,7 +15,7 @@ import { listen } from '../../support/listen.ts'
 import type { Identity } from '../authority.ts'
 import { type Front, front, type FrontOptions } from '../support.ts'
 
-export type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
+type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
 
 export interface Served {
   readonly port: number
