@@ -9,7 +9,7 @@ import { acceptOf } from '../../src/proxy/websocket/handshake.ts'
 import { keyFile } from '../identity/support.ts'
 import { startAsking } from '../external-authorization/support.ts'
 import { Client } from '../support/client.ts'
-import { listenOnLoopback } from '../support/loopback.ts'
+import { listen } from '../support/listen.ts'
 import { findProgram, type ProgramName } from '../support/servers/binaries.ts'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
@@ -102,7 +102,7 @@ async function startService(t: Test, seen: SeenRequest[]): Promise<number> {
       `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     )
   })
-  return listenOnLoopback(t, server)
+  return listen(t, server)
 }
 
 function seenOf({ method = '', url = '', rawHeaders }: IncomingMessage): SeenRequest {

@@ -8,7 +8,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
 import type { Page, Visitor } from '../sign-in/visitor.ts'
-import { listenOnLoopback } from '../support/loopback.ts'
+import { listen } from '../support/listen.ts'
 import type { SignInWorld } from './world.ts'
 
 export const CLIENT = 'seatgate'
@@ -51,7 +51,7 @@ export class HostileProvider {
       const path = new URL(request.url ?? '', 'http://nowhere').pathname
       provider.#serve(path, new URLSearchParams(Buffer.concat(chunks).toString()), request.headers, response)
     })
-    const provider = new HostileProvider(`http://127.0.0.1:${await listenOnLoopback(t, server)}`)
+    const provider = new HostileProvider(`http://127.0.0.1:${await listen(t, server)}`)
     await provider.newKey('first')
     return provider
   }

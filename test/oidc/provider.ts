@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
-import { listenOnLoopback } from '../support/loopback.ts'
+import { listen } from '../support/listen.ts'
 
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -58,7 +58,7 @@ export class TestProvider {
 
   static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
     const server = createServer((request, response) => provider.#serve(request, response))
-    const provider = new TestProvider(server, await listenOnLoopback(t, server), options)
+    const provider = new TestProvider(server, await listen(t, server), options)
     if (options.lazy !== true) await provider.#ready()
     return provider
   }

@@ -23,7 +23,7 @@ import type { Committed } from '../../seats-admin/index.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 import { searchIn } from '../sign-in/search.ts'
 import { SignInTenants, startProviders } from '../sign-in/tenants.ts'
-import { listenOnLoopback } from '../support/loopback.ts'
+import { listen } from '../support/listen.ts'
 import { openSessions } from './sessions.ts'
 import { mount } from './mount.ts'
 
@@ -191,7 +191,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<S
   // Teardowns run in reverse order.
   t.teardown(() => world?.searchLog())
   const server = createServer()
-  const origin = `http://127.0.0.1:${await listenOnLoopback(t, server)}`
+  const origin = `http://127.0.0.1:${await listen(t, server)}`
   const { backchannel } = options
   const uri = `${origin}/auth/oidc/backchannel-logout`
   const providers = await startProviders(t, origin, {

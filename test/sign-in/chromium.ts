@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { type BrowserContext, chromium } from 'playwright-core'
 import type { Test } from 'tap'
-import { listenOnLoopback } from '../support/loopback.ts'
+import { listen } from '../support/listen.ts'
 import { findProgram, type Program } from '../support/servers/binaries.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
@@ -52,7 +52,7 @@ export async function endTls(t: Test, port: number): Promise<number> {
     socket.on('error', () => inner.destroy())
     inner.on('error', () => socket.destroy())
   })
-  return listenOnLoopback(t, server)
+  return listen(t, server)
 }
 
 /** Another site with one page. Returns its origin. */
@@ -61,5 +61,5 @@ export async function startSite(t: Test, html: string): Promise<string> {
     response.setHeader('content-type', 'text/html')
     response.end(html)
   })
-  return `http://127.0.0.1:${await listenOnLoopback(t, server)}`
+  return `http://127.0.0.1:${await listen(t, server)}`
 }

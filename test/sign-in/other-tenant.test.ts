@@ -1,7 +1,7 @@
 /** A user of one tenant at a page of another: the refusal is a page that leads to a sign-in as another user. */
 
 import t from 'tap'
-import { NAVIGATION } from '../oidc/browser-client.ts'
+import { NAVIGATION } from './visitor.ts'
 import { startSignIn } from './world.ts'
 
 const world = await startSignIn(t)
