@@ -18,18 +18,25 @@ const BOUND = 4 * MiB
  * yet. Without the bound it grows by 240.
  */
 const SLACK = 170
-const BIG = Buffer.alloc(256 * 1024, 'a')
+const BODIES = new Map<string | undefined, string | Buffer>([
+  ['/docs/big', Buffer.alloc(256 * 1024, 'a')],
+  ['/docs/last', 'last'],
+])
 
-async function start(t: Test, bound = `${BOUND / MiB}MiB`) {
-  const { url } = await startService(t, 'main', (request, response) => {
-    request.resume()
-    if (request.url === '/docs/held') return
-    response.end(request.url === '/docs/big' ? BIG : 'served')
-  })
+/** Each ends a response to `/docs/late`. */
+const answers: (() => void)[] = []
+const { url } = await startService(t, 'main', (request, response) => {
+  request.resume()
+  if (request.url === '/docs/held') return
+  if (request.url === '/docs/late') answers.push(() => response.end('late'))
+  else response.end(BODIES.get(request.url) ?? 'served')
+})
+
+async function start(t: Test, bound: number) {
   const gateway = await startGatewayProcess(t, {
     target: url,
     upstream: ['connections: 4000', 'max_pending: 8000', 'response_timeout: 10m'],
-    top: [`memory: { connections: ${bound} }`, 'limits: { header_timeout: 10m }'],
+    top: [`memory: { connections: ${bound / MiB}MiB }`, 'limits: { header_timeout: 10m }'],
   })
   await served(t, gateway, 50)
   return gateway
@@ -83,7 +90,7 @@ async function holds(
   await served(t, gateway, 25)
 }
 
-const gateway = await start(t)
+const gateway = await start(t, BOUND)
 
 t.test('incomplete header sections; the memory of the process agrees', async (t) => {
   const before = memoryOf(gateway.pid)
@@ -105,8 +112,17 @@ t.test('responses that clients do not read', async (t) => {
   await holds(t, gateway, { of: 'request', waves: 2 }, () => attack(t, gateway.port, 100, many))
 })
 
-t.test('an evicted connection gets a 503 where a response can still be written', async (t) => {
-  const gateway = await start(t, '1MiB')
+t.test('with a bound of 1 MiB', async (t) => {
+  const gateway = await start(t, MiB)
+  await t.test('an evicted connection gets a 503 where a response can still be written', (t) =>
+    evictedAtHeads(t, gateway),
+  )
+  await t.test('a response in progress is completed, and pipelined requests are dropped', (t) =>
+    evictedBehindResponses(t, gateway),
+  )
+})
+
+async function evictedAtHeads(t: Test, gateway: GatewayProcess): Promise<void> {
   const partial = new RawClient(gateway.port).send(
     `GET /docs/a HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(8_000)}`,
   )
@@ -124,21 +140,13 @@ t.test('an evicted connection gets a 503 where a response can still be written',
     )
   }
   t.match(await partial.send('\r\n\r\n').until('served'), /^HTTP\/1\.1 200/)
-})
+  for (const { socket } of wires) socket.destroy()
+}
 
-t.test('a response in progress is completed, and pipelined requests are dropped', async (t) => {
-  const answers: (() => void)[] = []
-  const { url } = await startService(t, 'main', (request, response) => {
-    if (request.url === '/docs/held') answers.push(() => response.end('late'))
-    else response.end(request.url === '/docs/last' ? 'last' : 'served')
-  })
-  const gateway = await startGatewayProcess(t, {
-    target: url,
-    upstream: ['connections: 200'],
-    top: ['memory: { connections: 1MiB }'],
-  })
-  const bytes =
-    'GET /docs/held HTTP/1.1\r\nHost: a\r\n\r\n' + GET.repeat(1500) + GET.replace('/docs/a', '/docs/last')
+async function evictedBehindResponses(t: Test, gateway: GatewayProcess): Promise<void> {
+  // Few and large: the gateway sends each of them to the service.
+  const large = GET.replace('Host: a', `Host: a\r\nX-A: ${'a'.repeat(500)}`)
+  const bytes = GET.replace('/a', '/late') + large.repeat(100) + GET.replace('/a', '/last')
   const wires = Array.from({ length: 30 }, () => new RawClient(gateway.port).send(bytes))
   await until(
     async () => answers.length === wires.length && (await evictedCount(gateway, 'ahead')) > 0,
@@ -160,4 +168,4 @@ t.test('a response in progress is completed, and pipelined requests are dropped'
     received.some((each) => each.endsWith('last')),
     'others have all their responses',
   )
-})
+}
