@@ -10,6 +10,9 @@ import t from 'tap'
 import { until } from '../support/until.ts'
 import { admin, ask, askOnce, makeViewer, permit, prepare, start } from './store-gateways.ts'
 
+// A gateway waits for leases and for its next look at the store.
+t.jobs = 2
+
 for (const workers of [1, 2]) {
   t.test(
     `another owner is recorded in the store, ${workers} workers: the gateway stops deciding and ends`,
