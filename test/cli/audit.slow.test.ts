@@ -13,6 +13,7 @@ import { ADMIN, done, writer } from '../seats-admin/store/conformance.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 
+t.jobs = 3
 const FILES = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
 const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
 

@@ -17,6 +17,7 @@ const files = { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES }
 const BEYOND_THE_HEAP = 'memory: { seats: 4GiB, tokens: 4GiB }\n'
 
 const { url: service } = await startUpstream(t)
+t.jobs = 2
 
 const start = (t: Test, folder: string, url = service) =>
   startGatewayProcess(t, { folder, env: { TRAININGS_URL: url } })
@@ -102,7 +103,7 @@ t.test('a changed file and SIGHUP reload; an invalid change is reported and has 
 
 t.test('stopped as soon as it reports its listeners', async (t) => {
   const env = { ...process.env, ACME_SECRET: SECRET }
-  for (let round = 0; round < 2; round++) {
+  const stopped = async () => {
     const child = spawn(process.execPath, [MAIN, 'start'], { cwd: folderWith(t, files), env })
     t.teardown(() => child.kill('SIGKILL'))
     let out = ''
@@ -116,6 +117,7 @@ t.test('stopped as soon as it reports its listeners', async (t) => {
     t.same(ended, { code: 0, signal: null })
     t.match(out, /"msg":"ended"/)
   }
+  await Promise.all([stopped(), stopped()])
 })
 
 t.test('a repeated signal counts once; a second one later ends it at once', async (t) => {
@@ -198,74 +200,72 @@ t.test('a failed start prints one line and exits with 1', async (t) => {
       /^routes\/trainings\.yaml:6:3: /,
     ],
   }
-  for (const [name, [given, expected]] of Object.entries(cases)) {
+  const fails = async ([name, [given, expected]]: [string, [Record<string, string>, RegExp]]) => {
     const { code, out, err } = await seatgate(folderWith(t, given), ['start'])
     t.equal(code, 1, name)
     t.match(err, expected, name)
     t.notMatch(err + out, /\n +at /, `${name}: no stack`)
   }
+  await Promise.all(Object.entries(cases).map(fails))
 })
 
 t.test(
-  'one gateway for a store: a second one is refused, until the first has ended in any way',
+  'one gateway for a store, until it ends in any way; a write answered 200 survives kill -9',
   async (t) => {
     const folder = folderWith(t, files)
-    const first = await start(t, folder)
-    t.match(await seatgate(folder, ['start']), {
-      code: 1,
-      err: /another gateway runs on the store .*seatgate\.db/,
-    })
-    t.equal(await status(`${first.ops}/readyz`), 200)
-    await first.kill()
-    const second = await start(t, folder)
-    t.equal(await status(`${second.ops}/readyz`), 200)
+    const made = await seatgateHere(folder, ['bootstrap', '--tenant', 'acme', '--json'])
+    const headers = {
+      'x-api-key': JSON.parse(made.out).key,
+      space: 'admin',
+      'content-type': 'application/json',
+    }
+    const answered: string[] = []
+    for (let round = 0; round < 2; round++) {
+      const gateway = await start(t, folder)
+      let dead = false
+      const load = Array.from({ length: 4 }, async (_, worker) => {
+        for (let at = 0; !dead; at++) {
+          const name = `Seat ${round} ${worker} ${at}`
+          const body = JSON.stringify({ name, spaces: ['s1'], permissions: ['a:b'] })
+          const answer = await fetch(`${gateway.origin}/v1/seats`, { method: 'POST', headers, body }).catch(
+            () => null,
+          )
+          if (answer?.status === 200) answered.push(name)
+        }
+      })
+      const before = answered.length
+      await until(() => answered.length > before + 20, 'twenty Seats')
+      if (round === 0) await refusesAnother(t, gateway)
+      await gateway.kill()
+      dead = true
+      await Promise.all(load)
+    }
+    const gateway = await start(t, folder)
+    t.equal(await status(`${gateway.ops}/readyz`), 200)
+    const found = new Set<string>()
+    for (let after = ''; ;) {
+      const page = await fetchConforming(`${gateway.origin}/v1/seats?limit=100${after}`, { headers })
+      if (page.status !== 200) throw new Error(`${page.status} ${await page.text()}`)
+      const { data, has_more } = (await page.json()) as {
+        data: { id: string; name: string }[]
+        has_more: boolean
+      }
+      for (const { name } of data) found.add(name)
+      if (!has_more) break
+      after = `&after=${data.at(-1)?.id}`
+    }
+    t.same(
+      answered.filter((name) => !found.has(name)),
+      [],
+      'every acknowledged Seat is there',
+    )
   },
 )
 
-t.test('a write answered 200 survives kill -9', async (t) => {
-  const folder = folderWith(t, files)
-  const made = await seatgateHere(folder, ['bootstrap', '--tenant', 'acme', '--json'])
-  const headers = {
-    'x-api-key': JSON.parse(made.out).key,
-    space: 'admin',
-    'content-type': 'application/json',
-  }
-  const answered: string[] = []
-  for (let round = 0; round < 2; round++) {
-    const gateway = await start(t, folder)
-    let dead = false
-    const load = Array.from({ length: 4 }, async (_, worker) => {
-      for (let at = 0; !dead; at++) {
-        const name = `Seat ${round} ${worker} ${at}`
-        const body = JSON.stringify({ name, spaces: ['s1'], permissions: ['a:b'] })
-        const answer = await fetch(`${gateway.origin}/v1/seats`, { method: 'POST', headers, body }).catch(
-          () => null,
-        )
-        if (answer?.status === 200) answered.push(name)
-      }
-    })
-    const before = answered.length
-    await until(() => answered.length > before + 20, 'twenty Seats')
-    await gateway.kill()
-    dead = true
-    await Promise.all(load)
-  }
-  const gateway = await start(t, folder)
-  const found = new Set<string>()
-  for (let after = ''; ;) {
-    const page = await fetchConforming(`${gateway.origin}/v1/seats?limit=100${after}`, { headers })
-    if (page.status !== 200) throw new Error(`${page.status} ${await page.text()}`)
-    const { data, has_more } = (await page.json()) as {
-      data: { id: string; name: string }[]
-      has_more: boolean
-    }
-    for (const { name } of data) found.add(name)
-    if (!has_more) break
-    after = `&after=${data.at(-1)?.id}`
-  }
-  t.same(
-    answered.filter((name) => !found.has(name)),
-    [],
-    'every acknowledged Seat is there',
-  )
-})
+async function refusesAnother(t: Test, { folder, ops }: GatewayProcess): Promise<void> {
+  t.match(await seatgate(folder, ['start']), {
+    code: 1,
+    err: /another gateway runs on the store .*seatgate\.db/,
+  })
+  t.equal(await status(`${ops}/readyz`), 200)
+}
