@@ -101,6 +101,8 @@ t.test('it holds compiled code, schemas and nothing else', async (t) => {
   t.notOk('node' in manifest.dependencies, 'no Node.js of its own')
 })
 
+t.jobs = 2
+
 /** The oldest, one between, and that of this process. */
 const VERSIONS = ['22.19.0', '24', null]
 
