@@ -1,21 +1,9 @@
 /** Ends of sessions at the provider, on every driver. */
 
-import type { Test } from 'tap'
-import {
-  browserSession,
-  family,
-  hash,
-  NOW,
-  proofOf,
-  RENEWAL,
-  type StoreUnderTest,
-} from './session-records.ts'
+import { browserSession, family, hash, NOW, type sessionTest } from './session-records.ts'
 
-/** @param open opens an empty store */
-export function sessionEnds(t: Test, open: (t: Test) => Promise<StoreUnderTest>): void {
-  t.test('endSome: the sessions of one session at the provider', async (t) => {
-    const store = await open(t)
-    const { sessions } = store
+export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
+  test('endSome: the sessions of one session at the provider', async (t, { sessions, feed }) => {
     const providerSession = hash()
     const own = [browserSession({ providerSession }), family({ providerSession, expiresAt: NOW - 1 })]
     const others = [
@@ -27,7 +15,7 @@ export function sessionEnds(t: Test, open: (t: Test) => Promise<StoreUnderTest>)
     const committed = await sessions.endSome('acme', { providerSession }, NOW, 10)
     const ids = own.map(({ id }) => id).toSorted()
     t.same(committed?.changes.map(({ key }) => key).toSorted(), ids, 'expired ones too')
-    if (store.feed !== null) t.same((await store.feed()).toSorted(), ids, 'the feed has each of them')
+    if (feed !== null) t.same((await feed()).toSorted(), ids, 'the feed has each of them')
     for (const { tenant, id } of own)
       t.match(await sessions.sessionById(tenant, id), { endedAt: NOW, sealed: '' })
     for (const { tenant, id } of others)
@@ -36,12 +24,9 @@ export function sessionEnds(t: Test, open: (t: Test) => Promise<StoreUnderTest>)
     t.equal((await sessions.sessionById('acme', own[0]?.id ?? ''))?.endedAt, NOW)
   })
 
-  t.test('endSome: all sessions of a user, in limited batches', async (t) => {
-    const { sessions } = await open(t)
+  test('endSome: all sessions of a user, in limited batches', async (t, { sessions }) => {
     for (const user of ['alice', '\ud800', "a' OR 1=1 --", 'x'.repeat(255)]) {
-      const own = Array.from({ length: 5 }, (_, i) =>
-        i % 2 === 0 ? family({ user }) : browserSession({ user }),
-      )
+      const own = [family, browserSession, family, browserSession, family].map((make) => make({ user }))
       const other = browserSession({ user: `${user}.` })
       for (const each of [...own, other]) await sessions.create(each)
       const counts: number[] = []
@@ -56,39 +41,35 @@ export function sessionEnds(t: Test, open: (t: Test) => Promise<StoreUnderTest>)
     }
   })
 
-  t.test('endSome: ended sessions cannot be used', async (t) => {
-    const { sessions } = await open(t)
-    const session = family({ user: 'bob' })
-    await sessions.create(session)
+  test('endSome: ended sessions cannot be used', async (t, { sessions, created, use, renew }) => {
+    const session = await created(family({ user: 'bob' }))
     await sessions.endSome('acme', { user: 'bob' }, NOW, 10)
-    t.equal((await sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome, 'ended')
-    t.equal(await sessions.renew('acme', session.id, session.handleHash, RENEWAL), null)
+    t.equal(await use(session), 'ended')
+    t.equal(await renew(session, session.handleHash), null)
   })
 
-  t.test('logouts: the latest record counts, by tenant', async (t) => {
-    const { sessions } = await open(t)
+  test('logouts: the latest record counts, by tenant', async (t, { sessions }) => {
     const [digest, other] = [hash(), hash()]
-    t.equal(await sessions.loggedOutSince('acme', { digest, since: 0 }), false)
+    const known = { digest, since: NOW }
+    const later = { digest, since: NOW + 1 }
+    const none = { digest: other, since: 0 }
+    const out = (...of: Parameters<typeof sessions.loggedOutSince>) => sessions.loggedOutSince(...of)
+    t.equal(await out('acme', { digest, since: 0 }), false)
     await sessions.recordLogout('acme', digest, NOW)
     await sessions.recordLogout('acme', digest, NOW - 5)
-    t.equal(await sessions.loggedOutSince('acme', { digest, since: NOW }), true)
-    t.equal(await sessions.loggedOutSince('acme', { digest, since: NOW + 1 }), false)
-    t.equal(await sessions.loggedOutSince('acme', { digest: other, since: 0 }), false)
-    t.equal(await sessions.loggedOutSince('globex', { digest, since: 0 }), false)
-    const [none, found] = [
-      { digest: other, since: 0 },
-      { digest, since: NOW },
-    ]
-    t.equal(await sessions.loggedOutSince('acme', none, found), true, 'one of two')
-    t.equal(await sessions.loggedOutSince('acme', found, none), true)
-    t.equal(await sessions.loggedOutSince('acme', none, { digest, since: NOW + 1 }), false)
-    t.equal(await sessions.loggedOutSince('acme', { ...none, since: NOW + 9 }, null), false)
+    t.equal(await out('acme', known), true)
+    t.equal(await out('acme', later), false)
+    t.equal(await out('acme', none), false)
+    t.equal(await out('globex', { digest, since: 0 }), false)
+    t.equal(await out('acme', none, known), true, 'one of two')
+    t.equal(await out('acme', known, none), true)
+    t.equal(await out('acme', none, later), false)
+    t.equal(await out('acme', { ...none, since: NOW + 9 }, null), false)
     await sessions.recordLogout('acme', digest, NOW + 5)
-    t.equal(await sessions.loggedOutSince('acme', { digest, since: NOW + 5 }), true)
+    t.equal(await out('acme', { digest, since: NOW + 5 }), true)
   })
 
-  t.test('logouts: a token is recorded once, also by many at once', async (t) => {
-    const { sessions } = await open(t)
+  test('logouts: a token is recorded once, also by many at once', async (t, { sessions }) => {
     const digest = hash()
     const all = await Promise.all(Array.from({ length: 8 }, () => sessions.recordToken('acme', digest, NOW)))
     t.equal(all.filter((first) => first).length, 1)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import type { Committed, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
+import type { Renewal } from '../../../seats-admin/store/session-store.ts'
 
 export const NOW = 1_800_000_000_000
 export const HOUR = 3_600_000
@@ -79,13 +80,47 @@ export function underTest(store: Store): StoreUnderTest {
   return { sessions: store.sessions, feed: () => fedSessions(store) }
 }
 
-/** Checks that a write announced the change of a session. */
-export async function announced(
-  t: Test,
-  { feed }: StoreUnderTest,
-  committed: Committed | null,
-  id: string,
-): Promise<void> {
-  t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
-  if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed contains it')
+/** The calls on sessions of the tenant `acme`, at one store. */
+export function sessionCalls(t: Test, { sessions, feed }: StoreUnderTest) {
+  const stored = ({ id }: Identified) => sessions.sessionById('acme', id)
+  /** Uses the handle of the family, or what `proof` has instead. */
+  const rotate = (session: StoredSession, proof: Partial<Proof> = {}, next = hash(), now = NOW) =>
+    sessions.rotate('acme', session.id, { ...proofOf(session), ...proof }, next, now)
+  return {
+    sessions,
+    stored,
+    feed,
+    rotate,
+    created: async (session: StoredSession) => {
+      await sessions.create(session)
+      return session
+    },
+    read: async ({ id }: Identified) => (await sessions.readSession('acme', id)).value,
+    /** The outcome of {@link rotate}. */
+    use: async (...of: Parameters<typeof rotate>) => (await rotate(...of)).outcome,
+    giveBack: ({ id }: Identified, from: Uint8Array | null, to: Uint8Array | null, sealed: string | null) =>
+      sessions.giveBack('acme', id, from, to, sealed),
+    claim: ({ id }: Identified, now = NOW, until = now + 1000) =>
+      sessions.claimRenewal('acme', id, now, until),
+    renew: ({ id }: Identified, handle: Uint8Array | null, renewal: Renewal = RENEWAL) =>
+      sessions.renew('acme', id, handle, renewal),
+    end: ({ id }: Identified, now = NOW) => sessions.end('acme', id, now),
+    /** Checks that the store has the session, with these differences. */
+    has: async (session: StoredSession, more: Partial<StoredSession> = {}) =>
+      same(t, await stored(session), { ...session, ...more }),
+    /** Checks that a write announced the change of the session. */
+    announced: async ({ id }: Identified, committed: Committed | null) => {
+      t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
+      if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed contains it')
+    },
+  }
+}
+
+type Identified = Pick<StoredSession, 'id'>
+type Proof = ReturnType<typeof proofOf>
+
+/** The test function of a suite. @param open gives each test an empty store */
+export function sessionTest(t: Test, open: (t: Test) => Promise<StoreUnderTest>) {
+  return (name: string, run: (t: Test, calls: ReturnType<typeof sessionCalls>) => Promise<void>) =>
+    t.test(name, async (t) => run(t, sessionCalls(t, await open(t))))
 }
