@@ -4,22 +4,16 @@ import type { Test } from 'tap'
 import { type Store, type Writer } from '../../../seats-admin/index.ts'
 import type { AuditPage } from '../../../seats-admin/store/audit-store.ts'
 import { chainOf, faultsOf, verified } from './audit-chain.ts'
-import { ADMIN, done, inSpace, suiteOf, writer } from './conformance.ts'
+import { ADMIN, done, inSpace, PAGE, suiteOf, writer } from './conformance.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
-const ALL: AuditPage = {
-  limit: 100,
-  after: null,
-  since: null,
-  until: null,
-  action: null,
-  actor: null,
-  target: null,
-  scope: ADMIN,
-}
+const UNFILTERED = { since: null, until: null, action: null, actor: null, target: null }
+const ALL: AuditPage = { ...PAGE, ...UNFILTERED }
 
 export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
   const { test } = suiteOf(t, openStore)
+  const make = async (store: Store, name: string, as: Writer) =>
+    done(await store.createSeat(as, { ...VIEWER, name })).value
   const listed = async (store: Store, more: Partial<AuditPage> = {}) =>
     (await store.audit.list('acme', { ...ALL, ...more })).data
 
@@ -31,79 +25,34 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
       await store.createApiKey({ ...user, now: 3000 }, { name: 'ci', seats: ['Viewer'], expiresAt: 9 }),
     )
     const { id, key: text } = key.value
-    const bot: Writer = {
-      ...writer(ADMIN, 4000),
-      by: id,
-      actor: { kind: 'api-key', name: null },
-      requestId: 'r4',
-    }
+    const actor = { kind: 'api-key', name: null } as const
+    const bot: Writer = { ...writer(ADMIN, 4000), by: id, actor, requestId: 'r4' }
     done(await store.revokeApiKey(bot, id))
     done(await store.deleteSeat({ ...bot, now: 5000 }, seat.id))
     const time = (ms: number) => new Date(ms).toISOString()
-    const common = { tenant: 'acme', space: 'admin' }
     const alice = { kind: 'user', id: 'alice', name: 'a@b.c' }
     const ci = { kind: 'api-key', id, name: 'ci' }
     const form = { id: seat.id, name: 'Viewer', spaces: ['one'], permissions: ['a:b'], created_by: 'alice' }
     const made = { ...form, created_at: time(1000), updated_at: time(1000) }
     const emptied = { ...made, permissions: [], updated_by: 'alice', updated_at: time(2000) }
-    const issued = {
-      id,
-      name: 'ci',
-      seats: ['Viewer'],
-      created_by: 'alice',
-      created_at: time(3000),
-      expires_at: time(9),
-    }
+    const times = { created_at: time(3000), expires_at: time(9) }
+    const issued = { id, name: 'ci', seats: ['Viewer'], created_by: 'alice', ...times }
     const onSeat = { kind: 'seat', id: seat.id, name: 'Viewer' }
-    const onKey = { kind: 'api-key', id, name: 'ci' }
+    const onKey = ci
     const entries = await chainOf(store)
-    t.match(entries, [
-      {
-        ...common,
-        seq: 1,
-        at: time(1000),
-        actor: alice,
-        request_id: 'r1',
-        action: 'seat.create',
-        target: onSeat,
-      },
-      {
-        ...common,
-        seq: 2,
-        at: time(2000),
-        actor: alice,
-        request_id: 'r2',
-        action: 'seat.update',
-        target: onSeat,
-      },
-      {
-        ...common,
-        seq: 3,
-        at: time(3000),
-        actor: alice,
-        request_id: 'r1',
-        action: 'api_key.create',
-        target: onKey,
-      },
-      {
-        ...common,
-        seq: 4,
-        at: time(4000),
-        actor: ci,
-        request_id: 'r4',
-        action: 'api_key.revoke',
-        target: onKey,
-      },
-      {
-        ...common,
-        seq: 5,
-        at: time(5000),
-        actor: ci,
-        request_id: 'r4',
-        action: 'seat.delete',
-        target: onSeat,
-      },
-    ])
+    const expected = (
+      [
+        [alice, 'r1', 'seat.create', onSeat],
+        [alice, 'r2', 'seat.update', onSeat],
+        [alice, 'r1', 'api_key.create', onKey],
+        [ci, 'r4', 'api_key.revoke', onKey],
+        [ci, 'r4', 'seat.delete', onSeat],
+      ] as const
+    ).map(([actor, request_id, action, target], at) => {
+      const when = { seq: at + 1, at: time(1000 * (at + 1)) }
+      return { ...when, tenant: 'acme', space: 'admin', actor, request_id, action, target }
+    })
+    t.match(entries, expected)
     t.strictSame(
       entries.map(({ before, after }) => [before, after]),
       [
@@ -149,12 +98,7 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
 
   test('each tenant has a chain of its own', async (t, store) => {
     for (let at = 0; at < 6; at++)
-      done(
-        await store.createSeat(writer(ADMIN, at, at % 2 === 0 ? 'acme' : 'globex'), {
-          ...VIEWER,
-          name: `${at}`,
-        }),
-      )
+      await make(store, `${at}`, writer(ADMIN, at, at % 2 === 0 ? 'acme' : 'globex'))
     for (const tenant of ['acme', 'globex']) {
       const entries = await chainOf(store, tenant)
       t.equal(entries.length, 3)
@@ -181,8 +125,7 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
   test('a list is newest first, in pages, and filtered', async (t, store) => {
     const ids: string[] = []
     const bob = (now: number) => ({ ...writer(ADMIN, now), by: 'bob'.padEnd(100, 'b') })
-    for (let at = 0; at < 7; at++)
-      ids.push(done(await store.createSeat(writer(ADMIN, at), { ...VIEWER, name: `s${at}` })).value.id)
+    for (let at = 0; at < 7; at++) ids.push((await make(store, `s${at}`, writer(ADMIN, at))).id)
     for (const [at, id] of ids.entries()) done(await store.updateSeat(bob(10 + at), id, {}))
     const all = (await chainOf(store)).toReversed()
     t.same(await listed(store), all)
@@ -272,10 +215,8 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
   })
 
   test('retention deletes the oldest, in batches, and the chain stays verifiable', async (t, store) => {
-    const make = async (tenant: string, name: string, now: number) =>
-      done(await store.createSeat(writer(ADMIN, now, tenant), { ...VIEWER, name }))
     for (let at = 0; at < 10; at++)
-      for (const tenant of ['acme', 'globex']) await make(tenant, `${at}`, at * 1000)
+      for (const tenant of ['acme', 'globex']) await make(store, `${at}`, writer(ADMIN, at * 1000, tenant))
     t.equal(await store.audit.prune(0, 100), 0)
     const whole = await chainOf(store)
     const counts = []
@@ -283,8 +224,8 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.same(counts, [3, 3, 1, 3, 3, 1, 0])
     for (const tenant of ['acme', 'globex']) t.same(await verified(store, { tenant }), [])
     t.same(await chainOf(store), whole.slice(7))
-    await make('acme', 'late', 500)
-    await make('acme', 'later', 20_000)
+    await make(store, 'late', writer(ADMIN, 500))
+    await make(store, 'later', writer(ADMIN, 20_000))
     for (let tenants = 0; tenants < 2; tenants++)
       t.equal(await store.audit.prune(8500, 100), 2, 'of one tenant, up to one that is young enough')
     t.equal((await chainOf(store)).length, 3, 'also an older one behind it')
@@ -292,14 +233,13 @@ export function auditConformance(t: Test, openStore: (t: Test) => Promise<Store>
     for (let gone = -1; gone !== 0;) gone = await store.audit.prune(Number.MAX_SAFE_INTEGER, 2)
     t.same(await chainOf(store), [])
     t.same(await verified(store), [])
-    await make('acme', 'after', 30_000)
+    await make(store, 'after', writer(ADMIN, 30_000))
     t.equal((await chainOf(store))[0]?.seq, 13, 'numbers go on')
     t.same(await verified(store), [])
   })
 
   test('retention goes past a verification that is under way', async (t, store) => {
-    for (let at = 0; at < 9; at++)
-      done(await store.createSeat(writer(ADMIN, at), { ...VIEWER, name: `${at}` }))
+    for (let at = 0; at < 9; at++) await make(store, `${at}`, writer(ADMIN, at))
     const reading = { ...store, audit: { ...store.audit } }
     let reads = 0
     reading.audit.chain = async (...args) => {

@@ -3,13 +3,14 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { MAX_WHOLE } from '../../../seats-admin/store/blocks.ts'
-import { BEGINNING, done, numbered, refused, writer } from './conformance.ts'
+import { BEGINNING, done, numbered, refused, suiteOf, writer } from './conformance.ts'
 
 const HOUR = 3_600_000
 /** What a token may name: quotes, a NUL, a lone surrogate, a separator of the driver, more than an index takes. */
 const STRANGE = ['a"b', '12:"x"', 'nul\0', '\ud800', '__proto__', 'ä'.repeat(512), ':', '\\', 'a,b']
 
 export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const { test } = suiteOf(t, openStore)
   const block = async (
     store: Store,
     user: string,
@@ -24,8 +25,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     return alone.block !== null
   }
 
-  t.test('a block is in the feed and in both readings', async (t) => {
-    const store = await openStore(t)
+  test('a block is in the feed and in both readings', async (t, store) => {
     t.equal(await blocked(store, 'eve'), false)
     const until = Date.now() + HOUR
     const made = await block(store, 'eve', until, 'left the company')
@@ -47,8 +47,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.ok(Math.abs(value.now - Date.now()) < HOUR, 'with the time of the store')
   })
 
-  t.test('a second block of a user replaces the first', async (t) => {
-    const store = await openStore(t)
+  test('a second block of a user replaces the first', async (t, store) => {
     const { value: first } = await block(store, 'eve', Date.now() + HOUR, 'x')
     const { value: second } = await block(store, 'eve')
     t.equal(second.id, first.id)
@@ -57,8 +56,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     ])
   })
 
-  t.test('a block that is deleted is gone', async (t) => {
-    const store = await openStore(t)
+  test('a block that is deleted is gone', async (t, store) => {
     const { value } = await block(store, 'eve')
     t.equal(
       refused(await store.deleteBlock(writer(undefined, undefined, 'globex'), value.id)),
@@ -71,8 +69,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.equal(refused(await store.deleteBlock(writer(), '\0')), 'block_not_found')
   })
 
-  t.test('an expired block is gone, by the time of the store', async (t) => {
-    const store = await openStore(t)
+  test('an expired block is gone, by the time of the store', async (t, store) => {
     const { value } = await block(store, 'eve', Date.now() - 1)
     t.equal(await blocked(store, 'eve'), false)
     t.same((await store.listBlocks('acme', { limit: 10, after: null })).data, [])
@@ -82,8 +79,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.equal(await blocked(store, 'eve'), true)
   })
 
-  t.test('any text of a token can be blocked', async (t) => {
-    const store = await openStore(t)
+  test('any text of a token can be blocked', async (t, store) => {
     for (const user of STRANGE) await block(store, user)
     for (const user of STRANGE) t.equal(await blocked(store, user), true, JSON.stringify(user))
     t.equal(await blocked(store, '\ud801'), false)
@@ -94,8 +90,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     )
   })
 
-  t.test('pages of blocks', async (t) => {
-    const store = await openStore(t)
+  test('pages of blocks', async (t, store) => {
     for (let at = 0; at < 5; at++) await block(store, `user ${at}`)
     const first = await store.listBlocks('acme', { limit: 3, after: null })
     t.equal(first.hasMore, true)
@@ -108,8 +103,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.same(await store.listBlocks('globex', { limit: 3, after: null }), { data: [], hasMore: false })
   })
 
-  t.test('of more blocks than a process keeps, each user is read alone', async (t) => {
-    const store = await openStore(t)
+  test('of more blocks than a process keeps, each user is read alone', async (t, store) => {
     for (let at = 0; at < MAX_WHOLE; at++) await block(store, `user ${at}`)
     t.equal((await store.blocks('acme')).value.blocks?.length, MAX_WHOLE)
     await block(store, 'one more')

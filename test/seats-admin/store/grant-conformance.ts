@@ -1,11 +1,11 @@
 /** Listings by what is granted, against a search of everything. For each driver. */
 
 import type { Test } from 'tap'
-import type { Grant, Listing, Page, Scope, Store } from '../../../seats-admin/index.ts'
+import type { Grant, Scope, Store } from '../../../seats-admin/index.ts'
 import { isPermission, holds } from '../../../seats-admin/model/permission.ts'
 import { maySee } from '../../../seats-admin/model/scope.ts'
 import type { SeatLists, StoredSeat } from '../../../seats-admin/model/seat.ts'
-import { ADMIN, done, inSpace, writer } from './conformance.ts'
+import { ADMIN, done, everything, inSpace, randoms, writer } from './conformance.ts'
 
 const PERMISSIONS = ['a:b', 'a:bc', 'xa:b', 'a:b.c', '*', 'A:b', 'b:a']
 const SPACES = ['one', 'one.two', 'on', 'One', 'two']
@@ -14,22 +14,6 @@ const NOW = 1000
 
 export function grantOf(permission: string, space: string | null = null): Grant {
   return { permission, space, now: NOW }
-}
-
-/** All items, read by page as a reader must: until `next` is null. */
-export async function everything<V extends { readonly id: string }>(
-  list: (page: Page) => Promise<Listing<V>>,
-  page: Omit<Page, 'after'>,
-): Promise<V[]> {
-  const found: V[] = []
-  for (let after: string | null = null; ;) {
-    const { data, hasMore, next }: Listing<V> = await list({ ...page, after })
-    if (data.length > page.limit || hasMore !== (next !== null)) throw new Error('not a page')
-    found.push(...data)
-    if (next === null) return found
-    if (next <= (after ?? '') || next < (data.at(-1)?.id ?? '')) throw new Error('the page does not advance')
-    after = next
-  }
 }
 
 export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
@@ -75,12 +59,9 @@ interface Key {
   readonly revoked: boolean
 }
 
-/** 60 Seats and 60 keys of Park and Miller's sequence. */
+/** 60 Seats and 60 keys. */
 async function randomly(store: Store): Promise<{ seats: StoredSeat[]; keys: Key[] }> {
-  let state = 20_260_101
-  const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit
-  const some = <V>(of: readonly V[], most: number) =>
-    [...new Set(Array.from({ length: below(most + 1) }, () => of[below(of.length)]))] as V[]
+  const { below, some } = randoms(20_260_101)
   const seats: StoredSeat[] = []
   for (let at = 0; at < 60; at++) {
     const seat = { name: `s ${at}`, spaces: some(SPACES, 3), permissions: some(PERMISSIONS, 4) }

@@ -2,8 +2,8 @@
 
 import type { Test } from 'tap'
 import type { Listing, Page, Store } from '../../../seats-admin/index.ts'
-import { ADMIN } from './conformance.ts'
-import { everything, grantOf } from './grant-conformance.ts'
+import { ADMIN, everything } from './conformance.ts'
+import { grantOf } from './grant-conformance.ts'
 
 /** More than two of the ranges that a call examines. */
 const COUNT = 45_000

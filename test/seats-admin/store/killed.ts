@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
 import { chainOf, faultsOf } from './audit-chain.ts'
-import { ADMIN } from './conformance.ts'
+import { allSeats } from './conformance.ts'
 import { lostSessionSteps } from './session-killed.ts'
 
 /** The longest time in ms between the first acknowledged write of a writer and its end. */
@@ -103,13 +103,7 @@ export async function auditFaults(store: Store, acknowledged: readonly string[])
     if (now == null) recorded.delete(target.id)
     else recorded.set(target.id, now)
   }
-  const there = new Map<string, string>()
-  for (let after: string | null = null, more = true; more;) {
-    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
-    for (const { id, name } of data) there.set(id, name)
-    after = data.at(-1)?.id ?? null
-    more = hasMore
-  }
+  const there = new Map((await allSeats(store)).map(({ id, name }) => [id, name]))
   const ids = new Set([...recorded.keys(), ...there.keys()])
   return [
     ...faultsOf(entries),
@@ -123,14 +117,9 @@ export async function auditFaults(store: Store, acknowledged: readonly string[])
 /** Seats with missing or foreign parts. */
 async function incompleteSeats(store: Store): Promise<string[]> {
   const found: string[] = []
-  for (let after: string | null = null, more = true; more;) {
-    const { data, hasMore } = await store.listSeats('acme', { limit: 100, after, scope: ADMIN })
-    for (const { name, spaces, permissions } of data) {
-      const own = permissions.filter((each) => each.startsWith(`${name}:`))
-      if (spaces[0] !== name || own.length !== 300 || permissions.length !== 300) found.push(name)
-    }
-    after = data.at(-1)?.id ?? null
-    more = hasMore
+  for (const { name, spaces, permissions } of await allSeats(store)) {
+    const own = permissions.filter((each) => each.startsWith(`${name}:`))
+    if (spaces[0] !== name || own.length !== 300 || permissions.length !== 300) found.push(name)
   }
   return found
 }

@@ -7,7 +7,7 @@ import type { WantedSeats } from '../../../seats-admin/model/seat.ts'
 import type { SeatsPlan } from '../../../seats-admin/model/seats-file.ts'
 import { versionOf } from '../../../seats-admin/store/seats-file.ts'
 import { chainOf, faultsOf } from './audit-chain.ts'
-import { ADMIN, done, inSpace, numbered, refused, suiteOf, writer } from './conformance.ts'
+import { ADMIN, allSeats, done, inSpace, NOTHING, numbered, refused, suiteOf, writer } from './conformance.ts'
 
 type Item = readonly [spaces: readonly string[], permissions: readonly string[], was?: string]
 
@@ -32,8 +32,9 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
   const apply = (store: Store, file: WantedSeats, scope: Scope = ADMIN) =>
     store.applySeats(writer(scope), file, null)
   const stateOf = async (store: Store) => {
-    const { data } = await store.listSeats('acme', { limit: 100, after: null, scope: ADMIN })
-    return Object.fromEntries(data.map(({ name, spaces, permissions }) => [name, [spaces, permissions]]))
+    return Object.fromEntries(
+      (await allSeats(store)).map(({ name, spaces, permissions }) => [name, [spaces, permissions]]),
+    )
   }
   /** The refusal leaves nothing. */
   const leavesNothing = async (t: Test, store: Store, run: () => Promise<unknown>, code: string) => {
@@ -56,18 +57,16 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
       await store.createApiKey(writer(), { name: 'ci', seats: ['Gone', 'Old'], expiresAt: null }),
     ).value
     await store.recordSignIn('acme', { sub: 'ann', email: null, name: null, at: 1 }, [changed.id])
-    const file = wanted(
-      {
-        Kept: [
-          ['a', 'b'],
-          ['a:b', 'x:y'],
-        ],
-        Changed: [['one', 'two'], ['c:d']],
-        New: [['three'], ['*'], 'Old'],
-        Made: [[], []],
-      },
-      true,
-    )
+    const given: Record<string, Item> = {
+      Kept: [
+        ['a', 'b'],
+        ['a:b', 'x:y'],
+      ],
+      Changed: [['one', 'two'], ['c:d']],
+      New: [['three'], ['*'], 'Old'],
+      Made: [[], []],
+    }
+    const file = wanted(given, true)
     const planned = await plan(store, file)
     t.match(planned, {
       unchanged: 1,
@@ -114,22 +113,17 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
 
     const entries = await chainOf(store)
     t.same(faultsOf(entries), [])
-    t.same(
-      entries
-        .slice(-4)
-        .map(({ action, target, before: was, after }) => [
-          action,
-          target.name,
-          was?.['name'],
-          after?.['name'],
-        ]),
-      [
-        ['seat.create', 'Made', undefined, 'Made'],
-        ['seat.update', 'Changed', 'Changed', 'Changed'],
-        ['seat.update', 'New', 'Old', 'New'],
-        ['seat.delete', 'Gone', 'Gone', undefined],
-      ],
-    )
+    t.match(entries.slice(-4), [
+      { action: 'seat.create', target: { name: 'Made' }, before: null, after: { name: 'Made' } },
+      {
+        action: 'seat.update',
+        target: { name: 'Changed' },
+        before: { name: 'Changed' },
+        after: { name: 'Changed' },
+      },
+      { action: 'seat.update', target: { name: 'New' }, before: { name: 'Old' }, after: { name: 'New' } },
+      { action: 'seat.delete', target: { name: 'Gone' }, before: { name: 'Gone' }, after: null },
+    ])
     t.match(await plan(store, file), { unchanged: 4, changes: [] }, 'the former name stays in the file')
     t.match(done(await apply(store, file)), { unchanged: 4, changes: [], committed: null })
   })
@@ -161,25 +155,15 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
       A: [['one'], ['a:b']],
       Large: [['one'], Array.from({ length: 50 }, (_, at) => `p${at}:x`)],
     })
-    const refusal = await leavesNothing(
-      t,
-      store,
-      () => store.applySeats({ ...writer(), seatBytes: 300 }, large, null),
-      'input_invalid',
-    )
+    const applied = () => store.applySeats({ ...writer(), seatBytes: 300 }, large, null)
+    const refusal = await leavesNothing(t, store, applied, 'input_invalid')
     t.same(pathsOf(refusal), ['/seats/Large/permissions'])
   })
 
   test('names of JavaScript itself are names like others', async (t, store) => {
-    const file: WantedSeats = {
-      prune: false,
-      seats: ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map((name) => ({
-        name,
-        spaces: ['one'],
-        permissions: ['a:b'],
-        was: null,
-      })),
-    }
+    const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+    const lists = { spaces: ['one'], permissions: ['a:b'], was: null }
+    const file = { prune: false, seats: names.map((name) => ({ name, ...lists })) }
     t.equal((await plan(store, file)).changes.length, 4)
     done(await apply(store, file))
     t.match(await plan(store, file), { changes: [], unchanged: 4 })
@@ -302,10 +286,8 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
     t.same(faultsOf(await chainOf(store)), [])
     const { changes } = await store.changesSince(null)
     t.ok((changes ?? []).length >= 10_000, 'the feed goes on')
-    const one = done(await store.createSeat(writer(), { name: 'After', spaces: [], permissions: [] }))
-    t.same(
-      (await store.changesSince({ seq: one.seq - 2, mark: (changes ?? []).at(-1)?.mark ?? 0 })).changes,
-      numbered(one),
-    )
+    const one = done(await store.createSeat(writer(), { name: 'After', ...NOTHING }))
+    const position = { seq: one.seq - 2, mark: (changes ?? []).at(-1)?.mark ?? 0 }
+    t.same((await store.changesSince(position)).changes, numbered(one))
   })
 }

@@ -13,17 +13,22 @@ import {
   proofOf,
   RENEWAL,
   same,
+  sessionCalls,
+  underTest,
 } from './session-records.ts'
 
 /** `count` concurrent calls, each with its number, distributed over the stores. */
-export function atOnce<V>(
-  stores: readonly Store[],
+export function atOnce<S, V>(
+  stores: readonly S[],
   count: number,
-  call: (store: Store, at: number) => Promise<V>,
+  call: (store: S, at: number) => Promise<V>,
 ): Promise<V[]> {
   const calls = Array.from({ length: count }, (_, at) => ({ at, store: stores[at % stores.length] }))
   return Promise.all(calls.flatMap(({ at, store }) => (store === undefined ? [] : [call(store, at)])))
 }
+
+/** The calls of sessions at one of the gateways. */
+type Instance = ReturnType<typeof sessionCalls> & { readonly store: Store }
 
 /** Outcome → count. */
 function counted(rotations: readonly Rotation[]): Record<string, number> {
@@ -59,27 +64,25 @@ export async function sessionsFromBefore(t: Test, store: Store): Promise<void> {
 
 /** @param two stores on one empty database */
 export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Store[]>): void {
-  const test = (name: string, run: (t: Test, one: Store, other: Store) => Promise<void>) =>
+  const test = (name: string, run: (t: Test, one: Instance, other: Instance) => Promise<void>) =>
     t.test(name, async (t) => {
-      const [one, other] = await two(t)
+      const [one, other] = (await two(t)).map((store) => ({ ...sessionCalls(t, underTest(store)), store }))
       if (one === undefined || other === undefined) throw new Error('not two stores')
       await run(t, one, other)
     })
 
   test('of twenty uses of one handle exactly one succeeds', async (t, one, other) => {
-    await useAtOnce(t, [one, other], 4)
-    t.equal((await fedSessions(one)).length, 4, 'each end was announced once')
+    await useAtOnce(t, [one.store, other.store], 4)
+    t.equal((await fedSessions(one.store)).length, 4, 'each end was announced once')
   })
 
   test('a handle is valid at both stores in turn', async (t, one, other) => {
-    const session = family()
-    await one.sessions.create(session)
+    const session = await one.created(family())
     let good = session.handleHash ?? hash()
     for (let round = 0; round < 4; round++) {
       const next = hash()
-      const { sessions } = round % 2 === 0 ? other : one
-      const proof = { ...proofOf(session), handle: good }
-      t.equal((await sessions.rotate('acme', session.id, proof, next, NOW)).outcome, 'rotated')
+      const { use } = round % 2 === 0 ? other : one
+      t.equal(await use(session, { handle: good }, next), 'rotated')
       good = next
     }
   })
@@ -96,7 +99,7 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
     for (const each of [...made, ...others]) await one.sessions.create(each)
     await other.sessions.end('acme', gone?.id ?? '', NOW)
     const live = made.slice(1)
-    for (const store of [one, other])
+    for (const { store } of [one, other])
       for (const user of [null, ...users]) {
         const found: string[] = []
         for (let more = true; more;) {
@@ -109,7 +112,7 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
         t.same(found, wanted.toSorted(), JSON.stringify(user))
       }
     const all = { limit: 100, after: null, user: null, now: NOW }
-    for (const { id, user, email, createdAt, expiresAt, kind } of (await one.listSessions('acme', all))
+    for (const { id, user, email, createdAt, expiresAt, kind } of (await one.store.listSessions('acme', all))
       .data) {
       const row = live.find((each) => each.id === id)
       t.strictSame(
@@ -121,16 +124,15 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
   })
 
   test('an administrator ends a session', async (t, one, other) => {
-    const session = browserSession()
-    await one.sessions.create(session)
+    const session = await one.created(browserSession())
     for (const now of [NOW, NOW + 5]) {
-      const ended = await other.endSession(writer(ADMIN, now), session.id)
+      const ended = await other.store.endSession(writer(ADMIN, now), session.id)
       t.match(ended, { value: null, changes: [{ tenant: 'acme', kind: 'session', key: session.id }] })
-      t.match(await one.sessions.sessionById('acme', session.id), { endedAt: NOW, sealed: '' })
+      t.match(await one.stored(session), { endedAt: NOW, sealed: '' })
     }
-    t.equal((await fedSessions(one)).length, 2)
+    t.equal((await fedSessions(one.store)).length, 2)
     for (const id of ['A'.repeat(22), '', '\0', '\ud800'])
-      t.match(await one.endSession(writer(), id), { refused: 'session_not_found' })
+      t.match(await one.store.endSession(writer(), id), { refused: 'session_not_found' })
   })
 
   test('a logout and a sign-in at once: the session ends, or its sign-in sees the logout', async (t, one, other) => {
@@ -148,7 +150,7 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
         return other.sessions.endSome('acme', subject, NOW, 10)
       }
       const [isSeen] = await Promise.all([signIn(), logout()])
-      const found = await other.sessions.sessionById('acme', session.id)
+      const found = await other.stored(session)
       t.ok(isSeen || found?.endedAt === NOW, `round ${round}`)
     }
   })
@@ -161,51 +163,45 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
 
   test('of twenty claims exactly one succeeds', async (t, one, other) => {
     for (let round = 0; round < 4; round++) {
-      const session = browserSession()
-      await one.sessions.create(session)
-      const claims = await atOnce([one, other], 20, ({ sessions }) =>
-        sessions.claimRenewal('acme', session.id, NOW, NOW + 1000),
-      )
+      const session = await one.created(browserSession())
+      const claims = await atOnce([one, other], 20, ({ claim }) => claim(session))
       t.equal(claims.filter((claim) => claim !== null).length, 1)
     }
   })
 
   test('an ended session stays ended under concurrent calls', async (t, one, other) => {
     for (let round = 0; round < 5; round++) {
-      const session = family()
-      await one.sessions.create(session)
+      const session = await one.created(family())
       const next = hash()
       const rename = { ...RENEWAL, sealed: 'never again' }
       await Promise.all([
-        one.sessions.rotate('acme', session.id, proofOf(session), next, NOW),
-        other.sessions.end('acme', session.id, NOW + 1),
-        one.sessions.giveBack('acme', session.id, next, session.handleHash, 'never again'),
-        other.sessions.renew('acme', session.id, session.handleHash, rename),
-        one.sessions.renew('acme', session.id, next, rename),
+        one.rotate(session, {}, next),
+        other.end(session, NOW + 1),
+        one.giveBack(session, next, session.handleHash, 'never again'),
+        other.renew(session, session.handleHash, rename),
+        one.renew(session, next, rename),
       ])
-      const found = await one.sessions.sessionById('acme', session.id)
+      const found = await one.stored(session)
       t.strictSame([found?.endedAt, found?.sealed], [NOW + 1, ''])
-      t.equal((await other.sessions.rotate('acme', session.id, proofOf(session), next, NOW)).outcome, 'ended')
+      t.equal(await other.use(session), 'ended')
     }
   })
 
   test('after an end or a renewal at one store, the other reads the new state', async (t, one, other) => {
     for (let round = 0; round < 4; round++) {
-      const session = browserSession()
-      await one.sessions.create(session)
-      const renewed = await one.sessions.renew('acme', session.id, null, RENEWAL)
+      const session = await one.created(browserSession())
+      const renewed = await one.renew(session, null, RENEWAL)
       const first = await other.sessions.readSession('acme', session.id)
       t.strictSame([first.seq, first.mark], [renewed?.seq, renewed?.mark])
       t.strictSame([first.value?.issuedAt, first.value?.endedAt], [RENEWAL.issuedAt, null])
-      const ended = await other.sessions.end('acme', session.id, NOW)
+      const ended = await other.end(session)
       const second = await one.sessions.readSession('acme', session.id)
       t.strictSame([second.seq, second.mark, second.value?.endedAt], [ended?.seq, ended?.mark, NOW])
     }
   })
 
   test('the request path reads neither handles nor tokens', async (t, one, other) => {
-    const session = family()
-    await one.sessions.create(session)
+    const session = await one.created(family())
     const { value } = await other.sessions.readSession('acme', session.id)
     const record = 'cookieHash email endedAt expiresAt hashPerm id issuedAt renewAt tenant user'
     t.strictSame(Object.keys(value ?? {}).toSorted(), record.split(' '))
@@ -222,7 +218,7 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
         const { id } = session
         await t.rejects(other.sessions.create({ ...session, ...more, id }), /^another session has this id$/)
       }
-      same(t, await one.sessions.sessionById('acme', session.id), session)
+      await one.has(session)
     }
   })
 
@@ -233,9 +229,9 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
     for (const session of [browser, program]) {
       await one.sessions.create(session)
       const [from, to] = session === browser ? [null, hash()] : [session.handleHash, null]
-      const cause = await one.sessions.giveBack('acme', session.id, from, to, 'x').catch((error) => error)
+      const cause = await one.giveBack(session, from, to, 'x').catch((error) => error)
       t.ok(cause instanceof Error && !tells(cause, from ?? to), String(cause))
-      same(t, await one.sessions.sessionById('acme', session.id), session)
+      await one.has(session)
     }
     await t.rejects(one.sessions.create({ ...browser, id: 'both', familyHash: hash(), handleHash: hash() }))
     await t.rejects(one.sessions.create({ ...browser, id: 'none', cookieHash: null }))

@@ -6,7 +6,7 @@ import { holds, isPermission } from '../../../seats-admin/model/permission.ts'
 import { maySee } from '../../../seats-admin/model/scope.ts'
 import type { StoredSeat } from '../../../seats-admin/model/seat.ts'
 import type { User } from '../../../seats-admin/model/user.ts'
-import { ADMIN, done, inSpace, signedIn, suiteOf, writer } from './conformance.ts'
+import { ADMIN, done, inSpace, randoms, signedIn, suiteOf, writer } from './conformance.ts'
 import { grantOf } from './grant-conformance.ts'
 
 /** All users, read by page until `next` is null. */
@@ -192,10 +192,7 @@ async function readAlike(
 }
 
 async function randomly(store: Store) {
-  let state = 20_260_102
-  const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit
-  const some = <V>(of: readonly V[], most: number) =>
-    [...new Set(Array.from({ length: below(most + 1) }, () => of[below(of.length)]))] as V[]
+  const { some } = randoms(20_260_102)
   const seats: StoredSeat[] = []
   for (let at = 0; at < 30; at++) {
     const lists = {

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { listerOperations } from '../../../../seats-admin/store/sqlite/admin-reader.ts'
 import { connect, CallExpired } from '../../../../seats-admin/store/sqlite/connection.ts'
-import { ADMIN, done, inSpace, writer } from '../conformance.ts'
-import { ALL, listings } from '../listings.ts'
+import { ADMIN, done, inSpace, PAGE, writer } from '../conformance.ts'
+import { listings } from '../listings.ts'
 import { open, temporaryFolder } from './support.ts'
 
 listings(t, (t) => open(t, { path: join(temporaryFolder(t), 'seatgate.db') }))
@@ -17,7 +17,7 @@ t.test('a page that ends early reads no more', async (t) => {
   const spaces = Array.from({ length: 25_000 }, (_, at) => `space-${at}`)
   for (let at = 0; at < 6; at++)
     done(await store.createSeat(writer(), { name: `s${at}`, spaces, permissions: [] }))
-  t.equal((await store.listSeats('acme', ALL)).hasMore, true)
+  t.equal((await store.listSeats('acme', PAGE)).hasMore, true)
   const other = new DatabaseSync(path)
   t.teardown(() => other.close())
   const { busy } = other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
@@ -38,10 +38,10 @@ t.test('nothing is read for a caller that has timed out', async (t) => {
   const reader = listerOperations(database, { elapsed: () => 0, throwIfExpired })
   for (const scope of [ADMIN, inSpace('one')]) {
     rows = 0
-    t.throws(() => reader.listSeats('acme', { ...ALL, scope }), { name: 'CallExpired' })
+    t.throws(() => reader.listSeats('acme', { ...PAGE, scope }), { name: 'CallExpired' })
     t.equal(rows, 4)
   }
   rows = -100
-  t.equal(reader.listSeats('acme', ALL).data.length, 8, 'and the next one is answered')
+  t.equal(reader.listSeats('acme', PAGE).data.length, 8, 'and the next one is answered')
   database.close()
 })
