@@ -7,7 +7,8 @@ import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
 import type { StoreFault } from '../../../seats-admin/store/store.ts'
 import { until } from '../../support/until.ts'
-import { ADMIN, done, refused, signedIn, writer } from './conformance.ts'
+import { ADMIN, done, NOTHING, refused, signedIn, writer } from './conformance.ts'
+import { allNames } from './listings.ts'
 
 /** An empty store, and another process that can lock it. */
 export interface Lockable {
@@ -18,12 +19,7 @@ export interface Lockable {
   waiting(store: Store): Promise<void>
 }
 
-const seat = (name: string) => ({ name, spaces: [], permissions: [] })
-const page = { limit: 100, after: null, scope: ADMIN }
-
-async function names(store: Store): Promise<string[]> {
-  return (await store.listSeats('acme', page)).data.map((each) => each.name)
-}
+const seat = (name: string) => ({ name, ...NOTHING })
 
 /** Null: the call succeeded, or was refused. */
 function faultOf(call: Promise<unknown>): Promise<StoreFault | 'none' | null> {
@@ -55,7 +51,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     for (let reads = 0; reads < 5; reads++) {
       t.equal((await store.seatById('acme', id)).value?.name, 'A')
       t.same(await store.changesSince(null), before)
-      t.same(await names(store), ['A'])
+      t.same(await allNames(store), ['A'])
       await store.registry?.follow('a', reads + 1, before.head, before.head.seq)
     }
     const second = await place.open(NEVER)
@@ -89,7 +85,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
       async () => (await faultOf(store.createSeat(writer(), seat('D')))) === null,
       'a write after the release',
     )
-    t.same(await names(patient), ['A', 'D'])
+    t.same(await allNames(patient), ['A', 'D'])
   })
 
   t.test('a name is given up when the deletion is committed, not when it was requested', async (t) => {

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Rotation, Store, StoredSession } from '../../../seats-admin/index.ts'
-import { ADMIN, writer } from './conformance.ts'
+import { ADMIN, allSeats, writer } from './conformance.ts'
 import {
   browserSession,
   family,
@@ -60,6 +60,21 @@ export async function sessionsFromBefore(t: Test, store: Store): Promise<void> {
   t.equal(await store.sessions.endSome('acme', { providerSession: hash() }, NOW, 9), null)
   t.match(await store.sessions.endSome('acme', { user: 'alice' }, NOW, 9), { changes: [{ key: id }] })
   t.match((await store.sessions.readSession('acme', id)).value, { endedAt: NOW })
+}
+
+/** For a store of an earlier version without sessions, whose Seat `s1` has a key and a member, and one change. */
+export async function sessionsOfNone(t: Test, store: Store): Promise<void> {
+  t.match(await allSeats(store), [{ id: 's1', name: 'Viewer', memberCount: 1 }])
+  t.same((await store.apiKeyById('acme', 'k1')).value?.seatIds, ['s1'])
+  const { head, changes } = await store.changesSince(null)
+  t.strictSame([head, changes?.length], [{ seq: 1, mark: 7 }, 1])
+
+  const { created, has, rotate } = sessionCalls(t, underTest(store))
+  const session = await created(family())
+  await has(session)
+  const replay = await rotate(session, { handle: hash() })
+  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
+  t.strictSame((await store.changesSince(head)).changes?.length, 1)
 }
 
 /** @param two stores on one empty database */

@@ -1,20 +1,17 @@
 /** The health of a PostgreSQL store after a right is revoked, and after writes are refused. */
 
-import { Client } from 'pg'
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
-import { ADMIN, done, writer } from '../conformance.ts'
-import { emptyDatabase, open } from './support.ts'
+import { ADMIN, done, NOTHING, writer } from '../conformance.ts'
+import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 export function health(t: Test, server: PostgresServer): void {
-  const seat = (name: string) => ({ name, spaces: [], permissions: [] })
+  const seat = (name: string) => ({ name, ...NOTHING })
 
   t.test('a right is revoked and granted again', async (t) => {
     const url = await emptyDatabase(server)
-    const administrator = new Client(url)
-    await administrator.connect()
-    t.teardown(() => administrator.end())
+    const administrator = await connected(t, url)
     await (await open(t, { url })).close()
     await administrator.query(`DROP ROLE IF EXISTS gate; CREATE ROLE gate LOGIN PASSWORD 'gate';
     GRANT USAGE ON SCHEMA seatgate TO gate;
@@ -25,27 +22,19 @@ export function health(t: Test, server: PostgresServer): void {
     const store = await open(t, { url: own.href })
     const { id } = done(await store.createSeat(writer(), seat('A'))).value
     const { health } = store
+    const shown = () => JSON.stringify(health.state)
 
     await administrator.query('REVOKE SELECT ON seatgate.seats FROM gate')
     await t.rejects(store.seatById('acme', id))
-    await until(
-      () => health.state.reads === 'denied',
-      () => JSON.stringify(health.state),
-    )
+    await until(() => health.state.reads === 'denied', shown)
     t.equal(health.state.lists, null, 'no listing yet')
     await t.rejects(store.readSeat('acme', id, ADMIN))
-    await until(
-      () => health.state.lists === 'denied',
-      () => JSON.stringify(health.state),
-    )
+    await until(() => health.state.lists === 'denied', shown)
     await t.rejects(store.createSeat(writer(), seat('B')))
     t.equal(health.state.writes, 'denied')
 
     await administrator.query('GRANT SELECT ON seatgate.seats TO gate')
-    await until(
-      () => health.state.reads === null && health.state.lists === null,
-      () => JSON.stringify(health.state),
-    )
+    await until(() => health.state.reads === null && health.state.lists === null, shown)
     t.equal(health.state.writes, 'denied', 'until a write succeeds')
     done(await store.createSeat(writer(), seat('C')))
     t.same(health.state, { reads: null, lists: null, writes: null })
@@ -55,11 +44,8 @@ export function health(t: Test, server: PostgresServer): void {
     const url = await emptyDatabase(server)
     const store = await open(t, { url, pool: 1 })
     const { id } = done(await store.createSeat(writer(), seat('A'))).value
-    const administrator = new Client(url)
-    await administrator.connect()
-    t.teardown(() => administrator.end())
-    const database = (await administrator.query('SELECT current_database() AS name')).rows[0].name
-    await administrator.query(`ALTER DATABASE "${database}" SET default_transaction_read_only = on`)
+    const administrator = await connected(t, url)
+    await administrator.query(`ALTER DATABASE "${databaseOf(url)}" SET default_transaction_read_only = on`)
     const readOnly = await open(t, { url }).catch(() => null)
     if (readOnly !== null) {
       await t.rejects(readOnly.createSeat(writer(), seat('B')))

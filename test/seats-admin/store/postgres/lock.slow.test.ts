@@ -3,7 +3,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
@@ -17,7 +16,7 @@ import { startTcpProxy } from '../../../support/servers/proxy.ts'
 import { until } from '../../../support/until.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { locked } from '../locked.ts'
-import { databaseOf, emptyDatabase, open } from './support.ts'
+import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t, { fsync: false })
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
@@ -25,9 +24,7 @@ const page = { limit: 100, after: null, scope: ADMIN }
 
 /** As an administrator may with psql. */
 async function lock(t: Test, url: string): Promise<() => Promise<void>> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  t.teardown(() => client.end())
+  const client = await connected(t, url)
   await client.query('BEGIN; SELECT * FROM seatgate.counter FOR UPDATE')
   return async () => void (await client.query('ROLLBACK'))
 }

@@ -3,25 +3,21 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { BEGINNING, done, writer } from '../conformance.ts'
+import { BEGINNING, done, NOTHING, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
 export function marks(t: Test, server: PostgresServer): void {
-  const nothing = { spaces: [], permissions: [] }
-
   async function opened(t: Test, count: number) {
     const url = await emptyDatabase(server)
     const store = await open(t, { url })
     await write(store, 'a', count)
-    return {
-      store,
-      query: (text: string) => server.query(`SET search_path = seatgate; ${text}`, [], databaseOf(url)),
-    }
+    const query = (text: string) => server.query(`SET search_path = seatgate; ${text}`, [], databaseOf(url))
+    return { store, query }
   }
 
   async function write(store: Store, prefix: string, count: number): Promise<void> {
     for (let at = 0; at < count; at++)
-      done(await store.createSeat(writer(), { name: `${prefix}${at}`, ...nothing }))
+      done(await store.createSeat(writer(), { name: `${prefix}${at}`, ...NOTHING }))
   }
 
   /** Simulates the loss of all writes from this number on. */
@@ -67,17 +63,14 @@ export function marks(t: Test, server: PostgresServer): void {
   t.test('the newest 10,000 changes are kept', async (t) => {
     const { store, query } = await opened(t, 1)
     const many = Array.from({ length: 5000 }, (_, at) => `k${at}`)
-    const made = done(await store.createSeat(writer(), { name: 'held', ...nothing }))
+    const made = done(await store.createSeat(writer(), { name: 'held', ...NOTHING }))
     await query(`INSERT INTO api_keys SELECT 'acme', 'k' || n, 'k', '', 'x', 0, NULL, NULL FROM generate_series(0, 4999) n;
     INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${made.value.id}' FROM generate_series(0, 4999) n`)
     const deleted = done(await store.deleteSeat(writer(), made.value.id))
-    t.same(
-      new Set(deleted.changes.slice(2).map(({ key }) => key)),
-      new Set(many),
-      'one write returns all of them',
-    )
+    const keys = deleted.changes.slice(2).map(({ key }) => key)
+    t.same(new Set(keys), new Set(many), 'one write returns all of them')
     t.equal(deleted.seq, 5006)
-    const { id } = done(await store.createSeat(writer(), { name: 'b', ...nothing })).value
+    const { id } = done(await store.createSeat(writer(), { name: 'b', ...NOTHING })).value
     await query(
       `INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${id}' FROM generate_series(0, 4999) n`,
     )

@@ -1,13 +1,21 @@
 /** The connection breaks after the write of a session: the repeated call recognizes its own effect. */
 
-import { Client } from 'pg'
 import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { startTcpProxy } from '../../../support/servers/proxy.ts'
 import { until } from '../../../support/until.ts'
-import { browserSession, family, hash, NOW, proofOf, same } from '../session-records.ts'
-import { databaseOf, emptyDatabase, open } from './support.ts'
+import {
+  browserSession,
+  family,
+  hash,
+  NOW,
+  proofOf,
+  same,
+  sessionCalls,
+  underTest,
+} from '../session-records.ts'
+import { connected, databaseOf, emptyDatabase, open, openEmpty } from './support.ts'
 
 export function sessionFaults(t: Test, server: PostgresServer): void {
   /**
@@ -19,9 +27,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
     const url = await emptyDatabase(server)
     const store = await open(t, { url: url.replace(`:${server.port}/`, `:${proxy.port}/`) })
     const query = (text: string) => server.query(text, [], databaseOf(url))
-    const locker = new Client({ connectionString: url })
-    await locker.connect()
-    t.teardown(() => locker.end())
+    const locker = await connected(t, url)
     const answerOf = async <V>(call: () => Promise<V>, seen: string): Promise<V> => {
       await locker.query('BEGIN; LOCK TABLE seatgate.sessions IN SHARE MODE')
       const answer = call()
@@ -42,20 +48,16 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
 
   t.test('a handle used up by the lost call is not a replay', async (t) => {
     const { store, answerOf } = await losing(t)
-    const session = family()
-    await store.sessions.create(session)
+    const { created, has, use } = sessionCalls(t, underTest(store))
+    const session = await created(family())
     const next = hash()
     const rotation = await answerOf(
       () => store.sessions.rotate('acme', session.id, proofOf(session), next, NOW),
       `handle_hash = '\\x${Buffer.from(next).toString('hex')}'`,
     )
     t.equal(rotation.outcome, 'rotated')
-    same(t, await store.sessions.sessionById('acme', session.id), { ...session, handleHash: next })
-    t.equal(
-      (await store.sessions.rotate('acme', session.id, proofOf(session), hash(), NOW)).outcome,
-      'replayed',
-      'the second use is still a replay',
-    )
+    await has(session, { handleHash: next })
+    t.equal(await use(session), 'replayed', 'the second use is still a replay')
   })
 
   t.test('a session created by the lost call exists', async (t) => {
@@ -89,7 +91,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
   }
 
   t.test('without the server each call fails as unavailable, and works again afterwards', async (t) => {
-    const store = await open(t, { url: await emptyDatabase(server) })
+    const store = await openEmpty(t, server)
     await Promise.all(calls(store, 'x'))
     await server.stop()
     for (const each of await Promise.allSettled(calls(store, 'x')))

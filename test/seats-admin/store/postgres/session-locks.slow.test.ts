@@ -1,6 +1,5 @@
 /** Lock waits: sign-ins wait only for their own session, and other calls never wait for sign-ins. */
 
-import { Client } from 'pg'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
@@ -8,17 +7,15 @@ import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
 import { browserSession, family, fedSessions, hash, NOW, proofOf, RENEWAL, same } from '../session-records.ts'
 import { atOnce } from '../session-instances.ts'
-import { databaseOf, emptyDatabase, open } from './support.ts'
+import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t, { fsync: false })
 const seat = (name: string) => ({ name, spaces: [], permissions: [] })
 
 /** Runs statements in another transaction; returns a function that commits it. */
 async function beginTransaction(t: Test, url: string, script: string): Promise<() => Promise<void>> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  t.teardown(() => client.end())
-  await client.query(`BEGIN; SET search_path = seatgate; ${script}`)
+  const client = await connected(t, url)
+  await client.query(`BEGIN; ${script}`)
   return async () => void (await client.query('COMMIT'))
 }
 

@@ -2,23 +2,20 @@
 
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { ADMIN, done, refused, writer } from '../conformance.ts'
-import { emptyDatabase, open } from './support.ts'
+import { done, NOTHING, refused, tried, writer } from '../conformance.ts'
+import { allNames } from '../listings.ts'
+import { open, openEmpty } from './support.ts'
 
 export function text(t: Test, server: PostgresServer): void {
-  const nothing = { spaces: [], permissions: [] }
-  const page = { limit: 100, after: null, scope: ADMIN }
-
   t.test('names that can not be stored are refused and never found', async (t) => {
-    const store = await open(t, { url: await emptyDatabase(server) })
-    const { id } = done(await store.createSeat(writer(), { name: 'A', ...nothing })).value
+    const store = await openEmpty(t, server)
+    const { id } = done(await store.createSeat(writer(), { name: 'A', ...NOTHING })).value
+    const { create, update } = tried(store)
     for (const name of ['\0', 'A\0', '\0A', '\ud800', 'A\udc00']) {
-      t.equal(refused(await store.createSeat(writer(), { name, ...nothing })), 'input_invalid')
-      t.equal(refused(await store.updateSeat(writer(), id, { name })), 'input_invalid')
-      t.equal(
-        refused(await store.createApiKey(writer(), { name, seats: [], expiresAt: null })),
-        'input_invalid',
-      )
+      t.equal(await create(name), 'input_invalid')
+      t.equal(await update(id, { name }), 'input_invalid')
+      const key = await store.createApiKey(writer(), { name, seats: [], expiresAt: null })
+      t.equal(refused(key), 'input_invalid')
       t.equal((await store.seatByName('acme', name)).value.seat, null)
       t.equal((await store.seatById('acme', name)).value, null)
     }
@@ -26,7 +23,7 @@ export function text(t: Test, server: PostgresServer): void {
   })
 
   t.test('such spaces and permissions are stored unchanged', async (t) => {
-    const store = await open(t, { url: await emptyDatabase(server) })
+    const store = await openEmpty(t, server)
     const odd = { spaces: ['\0', '\ud800'], permissions: ['\udc00:\0', '💺'] }
     const { id } = done(await store.createSeat(writer(), { name: 'A', ...odd })).value
     t.match((await store.seatById('acme', id)).value, odd)
@@ -42,11 +39,8 @@ export function text(t: Test, server: PostgresServer): void {
     }
     const store = await open(t, { url: server.urlOf('german') })
     const names = ['b', 'B', 'a', 'ä', 'A', 'ß', 'ss']
-    for (const name of names) done(await store.createSeat(writer(), { name, ...nothing }))
+    for (const name of names) done(await store.createSeat(writer(), { name, ...NOTHING }))
     for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
-    t.same(
-      (await store.listSeats('acme', page)).data.map((each) => each.name),
-      names,
-    )
+    t.same(await allNames(store), names)
   })
 }

@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
-import { ADMIN } from '../conformance.ts'
 import { inTurn } from '../in-turn.ts'
 import { sessionStoreConformance } from '../session-conformance.ts'
-import { family, hash, NOW, proofOf, same, underTest } from '../session-records.ts'
-import { sessionInstances, sessionsFromBefore } from '../session-instances.ts'
+import { NOW, underTest } from '../session-records.ts'
+import { sessionInstances, sessionsFromBefore, sessionsOfNone } from '../session-instances.ts'
 import { databases, open, temporaryFolder } from './support.ts'
 
 t.jobs = 2
@@ -29,20 +28,7 @@ t.test('a store from before sessions existed', async (t) => {
     UPDATE counter SET seq = 1, mark = 7; PRAGMA journal_mode = WAL`)
   database.close()
 
-  const store = await open(t, { path })
-  const { data } = await store.listSeats('acme', { limit: 9, after: null, scope: ADMIN })
-  t.match(data, [{ id: 's1', name: 'Viewer', memberCount: 1 }])
-  t.same((await store.apiKeyById('acme', 'k1')).value?.seatIds, ['s1'])
-  const { head, changes } = await store.changesSince(null)
-  t.strictSame([head, changes?.length], [{ seq: 1, mark: 7 }, 1])
-
-  const session = family()
-  await store.sessions.create(session)
-  same(t, await store.sessions.sessionById('acme', session.id), session)
-  const proof = { ...proofOf(session), handle: hash() }
-  const replay = await store.sessions.rotate('acme', session.id, proof, hash(), NOW)
-  t.equal(replay.outcome === 'replayed' && replay.committed.seq, 2, 'the feed continues')
-  t.strictSame((await store.changesSince(head)).changes?.length, 1)
+  await sessionsOfNone(t, await open(t, { path }))
 })
 
 t.test('a store with sessions from before they remembered the session at the provider', async (t) => {
