@@ -25,7 +25,7 @@ export const ASKED: AskedPermissions = {
   nearest: (permission) => (permission === 'trainings:lists' ? 'trainings:list' : null),
 }
 
-export interface CallInput {
+interface CallInput {
   readonly id?: string
   readonly query?: string
   readonly body?: unknown
@@ -35,7 +35,7 @@ export interface CallInput {
   readonly ifMatch?: string
 }
 
-export interface CallResult {
+interface CallResult {
   readonly status: number
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read responses of any shape
   readonly body: any

@@ -8,7 +8,7 @@ import { grantOf } from './grant-conformance.ts'
 /** More than two of the ranges that a call examines. */
 const COUNT = 45_000
 
-export interface SeatRow {
+interface SeatRow {
   readonly id: string
   readonly name: string
   /** JSON. */

@@ -11,7 +11,7 @@ import { ADMIN, done, NOTHING, refused, signedIn, writer } from './conformance.t
 import { allNames } from './listings.ts'
 
 /** An empty store, and another process that can lock it. */
-export interface Lockable {
+interface Lockable {
   open(timeout: number): Promise<Store>
   /** Returns a function that releases the lock. */
   lock(): Promise<() => Promise<void>>
