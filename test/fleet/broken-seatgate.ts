@@ -1,8 +1,9 @@
 /**
- * `seatgate` with a broken protocol: the first argument names the variant, the rest are arguments of `seatgate`. Only for
- * `broken-protocol.slow.test.ts`.
+ * `seatgate` with a protocol that breaks while it runs: on SIGUSR2 it applies the variant that the file `variant` of its
+ * working folder names, and removes the file. Only for `broken-protocol.slow.test.ts`.
  */
 
+import { readFileSync, rmSync } from 'node:fs'
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
@@ -13,7 +14,12 @@ import { SeatMemory } from '../../src/decision/seats/memory.ts'
 /** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
 
+const INTACT = [History, Instance, Lease, RemoteDecider, SeatMemory].map(
+  ({ prototype }) => [prototype, Object.getOwnPropertyDescriptors(prototype)] as const,
+)
+
 const VARIANTS: Readonly<Record<string, () => void>> = {
+  intact() {},
   /** Announces, and waits for no acknowledgement. */
   'waits-for-no-acknowledgement'() {
     const { announce } = Instance.prototype
@@ -63,8 +69,12 @@ function withoutChangesOf(kind: ChangeKind): void {
   }
 }
 
-const [how = ''] = process.argv.splice(2, 1)
-const applyVariant = VARIANTS[how]
-if (applyVariant === undefined) throw new Error(`no variant "${how}"`)
-applyVariant()
+process.on('SIGUSR2', () => {
+  const how = readFileSync('variant', 'utf8')
+  const applyVariant = VARIANTS[how]
+  if (applyVariant === undefined) throw new Error(`no variant "${how}"`)
+  for (const [prototype, methods] of INTACT) Object.defineProperties(prototype, methods)
+  applyVariant()
+  rmSync('variant')
+})
 await import('../../src/cli/main.ts')

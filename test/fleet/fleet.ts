@@ -21,7 +21,8 @@ import { startUpstream } from './upstream.ts'
 
 export interface FleetOptions {
   readonly gateways?: number
-  readonly workers?: number
+  /** Of each gateway, or of one by its name. */
+  readonly workers?: number | ((name: string) => number)
   /** `own`: started for the fleet; `url`: for all gateways; `urls`: one for each gateway. */
   readonly redis?: 'own' | 'none' | { readonly url: string } | { readonly urls: readonly string[] }
   /** Servers that each gateway reaches through a proxy of its own. A proxy costs time, most of all to the store. */
@@ -122,7 +123,7 @@ export function adminRequest(key: string, body?: unknown): [Record<string, strin
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
 
 export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
-  const { gateways: count = 3, redis: wanted = 'own', proxies = ['redis'] } = options
+  const { gateways: count = 3, workers = 1, redis: wanted = 'own', proxies = ['redis'] } = options
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const database = await postgres.createDatabase('fleet')
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
@@ -147,7 +148,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
         top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
       },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
-      workers: options.workers ?? 1,
+      workers: typeof workers === 'number' ? workers : workers(name),
       program: options.program ?? [MAIN],
       env: { ...env, ...options.envOf?.(name) },
       toStore,
