@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
-import { adminRequest, type Fleet, startFleet } from './fleet.ts'
+import { adminRequest, startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { until } from '../support/until.ts'
 
@@ -29,40 +29,41 @@ const version = (title: string, number: number) => ({
   permissions: [`v:${number}`],
 })
 
+/** The store waits for its disk: it is to lose nothing when it crashes. */
+const fleet = await startFleet(t, { gateways: 2, postgres: { fsync: true } })
+
 t.test('kill -9 of the writer, at any moment between request and response', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2 })
   const [stays, dies] = [fleet.at(0), fleet.at(1)]
-  const seats = await makeSeats(fleet, stays)
+  const seats = await makeSeats('kept by its gateway', stays)
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    const writing = seats.map((seat) => rewrite(fleet, dies, seat, refused))
+    const writing = seats.map((seat) => rewrite(dies, seat, refused))
     await someInFlight(seats)
     await dies.kill()
     await Promise.all(writing)
-    await whole(t, fleet, stays, seats)
+    await whole(t, stays, seats)
     await dies.start()
   }
   t.same([...refused.keys()], [], 'a dead gateway answers nothing')
 })
 
 t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
-  const fleet = await startFleet(t, { gateways: 2, postgres: { fsync: true } })
-  const seats = await makeSeats(fleet, fleet.first)
+  const seats = await makeSeats('kept by the store', fleet.first)
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    const writing = seats.map((seat, index) => rewrite(fleet, fleet.at(index % 2), seat, refused))
+    const writing = seats.map((seat, index) => rewrite(fleet.at(index % 2), seat, refused))
     await someInFlight(seats)
     await fleet.postgres.kill()
     await Promise.all(writing)
     await fleet.postgres.restart()
-    await Promise.all([0, 1].map((index) => writesAgain(fleet, fleet.at(index))))
-    await whole(t, fleet, fleet.first, seats)
+    await Promise.all([0, 1].map((index) => writesAgain(fleet.at(index))))
+    await whole(t, fleet.first, seats)
   }
   t.same([...refused.keys()], [503], 'writes are refused with 503 only')
 })
 
-async function makeSeats(fleet: Fleet, gateway: FleetGateway): Promise<Rewritten[]> {
-  const titles = Array.from({ length: SEATS }, (_, index) => `seat ${index}`)
+async function makeSeats(what: string, gateway: FleetGateway): Promise<Rewritten[]> {
+  const titles = Array.from({ length: SEATS }, (_, index) => `seat ${index}, ${what}`)
   return Promise.all(
     titles.map(async (title) => {
       const { status, json } = await fleet.admin(gateway, 'POST', '/v1/seats', version(title, 0))
@@ -73,19 +74,14 @@ async function makeSeats(fleet: Fleet, gateway: FleetGateway): Promise<Rewritten
 }
 
 /** Each gateway recovers in its own time. */
-async function writesAgain(fleet: Fleet, gateway: FleetGateway): Promise<void> {
+async function writesAgain(gateway: FleetGateway): Promise<void> {
   const probe = () => version(`probe ${randomUUID()}`, 0)
   const isBack = async () => (await fleet.admin(gateway, 'POST', '/v1/seats', probe())).status === 200
   await until(isBack, () => 'the gateway does not recover')
 }
 
 /** Writes until a response is not 2xx. */
-async function rewrite(
-  fleet: Fleet,
-  gateway: FleetGateway,
-  seat: Rewritten,
-  refused: Map<number, number>,
-): Promise<void> {
+async function rewrite(gateway: FleetGateway, seat: Rewritten, refused: Map<number, number>): Promise<void> {
   const client = new Client(gateway.port)
   try {
     for (;;) {
@@ -110,12 +106,7 @@ async function someInFlight(seats: readonly Rewritten[]): Promise<void> {
 }
 
 /** Checks that each Seat has one version: the newest acknowledged one, or a later one that was sent. */
-async function whole(
-  t: Test,
-  fleet: Fleet,
-  gateway: FleetGateway,
-  seats: readonly Rewritten[],
-): Promise<void> {
+async function whole(t: Test, gateway: FleetGateway, seats: readonly Rewritten[]): Promise<void> {
   let unanswered = 0
   for (const seat of seats) {
     const { name, spaces, permissions } = (await fleet.admin(gateway, 'GET', `/v1/seats/${seat.id}`)).json

@@ -10,8 +10,8 @@ import { until } from '../support/until.ts'
 import { SPACE, startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 
-/** ms: within the timeout of the first reading of the feed, and beyond it. A call has 2 s. */
-const LATE = [200, 900]
+/** ms: within the timeout of the first reading of the feed, which is 500 ms, and beyond it. A call has 2 s. */
+const LATE = [200, 600]
 
 /** The last gateway writes, through a proxy that is never slow. */
 const fleet = await startFleet(t, { gateways: LATE.length + 1, redis: 'none', proxies: ['store'] })
