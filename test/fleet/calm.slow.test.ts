@@ -1,8 +1,9 @@
-/** Without faults, and with faults of messages only: lost, late, duplicated and reordered. */
+/** Without faults, beside `seatgate bootstrap`, and with faults of messages only: lost, late, duplicated and reordered. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import t, { type Test } from 'tap'
+import { bootstrapUnderLoad } from './bootstrapping.ts'
 import { underLoad } from './checker.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 
@@ -10,13 +11,15 @@ t.test('messages', async (t) => {
   const fleet = await startFleet(t)
 
   await t.test('no faults', async (t) => {
-    await underLoad(t, 'calm', fleet, (load) => load.written(250))
+    await underLoad(t, 'calm', fleet, (load) => load.written(100))
   })
+
+  await t.test('bootstrap', (t) => bootstrapUnderLoad(t, 'bootstrap', fleet))
 
   await t.test('pub/sub connections killed again and again', async (t) => {
     await underLoad(t, 'pub/sub killed', fleet, async (load) => {
       for (let kills = 0; kills < 10; kills++) {
-        await load.written(22)
+        await load.written(11)
         await fleet.redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
       }
     })
@@ -29,7 +32,7 @@ t.test('messages', async (t) => {
         // By turns and by gateway: longer than the timeout of a command, shorter, and not at all.
         for (const [index, { toRedis }] of fleet.gateways.entries())
           toRedis?.delay([0, 15, 40, 120][(turn + index * 2) % 4] ?? 0)
-        await Promise.all([sleep(200), load.written(18)])
+        await Promise.all([sleep(200), load.written(9)])
       }
       for (const { toRedis } of fleet.gateways) toRedis?.delay(0)
     })

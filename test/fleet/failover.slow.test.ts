@@ -17,23 +17,23 @@ t.test('failover to a replica that lost writes', async (t) => {
   const fleet = await startFleet(t, { redis: { url: `redis+sentinel://${hosts}/${sentinels.name}` } })
 
   await underLoad(t, 'failover to a replica that lost writes', fleet, async (load) => {
-    await load.written(80)
+    await load.written(40)
     await cutReplication(master)
     await master.command('SET', 'written-after-the-cut', '1')
-    await load.written(40)
+    await load.written(20)
     const kept = Number(await master.command('DBSIZE'))
     await master.kill()
     t.equal(await sentinels.failedOver(master.port), replica.port)
     t.equal(await replica.command('GET', 'written-after-the-cut'), null, 'the replica lacks the last write')
     t.comment(`values in the lost master: ${kept}, in the replica: ${await replica.command('DBSIZE')}`)
-    await load.written(80)
+    await load.written(40)
     for (const gateway of fleet.gateways) {
       const back = async () => (await gateway.ready())['redis'] === 'ok'
       await until(back, () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`, {
         pause: 50,
       })
     }
-    await load.written(80)
+    await load.written(40)
   })
 })
 

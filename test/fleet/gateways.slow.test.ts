@@ -28,9 +28,9 @@ t.test('gateways freeze or die', async (t) => {
     const during = async (load: Load) => {
       for (let round = 0; round < 2; round++) {
         const gateway = fleet.at(round)
-        await load.written(50)
+        await load.written(25)
         await load.decided(gateway, 50)
-        await whileFrozen(load, gateway, 'late', () => load.written(50))
+        await whileFrozen(load, gateway, 'late', () => load.written(25))
         await load.decided(gateway, 50)
       }
     }
@@ -40,9 +40,10 @@ t.test('gateways freeze or die', async (t) => {
   await t.test('frozen for less than a lease, again and again', async (t) => {
     const during = async (load: Load) => {
       for (let round = 0; round < 6; round++) {
-        await load.written(35)
+        await load.written(18)
         const messages = round % 2 === 0 ? 'late' : 'in time'
         await whileFrozen(load, fleet.at(round % 3), messages, () => sleep(100 + Math.random() * LEASE))
+        await load.decided(fleet.at(round % 3), 20)
       }
     }
     await underLoad(t, 'gateway frozen for moments', fleet, during)
@@ -50,12 +51,12 @@ t.test('gateways freeze or die', async (t) => {
 
   await t.test('killed across writes, and started again', async (t) => {
     const during = async (load: Load) => {
-      await load.written(40)
+      await load.written(20)
       await fleet.first.kill()
-      await load.written(100)
+      await load.written(50)
       await fleet.first.start()
       await load.decided(fleet.first, 50)
-      await load.written(60)
+      await load.written(30)
     }
     const tally = await underLoad(t, 'gateway killed and restarted', fleet, during, { broken: ['a'] })
     t.ok(tally.quantile(1) < 10 * (LEASE + MARGIN), 'a dead gateway delays no write for ten leases')

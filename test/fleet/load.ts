@@ -24,7 +24,7 @@ export interface LoadOptions {
 }
 
 /** Maximum milliseconds between a reader's requests: the machine has other work. */
-const PAUSE = 20
+const PAUSE = 40
 /** Connections to one gateway for the requests after a write; many wait while it is stopped. */
 const PROBES = 200
 /** Pipelined connections to a stopped gateway: several for each of its workers. */

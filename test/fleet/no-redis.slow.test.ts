@@ -1,62 +1,12 @@
-/** A fleet without Redis, and programs that write to its store. */
+/** A fleet without Redis. */
 
-import { dirname } from 'node:path'
-import t, { type Test } from 'tap'
-import { seatgateHere } from '../cli/in-process.ts'
-import { Client } from '../support/client.ts'
+import t from 'tap'
+import { bootstrapUnderLoad } from './bootstrapping.ts'
 import { underLoad } from './checker.ts'
-import { EMPTY_TENANT, type Fleet, startFleet } from './fleet.ts'
+import { startFleet } from './fleet.ts'
 
 t.test('without Redis', async (t) => {
   const fleet = await startFleet(t, { redis: 'none' })
-  await underLoad(t, 'no Redis', fleet, (load) => load.written(200))
-  await underLoad(t, 'bootstrap, no Redis', fleet, async (load) => {
-    await load.written(100)
-    await bootstraps(t, fleet)
-    await load.written(100)
-  })
+  await underLoad(t, 'no Redis', fleet, (load) => load.written(100))
+  await bootstrapUnderLoad(t, 'bootstrap, no Redis', fleet)
 })
-
-t.test('bootstrap beside a running fleet', async (t) => {
-  const fleet = await startFleet(t)
-  await underLoad(t, 'bootstrap', fleet, async (load) => {
-    await load.written(100)
-    await bootstraps(t, fleet)
-    await load.written(100)
-  })
-})
-
-/** The gateways have cached that its Seat is missing when it is created. */
-async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
-  const token = await fleet.token(['admin:admin'], 'alice', EMPTY_TENANT)
-  const bearer = { authorization: `Bearer ${token}`, space: 'admin' }
-  t.same(await statuses(fleet, bearer), [403, 403, 403])
-  for (let round = 0; round < 2; round++) {
-    const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
-    const { code, out, err } = await seatgateHere(dirname(fleet.first.file), args, { ...fleet.env })
-    const [byToken, byKey] = await Promise.all([
-      statuses(fleet, bearer),
-      statuses(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),
-    ])
-    t.equal(code, 0, err)
-    t.same(
-      [byToken, byKey],
-      [
-        [200, 200, 200],
-        [200, 200, 200],
-      ],
-      'effective as soon as the key is printed',
-    )
-  }
-}
-
-/** Sends a request to each gateway at once, and returns the statuses. */
-async function statuses(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
-  const clients = fleet.gateways.map(({ port }) => new Client(port))
-  try {
-    const answers = await Promise.all(clients.map((client) => client.send('GET', '/v1/trainings', headers)))
-    return answers.map(({ status }) => status)
-  } finally {
-    for (const client of clients) client.close()
-  }
-}

@@ -17,32 +17,32 @@ t.test('outages of Redis', async (t) => {
 
   await scenario('one gateway cut from Redis', async (load) => {
     const { toRedis } = fleet.first
-    await load.written(20)
+    await load.written(10)
     await toRedis?.cut()
-    await load.written(80)
+    await load.written(40)
     await toRedis?.heal()
-    await load.written(30)
+    await load.written(15)
     toRedis?.freeze()
-    await load.written(80)
+    await load.written(40)
     await toRedis?.heal()
-    await load.written(30)
+    await load.written(15)
   })
 
   await scenario('Redis frozen', async (load) => {
     for (let round = 0; round < 2; round++) {
       await redis.freeze()
-      await load.written(70)
+      await load.written(35)
       redis.thaw()
-      await load.written(40)
+      await load.written(20)
     }
   })
 
   await scenario('Redis killed, and back empty', async (load) => {
     for (let round = 0; round < 2; round++) {
       await redis.kill()
-      await load.written(70)
+      await load.written(35)
       await redis.restart({ empty: true })
-      await load.written(40)
+      await load.written(20)
     }
   })
 })

@@ -21,7 +21,7 @@ t.test('PostgreSQL is unreachable', async (t) => {
   ) => {
     await begin()
     await Promise.all(affected.map((gateway) => untilRefused(load, gateway)))
-    if (affected.length < gateways.length) await load.written(60)
+    if (affected.length < gateways.length) await load.written(30)
     await end()
     await Promise.all(affected.map((gateway) => load.decided(gateway, 50)))
   }
@@ -29,10 +29,10 @@ t.test('PostgreSQL is unreachable', async (t) => {
   const others = { unavailable: [cut.name], through: (gateway: FleetGateway) => gateway !== cut }
   await t.test('for one gateway: connections are refused', async (t) => {
     const during = async (load: Load) => {
-      await load.written(60)
+      await load.written(30)
       const heal = () => cut.toStore?.heal()
       await outage(load, [cut], () => cut.toStore?.cut(), heal)
-      await load.written(80)
+      await load.written(40)
     }
     await underLoad(t, 'one gateway cut from PostgreSQL', fleet, during, others)
   })
@@ -40,10 +40,10 @@ t.test('PostgreSQL is unreachable', async (t) => {
   await t.test('for one gateway, and Redis too: no responses', async (t) => {
     const proxies = [cut.toStore, cut.toRedis]
     const during = async (load: Load) => {
-      await load.written(60)
+      await load.written(30)
       const heal = () => Promise.all(proxies.map((proxy) => proxy?.heal()))
       await outage(load, [cut], () => proxies.map((proxy) => proxy?.freeze()), heal)
-      await load.written(80)
+      await load.written(40)
     }
     await underLoad(t, 'one gateway parted from PostgreSQL and Redis', fleet, during, others)
   })
@@ -51,28 +51,28 @@ t.test('PostgreSQL is unreachable', async (t) => {
   const all = { unavailable: gateways.map(({ name }) => name), writes: true }
   await t.test('for all: it crashes', async (t) => {
     const during = async (load: Load) => {
-      await load.written(100)
+      await load.written(50)
       await outage(
         load,
         gateways,
         () => postgres.kill(),
         () => postgres.restart(),
       )
-      await load.written(100)
+      await load.written(50)
     }
     await underLoad(t, 'PostgreSQL crashed', fleet, during, all)
   })
 
   await t.test('for all: it is frozen', async (t) => {
     const during = async (load: Load) => {
-      await load.written(100)
+      await load.written(50)
       await outage(
         load,
         gateways,
         () => postgres.freeze(),
         () => postgres.thaw(),
       )
-      await load.written(100)
+      await load.written(50)
     }
     await underLoad(t, 'PostgreSQL frozen', fleet, during, all)
   })
