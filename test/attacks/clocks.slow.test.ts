@@ -11,7 +11,8 @@ import { resolve } from '../../src/decision/seats/resolve.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
-import { type FleetGateway, MAIN } from '../fleet/gateway.ts'
+import type { FleetGateway } from '../fleet/gateway.ts'
+import { MAIN } from '../support/gateway-process.ts'
 
 /** Much more than a loaded machine needs between two requests. A clock that is 3 s slow causes the same failure. */
 const SKEW = 60_000

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import t from 'tap'
 import { startGatewayProcess } from '../support/gateway-process.ts'
 import { until } from '../support/until.ts'
-import { workersOf } from '../runtime/workers/support.ts'
+import { workersOf } from '../support/workers.ts'
 
 const LISTEN = '0A'
 

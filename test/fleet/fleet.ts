@@ -10,14 +10,14 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/decision/authn/token.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { startService, succeed } from '../operations/service.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { type PostgresServer, startPostgres } from '../support/servers/postgres.ts'
 import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
-import { FleetGateway, MAIN } from './gateway.ts'
+import { FleetGateway } from './gateway.ts'
 import { type LogoutProvider, startLogoutProvider } from './provider.ts'
 import { createSession, type NewSession } from './sessions.ts'
-import { startUpstream } from './upstream.ts'
 
 export interface FleetOptions {
   readonly gateways?: number
@@ -30,7 +30,7 @@ export interface FleetOptions {
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** The rate limit of all requests but those to built-in endpoints, on one line. */
   readonly rateLimit?: string
-  /** Arguments before `start`. */
+  /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
   readonly envOf?: (name: string) => Readonly<Record<string, string>>
@@ -127,7 +127,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const database = await postgres.createDatabase('fleet')
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
-  const target = await startUpstream(t)
+  const { url: target } = await startService(t, 'fleet', succeed)
   const provider = await startLogoutProvider(t)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
@@ -149,7 +149,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
       workers: typeof workers === 'number' ? workers : workers(name),
-      program: options.program ?? [MAIN],
+      program: options.program,
       env: { ...env, ...options.envOf?.(name) },
       toStore,
       toRedis,

@@ -1,55 +1,48 @@
 /** One gateway of a fleet: `seatgate start` in a process of its own, on the same ports after each restart. */
 
-import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { type ConfigurationOptions, writeConfiguration } from '../support/configuration.ts'
-import { MAIN } from '../support/gateway-process.ts'
-import { Child } from '../support/servers/child.ts'
+import { GatewayProcess, type GatewayProcessOptions } from '../support/gateway-process.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { reservePort } from '../support/servers/ports.ts'
 import type { TcpProxy } from '../support/servers/proxy.ts'
+import { workersOf } from '../support/workers.ts'
 
-export { MAIN }
-
-export interface GatewaySetup {
+export interface GatewaySetup extends Pick<GatewayProcessOptions, 'program' | 'env'> {
   readonly name: string
   readonly configuration: ConfigurationOptions
   /** The section `redis:`; null: there is none. */
   readonly redis: string | null
   readonly workers: number
-  /** Arguments before `start`: the program and its own arguments. */
-  readonly program: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  /** Proxies to the servers; null: a direct connection. */
-  readonly toStore: TcpProxy | null
-  readonly toRedis: TcpProxy | null
+  /** Proxies to the servers; left out or null: a direct connection. */
+  readonly toStore?: TcpProxy | null
+  readonly toRedis?: TcpProxy | null
 }
 
 export class FleetGateway {
   readonly name: string
   readonly port: number
-  readonly opsPort: number
+  /** `http://…` of the ops listener. */
+  readonly ops: string
   readonly file: string
   readonly toStore: TcpProxy | null
   readonly toRedis: TcpProxy | null
-  readonly #setup: GatewaySetup
-  readonly #folder: string
-  #child: Child | null = null
+  readonly #launch: () => Promise<GatewayProcess>
+  #process: GatewayProcess | null = null
   /** Neither frozen nor dead. */
   #awake = false
   /** Number of freezes and kills of it or of one of its processes. */
   interruptions = 0
 
-  private constructor(setup: GatewaySetup, folder: string, port: number, opsPort: number) {
-    this.name = setup.name
-    this.#setup = setup
-    this.#folder = folder
+  private constructor(t: Test, setup: GatewaySetup, port: number, opsPort: number) {
+    const { name, configuration, redis, workers, toStore = null, toRedis = null, ...launch } = setup
+    const folder = serverFolder(t, `gateway-${name}`)
+    this.name = name
     this.port = port
-    this.opsPort = opsPort
-    this.toStore = setup.toStore
-    this.toRedis = setup.toRedis
-    const { configuration, redis, workers } = setup
+    this.ops = `http://127.0.0.1:${opsPort}`
+    this.toStore = toStore
+    this.toRedis = toRedis
     this.file = writeConfiguration(folder, {
       ...configuration,
       listen: `127.0.0.1:${port}`,
@@ -61,14 +54,12 @@ export class FleetGateway {
         'drain: 1s',
       ],
     })
+    this.#launch = () => GatewayProcess.launch(t, { folder, logFolder: folder, ...launch })
   }
 
   /** Configures the gateway without starting it. */
   static async prepare(t: Test, setup: GatewaySetup): Promise<FleetGateway> {
-    const folder = serverFolder(t, `gateway-${setup.name}`)
-    const gateway = new FleetGateway(setup, folder, await reservePort(t), await reservePort(t))
-    t.teardown(() => gateway.kill())
-    return gateway
+    return new FleetGateway(t, setup, await reservePort(t), await reservePort(t))
   }
 
   get awake(): boolean {
@@ -86,9 +77,7 @@ export class FleetGateway {
 
   /** Its worker processes, in the order of their start. */
   get workers(): number[] {
-    const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
-    const rows = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
-    return rows.flatMap(([child = 0, parent]) => (parent === this.pid ? [child] : []))
+    return workersOf(this.pid)
   }
 
   /** Its log since the first start. */
@@ -96,9 +85,9 @@ export class FleetGateway {
     return this.#current.log
   }
 
-  /** Null while it runs. */
-  get exitCode(): number | null {
-    return this.#current.exitCode
+  /** Resolves with the exit code once it has ended. */
+  get ended(): Promise<number | null> {
+    return this.#current.ended
   }
 
   /** Adds a line to its configuration, from its next start on. */
@@ -114,12 +103,10 @@ export class FleetGateway {
     return lines.slice(-10).join('\n')
   }
 
-  /** @param patience ms */
+  /** Resolves once it is ready. @param patience ms */
   async start(patience = 120_000): Promise<void> {
-    const { program, env } = this.#setup
-    const args = [...program, 'start', '--config', this.file]
-    this.#child = await Child.start({ program: { path: process.execPath, env }, args, folder: this.#folder })
-    await this.#child.ready(async () => (await this.ready())['status'] === 'ready', patience)
+    this.#process = await this.#launch()
+    await this.#process.comesUp(async () => (await this.ready())['status'] === 'ready', { patience })
     this.#awake = true
   }
 
@@ -139,7 +126,7 @@ export class FleetGateway {
   async kill(): Promise<void> {
     this.#awake = false
     this.interruptions++
-    await this.#child?.kill()
+    await this.#process?.kill()
   }
 
   async restart(): Promise<void> {
@@ -150,30 +137,17 @@ export class FleetGateway {
   /** Ends it gracefully. */
   async end(): Promise<void> {
     this.#awake = false
-    await this.#current.end('SIGTERM')
+    await this.#current.end()
   }
 
   /** The body of `/readyz`; empty without a response. */
   async ready(): Promise<Record<string, unknown>> {
-    const answer = await fetch(`http://127.0.0.1:${this.opsPort}/readyz`).catch(() => null)
+    const answer = await fetch(`${this.ops}/readyz`).catch(() => null)
     return answer === null ? {} : ((await answer.json()) as Record<string, unknown>)
   }
 
-  /** The sum of a metric's samples with these labels. */
-  async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${this.opsPort}/metrics`)).text()
-    const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`)
-    const samples = text
-      .split('\n')
-      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-    if (samples.length === 0) return Number.NaN
-    return samples
-      .filter((line) => wanted.every((each) => line.includes(each)))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
-  }
-
-  get #current(): Child {
-    if (this.#child === null) throw new Error(`gateway ${this.name} was not started`)
-    return this.#child
+  get #current(): GatewayProcess {
+    if (this.#process === null) throw new Error(`gateway ${this.name} was not started`)
+    return this.#process
   }
 }

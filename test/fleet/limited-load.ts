@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import type { RateLimit } from '../../src/model/rate-limit.ts'
 import { type Answer, Client } from '../support/client.ts'
+import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { adminRequest, type Fleet, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
@@ -81,8 +82,8 @@ export class LimitedLoad {
 }
 
 /** Of all gateways. */
-export async function sum(gateways: readonly FleetGateway[], metric: string): Promise<number> {
-  const values = await Promise.all(gateways.map((each) => each.metric(metric)))
+export async function sum(gateways: readonly FleetGateway[], series: string): Promise<number> {
+  const values = await Promise.all(gateways.map((each) => metric(each, series)))
   return values.reduce((total, value) => total + value, 0)
 }
 

@@ -4,6 +4,7 @@
  */
 
 import t from 'tap'
+import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { createReader, LimitedLoad, RATE_LIMIT, READS } from './limited-load.ts'
@@ -24,8 +25,8 @@ async function row(fleet: Fleet, scenario: string, run: (load: LimitedLoad) => P
 async function divided(fleet: Fleet, expected: number): Promise<void> {
   await until(
     async () => {
-      const metric = 'seatgate_rate_limits_divided'
-      const values = await Promise.all(fleet.gateways.map((each) => each.metric(metric)))
+      const series = 'seatgate_rate_limits_divided'
+      const values = await Promise.all(fleet.gateways.map((each) => metric(each, series)))
       return values.every((value) => value === expected)
     },
     () => 'the gateways do not see the state of Redis',

@@ -4,6 +4,7 @@
  */
 
 import t from 'tap'
+import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
 import { createReader, LimitedLoad, RATE_LIMIT, READS, SLICE, stalls } from './limited-load.ts'
@@ -20,7 +21,7 @@ t.test('rate limits of a fleet', async (t) => {
   const shows = (name: string, expected: number) =>
     until(
       async () => {
-        const values = await Promise.all(gateways.map((each) => each.metric(name)))
+        const values = await Promise.all(gateways.map((each) => metric(each, name)))
         return values.every((value) => value === expected)
       },
       () => `${name} is not ${expected}`,

@@ -86,7 +86,7 @@ t.test('a store that is unavailable when the gateway starts', async (t) => {
     /the store (?:has not responded yet|postgres:\/\/127\.0\.0\.1:\d+)/,
     'with the reason and without credentials',
   )
-  t.equal((await fetch(`http://127.0.0.1:${gateway.opsPort}/livez`)).status, 200)
+  t.equal((await fetch(`${gateway.ops}/livez`)).status, 200)
   const warnings = () => gateway.log.split('waiting for the store').length
   const before = warnings()
   await until(
@@ -105,7 +105,7 @@ t.test(
     gateway.toStore?.freeze()
     gateway.configure('startup_timeout: 2s')
     await t.rejects(gateway.start(), /gave up after 2 s \(startup_timeout\)/)
-    t.equal(gateway.exitCode, 1)
+    t.equal(await gateway.ended, 1)
     gateway.configure('startup_timeout: 10m')
     const started = t.rejects(gateway.start(), /ended before listening/)
     await until(
@@ -114,7 +114,7 @@ t.test(
     )
     await gateway.end()
     await started
-    t.equal(gateway.exitCode, 0)
+    t.equal(await gateway.ended, 0)
     await gateway.toStore?.heal()
   },
 )
@@ -124,5 +124,5 @@ t.test('a store that refuses the connection ends the start at once', async (t) =
   // Longer than the test waits.
   gateway.configure('startup_timeout: 30m')
   await t.rejects(gateway.start(), /from a newer Seatgate/)
-  t.equal(gateway.exitCode, 1)
+  t.equal(await gateway.ended, 1)
 })

@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
+import { metric } from '../support/operations.ts'
 import { Load } from './checker.ts'
 import { type Fleet, startFleet, TENANT } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
@@ -71,7 +72,7 @@ async function readsFromRedis(t: Test, fleet: Fleet): Promise<void> {
   t.ok((await kept(fleet)) >= SEATS, 'Redis holds all Seats')
 
   const another = await fleet.another('d')
-  const source = (name: string) => another.metric('seatgate_decisions_by_source_total', { source: name })
+  const source = (name: string) => metric(another, `seatgate_decisions_by_source_total{source="${name}"}`)
   let [read, fromRedis, fromStore] = [SEATS, 0, SEATS]
   for (let attempt = 0; attempt < ATTEMPTS && fromRedis <= 10 * fromStore; attempt++) {
     await another.restart()

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { seatgateHere } from '../cli/in-process.ts'
+import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { Load } from './checker.ts'
 import { type Fleet, startFleet } from './fleet.ts'
@@ -113,17 +114,19 @@ t.test('the view of an operator', async (t) => {
     for (const name of [
       'seatgate_feed_seq',
       'seatgate_instance_seq',
-      'seatgate_write_answered_seconds_count',
+      WRITES,
       'seatgate_acknowledgement_seconds_count',
     ])
       t.ok((after[name] ?? 0) > (before[name] ?? 0), `${name} increases`)
     for (const name of ['seatgate_lease_live', 'seatgate_redis_up'])
-      await until(async () => (await first.metric(name)) === 1, name)
+      await until(async () => (await metric(first, name)) === 1, name)
     t.ok((after['seatgate_feed_losses_total'] ?? 0) >= 1, 'one interruption of the store')
-    const sources = (source: string) => first.metric('seatgate_decisions_by_source_total', { source })
-    for (const source of ['memory', 'store']) t.ok((await sources(source)) > 0, `decisions from ${source}`)
+    const from = (source: string) => metric(first, `seatgate_decisions_by_source_total{source="${source}"}`)
+    for (const source of ['memory', 'store']) t.ok((await from(source)) > 0, `decisions from ${source}`)
   })
 })
+
+const WRITES = 'seatgate_write_answered_seconds_count{by="acknowledged"}'
 
 const METRICS = [
   'seatgate_lease_live',
@@ -133,13 +136,13 @@ const METRICS = [
   'seatgate_instance_seq',
   'seatgate_redis_up',
   'seatgate_workers',
-  'seatgate_write_answered_seconds_count',
+  WRITES,
   'seatgate_acknowledgement_seconds_count',
-  'seatgate_decisions_by_source_total',
+  'seatgate_decisions_by_source_total{source="memory"}',
 ]
 
 async function figures({ first }: Fleet): Promise<Record<string, number>> {
-  const all = METRICS.map(async (name) => [name, await first.metric(name)] as const)
+  const all = METRICS.map(async (name) => [name, await metric(first, name)] as const)
   return Object.fromEntries(await Promise.all(all))
 }
 

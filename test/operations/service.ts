@@ -1,4 +1,4 @@
-/** An upstream service in this process, which answers after a delay. */
+/** An upstream service in this process, which remembers nothing of the requests. */
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,4 +25,10 @@ export async function startService(t: Test, name: string, listener?: RequestList
     server.close()
   })
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+/** Answers each request at once with 200 and the body `yes`. */
+export const succeed: RequestListener = (request, response) => {
+  request.resume()
+  response.end('yes')
 }

@@ -8,9 +8,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
 import { adminRequest, bootstrap } from '../fleet/fleet.ts'
-import { FleetGateway, MAIN } from '../fleet/gateway.ts'
-import { startUpstream } from '../fleet/upstream.ts'
+import { FleetGateway } from '../fleet/gateway.ts'
 import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
+import { startService, succeed } from '../operations/service.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { metricsOf } from '../support/operations.ts'
 import { eavesdrop } from './eavesdrop.ts'
@@ -74,8 +74,7 @@ export class SignInProcesses {
   /** Stops the gateways, so that their logs are complete. */
   async search(): Promise<void> {
     for (const gateway of this.gateways) {
-      const metrics = await metricsOf({ ops: `http://127.0.0.1:${gateway.opsPort}` })
-      searchIn('the metrics', metrics, this.secrets)
+      searchIn('the metrics', await metricsOf(gateway), this.secrets)
       await gateway.end()
       searchIn('the log', gateway.log, this.secrets)
       if (!gateway.log.includes('/auth/oidc/')) throw new Error('the log has no sign-in to be searched')
@@ -86,11 +85,11 @@ export class SignInProcesses {
 export async function startProcesses(t: Test, options: ProcessOptions): Promise<SignInProcesses> {
   const { names, store, redis, workers = 1 } = options
   const searched = searchAtEnd(t)
-  const target = await startUpstream(t)
+  const { url: target } = await startService(t, 'main', succeed)
   const secret = () => randomBytes(32).toString('hex')
   const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
   const configuration = { store, target, routes: ROUTES }
-  const own = { configuration, redis, workers, program: [MAIN], env, toStore: null, toRedis: null }
+  const own = { configuration, redis, workers, env }
   const gateways = await Promise.all(names.map((name) => FleetGateway.prepare(t, { name, ...own })))
   const [first] = gateways
   if (first === undefined) throw new Error('no gateway is named')

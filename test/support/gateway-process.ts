@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 import { Child } from './servers/child.ts'
 import { serverFolder, type User } from './servers/folder.ts'
-import { until } from './until.ts'
+import { type Patience, until } from './until.ts'
 import { metric } from './operations.ts'
 
 /** The command line's entry point. */
@@ -22,8 +22,12 @@ export const SECRET = 'a secret of more than thirty-two bytes, for tests'
 export interface GatewayProcessOptions extends ConfigurationOptions {
   /** Files of its folder in place of a configuration of these options: name → text. */
   readonly files?: Readonly<Record<string, string>>
-  /** A folder with its files, which stays. The log goes to a folder of the process in each case. */
+  /** A folder with its files, which stays. */
   readonly folder?: string
+  /** The folder of its log, which continues that of an earlier process; left out: a folder of the process. */
+  readonly logFolder?: string
+  /** What Node.js runs in place of the command line's entry point: its options, the program and its first arguments. */
+  readonly program?: readonly string[] | undefined
   /** Arguments behind `start`. */
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
@@ -43,16 +47,19 @@ export class GatewayProcess {
   }
 
   /** Resolves once the process runs, whatever becomes of it. It ends with the test. */
-  static async launch(t: Test, options: GatewayProcessOptions = {}): Promise<GatewayProcess> {
-    const own = serverFolder(t, 'gateway', options.user)
+  static async launch(
+    t: Pick<Test, 'teardown'>,
+    options: GatewayProcessOptions = {},
+  ): Promise<GatewayProcess> {
+    const { args = [], env = {}, through = [], program: main = [MAIN], user } = options
+    const own = options.logFolder ?? serverFolder(t, 'gateway', user)
     const folder = options.folder ?? own
     for (const [name, text] of Object.entries(options.files ?? {})) {
       mkdirSync(dirname(join(folder, name)), { recursive: true })
       writeFileSync(join(folder, name), text)
     }
     if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
-    const { args = [], env = {}, through = [], user } = options
-    const [path = '', ...rest] = [...through, process.execPath, MAIN, 'start', ...args]
+    const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
     const program = { path, env: { ...(user === undefined ? coverage() : {}), ...secrets, ...env } }
     const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
@@ -103,14 +110,18 @@ export class GatewayProcess {
 
   /** Resolves once it listens. */
   async listens(): Promise<this> {
-    await until(
-      () => {
-        if (!this.running) throw new Error(`the gateway has ended:\n${this.log.slice(-2000)}`)
-        return this.ops !== ''
-      },
-      () => `the gateway does not listen:\n${this.log.slice(-2000)}`,
-    )
+    await this.comesUp(() => this.ops !== '')
     return this
+  }
+
+  /** Resolves once it is up; rejects as soon as it has ended instead. */
+  comesUp(isUp: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {
+    const end = () => this.log.slice(-2000)
+    const isSo = () => {
+      if (!this.running) throw new Error(`the gateway has ended:\n${end()}`)
+      return isUp()
+    }
+    return until(isSo, () => `the gateway does not come up:\n${end()}`, patience)
   }
 
   /** The status and the body of `/readyz`. */

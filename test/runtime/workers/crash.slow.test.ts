@@ -5,7 +5,8 @@ import t from 'tap'
 import { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { defaults, UNRESPONSIVE } from '../../../src/runtime/workers/pool.ts'
-import { startWithWorkers, workersOf } from './support.ts'
+import { workersOf } from '../../support/workers.ts'
+import { startWithWorkers } from './support.ts'
 import { metric, readiness } from '../../support/operations.ts'
 
 const world = await startWithWorkers(t, 2)

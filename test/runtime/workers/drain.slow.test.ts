@@ -1,13 +1,13 @@
 /** The end of a gateway with workers: requests in flight finish, the log is complete, and no process is left. */
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { startService } from '../../operations/service.ts'
 import { Client } from '../../support/client.ts'
 import { GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts'
+import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
-import { workersOf } from './support.ts'
+import { workersOf } from '../../support/workers.ts'
 
 const TWO = ['workers: 2']
 
@@ -54,11 +54,8 @@ t.test('the workers of a killed primary end', async (t) => {
 })
 
 t.test('a port in use ends the start with one message, and no process is left', async (t) => {
-  const taken = createServer()
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => taken.close())
-  const listen = `127.0.0.1:${(taken.address() as AddressInfo).port}`
-  const gateway = await GatewayProcess.launch(t, { listen, top: TWO })
+  const taken = `127.0.0.1:${await listen(t, createServer())}`
+  const gateway = await GatewayProcess.launch(t, { listen: taken, top: TWO })
   t.equal(await gateway.ended, 1)
   const lines = gateway.log.trimEnd().split('\n')
   const faults = lines.filter((line) => !line.startsWith('{'))

@@ -8,7 +8,8 @@ import { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { routeTable } from '../../support/configuration.ts'
 import type { World } from '../../support/world.ts'
-import { startWithWorkers, workersOf } from './support.ts'
+import { workersOf } from '../../support/workers.ts'
+import { startWithWorkers } from './support.ts'
 import { metric, readiness } from '../../support/operations.ts'
 
 async function statuses(world: World, path: string): Promise<number[]> {
