@@ -3,11 +3,11 @@
  * must be answered from the store, by the process that was started.
  */
 
-import { readFileSync } from 'node:fs'
 import { Client } from '../../support/client.ts'
 import { adminRequest, type Fleet } from '../../fleet/fleet.ts'
 import type { FleetGateway } from '../../fleet/gateway.ts'
 import { Random } from '../../support/random.ts'
+import { memoryOf } from '../../operations/process-status.ts'
 import type { HostileRedis } from './hostile-redis.ts'
 import { hostileReply } from './replies.ts'
 
@@ -28,7 +28,7 @@ export async function fuzz(
   { cases, seed }: { readonly cases: number; readonly seed: number },
 ): Promise<Found> {
   const random = new Random(seed)
-  const [pid, before] = [gateway.pid, memory(gateway.pid).now]
+  const [pid, before] = [gateway.pid, memoryOf(gateway.pid)]
   const until = redis.hostile + cases
   // Most replies are correct, so that clients reach their later commands.
   redis.replaceReply = (_command, correct) => (random.once(6) ? hostileReply(random, correct) : null)
@@ -41,7 +41,7 @@ export async function fuzz(
   }
   const { requests, writes, faults } = driver
   if (gateway.crash !== null) return { requests, writes, faults: [`ended: ${gateway.crash}`], grown: 0 }
-  return { requests, writes, faults, grown: memory(pid).most - before }
+  return { requests, writes, faults, grown: (memoryOf(pid, 'VmHWM') - before) * 1024 * 1024 }
 }
 
 /** Sends parallel requests, each for an uncached Seat name, and one write at a time. */
@@ -93,11 +93,4 @@ class Driver {
       this.faults.push(`${method} ${path}: ${String(cause)}`)
     }
   }
-}
-
-/** Resident memory of a process in bytes, now and at the peak. */
-function memory(pid: number): { now: number; most: number } {
-  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1]) * 1024
-  return { now: of('VmRSS'), most: of('VmHWM') }
 }

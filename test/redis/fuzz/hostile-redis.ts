@@ -3,10 +3,10 @@
  * and delivers messages, so that its clients reach all their commands.
  */
 
-import { once } from 'node:events'
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Test } from 'tap'
+import { listen } from '../../support/listen.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 
 /** @returns the reply to send instead; null: the correct one */
@@ -23,29 +23,19 @@ export class HostileRedis {
   hostile = 0
   /** Command → number of correct replies. */
   readonly answered = new Map<string, number>()
-  readonly #server: Server
   readonly #sockets = new Set<Socket>()
   readonly #values = new Map<string, string>()
   readonly #subscribers = new Map<Socket, Set<string>>()
 
-  private constructor(server: Server, connected: 'connection' | 'secureConnection') {
-    this.#server = server
-    this.port = (server.address() as AddressInfo).port
-    server.on(connected, (socket: Socket) => this.#join(socket))
+  private constructor(port: number) {
+    this.port = port
   }
 
   static async start(t: Test, tls = false): Promise<HostileRedis> {
     const server = tls ? createTlsServer(CERTIFICATES.server) : createServer()
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const redis = new HostileRedis(server, tls ? 'secureConnection' : 'connection')
-    t.teardown(() => redis.close())
+    const redis = new HostileRedis(await listen(t, server))
+    server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => redis.#join(socket))
     return redis
-  }
-
-  close(): void {
-    this.#server.close()
-    this.drop()
   }
 
   /** Closes all connections. */

@@ -1,26 +1,19 @@
 /** Faults of the machine: ports, folders, certificates, limits, the clock, the disk, the log. */
 
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { openSqliteStore } from '../../../seats-admin/index.ts'
+import { listen } from '../../support/listen.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 import { until } from '../../support/until.ts'
 import { type Case, endsWith, launch, logs } from './support.ts'
 
 const AT = 'gateway.config.yaml:'
-
-async function takenPort(t: Test): Promise<number> {
-  const server = createServer()
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
-  return (server.address() as AddressInfo).port
-}
 
 /** Without the right to ports below 1024; null: on this machine, everybody has it. */
 function privilegedPort(): number | null {
@@ -41,7 +34,7 @@ async function store(folder: string, change: (database: DatabaseSync) => void = 
 }
 
 t.test('ports', async (t) => {
-  const port = await takenPort(t)
+  const port = await listen(t, createServer())
   const advice = `Stop that process, which "ss -ltnp sport = :${port}" shows, or choose another port in`
   const cases: Case[] = [
     {

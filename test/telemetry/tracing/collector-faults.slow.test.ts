@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import t from 'tap'
+import { listen } from '../../support/listen.ts'
 import { losesAll, requests, SMALL, sum, tracedBy, untilCounts } from './exporting.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -25,11 +26,10 @@ t.test('the collector never answers', async (t) => {
 })
 
 t.test('the collector closes each connection', async (t) => {
-  const server = createServer((socket) => socket.destroy())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const { port } = server.address() as { port: number }
+  const port = await listen(
+    t,
+    createServer((socket) => socket.destroy()),
+  )
   await losesAll(t, await tracedBy(t, `http://127.0.0.1:${port}`, SMALL))
 })
 

@@ -1,13 +1,12 @@
 /** A collector of traces: OTLP over HTTP, with Protocol Buffers or JSON, decoded by protobufjs. */
 
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { loadSync } from '@grpc/proto-loader'
 import type { Test } from 'tap'
+import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
 /** A span as a test reads it. */
@@ -106,14 +105,7 @@ export async function startReceiver(
   const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response)
   const { tls } = options
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const scheme = tls === undefined ? 'http' : 'https'
-  receiver.url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`
+  receiver.url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${await listen(t, server)}`
   return receiver
 }
 
