@@ -5,14 +5,13 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { readAnswers } from '../support/responses.ts'
 import type { FleetGateway } from './gateway.ts'
 
 interface PendingRequest {
   answered(answer: string): void
   broken(): void
 }
-
-const END_OF_HEAD = '\r\n\r\n'
 
 export class PipelinedConnection {
   readonly #socket: Socket
@@ -22,10 +21,7 @@ export class PipelinedConnection {
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.setEncoding('latin1')
-    socket.on('data', (text: string) => {
-      this.#text += text
-      while (this.#next());
-    })
+    socket.on('data', (text: string) => this.#take(text))
     // `close` follows.
     socket.on('error', () => {})
     socket.on('close', () => this.#pending.splice(0).forEach(({ broken }) => broken()))
@@ -52,18 +48,11 @@ export class PipelinedConnection {
     this.#socket.destroy()
   }
 
-  /** Takes the next complete response. */
-  #next(): boolean {
-    const end = this.#text.indexOf(END_OF_HEAD)
-    if (end < 0) return false
-    const [, status = '', length = ''] =
-      /^HTTP\/1\.1 (\d+)[^]*?\r\ncontent-length: *(\d+)/i.exec(this.#text.slice(0, end)) ?? []
-    if (length === '') throw new Error(`an answer without a length: ${this.#text}`)
-    const whole = end + END_OF_HEAD.length + Number(length)
-    if (this.#text.length < whole) return false
-    const body = this.#text.slice(whole - Number(length), whole)
-    this.#text = this.#text.slice(whole)
-    this.#pending.shift()?.answered(status === '200' ? 'allow' : String(JSON.parse(body).code))
-    return true
+  /** Takes the complete responses. */
+  #take(text: string): void {
+    const { all, rest } = readAnswers(this.#text + text)
+    this.#text = rest
+    for (const { status, code } of all)
+      this.#pending.shift()?.answered(status === 200 ? 'allow' : String(code))
   }
 }

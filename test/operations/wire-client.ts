@@ -5,6 +5,7 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { readAnswers } from '../support/responses.ts'
 
 /** How a request ended. `refused`: the connection was refused, so no request was lost. */
 export type Outcome =
@@ -30,8 +31,7 @@ export class WireClient {
     const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
     socket.write(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${headers}${length}\r\n${body}`)
     const outcome = await answerOn(socket)
-    const last = outcome.kind === 'failed' || /\r\nconnection: close\r\n/i.test(outcome.head)
-    if (last || !this.#keep) this.close()
+    if (outcome.closes || !this.#keep) this.close()
     return outcome
   }
 
@@ -54,9 +54,8 @@ export async function open(port: number): Promise<Socket | null> {
   return socket
 }
 
-type Ended = Exclude<Outcome, { kind: 'refused' }> & { readonly head: string }
+type Ended = Exclude<Outcome, { kind: 'refused' }> & { readonly closes: boolean }
 
-/** Reads one response with Content-Length. */
 function answerOn(socket: Socket): Promise<Ended> {
   return new Promise((resolve) => {
     let text = ''
@@ -68,16 +67,11 @@ function answerOn(socket: Socket): Promise<Ended> {
     const note = (error: NodeJS.ErrnoException) => {
       how = error.code ?? error.message
     }
-    const cut = () => stop({ kind: 'failed', how: `${how} after ${text.length} bytes`, head: '' })
+    const cut = () => stop({ kind: 'failed', how: `${how} after ${text.length} bytes`, closes: true })
     const read = (chunk: Buffer) => {
       text += chunk.toString('latin1')
-      const end = text.indexOf('\r\n\r\n')
-      if (end < 0) return
-      const head = text.slice(0, end + 2)
-      const body = text.slice(end + 4)
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)
-      if (body.length < length) return
-      stop({ kind: 'answer', status: Number(head.slice(9, 12)), body, head })
+      const [answer] = readAnswers(text).all
+      if (answer !== undefined) stop({ kind: 'answer', ...answer })
     }
     if (socket.destroyed) return cut()
     socket.on('data', read).on('close', cut).on('error', note)
