@@ -1,11 +1,8 @@
 /** Runs gateways on a store with a full disk, and prints their answers. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { MAIN } from '../support/gateway-process.ts'
+import { GatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
 import { until } from '../support/until.ts'
 
@@ -15,32 +12,18 @@ const ballast = join(disk, 'ballast')
 const headers = { 'x-api-key': key, space: 'admin', 'content-type': 'application/json' }
 const seen: Record<string, unknown> = {}
 
-interface Running {
-  readonly child: ChildProcess
-  readonly url: string
-  readonly ops: string
-}
+const ends: (() => unknown)[] = []
 
 /** Null: it ended before it listened. */
-async function start(): Promise<Running | null> {
-  const child = spawn(process.execPath, [MAIN, 'start'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  process.once('exit', () => child.kill('SIGKILL'))
-  let url = ''
-  for await (const line of createInterface(child.stdout)) {
-    url = /listening on (http:[^ "]+) \(front/.exec(line)?.[1] ?? url
-    const ops = /listening on (http:[^ "]+) \(\/livez/.exec(line)?.[1]
-    if (ops !== undefined) return { child, url, ops }
-  }
-  return null
+async function start(): Promise<GatewayProcess | null> {
+  const gateway = await GatewayProcess.launch({ teardown: (end) => ends.unshift(end) }, { folder })
+  await gateway.listens().catch(() => process.stderr.write(gateway.log))
+  return gateway.running ? gateway : null
 }
 
-async function end(running: Running, signal: NodeJS.Signals): Promise<void> {
-  const exit = once(running.child, 'exit')
-  running.child.kill(signal)
-  await exit
+async function end(gateway: GatewayProcess, signal: NodeJS.Signals): Promise<void> {
+  gateway.signal(signal)
+  await gateway.ended
 }
 
 function fill(): void {
@@ -53,25 +36,25 @@ function fill(): void {
 }
 
 async function probe(name: string): Promise<void> {
-  const running = await start()
-  if (running === null) {
+  const gateway = await start()
+  if (gateway === null) {
     seen[name] = 'it ended'
     return
   }
-  const { url, ops } = running
+  const { origin } = gateway
   const permissions = Array.from({ length: 9000 }, (_, at) => `resource-${at}:read-and-write`)
   const seat = { name: `large ${name}`, spaces: [], permissions: permissions.slice(0, 1500) }
   const statuses: number[] = []
-  statuses.push((await fetchConforming(`${url}/v1/seats`, { headers })).status)
+  statuses.push((await fetchConforming(`${origin}/v1/seats`, { headers })).status)
   // More than fits into the released reserve.
   for (let write = 0; write < 12; write++) {
     const body = JSON.stringify({ ...seat, name: `${seat.name} ${write}` })
-    statuses.push((await fetchConforming(`${url}/v1/seats`, { method: 'POST', headers, body })).status)
+    statuses.push((await fetchConforming(`${origin}/v1/seats`, { method: 'POST', headers, body })).status)
   }
-  statuses.push((await fetchConforming(`${url}/v1/seats`, { headers })).status)
-  const { status } = await fetch(`${ops}/readyz`)
+  statuses.push((await fetchConforming(`${origin}/v1/seats`, { headers })).status)
+  const { status } = await gateway.ready()
   seen[name] = { first: statuses[0], lastWrite: statuses.at(-2), last: statuses.at(-1), ready: status }
-  await end(running, name === 'ended' ? 'SIGTERM' : 'SIGKILL')
+  await end(gateway, name === 'ended' ? 'SIGTERM' : 'SIGKILL')
 }
 
 const first = await start()
@@ -92,3 +75,4 @@ rmSync(join(disk, 'seatgate.db-shm'), { force: true })
 fill()
 await probe('without reserve')
 process.stdout.write(JSON.stringify(seen))
+for (const tidy of ends) await tidy()
