@@ -5,7 +5,7 @@
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { readAnswers } from '../support/responses.ts'
+import { RawClient } from '../support/raw-client.ts'
 
 /** How a request ended. `refused`: the connection was refused, so no request was lost. */
 export type Outcome =
@@ -16,7 +16,7 @@ export type Outcome =
 export class WireClient {
   readonly #port: number
   readonly #keep: boolean
-  #socket: Socket | null = null
+  #client: RawClient | null = null
 
   /** @param keep one connection for all requests, for as long as the gateway keeps it */
   constructor(port: number, keep: boolean) {
@@ -25,20 +25,29 @@ export class WireClient {
   }
 
   async send(method: string, path: string, headers = '', body = ''): Promise<Outcome> {
-    const socket = this.#socket ?? (await open(this.#port))
-    if (socket === null) return { kind: 'refused' }
-    this.#socket = socket
+    const client = this.#client ?? (await connected(this.#port))
+    if (client === null) return { kind: 'refused' }
+    this.#client = client
+    // The responses before are of no use.
+    client.received = ''
     const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${headers}${length}\r\n${body}`)
-    const outcome = await answerOn(socket)
-    if (outcome.closes || !this.#keep) this.close()
-    return outcome
+    client.send(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${headers}${length}\r\n${body}`)
+    const [answer] = (await client.responses(1)).all
+    if (answer === undefined || answer.closes || !this.#keep) this.close()
+    if (answer !== undefined) return { kind: 'answer', ...answer }
+    const how = `${client.reset ? 'reset' : 'closed'} after ${client.received.length} bytes`
+    return { kind: 'failed', how }
   }
 
   close(): void {
-    this.#socket?.destroy()
-    this.#socket = null
+    this.#client?.close()
+    this.#client = null
   }
+}
+
+async function connected(port: number): Promise<RawClient | null> {
+  const socket = await open(port)
+  return socket === null ? null : new RawClient(socket)
 }
 
 /** Null: the connection was refused. Later errors are reported by reads. */
@@ -52,28 +61,4 @@ export async function open(port: number): Promise<Socket | null> {
   }
   socket.on('error', () => {})
   return socket
-}
-
-type Ended = Exclude<Outcome, { kind: 'refused' }> & { readonly closes: boolean }
-
-function answerOn(socket: Socket): Promise<Ended> {
-  return new Promise((resolve) => {
-    let text = ''
-    const stop = (ended: Ended) => {
-      socket.off('data', read).off('close', cut).off('error', note)
-      resolve(ended)
-    }
-    let how = 'closed'
-    const note = (error: NodeJS.ErrnoException) => {
-      how = error.code ?? error.message
-    }
-    const cut = () => stop({ kind: 'failed', how: `${how} after ${text.length} bytes`, closes: true })
-    const read = (chunk: Buffer) => {
-      text += chunk.toString('latin1')
-      const [answer] = readAnswers(text).all
-      if (answer !== undefined) stop({ kind: 'answer', ...answer })
-    }
-    if (socket.destroyed) return cut()
-    socket.on('data', read).on('close', cut).on('error', note)
-  })
 }
