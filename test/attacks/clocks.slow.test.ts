@@ -8,10 +8,9 @@ import t, { type Test } from 'tap'
 import { readClaims } from '../../src/decision/authn/claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { resolve } from '../../src/decision/seats/resolve.ts'
-import { type Answer, Client } from '../support/client.ts'
+import type { Answer } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
-import type { FleetGateway } from '../fleet/gateway.ts'
 import { MAIN } from '../support/gateway-process.ts'
 
 /** Much more than a loaded machine needs between two requests. A clock that is 3 s slow causes the same failure. */
@@ -40,16 +39,6 @@ async function written(write: () => Promise<Answer>, status: number): Promise<An
   return status === 204 ? null : answer.json
 }
 
-async function statusOf(gateway: FleetGateway, token: string): Promise<number> {
-  const client = new Client(gateway.port)
-  try {
-    const headers = { authorization: `Bearer ${token}`, space: SPACE }
-    return (await client.send('GET', '/v1/trainings', headers)).status
-  } finally {
-    client.close()
-  }
-}
-
 t.test('an older token gains nothing through a reused name', async (t) => {
   const fleet = await startSkewed(t)
   for (const [writer, name] of [
@@ -59,10 +48,11 @@ t.test('an older token gains nothing through a reused name', async (t) => {
     const viewer = { name: `Viewer ${writer}`, spaces: [SPACE], permissions: ['trainings:list'] }
     const { id } = await written(() => fleet.admin(fleet.first, 'POST', '/v1/seats', viewer), 200)
     const token = await fleet.token([`${SPACE}:${viewer.name}`])
-    t.equal(await statusOf(fleet.first, token), 200, name)
+    const headers = { authorization: `Bearer ${token}`, space: SPACE }
+    t.equal(await fleet.statusOf(fleet.first, headers), 200, name)
     await written(() => fleet.admin(fleet.at(writer), 'DELETE', `/v1/seats/${id}`), 204)
     await written(() => fleet.admin(fleet.at(writer), 'POST', '/v1/seats', viewer), 200)
-    t.equal(await statusOf(fleet.first, token), 403, `${name}: the older token`)
+    t.equal(await fleet.statusOf(fleet.first, headers), 403, `${name}: the older token`)
   }
 })
 

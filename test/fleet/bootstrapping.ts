@@ -3,7 +3,6 @@
 import { dirname } from 'node:path'
 import type { Test } from 'tap'
 import { seatgateHere } from '../cli/in-process.ts'
-import { Client } from '../support/client.ts'
 import { underLoad } from './checker.ts'
 import { EMPTY_TENANT, type Fleet } from './fleet.ts'
 
@@ -41,12 +40,6 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
 }
 
 /** Sends a request to each gateway at once, and returns the statuses. */
-async function statuses(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
-  const clients = fleet.gateways.map(({ port }) => new Client(port))
-  try {
-    const answers = await Promise.all(clients.map((client) => client.send('GET', '/v1/trainings', headers)))
-    return answers.map(({ status }) => status)
-  } finally {
-    for (const client of clients) client.close()
-  }
+function statuses(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
+  return Promise.all(fleet.gateways.map((gateway) => fleet.statusOf(gateway, headers)))
 }

@@ -103,13 +103,22 @@ export class Fleet {
   }
 
   /** A request by the administrator, on a new connection. */
-  async admin(gateway: FleetGateway, method: string, path: string, body?: unknown): Promise<Answer> {
-    const client = new Client(gateway.port)
-    try {
-      return await client.send(method, path, ...adminRequest(this.key, body))
-    } finally {
-      client.close()
-    }
+  admin(gateway: FleetGateway, method: string, path: string, body?: unknown): Promise<Answer> {
+    return onNewConnection(gateway, (client) => client.send(method, path, ...adminRequest(this.key, body)))
+  }
+
+  /** The status of a request for trainings, on a new connection. */
+  async statusOf(gateway: FleetGateway, headers: Record<string, string>): Promise<number> {
+    return (await onNewConnection(gateway, (client) => client.send('GET', '/v1/trainings', headers))).status
+  }
+}
+
+async function onNewConnection<T>({ port }: FleetGateway, send: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(port)
+  try {
+    return await send(client)
+  } finally {
+    client.close()
   }
 }
 

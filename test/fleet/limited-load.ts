@@ -5,7 +5,7 @@ import type { RateLimit } from '../../src/model/rate-limit.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
-import { adminRequest, type Fleet, SPACE } from './fleet.ts'
+import { type Fleet, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 
 /** 1 % is a slice of 10. A second adds a quarter of a token. */
@@ -16,9 +16,7 @@ export const SLICE = 10
 /** Creates the Seat of the callers. */
 export async function createReader(fleet: Fleet): Promise<void> {
   const seat = { name: 'Reader', spaces: [SPACE], permissions: ['trainings:list'] }
-  const client = new Client(fleet.first.port)
-  const answer = await client.send('POST', '/v1/seats', ...adminRequest(fleet.key, seat))
-  client.close()
+  const answer = await fleet.admin(fleet.first, 'POST', '/v1/seats', seat)
   if (answer.status !== 200) throw new Error(answer.body)
 }
 

@@ -5,7 +5,6 @@
  */
 
 import t, { type Test } from 'tap'
-import { Client } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { SPACE, startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
@@ -33,13 +32,8 @@ async function decided(gateway: FleetGateway, name: string): Promise<number> {
 }
 
 async function statusOf(gateway: FleetGateway, name: string): Promise<number> {
-  const client = new Client(gateway.port)
-  try {
-    const authorization = `Bearer ${await fleet.token([`${SPACE}:${name}`])}`
-    return (await client.send('GET', '/v1/trainings', { authorization, space: SPACE })).status
-  } finally {
-    client.close()
-  }
+  const authorization = `Bearer ${await fleet.token([`${SPACE}:${name}`])}`
+  return fleet.statusOf(gateway, { authorization, space: SPACE })
 }
 
 async function onSlowStore(t: Test, gateway: FleetGateway, late: number): Promise<void> {
