@@ -9,7 +9,7 @@ import { startTrainingsService } from '../demo/trainings-service.ts'
 import { MAIN, SECRET } from '../support/gateway-process.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
-import { metricsOf } from '../support/operations.ts'
+import { metric } from '../support/operations.ts'
 
 const PATH = `/docs/${'a'.repeat(7500)}`
 /** Lines of them are more than a pipe and the gateway's buffer hold together. */
@@ -52,9 +52,8 @@ async function ask(port: number, requests: number): Promise<number> {
   return (await Promise.all(asking)).reduce((sum, count) => sum + count)
 }
 
-async function dropped(ops: string): Promise<number> {
-  const metrics = await metricsOf({ ops })
-  return Number(/^seatgate_log_lines_dropped (\d+)/m.exec(metrics)?.[1])
+function dropped(ops: string): Promise<number> {
+  return metric({ ops }, 'seatgate_log_lines_dropped')
 }
 
 function hasStore(pid = 0): boolean {
