@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-interface Patience {
+export interface Patience {
   /** ms between two looks */
   readonly pause?: number
   /** ms; half a minute where a test doesn't say */
