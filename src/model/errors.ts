@@ -70,6 +70,13 @@ export interface RefusalPage {
   readonly headers: readonly string[]
 }
 
+/** Whose request was refused, where its signature or key was right. */
+export interface RefusedCaller {
+  readonly tenant: string
+  /** Null: the credential does not name one. */
+  readonly user: string | null
+}
+
 /** An expected refusal. The client sees `detail`: it never holds a credential, a stack or an internal address. */
 export class Refusal {
   readonly code: ErrorCode
@@ -82,6 +89,8 @@ export class Refusal {
   readonly retryAfter: number | null
   /** Sent in place of the problem document; null: the problem document is sent. */
   readonly page: RefusalPage | null
+  /** For the log alone; null: not known, or the decision has its principal. */
+  readonly caller: RefusedCaller | null
 
   constructor(
     code: ErrorCode,
@@ -91,6 +100,7 @@ export class Refusal {
       allow?: string | null
       retryAfter?: number | null
       page?: RefusalPage
+      caller?: RefusedCaller | null
     } = {},
   ) {
     this.code = code
@@ -99,6 +109,7 @@ export class Refusal {
     this.allow = more.allow ?? null
     this.retryAfter = more.retryAfter ?? null
     this.page = more.page ?? null
+    this.caller = more.caller ?? null
   }
 
   get status(): number {
@@ -107,7 +118,12 @@ export class Refusal {
 
   /** The same refusal with a page. */
   withPage(page: RefusalPage): Refusal {
-    const { faults, allow, retryAfter } = this
-    return new Refusal(this.code, this.detail, { faults, allow, retryAfter, page })
+    const { faults, allow, retryAfter, caller } = this
+    return new Refusal(this.code, this.detail, { faults, allow, retryAfter, page, caller })
+  }
+
+  /** The same refusal, of a caller who is known. It has no page and no faults. */
+  of({ tenant, user }: RefusedCaller): Refusal {
+    return new Refusal(this.code, this.detail, { caller: { tenant, user } })
   }
 }

@@ -25,7 +25,7 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { PublicResponse } from '../model/route.ts'
-import { clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
+import { clientAddress, clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
@@ -427,7 +427,7 @@ export class Pipeline {
         this.#metrics.countRequest(exchange, exchange.endedAt)
         exchange.trace?.end(exchange, exchange.endedAt)
       }
-      this.#log.write(exchange)
+      this.#log.write(exchange, clientAddress(exchange.request, this.#config.trustedProxies))
     }
     this.#unlogged.length = 0
   }

@@ -90,7 +90,8 @@ function send(exchange: Exchange, refusal: Refusal): void {
   if (response.headersSent) return cut(exchange, refusal)
   if (response.destroyed) return
   const bodyMayFollow = exchange.expectsContinue || expectsContinueInHttp10(request)
-  writeProblem(request, response, refusal, exchange.id, bodyMayFollow, linesOf(exchange))
+  const lines = linesOf(exchange)
+  exchange.bytesOut += writeProblem(request, response, refusal, exchange.id, bodyMayFollow, lines)
 }
 
 /** The lines of the gateway's own answers: CORS, and what is left of rate limits. */

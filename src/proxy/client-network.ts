@@ -61,6 +61,13 @@ export function forwardedAddress({ section }: ClientRequest, proxies: TrustedPro
   return null
 }
 
+/** The address of the client; that of the peer where no trusted proxy names another. Null: the connection is closed. */
+export function clientAddress(request: ClientRequest, proxies: TrustedProxies): string | null {
+  const peer = request.socket.remoteAddress ?? null
+  if (peer === null || !proxies.has(peerAddress(peer))) return peer
+  return forwardedAddress(request, proxies) ?? peer
+}
+
 /** The network of the client; that of the peer where a trusted proxy does not name it. */
 export function networkOfClient(request: ClientRequest, proxies: TrustedProxies): string {
   const peer = request.socket.remoteAddress

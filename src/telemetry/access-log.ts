@@ -3,7 +3,7 @@
  * A line holds no query, cookie or token, and of header values only host, user agent and trace id.
  */
 
-import type { Refusal } from '../model/errors.ts'
+import type { Refusal, RefusedCaller } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import type { Decision } from '../model/decision.ts'
@@ -28,12 +28,13 @@ export class AccessLog {
     this.#askedBy = askedBy === null ? '' : `,"asked_by":"${askedBy}"`
   }
 
-  write(exchange: Exchange): void {
+  /** @param client its address, as trusted proxies name it */
+  write(exchange: Exchange, client: string | null = peerOf(exchange)): void {
     const { refusal, logged } = exchange
     // 5xx are faults of the gateway or an upstream: level `error`.
     const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
     const asked = logged === null ? '' : `,"asked":${JSON.stringify(logged)}`
-    this.#write(level, 'request', accessLine(exchange) + this.#askedBy + asked)
+    this.#write(level, 'request', accessLine(exchange, client) + this.#askedBy + asked)
   }
 
   /** A request without a readable request line and header section. */
@@ -49,8 +50,8 @@ export function statusOf(exchange: Exchange): number {
 }
 
 /** The fields of the line, as JSON text without the braces. */
-export function accessLine(exchange: Exchange): string {
-  return `${exchangeFields(exchange)},${callerFields(exchange)}`
+export function accessLine(exchange: Exchange, client: string | null = peerOf(exchange)): string {
+  return `${exchangeFields(exchange)},${callerFields(exchange, client)}${refusalFields(exchange)}`
 }
 
 /**
@@ -107,10 +108,10 @@ const USER_AGENT = fieldName('user-agent')
 const MAX_USER_AGENT = 1024
 
 /** What the request says about its sender. */
-function clientFields(exchange: Exchange): string {
+function clientFields(exchange: Exchange, client: string | null): string {
   const { request, trace } = exchange
   const { section } = request
-  let text = addressFields(exchange)
+  let text = addressFields(exchange, client)
   const [userAgent] = section.fields.values(USER_AGENT)
   if (userAgent !== undefined) text += `,"user_agent":${quoted(userAgent.slice(0, MAX_USER_AGENT))}`
   // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
@@ -118,15 +119,18 @@ function clientFields(exchange: Exchange): string {
   return traceId === undefined ? text : `${text},"trace_id":"${traceId}"`
 }
 
-function callerFields(exchange: Exchange): string {
+function callerFields(exchange: Exchange, client: string | null): string {
   const decision = exchange.evaluation?.decision
-  const client = clientFields(exchange)
-  if (decision === undefined) return client
+  const sender = clientFields(exchange, client)
+  if (decision === undefined) return sender
   const { route, permission, principal, space, source, grantedIn } = decision
-  let text = client
+  let text = sender
   if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
   if (exchange.target !== null) text += `,"target":"${exchange.target}"`
   if (permission !== null) text += `,"permission":${quoted(permission)}`
+  const known = principal === null ? refusedCaller(exchange) : null
+  if (known !== null) text += `,"tenant":${quoted(known.tenant)}`
+  if (known?.user != null) text += `,"user":${quoted(known.user)}`
   if (principal !== null)
     text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"${claimsFields(principal.claims)}`
   if (space !== null) text += `,"space":${quoted(space)}`
@@ -137,13 +141,30 @@ function callerFields(exchange: Exchange): string {
   return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
 }
 
-/** The peer; of a question, the client that the asking proxy names, and the proxy. */
-function addressFields({ request, question }: Exchange): string {
-  const { remoteAddress } = request.socket
-  const peer = remoteAddress === undefined ? 'null' : quoted(remoteAddress)
-  if (question === null) return `"client":${peer}`
-  const client = question.client === null ? 'null' : quoted(question.client)
-  return `"asked_by":"${question.askedBy}","asked_from":${peer},"client":${client}`
+/** A browser's refusal may have become a redirect to sign-in. */
+function refusedCaller({ refusal, evaluation }: Exchange): RefusedCaller | null {
+  return refusal?.caller ?? evaluation?.refusal?.caller ?? null
+}
+
+function refusalFields({ refusal }: Exchange): string {
+  return refusal === null ? '' : `,"detail":${quoted(refusal.detail)}`
+}
+
+/** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
+function addressFields(exchange: Exchange, client: string | null): string {
+  const { question } = exchange
+  const peer = textOrNull(peerOf(exchange))
+  if (question === null) return `"client":${textOrNull(client)},"peer":${peer}`
+  return `"asked_by":"${question.askedBy}","asked_from":${peer},"client":${textOrNull(question.client)}`
+}
+
+/** Null: the connection is closed. */
+function peerOf({ request }: Exchange): string | null {
+  return request.socket.remoteAddress ?? null
+}
+
+function textOrNull(text: string | null): string {
+  return text === null ? 'null' : quoted(text)
 }
 
 /** What tells, beside the names, which Seats a credential means: a replay resolves them again. */

@@ -14,13 +14,13 @@ const USUAL = new RegExp(
     `,"method":${TEXT},"path":${TEXT}(?:,"host":(?:${TEXT}|(null)))?,"status":${NUMBER},"code":${TEXT}(?:,"decision":${TEXT})?`,
     `(?:,"config":${ANY_TEXT})?(?:,"shadow":${ANY_TEXT})?`,
     `,"duration_ms":${NUMBER},"decision_us":${NUMBER}(?:,"upstream_ms":${NUMBER})?`,
-    `,"bytes_in":${NUMBER},"bytes_out":${NUMBER},"client":${ANY_TEXT}`,
+    `,"bytes_in":${NUMBER},"bytes_out":${NUMBER},"client":${ANY_TEXT}(?:,"peer":${ANY_TEXT})?`,
     `(?:,"user_agent":${ANY_TEXT})?(?:,"trace_id":${ANY_TEXT})?`,
     `(?:,"route":${ANY_TEXT},"upstream":${ANY_TEXT}(?:,"target":${ANY_TEXT})?,"permission":${TEXT})?`,
     `(?:,"tenant":${TEXT},"user":${TEXT},"auth":${ANY_TEXT}`,
     `(?:,"seat_ids":${TEXTS}|,"issued_at":(${NUMBER})(,"any_space":true)?))?`,
     `(?:,"space":${TEXT})?(?:,"space_by":${TEXT})?(?:,"source":${ANY_TEXT})?(?:,"seats":${TEXTS})?`,
-    `,"msg":"request"\\}\\r?$`,
+    `(?:,"detail":${ANY_TEXT})?,"msg":"request"\\}\\r?$`,
   ].join(''),
 )
 

@@ -88,8 +88,9 @@ export class ApiKeys {
   ): Principal | Refusal {
     const same = equal(hash, record?.hash ?? NO_HASH)
     if (record === null || !same) return invalid
-    if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired
-    if (record.revokedAt !== null) return revoked
+    const caller = { tenant: record.tenant, user: record.id }
+    if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired.of(caller)
+    if (record.revokedAt !== null) return revoked.of(caller)
     if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
     const { principal, mark } = this.#known.get(record) ?? this.#learn(record)
     if (!mark.noted) this.#uses.note(mark, record.tenant, record.id, this.#options.now())

@@ -96,12 +96,12 @@ export class BearerTokens {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal === null) return verified.principal
     this.#verified.delete(hashOfEnd(key))
-    return refusal
+    return refusal.of(verified.principal)
   }
 
   #cache(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
-    if (refusal !== null) return refusal
+    if (refusal !== null) return refusal.of(verified.principal)
     const line = detachedText(key)
     this.#verified.set(hashOfEnd(line), { line, verified }, { ttl: verified.cacheFor ?? 0 })
     return verified.principal

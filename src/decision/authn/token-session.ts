@@ -35,5 +35,5 @@ export function requireLiveSession(
 }
 
 function ofSession(caller: Principal, record: SessionRecord | null): Caller {
-  return record === null || record.endedAt !== null ? ended : caller
+  return record === null || record.endedAt !== null ? ended.of(caller) : caller
 }

@@ -71,6 +71,7 @@ function challengeOf(refusal: Refusal): string | null {
  * @param expectsContinue the client waits for `100 Continue`: it may send or omit the body, so the start of its next
  * request is unknown
  * @param extra further header lines
+ * @returns bytes of the body
  */
 export function writeProblem(
   request: ClientRequest,
@@ -79,8 +80,11 @@ export function writeProblem(
   requestId: string,
   expectsContinue: boolean,
   extra: FieldLines = FieldLines.none,
-): void {
-  if (speaksGrpc(request)) return writeGrpcProblem(response, refusal, requestId)
+): number {
+  if (speaksGrpc(request)) {
+    writeGrpcProblem(response, refusal, requestId)
+    return 0
+  }
   const { type, text } = problemContent(refusal, requestId)
   const length = Buffer.byteLength(text)
   // A text of one byte a character, as nearly always, leaves in one write with the head.
@@ -97,6 +101,7 @@ export function writeProblem(
   response.end(body)
   // The lingering close reads from connections that are to be closed.
   if (unread && !close) request.deliver(new BodyDiscard(request))
+  return request.method === 'HEAD' ? 0 : length
 }
 
 /** Discards the body within bounds to keep the connection. Beyond them the connection is closed. */

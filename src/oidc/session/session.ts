@@ -83,12 +83,12 @@ export class Sessions {
     const same = sameHash(record?.cookieHash ?? NO_HASH, handle.hash)
     if (record === null || !same) return sessionUnknown
     const now = this.#options.now()
-    if (!(now < record.expiresAt)) return sessionExpired
-    if (record.endedAt !== null) return sessionEnded
+    if (!(now < record.expiresAt)) return sessionExpired.of(record)
+    if (record.endedAt !== null) return sessionEnded.of(record)
     if (now < record.renewAt) return this.#principal(record)
     return this.#options
       .renew(record.tenant, record.id)
-      .then((fresh) => (fresh instanceof Refusal ? fresh : this.#principal(fresh)))
+      .then((fresh) => (fresh instanceof Refusal ? fresh.of(record) : this.#principal(fresh)))
   }
 
   #principal(record: SessionRecord): Principal {
