@@ -117,7 +117,7 @@ t.test('faults', async (t) => {
   const cut = await run(cwd, 'cut.log', 'a.log', '--json')
   t.match(cut, {
     code: 1,
-    err: /^seatgate replay: cut\.log can not be read to its end \(Z_BUF_ERROR[^\n]*\n$/,
+    err: /^cut\.log cannot be read to its end \(Z_BUF_ERROR[^\n]*\n$/,
   })
   t.match(JSON.parse(cut.out), { changed: 0 })
   t.ok(JSON.parse(cut.out).requests >= 1, 'the other log counts')

@@ -34,6 +34,7 @@ t.test('each code', async (t) => {
       'POST /v1/trainings: { permission: public, max_body: 16B }',
       'GET /gone/*: public',
       'GET /fixed: { permission: trainings:list, space: { fixed: main } }',
+      'GET /globex: { permission: authenticated, tenant: globex }',
       'GET /limited: { permission: public, rate_limit: [once] }',
     ],
     top: ['rate_limits: { once: { limit: 1/h, per: route } }'],
@@ -70,6 +71,7 @@ t.test('each code', async (t) => {
 
   check('path_ambiguous', await get('/a%2Fb'))
   check('space_required', await get('/v1/trainings', { 'x-api-key': world.keys.acme ?? '' }))
+  check('tenant_mismatch', await get('/globex', key))
   check('space_conflict', await get('/fixed', { ...key, space: 'other' }))
   check('request_malformed', await get('/v1/trainings', { ...key, space: 'a:b' }))
   check('credentials_ambiguous', await get('/v1/trainings', { ...key, 'x-api-key': 'a, b' }))

@@ -45,6 +45,7 @@ const DECISIONS: ReadonlySet<unknown> = new Set([
   'token_expired',
   'token_not_yet_valid',
   'caller_blocked',
+  'tenant_mismatch',
   'space_required',
   'space_conflict',
   'no_seat_in_space',
@@ -112,13 +113,15 @@ function readRequest(line: Line): LoggedRequest | Reason {
   if ((host !== undefined && !isTextOrNull(host)) || !isSourceOrNull(spaceBy)) return 'malformed_line'
   const code = decisionOf(line, permission)
   if (code === null) return typeof line.code === 'string' ? 'not_decided' : 'malformed_line'
-  const caller = callerOf(line)
+  // The line of a refused credential names its caller, who has no Seats.
+  const caller = CREDENTIAL_REFUSED.test(code) ? null : callerOf(line)
   if (caller === 'malformed_line') return caller
   const needsCaller = permission !== null && permission !== 'public'
   if (caller === null && needsCaller && !WITHOUT_CALLER.test(code)) return 'malformed_line'
   return { method, path, host, code, permission, space, spaceBy, caller }
 }
 
+const CREDENTIAL_REFUSED = /^(?:credentials|api_key|token)_/
 /** The codes of a request whose credential is missing, is refused, or is not read because Space is repeated. */
 const WITHOUT_CALLER = /^(?:credentials|api_key|token)_|^request_malformed$/
 

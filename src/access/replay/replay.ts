@@ -23,9 +23,8 @@ export class Replay {
     this.#count(request, verdict)
   }
 
-  /** A line that is not read. */
-  unjudged(reason: Reason): void {
-    this.#tally.unjudged(reason)
+  tooLong(): void {
+    this.#tally.unjudged('line_too_long')
   }
 
   #count({ code: from, method, caller }: LoggedRequest, verdict: Verdict | Reason): void {

@@ -1,18 +1,26 @@
-/** Feeds the lines of logs to a replay. */
+/** Feeds the lines of logs to what counts or decides them. */
 
-import type { Replay } from '../../access/replay/replay.ts'
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
 import { linesOf, STDIN } from './log-files.ts'
 import type { Lines } from './line-splitter.ts'
 import type { Progress } from './progress.ts'
 
+export interface LineReader {
+  /** A promise while it waits. Rejects where the store can't be asked. */
+  add(line: string): void | Promise<void>
+  /** A line that is too long to be read. */
+  tooLong?(): void
+  /** Read so far. */
+  readonly requests: number
+}
+
 /**
  * `failed`: a log could not be read to its end, as standard error says. The others, and what was read of it, count.
  * `interrupted`: by SIGINT. Rejects when the store can't be asked.
  */
 export async function readAll(
-  replay: Replay,
+  reader: LineReader,
   logs: readonly string[],
   progress: Progress,
   terminal: Terminal,
@@ -24,15 +32,13 @@ export async function readAll(
   let failed = false
   try {
     for (const log of logs) {
-      const fault = await readOne(replay, log, progress, signal)
+      const fault = await readOne(reader, log, progress, signal)
       if (signal.aborted) return 'interrupted'
       if (fault === null) continue
       failed = true
       progress.end()
       const name = log === STDIN ? 'standard input' : printable(log)
-      terminal.printError(
-        `seatgate replay: ${name} can not be read to its end (${fault}): what was read counts`,
-      )
+      terminal.printError(`${name} cannot be read to its end (${fault}): what was read counts`)
     }
     return failed ? 'failed' : 'done'
   } finally {
@@ -43,7 +49,7 @@ export async function readAll(
 
 /** @returns why the log could not be read to its end; null: it was */
 async function readOne(
-  replay: Replay,
+  reader: LineReader,
   log: string,
   progress: Progress,
   signal: AbortSignal,
@@ -54,18 +60,18 @@ async function readOne(
       const next = await batches.next().catch((cause: unknown) => faultOf(cause))
       if (typeof next === 'string') return next
       if (next.done === true || signal.aborted) return null
-      await addAll(replay, next.value)
-      progress.show(replay.requests)
+      await addAll(reader, next.value)
+      progress.show(reader.requests)
     }
   } finally {
     await batches.return(undefined)
   }
 }
 
-async function addAll(replay: Replay, { lines, tooLong }: Lines): Promise<void> {
-  for (let count = 0; count < tooLong; count++) replay.unjudged('line_too_long')
+async function addAll(reader: LineReader, { lines, tooLong }: Lines): Promise<void> {
+  for (let count = 0; count < tooLong; count++) reader.tooLong?.()
   for (const line of lines) {
-    const waiting = replay.add(line)
+    const waiting = reader.add(line)
     if (waiting !== undefined) await waiting
   }
 }

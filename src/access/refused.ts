@@ -1,0 +1,143 @@
+/** Who was refused what: the refused requests of access logs, grouped. */
+
+export interface RefusedGroup {
+  readonly code: string
+  readonly method: string | null
+  /** Id of the entry; null: none matched, or the request was refused before. */
+  readonly route: string | null
+  readonly permission: string | null
+  readonly space: string | null
+  /** Null: no signature and no key was right. */
+  readonly tenant: string | null
+  readonly user: string | null
+  count: number
+  /** RFC 3339: of the last one. */
+  last: string
+  /** Of the last one. */
+  request_id: string
+  /** Of the last one: other spaces in which the caller's Seats hold the permission. */
+  granted_in: readonly string[]
+}
+
+export interface RefusedResult {
+  /** All requests of the time, tenant and user, allowed ones included. */
+  readonly requests: number
+  readonly refused: number
+  /** Most frequent first. */
+  readonly groups: readonly RefusedGroup[]
+  /** Requests of further groups, beyond `MAX_GROUPS`; left out: there are none. */
+  readonly in_further_groups?: number
+}
+
+export interface RefusedFilter {
+  /** ms since the epoch; null: all. */
+  readonly since: number | null
+  readonly tenant: string | null
+  readonly user: string | null
+}
+
+/** Clients choose their spaces, so the number of groups has no other bound. */
+const MAX_GROUPS = 10_000
+
+/** An upstream's fault refuses nobody a right, and the answers to AuthZEN's questions are no requests of a caller. */
+const NO_REFUSAL = /^(?:allow$|upstream_(?:unreachable|protocol_error|timeout)$)/
+
+export class RefusedRequests {
+  readonly #filter: RefusedFilter
+  readonly #groups = new Map<string, RefusedGroup>()
+  /** Of the last request of each group. */
+  readonly #details = new Map<RefusedGroup, string>()
+  #requests = 0
+  #refused = 0
+  #further = 0
+
+  constructor(filter: RefusedFilter) {
+    this.#filter = filter
+  }
+
+  get requests(): number {
+    return this.#requests
+  }
+
+  /** Lines that are no requests do not count. */
+  add(text: string): void {
+    const line = parsed(text)
+    if (line === null || line['msg'] !== 'request' || line['asked_by'] === 'authzen') return
+    const { code, time, request_id: id } = line
+    if (typeof code !== 'string' || typeof time !== 'string' || typeof id !== 'string') return
+    if (!this.#isWanted(line, time)) return
+    this.#requests++
+    if (NO_REFUSAL.test(code)) return
+    this.#refused++
+    this.#count(line, { code, time, id })
+  }
+
+  /** Why the last request of the group was refused, in words; null: an older version wrote the line. */
+  detailOf(group: RefusedGroup): string | null {
+    return this.#details.get(group) ?? null
+  }
+
+  result(): RefusedResult {
+    const groups = [...this.#groups.values()].sort(
+      (one, other) => other.count - one.count || (one.last < other.last ? 1 : -1),
+    )
+    const further = this.#further === 0 ? {} : { in_further_groups: this.#further }
+    return { requests: this.#requests, refused: this.#refused, groups, ...further }
+  }
+
+  #isWanted(line: Line, time: string): boolean {
+    const { since, tenant, user } = this.#filter
+    if (tenant !== null && line['tenant'] !== tenant) return false
+    if (user !== null && line['user'] !== user) return false
+    return since === null || Date.parse(time) >= since
+  }
+
+  #count(line: Line, { code, time, id }: { code: string; time: string; id: string }): void {
+    const [method, route, permission, space, tenant, user] = [
+      'method',
+      'route',
+      'permission',
+      'space',
+      'tenant',
+      'user',
+    ].map((name) => textOf(line[name]))
+    const key = JSON.stringify([code, method, route, permission, space, tenant, user])
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      if (this.#groups.size >= MAX_GROUPS) return void this.#further++
+      group = {
+        ...{ code, method: method ?? null, route: route ?? null, permission: permission ?? null },
+        ...{ space: space ?? null, tenant: tenant ?? null, user: user ?? null },
+        ...{ count: 0, last: '', request_id: '', granted_in: [] },
+      }
+      this.#groups.set(key, group)
+    }
+    group.count++
+    // The lines of several workers, and several logs, come in any order.
+    if (time < group.last) return
+    group.last = time
+    group.request_id = id
+    group.granted_in = textsOf(line['granted_in'])
+    const detail = textOf(line['detail'])
+    if (detail !== null) this.#details.set(group, detail)
+  }
+}
+
+type Line = Readonly<Record<string, unknown>>
+
+function parsed(text: string): Line | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Line) : null
+  } catch {
+    return null
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}

@@ -1,0 +1,108 @@
+/** `seatgate refused`: who was refused what, and why, by the log. */
+
+import { RefusedRequests, type RefusedGroup } from '../access/refused.ts'
+import { printable } from '../telemetry/readable.ts'
+import { UsageError } from './arguments.ts'
+import { defineCommand } from './command.ts'
+import { JSON_OUTPUT } from './options.ts'
+import { pastMoment } from './remote/moment.ts'
+import { findLogs, STDIN } from './replay/log-files.ts'
+import { Progress } from './replay/progress.ts'
+import { readAll } from './replay/read-all.ts'
+import { fold } from './screen.ts'
+
+export const refused = defineCommand(
+  {
+    name: 'refused',
+    summary: 'Shows who was refused what, why and how often, by the log of the gateway.',
+    details:
+      'Each group has the id of its last request: `seatgate explain --from LOG ID` decides that one again.',
+    positionals: [
+      {
+        name: 'LOG',
+        description: 'a log of the gateway, plain or compressed by gzip; - is standard input',
+        default: STDIN,
+        completes: 'file',
+        multiple: true,
+      },
+    ],
+    options: {
+      since: {
+        type: 'string',
+        value: 'TIME',
+        description: 'from this time on: a duration such as 10m (ago), or a date-time',
+      },
+      tenant: { type: 'string', value: 'T', description: 'requests of this tenant alone' },
+      user: { type: 'string', value: 'U', description: 'requests of this user, or API key by its id, alone' },
+      json: JSON_OUTPUT,
+    },
+    exits: { 0: 'the list is printed, also an empty one', 1: 'a log cannot be read to its end' },
+    example: 'seatgate refused --since 10m --tenant acme gateway.log',
+  },
+  async ({ values, positionals }, terminal) => {
+    if (positionals.filter((each) => each === STDIN).length > 1)
+      throw new UsageError('standard input can be read once')
+    const { tenant = null, user = null } = values
+    const since = values.since === undefined ? null : pastMoment('--since', values.since)
+    const sizes = await findLogs(positionals)
+    const requests = new RefusedRequests({ since, tenant, user })
+    const ended = await readAll(requests, positionals, new Progress(process.stderr, sizes), terminal)
+    if (ended === 'interrupted') return INTERRUPTED
+    await terminal.print(values.json ? JSON.stringify(requests.result()) : asText(requests))
+    return ended === 'failed' ? 1 : 0
+  },
+)
+
+/** As of a process that the signal ended: 128 and the number of SIGINT. */
+const INTERRUPTED = 130
+
+function asText(requests: RefusedRequests): string {
+  const { refused, requests: all, groups, in_further_groups: further = 0 } = requests.result()
+  const summary = `${refused} of ${all} requests ${refused === 1 ? 'was' : 'were'} refused`
+  const rest = further === 0 ? [] : [`and ${further} in further groups`]
+  return [...groups.map((group) => groupAsText(group, requests.detailOf(group))), ...rest, summary].join('\n')
+}
+
+function groupAsText(group: RefusedGroup, detail: string | null): string {
+  const { code, method, route, space, tenant, user, count, last, request_id: id } = group
+  const caller = tenant === null ? 'a caller who is not known' : `${user ?? '?'} of ${tenant}`
+  const where = space === null ? '' : ` in ${space}`
+  const lines = [
+    fold(printable(`${count} × ${code}  ${route ?? method ?? 'no request'}  ${caller}${where}`), '', INDENT),
+    fold(printable(`allowed by ${remedyOf(group, detail)}`), INDENT, INDENT),
+    fold(`last ${last}, ${id}`, INDENT, INDENT),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const INDENT = '    '
+
+/** What would have allowed it. */
+function remedyOf(
+  { code, permission, space, granted_in: spaces }: RefusedGroup,
+  detail: string | null,
+): string {
+  if (code === 'permission_denied' || code === 'no_seat_in_space') {
+    const held = spaces.length === 0 ? '' : `; its Seats hold it in ${spaces.join(', ')}`
+    return `a Seat with ${permission} in ${space}${held}`
+  }
+  const known = REMEDIES[code]
+  if (known !== undefined) return known
+  return `another request${detail === null ? '' : `: ${detail}`}`
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  credentials_missing: 'an API key, a token or a sign-in',
+  token_expired: 'a new token, or a refresh',
+  token_not_yet_valid: 'the right clock where the token was issued',
+  token_invalid: 'a valid token, or a new sign-in',
+  api_key_expired: 'a new API key',
+  api_key_revoked: 'a new API key',
+  api_key_invalid: 'an API key that the tenant has',
+  caller_blocked: 'the end of the block: seatgate users unblock',
+  tenant_mismatch: 'a credential of the tenant that the route is for',
+  space_required: 'a space in the request',
+  route_not_found: 'an entry for the path in a route table',
+  method_not_allowed: 'an entry for the method in a route table',
+  rate_limited: 'fewer requests, or a higher rate limit',
+}
