@@ -23,7 +23,7 @@ export interface Positional {
   readonly name: string
   readonly description: string
   readonly default?: string
-  /** '' where it is left out. */
+  /** It may be left out, with those behind it. */
   readonly optional?: boolean
   /** No other value is accepted. */
   readonly choices?: readonly string[]
@@ -130,8 +130,9 @@ function completed(given: readonly string[], positionals: readonly Positional[])
   const further = given.slice(positionals.length)
   if (further.length > 0 && positionals.at(-1)?.multiple !== true)
     throw new UsageError(`unexpected argument "${further[0]}"`)
-  const values = positionals.map(({ name, default: fallback, optional, choices }, index) => {
-    const value = given[index] ?? fallback ?? (optional ? '' : undefined)
+  const values = positionals.flatMap(({ name, default: fallback, optional, choices }, index) => {
+    const value = given[index] ?? fallback
+    if (value === undefined && optional) return []
     if (value === undefined) throw new UsageError(`${name} is missing`)
     return choices === undefined ? value : chosen(name, value, choices)
   })

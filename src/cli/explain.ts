@@ -19,7 +19,8 @@ import { unreadableEvaluation } from '../decision/draft.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
-import { configOf, defineCommand, tenantOf } from './command.ts'
+import { type DecidedAgain, decideAgain } from './explain-logged.ts'
+import { configOf, defineCommand, type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { CONFIG, HOST, JSON_OUTPUT, METHODS, TENANT } from './options.ts'
 import { fold } from './screen.ts'
@@ -41,6 +42,13 @@ const options = {
     value: 'CODE',
     description: 'the answer that is right: allow, or the code of a refusal',
   },
+  from: {
+    type: 'string',
+    value: 'LOG',
+    description:
+      'decides the request of this log again that has the given id; its caller holds the Seats that its line names, as they are now',
+    completes: 'file',
+  },
   config: CONFIG,
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
@@ -52,11 +60,16 @@ export const explain = defineCommand(
     details:
       'The code that decides requests decides here. Where there is no store yet, it decides as on an empty one and says so.',
     positionals: [
-      { name: 'METHOD', description: 'the method of the request', completes: METHODS },
-      { name: 'PATH', description: 'its target: the path, and a query if there is one' },
+      {
+        name: 'METHOD',
+        description:
+          'the method of the request; with --from the id of a logged one, in place of METHOD and PATH',
+        completes: METHODS,
+      },
+      { name: 'PATH', description: 'its target: the path, and a query if there is one', optional: true },
     ],
     options,
-    alternatives: [['token'], ['api-key'], ['tenant', 'seat']],
+    alternatives: [['token'], ['api-key'], ['tenant', 'seat'], ['from']],
     exits: {
       0: 'there is a decision, whichever it is',
       1: 'the configuration has faults, or the store cannot be read',
@@ -65,7 +78,13 @@ export const explain = defineCommand(
     example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
   },
   async ({ values, positionals }, terminal) => {
-    const [method = '', target = ''] = positionals
+    const [method = '', target] = positionals
+    if (values.from !== undefined) {
+      if (target !== undefined || values.space !== undefined || values.host !== undefined)
+        throw new UsageError('--from takes the id of a request alone, without PATH, --space and --host')
+      return printAgain(await decideAgain(values.from, method, values.config, terminal), values, terminal)
+    }
+    if (target === undefined) throw new UsageError('PATH is missing')
     const expected = values.expect === undefined ? null : codeOf(values.expect)
     const given = {
       apiKey: headerLines('--api-key', values['api-key']),
@@ -121,6 +140,19 @@ export const explain = defineCommand(
 
 /** Exit code. */
 const UNEXPECTED = 3
+
+async function printAgain(
+  { logged, evaluation }: DecidedAgain,
+  { json, expect }: { readonly json: boolean | undefined; readonly expect: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const { code } = evaluation.decision
+  if (json) await terminal.print(recordAsJson({ ...evaluation.decision, logged_code: logged } as Decision))
+  else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
+  if (expect === undefined || codeOf(expect) === code) return 0
+  terminal.printError(`seatgate explain: expected ${expect}, got ${code}`)
+  return UNEXPECTED
+}
 
 function codeOf(text: string): string {
   const code = answerCode(text)

@@ -106,6 +106,18 @@ export const ROWS: Readonly<Record<string, Row>> = {
     withoutStore: 1,
     wrong: [['can'], ['can', '--seat', 'a', '--user', 'b']],
   },
+  refused: {
+    works: [
+      ['refused', 'access.log'],
+      ['refused', 'access.log', '--since', '10m', '--json'],
+    ],
+    broken: null,
+    withoutStore: 0,
+    wrong: [
+      ['refused', '-', '-'],
+      ['refused', 'access.log', '--since', 'x'],
+    ],
+  },
   replay: {
     works: [
       ['replay', 'access.log'],

@@ -47,10 +47,29 @@ export class Judge {
 
   /** Synchronous where all Seats are in memory. Rejects when the store can't be asked. */
   judge(request: LoggedRequest): Verdict | Reason | Promise<Verdict | Reason> {
-    const { method, path, code, permission } = request
-    // Its target is no path, or names another host: no table is asked.
-    if (code === 'request_malformed' && permission === null) return { to: code, route: null }
-    if (!this.#subject.tables.methods.has(method)) return { to: 'request_malformed', route: null }
+    if (!this.#asksTables(request)) return { to: 'request_malformed', route: null }
+    const decided = this.#decide(request)
+    if (typeof decided === 'string') return decided
+    if (decided instanceof Promise) return decided.then((known) => this.#conclude(request, known))
+    return this.#conclude(request, decided)
+  }
+
+  /** The whole decision. Rejects when the store can't be asked. */
+  async evaluate(request: LoggedRequest): Promise<Evaluation | Reason> {
+    if (!this.#asksTables(request)) return 'not_decided'
+    const evaluation = await this.#decide(request)
+    if (typeof evaluation === 'string') return evaluation
+    const verdict = this.#conclude(request, evaluation)
+    return typeof verdict === 'string' ? verdict : evaluation
+  }
+
+  /** False: its target is no path, or names another host, or the method is not accepted. */
+  #asksTables({ method, code, permission }: LoggedRequest): boolean {
+    return this.#subject.tables.methods.has(method) && (code !== 'request_malformed' || permission !== null)
+  }
+
+  #decide(request: LoggedRequest): Evaluation | Reason | Promise<Evaluation> {
+    const { method, path } = request
     const caller = this.#callerOf(request)
     const route = this.#routeOf(request)
     if (typeof route === 'string') return route
@@ -58,9 +77,7 @@ export class Judge {
     if (said === null) return 'space_not_logged'
     const { lines: space, field, query } = said
     const { host = null } = request
-    const evaluation = this.#engine.decide({ method, target: path + query, host, caller, space, field })
-    if (evaluation instanceof Promise) return evaluation.then((known) => this.#conclude(request, known))
-    return this.#conclude(request, evaluation)
+    return this.#engine.decide({ method, target: path + query, host, caller, space, field })
   }
 
   /** Only where hosts or sources of a space make a difference. */

@@ -1,0 +1,48 @@
+/** `seatgate explain --from LOG REQUEST_ID`: decides a logged request again, with the Seats as they are now. */
+
+import { Judge } from '../access/replay/judge.ts'
+import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
+import { REASONS } from '../access/replay/reasons.ts'
+import type { Evaluation } from '../model/decision.ts'
+import { CommandFailed, type Terminal } from './command.ts'
+import { findLogs, linesOf } from './replay/log-files.ts'
+import { openSubject } from './replay/subject.ts'
+
+export interface DecidedAgain {
+  /** The decision that the line has: `allow` or the code of a refusal. */
+  readonly logged: string
+  readonly evaluation: Evaluation
+}
+
+/** @throws CommandFailed where the log has no such request, or its line does not say enough */
+export async function decideAgain(
+  log: string,
+  id: string,
+  config: string,
+  terminal: Terminal,
+): Promise<DecidedAgain> {
+  await findLogs([log])
+  const request = await findRequest(log, id)
+  const { subject, close } = await openSubject({ config, seats: undefined }, terminal)
+  try {
+    const evaluation = await new Judge(subject).evaluate(request)
+    if (typeof evaluation === 'string') throw new CommandFailed(`request ${id}: ${REASONS[evaluation]}`)
+    return { logged: request.code, evaluation }
+  } finally {
+    await close()
+  }
+}
+
+async function findRequest(log: string, id: string): Promise<LoggedRequest> {
+  const field = `"request_id":${JSON.stringify(id)}`
+  const signal = new AbortController().signal
+  for await (const { lines } of linesOf(log, () => {}, signal))
+    for (const line of lines) {
+      if (!line.includes(field)) continue
+      const request = readLine(line)
+      if (typeof request !== 'string') return request
+      // Other lines that the request caused have its id, too.
+      if (request !== 'other_line') throw new CommandFailed(`request ${id}: ${REASONS[request]}`)
+    }
+  throw new CommandFailed(`${log} has no request ${id}`)
+}
