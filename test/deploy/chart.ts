@@ -50,12 +50,13 @@ export const MUCH = {
   config: { trusted_proxies: ['10.0.0.0/8'], limits: { connections: 20000, max_body: '1MiB' } },
 }
 
-/** As Helm does: maps are merged, anything else is replaced. */
+/** As Helm does: maps are merged, null takes a key away, anything else is replaced. */
 export function withDefaults(values: object, base: object = defaults): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...base }
   for (const [key, value] of Object.entries(values)) {
     const before = merged[key]
-    merged[key] = isMap(value) && isMap(before) ? withDefaults(value, before) : value
+    if (value === null) delete merged[key]
+    else merged[key] = isMap(value) && isMap(before) ? withDefaults(value, before) : value
   }
   return merged
 }

@@ -71,7 +71,7 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     const { spec } = podOf(objects)
     t.match(spec, {
       automountServiceAccountToken: false,
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      securityContext: { runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
       containers: [
         {
           image: 'registry.example/seatgate:0.1.0',
@@ -94,6 +94,30 @@ t.test('chart', { skip: cannotRender }, async (t) => {
       ],
       volumes: [{ configMap: { name: 'seatgate' } }, { emptyDir: {} }],
     })
+  })
+
+  t.test('on OpenShift the namespace gives the user', async (t) => {
+    const rendered = render({ ...VALUES, podSecurityContext: { runAsUser: null, runAsGroup: null } })
+    const { securityContext } = podOf(rendered).spec as { securityContext: object }
+    t.same(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } })
+    t.same(await faultsOf(rendered), [])
+    const bare = podOf(render({ ...VALUES, podSecurityContext: null, securityContext: null })).spec
+    t.notOk('securityContext' in bare)
+  })
+
+  t.test('listeners accept IPv6, so that the probes of its clusters arrive', async (t) => {
+    for (const values of [VALUES, MUCH]) {
+      const map = render(values).find(({ kind }) => kind === 'ConfigMap')
+      const { config } = await loadWithTables(
+        join(mounted(t, map?.data ?? {}), 'gateway.config.yaml'),
+        ENVIRONMENT,
+      )
+      const { listen, ops, decision } = config
+      t.same(
+        new Set([...listen.map(({ host }) => host), ops.host, decision?.listen.host ?? '::']),
+        new Set(['::']),
+      )
+    }
   })
 
   t.test('a changed configuration replaces the pods, another number of them does not', async (t) => {

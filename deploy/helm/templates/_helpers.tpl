@@ -29,13 +29,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{/* gateway.config.yaml. The schema of the values refuses a `config` with one of these keys. */}}
 {{- define "seatgate.config" -}}
-listen: 0.0.0.0:8080
+# Every address, of IPv6 too; of IPv4 alone where the node has no IPv6.
+listen: '[::]:8080'
 # seatgate: accept ops_open
-ops: 0.0.0.0:9090
+ops: '[::]:9090'
 {{- with .Values.decision }}
 {{- if .enabled }}
 decision:
-  listen: 0.0.0.0:9191
+  listen: '[::]:9191'
   clients: {{- toYaml .clients | nindent 4 }}
 {{- end }}
 {{- end }}

@@ -18,7 +18,22 @@ export interface Listener {
  */
 export const kernelShares = process.platform === 'linux' || process.platform === 'freebsd'
 
-export function listen(server: NetServer, { host, port }: Address, shared = false): Promise<void> {
+/** What `[::]` gives on a kernel without IPv6. */
+const NO_IPV6: ReadonlySet<unknown> = new Set(['EAFNOSUPPORT', 'EINVAL'])
+
+/**
+ * `[::]` is every address: on a machine without IPv6 it is every one of IPv4, as one configuration serves nodes of both kinds.
+ */
+export async function listen(server: NetServer, { host, port }: Address, shared = false): Promise<void> {
+  try {
+    await listenAt(server, { host, port }, shared)
+  } catch (cause) {
+    if (host !== '::' || !NO_IPV6.has((cause as NodeJS.ErrnoException).code)) throw cause
+    await listenAt(server, { host: '0.0.0.0', port }, shared)
+  }
+}
+
+function listenAt(server: NetServer, { host, port }: Address, shared: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ host, port, backlog: 4096, reusePort: shared && kernelShares }, () => {
