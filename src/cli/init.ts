@@ -53,7 +53,8 @@ function checkValues(folder: string, tenant: string, upstream: string): void {
       `--tenant ${quote(tenant)} is not 1 to 63 lower-case letters, digits and -, beginning with a letter or digit`,
     )
   const url = origin(upstream)
-  if (url instanceof InvalidValue) throw new UsageError(`--upstream ${shown(upstream)} ${url.message}`)
+  if (url instanceof InvalidValue)
+    throw new UsageError(`--upstream ${shown(upstream)} ${url.message}${url.correction}`)
 }
 
 /** A URL may hold a password. */

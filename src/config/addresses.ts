@@ -1,7 +1,8 @@
 /** Parsers of listen addresses, host names, origins and CIDRs. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
-import { InvalidValue } from './invalid-value.ts'
+import { domainToASCII } from 'node:url'
+import { InvalidValue, quote } from './invalid-value.ts'
 import type { Address } from './config.ts'
 
 /** Labels of letters, digits and `-`, and `_`, which container names contain. */
@@ -26,8 +27,16 @@ export function address(text: string): Address | InvalidValue {
   }
   if (plain === '' || plain === '*')
     return new InvalidValue('has no host: use 0.0.0.0 for all IPv4 addresses of this machine')
-  if (!isHost(plain)) return new InvalidValue('has a host that is not a host name or an IP address')
+  if (!isHost(plain)) return new InvalidValue(NO_HOST, false, asciiForm(plain))
   return Object.freeze({ host: plain, port: Number(port) })
+}
+
+const NO_HOST = 'has a host that is not a host name or an IP address'
+
+/** How requests have a name in another script, as the correction of an invalid value; '' for other names. */
+export function asciiForm(name: string): string {
+  const ascii = /[^\0-\x7f]/.test(name) ? domainToASCII(name) : ''
+  return ascii === '' ? '' : `: write it as ${quote(ascii)}`
 }
 
 /** Refuses numeric names that are not dotted-quad IPv4 addresses: resolvers interpret `127.1` or `0x7f` differently. */
@@ -38,7 +47,8 @@ function isHost(text: string): boolean {
 
 /** A host name without a port; returned in lower case and without a trailing dot. */
 export function hostName(text: string): string | InvalidValue {
-  if (isIP(text) !== 0) return new InvalidValue('is an IP address: the listener always accepts IP addresses')
+  if (isIP(text) !== 0)
+    return new InvalidValue('is an IP address: remove it, as the listener always accepts IP addresses')
   if (!isHost(text)) return new InvalidValue('is not a host name without a port, such as gateway.internal')
   return text.toLowerCase().replace(/\.$/, '')
 }
@@ -66,13 +76,14 @@ function canonicalHost(host: string): string {
 export function origin(text: string): URL | InvalidValue {
   if (!/^https?:\/\//i.test(text)) return new InvalidValue('does not begin with http:// or https://')
   const rest = text.slice(text.indexOf('//') + 2)
-  if (rest.includes('@')) return new InvalidValue('has a user name or a password, which is not allowed here')
+  if (rest.includes('@'))
+    return new InvalidValue('has a user name or a password, which is not allowed here: remove it')
   if (/[/?#\\]/.test(rest))
-    return new InvalidValue('must be scheme, host and port only, without a trailing slash, path or query')
+    return new InvalidValue('must have scheme, host and port only, without a trailing slash, path or query')
   const parts = /^(\[[^[\]]*\]|[^:]*)(?::([^:]*))?$/.exec(rest)
   const [, host = '', port = '1'] = parts ?? []
   const valid = host.startsWith('[') ? isIPv6(host.slice(1, -1)) && !host.includes('%') : isHost(host)
-  if (!valid) return new InvalidValue('has a host that is not a host name or an IP address')
+  if (!valid) return new InvalidValue(NO_HOST, false, asciiForm(host))
   if (!PORT.test(port) || port === '0' || Number(port) > 65535)
     return new InvalidValue('has a port that is not from 1 to 65535')
   return new URL(text)

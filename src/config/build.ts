@@ -1,7 +1,6 @@
 /** Builds the settings from the main file, whose structure is already validated. */
 
 import { buildPlace, warnOfRedirects } from './built-in-place.ts'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
 import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
@@ -19,8 +18,7 @@ import type { Section } from './section.ts'
 import { buildDefaultTenant, buildTenants } from './tenants.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreams } from './upstreams.ts'
-
-const MAX_WORKERS = 128
+import { buildWorkers } from './workers.ts'
 
 /** The part of a configuration that the main file alone determines. */
 export type Settings = Omit<
@@ -100,7 +98,10 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
   const trustedProxies = root.texts('trusted_proxies', cidr)
   // Faulty blocks are left out here; their faults are already reported.
   if (proxyProtocol && !root.has('trusted_proxies'))
-    root.fault('proxy_protocol', 'proxy_protocol: needs trusted_proxies, which say whose word is taken')
+    root.fault(
+      'proxy_protocol',
+      'proxy_protocol: needs trusted_proxies: list the addresses of the proxies that send it',
+    )
   return { trustedProxies: Object.freeze(trustedProxies), proxyProtocol }
 }
 
@@ -110,7 +111,7 @@ function buildAddresses(root: Section, folder: string): Pick<Config, 'listen' | 
   const isKnown = (key: string) => !root.has(key) || root.value(key) !== undefined
   if (isKnown('listen') && isKnown('ops') && listen.some((each) => addressesConflict(each, ops))) {
     const key = root.has('ops') ? 'ops' : 'listen'
-    root.fault(key, `${key}: listen and ops can not share an address and port`)
+    root.fault(key, `${key}: listen and ops cannot share an address and port: choose another port`)
   }
   if (root.value('ops') !== undefined && isEveryAddress(ops))
     root.warn(
@@ -118,13 +119,16 @@ function buildAddresses(root: Section, folder: string): Pick<Config, 'listen' | 
       'ops_open',
       `ops: asks for no credential, and accepts connections on every address of this machine`,
     )
-  return { listen, ops, decision: buildDecision(root, [...listen, ops]) }
+  return { listen, ops, decision: buildDecision(root, { listen, ops: [ops] }) }
 }
 
 function buildStore(root: Section, folder: string): StoreConfig {
   const read = (text: string) => storeUrl(text, folder)
   if (hasPassword(root.value('store'))) root.warnOfSecrets('store')
-  return Object.freeze(root.setting('store', confidential(read)))
+  const store = root.setting('store', confidential(read))
+  const fault = store.kind === 'postgres' ? postgresFault(store.url) : null
+  if (fault !== null) root.fault('store', `store: ${fault}`)
+  return Object.freeze(store)
 }
 
 function hasPassword(url: unknown): boolean {
@@ -136,35 +140,37 @@ function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {
     const path = sqlitePath(text, folder)
     return path instanceof InvalidValue ? path : { kind: 'sqlite', path }
   }
-  const url = URL.canParse(text) ? new URL(text) : null
+  const url = URL.parse(text)
   if (url === null || url.hostname === '' || url.pathname.length < 2)
     return new InvalidValue('is not postgres://user:password@host:port/database')
-  try {
-    parseUrl(text)
-    return { kind: 'postgres', url: text }
-  } catch (cause) {
-    return new InvalidValue(`can't be used: ${cause instanceof Error ? cause.message : 'it is not a URL'}`)
-  }
+  return { kind: 'postgres', url: text }
 }
 
-/** A number, or `auto`: one for each core that this process may use. */
-function buildWorkers(root: Section): number {
-  const value = root.value('workers') ?? root.count('workers')
-  if (value === 'auto') return availableParallelism()
-  if (/^[1-9][0-9]{0,2}$/.test(String(value)) && Number(value) <= MAX_WORKERS) return Number(value)
-  root.fault('workers', `workers: is not auto or a number from 1 to ${MAX_WORKERS}`)
-  return 1
+/** @returns a sentence without a credential; null: the store can be opened with the URL */
+function postgresFault(url: string): string | null {
+  try {
+    parseUrl(url)
+    return null
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : 'the URL is not valid'
+  }
 }
 
 function sqlitePath(text: string, folder: string): string | InvalidValue {
   if (!text.startsWith('sqlite:'))
     return new InvalidValue('is not sqlite:PATH or postgres://user:password@host:port/database')
   const path = text.slice('sqlite:'.length)
-  if (path === '' || path.endsWith('/')) return new InvalidValue('names no file after "sqlite:"')
+  if (path === '' || path.endsWith('/'))
+    return new InvalidValue(
+      'names no file after "sqlite:": write sqlite:PATH, such as sqlite:./data/seatgate.db',
+    )
   if (path.startsWith(':'))
-    return new InvalidValue('is not a file: a store in memory would lose writes that were answered with 2xx')
+    return new InvalidValue(
+      'names no file: write sqlite:PATH, as a store in memory would lose writes that were answered with 2xx',
+    )
   if (/^\/\/[^/]/.test(path))
     return new InvalidValue('begins with two slashes: write sqlite:relative/path or sqlite:/absolute/path')
-  if (/[\0-\x1f\x7f?#]/.test(path)) return new InvalidValue('has a control character, ? or # in its path')
+  if (/[\0-\x1f\x7f?#]/.test(path))
+    return new InvalidValue('has a control character, ? or # in its path: remove it')
   return resolve(folder, path)
 }

@@ -43,7 +43,7 @@ export function warnOfRedirects(
   for (const [id, { oidc }] of tenants) {
     const host = canonicalHost(URL.parse(oidc?.redirectUri ?? '')?.host ?? '')
     if (host === null || hosts.some((each) => hostMatches(each, host))) continue
-    const message = `redirect_uri: ${host} is not among ${key}, so a sign-in does not return to the gateway unless a proxy sends another Host`
+    const message = `redirect_uri: ${host} is not among ${key}, so a sign-in does not return to the gateway unless a proxy sends another Host: add it to ${key}, or correct one of the two`
     root.section('tenants').section(id).section('oidc').warn('redirect_uri', 'redirect_elsewhere', message)
   }
 }

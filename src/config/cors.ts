@@ -35,7 +35,7 @@ const readOrigin: ValueParser<string> = (text) => {
   if (text === '*') return text
   if (text === 'null')
     return new InvalidValue(
-      'is the origin of sandboxed pages and files of every site, so it can not be listed',
+      'is the origin of sandboxed pages and files of every site, so it cannot be listed',
     )
   if (text.includes('*'))
     return new InvalidValue('has a wildcard: list each origin by itself, or * alone without credentials')
@@ -45,7 +45,7 @@ const readOrigin: ValueParser<string> = (text) => {
 
 /** Field names are case-insensitive. */
 const readName: ValueParser<string> = (text) => {
-  if (text === '*') return new InvalidValue('is no header name: list each header by itself')
+  if (text === '*') return new InvalidValue('is not a header name: list each header by itself')
   return NAME.test(text)
     ? text.toLowerCase()
     : new InvalidValue('is not a header name: a token (RFC 9110) of at most 64 characters')
@@ -57,7 +57,7 @@ function each(read: ValueParser<string>): ValueParser<string> {
   return (text) => {
     const value = read(text)
     if (value instanceof InvalidValue) return value
-    if (seen.has(value)) return new InvalidValue('is listed twice')
+    if (seen.has(value)) return new InvalidValue('is listed twice: remove one')
     seen.add(value)
     return value
   }

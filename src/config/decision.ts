@@ -5,16 +5,28 @@ import type { Address, DecisionConfig } from './config.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
-/** @param others addresses of the other listeners @returns null where the section is absent or its address is faulty */
-export function buildDecision(root: Section, others: readonly Address[]): DecisionConfig | null {
+/**
+ * @param others addresses of the other listeners, by their settings
+ * @returns null where the section is absent or its address is faulty
+ */
+export function buildDecision(
+  root: Section,
+  others: Readonly<Record<string, readonly Address[]>>,
+): DecisionConfig | null {
   if (!root.has('decision')) return null
   const section = root.section('decision')
   const listen = section.text('listen', address)
   const clients = section.has('clients') ? section.texts('clients', cidr) : DEFAULT_CLIENTS
   const url = section.text('url', publicOrigin) ?? null
   if (listen === undefined) return null
-  if (others.some((each) => addressesConflict(each, listen)))
-    section.fault('listen', 'listen: another listener of the gateway has this address and port')
+  const other = Object.keys(others).find((key) =>
+    others[key]?.some((each) => addressesConflict(each, listen)),
+  )
+  if (other !== undefined)
+    section.fault(
+      'listen',
+      `listen: decision and ${other} cannot share an address and port: choose another port`,
+    )
   return Object.freeze({ listen, clients: Object.freeze(clients), url })
 }
 

@@ -40,7 +40,7 @@ export async function readEnvFile(folder: string, display: (path: string) => str
   // A container may get its environment from this file, and have it among its files as well.
   if (await isForbidden(path))
     return { ...absent, warnings: [{ code: 'env_file_unreadable', place: at(1, 1), message: UNREADABLE }] }
-  const source = await readSource(path)
+  const source = await readSource(path, 'remove it')
   if (!('text' in source)) {
     const { line, column, message } = source
     return { ...absent, faults: [{ place: at(line, column), message }] }

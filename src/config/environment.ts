@@ -44,8 +44,16 @@ function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
     return new InvalidValue(
       `has a \${…} that is neither \${NAME} nor \${NAME:-default} (write $\${ for a literal \${)`,
     )
-  if (inside.includes('${')) return new InvalidValue(`has a \${ inside the default of \${${name}}`)
+  if (inside.includes('${'))
+    return new InvalidValue(
+      `has a \${ inside the default of \${${name}}: write the default without variables`,
+    )
   const value = Object.hasOwn(env, name) ? env[name]?.replace(/\r?\n$/, '') : undefined
   if (separator >= 0) return value === undefined || value === '' ? inside.slice(separator + 2) : value
-  return value ?? new Undetermined(`uses the environment variable ${name}, which is not set`)
+  return (
+    value ??
+    new Undetermined(
+      `uses the environment variable ${name}, which is not set: set it, or write \${${name}:-default}`,
+    )
+  )
 }

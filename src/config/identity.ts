@@ -50,9 +50,7 @@ function identityField(text: string): string | InvalidValue {
   if (!FIELD.test(text))
     return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
   if (name !== OWN_FIELD && (name === 'space' || isReservedField(name)))
-    return new InvalidValue(
-      'is a header that has another meaning, or that the gateway writes itself: choose another',
-    )
+    return new InvalidValue('is reserved, or written by the gateway itself: choose another header')
   return name
 }
 
@@ -60,7 +58,9 @@ function identityField(text: string): string | InvalidValue {
 function issuer(text: string): string | InvalidValue {
   if (text === '' || text.length > 256 || /[^!-~]/.test(text))
     return new InvalidValue('is not 1 to 256 visible ASCII characters')
-  return !text.includes(':') || URL.canParse(text) ? text : new InvalidValue('has a colon, and is not a URI')
+  return !text.includes(':') || URL.canParse(text)
+    ? text
+    : new InvalidValue('has a colon, but is not a URI: correct the URI, or leave the colon out')
 }
 
 /** Absolute paths of the key files, whether they are faulty or not: for watching. */

@@ -7,10 +7,13 @@ export class InvalidValue {
   readonly message: string
   /** The value may contain a secret: it is not shown beside the message. */
   readonly confidential: boolean
+  /** The end of the message, made from the value: shown where the value itself is. */
+  readonly correction: string
 
-  constructor(message: string, confidential = false) {
+  constructor(message: string, confidential = false, correction = '') {
     this.message = message
     this.confidential = confidential
+    this.correction = correction
   }
 }
 
@@ -29,6 +32,19 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   const best = nearest(word, known)
   return best === null ? '' : ` (did you mean ${quote(best)}?)`
 }
+
+/** As `didYouMean`; where no known word is near, the first of them: ` (known: "acme", "globex")`. */
+export function didYouMeanOneOf(word: string, known: Iterable<string>): string {
+  const all = [...known]
+  const near = didYouMean(word, all)
+  if (near !== '') return near
+  if (all.length === 0) return ' (there is none)'
+  const more = all.length > MOST_KNOWN ? ', …' : ''
+  return ` (known: ${all.slice(0, MOST_KNOWN).map(quote).join(', ')}${more})`
+}
+
+/** Known words that a message shows. */
+const MOST_KNOWN = 8
 
 /** The known word that an edit distance of at most 3 separates from `word`; null: none does. */
 export function nearest(word: string, known: Iterable<string>): string | null {

@@ -32,8 +32,17 @@ export function buildLimits(root: Section, tenants: number): Limits {
     seatBytes: section.setting('seat_bytes', sizeWithin('1KiB', '1MiB')),
   }
   if (limits.targetBytes > limits.headerBytes) {
-    const key = section.has('target_bytes') ? 'target_bytes' : 'header_bytes'
-    section.fault(key, `${key}: target_bytes is more than header_bytes, which counts the target as well`)
+    const advice = 'raise header_bytes, or lower target_bytes'
+    if (section.has('target_bytes'))
+      section.fault(
+        'target_bytes',
+        `target_bytes: must be at most header_bytes, which counts the target as well: ${advice}`,
+      )
+    else
+      section.fault(
+        'header_bytes',
+        `header_bytes: must be at least target_bytes (${section.default('target_bytes')}), as it counts the target as well: ${advice}`,
+      )
   }
   return Object.freeze(limits)
 }
@@ -44,11 +53,12 @@ function buildConnections(section: Section, tenantShare: number) {
   if (section.has('websockets') && websockets >= connections)
     section.fault(
       'websockets',
-      'websockets: is not less than connections, and would leave none for other requests',
+      `websockets: must be less than connections (${connections}), so that other requests have connections`,
     )
   const share = (key: string, of: string, most: number, otherwise: number) => {
     const value = section.number(key) ?? Math.floor(otherwise)
-    if (section.has(key) && value > most) section.fault(key, `${key}: is more than ${of}, ${most}`)
+    if (section.has(key) && value > most)
+      section.fault(key, `${key}: must be at most ${of} (${most}), not ${value}`)
     return value
   }
   const perTenant = share('websockets_per_tenant', 'websockets', websockets, websockets * tenantShare)

@@ -15,7 +15,7 @@ export function buildListeners(root: Section, folder: string): readonly Listener
     const listener = buildListener(section, folder)
     if (listener === null) continue
     if (built.some((each) => addressesConflict(each, listener)))
-      section.fault('address', 'address: two listeners can not share an address and port')
+      section.fault('address', 'address: two listeners cannot share an address and port: choose another port')
     built.push(listener)
   }
   return Object.freeze(built)

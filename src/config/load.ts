@@ -74,8 +74,8 @@ export async function loadConfigWithFaults(
     const source = await readSource(each)
     if ('text' in source) comments.push(acceptedWarnings(display(each), source.text))
     if (env === null && kind === 'gateway')
-      return opened(parseAnywhere(display(each), source, decidesRequests), kind)
-    return opened(parse(display(each), source, variables), kind)
+      return opened(parseAnywhere(display(each), source, kind, decidesRequests), kind)
+    return opened(parse(display(each), source, kind, variables), kind)
   }
   const before = await signatureOf([path])
   const main = await open(path, 'gateway')

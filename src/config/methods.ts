@@ -68,14 +68,19 @@ function readMethod(text: string, seen: Set<string>): string | InvalidValue {
   if (!TOKEN.test(text))
     return new InvalidValue('is not a method name: a token (RFC 9110) of at most 64 characters')
   const upper = text.toUpperCase()
-  if (RESERVED.has(upper)) return new InvalidValue('is not allowed as a request method')
+  if (RESERVED.has(upper)) return new InvalidValue('is not allowed as a request method: remove it')
   if (REGISTERED_METHODS.includes(upper))
     return text === upper
       ? text
       : new InvalidValue(`is a registered method, but not in upper case${didYouMean(text, [upper])}`)
-  if (seen.has(upper)) return new InvalidValue('is listed twice')
+  if (seen.has(upper)) return new InvalidValue('is listed twice: remove one')
   seen.add(upper)
   return text
+}
+
+/** Whether `methods` may have it. */
+export function canBeListed(text: string): boolean {
+  return TOKEN.test(text) && !RESERVED.has(text.toUpperCase())
 }
 
 export function methodsOf({ methods }: { readonly methods: readonly string[] }): ReadonlySet<string> {

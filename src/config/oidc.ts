@@ -60,26 +60,31 @@ export function buildOidc(section: Section, tenant: string, prefix: string): Oid
   })
 }
 
+const INSECURE = 'uses http:// on a host that is not a loopback address: use https://'
+
 const nonEmpty: ValueParser<string> = (text) =>
   text !== '' && !/[\x00-\x1f\x7f]/.test(text)
     ? text
     : new InvalidValue('is empty or has a control character')
 
 const scope: ValueParser<string> = (text) =>
-  SCOPE_TOKEN.test(text) ? text : new InvalidValue('is not a scope: one scope an element, in visible ASCII')
+  SCOPE_TOKEN.test(text)
+    ? text
+    : new InvalidValue('is not one scope: list each by itself, in visible ASCII without " and \\')
 
 /** Compared as text with the provider's own `issuer` (RFC 8414, section 3.3), so it is not normalized. */
 function issuer(allowInsecure: boolean): ValueParser<string> {
   return (text) => {
     const url = httpUrl(text)
     if (url === null || /[?#]/.test(text))
-      return new InvalidValue('is not an https:// URL without a query and a fragment')
+      return new InvalidValue('must be an https:// URL without user name, password, query or fragment')
     if (url.protocol === 'https:') return text
-    if (!allowInsecure)
-      return new InvalidValue('is not https: (allow_insecure: true allows http: on a loopback address)')
-    return isLoopback(url.hostname)
+    if (!isLoopback(url.hostname)) return new InvalidValue(INSECURE)
+    return allowInsecure
       ? text
-      : new InvalidValue('uses http: on a host that is not a loopback address')
+      : new InvalidValue(
+          'uses http://, which a loopback address may have with allow_insecure: use https://, or set allow_insecure: true',
+        )
   }
 }
 
@@ -94,7 +99,8 @@ const endpointHost: ValueParser<string> = (text) => {
 function clientAuth(hasSecret: boolean): ValueParser<ClientAuth> {
   return (text) => {
     if (!CLIENT_AUTH.includes(text)) return new InvalidValue(`is not one of ${CLIENT_AUTH.join(', ')}`)
-    if (text !== 'none' && !hasSecret) return new InvalidValue('requires a client_secret')
+    if (text !== 'none' && !hasSecret)
+      return new InvalidValue('requires a client_secret: add it, or write none')
     return text as ClientAuth
   }
 }
@@ -105,7 +111,7 @@ function redirectUri(callback: string, tenant: string): ValueParser<string> {
     const url = absoluteUrl(text)
     if (url instanceof InvalidValue) return url
     const { protocol, hostname, pathname, href } = new URL(text)
-    if (protocol === 'http:' && !isLoopback(hostname)) return new InvalidValue('is not https')
+    if (protocol === 'http:' && !isLoopback(hostname)) return new InvalidValue(INSECURE)
     if (text.includes('?') || (pathname !== callback && pathname !== `${callback}/${tenant}`))
       return new InvalidValue(`does not end with ${callback} or ${callback}/${tenant}`)
     // Providers compare the redirect URI as text, and the gateway sends its normal form.
@@ -117,7 +123,7 @@ function redirectUri(callback: string, tenant: string): ValueParser<string> {
 
 const absoluteUrl: ValueParser<string> = (text) => {
   if (httpUrl(text) === null || text.includes('#'))
-    return new InvalidValue('is not an https:// URL without a fragment')
+    return new InvalidValue('must be an https:// URL without user name, password or fragment')
   return text
 }
 
@@ -126,7 +132,7 @@ const pageOrigin: ValueParser<string> = (text) => {
   const url = httpUrl(text)
   if (url === null || text !== url.origin)
     return new InvalidValue('is not an origin as browsers write it: https://host or https://host:port')
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return new InvalidValue('is not https')
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) return new InvalidValue(INSECURE)
   return text
 }
 
@@ -163,7 +169,7 @@ export class SharedClients {
     else if (same !== undefined)
       section.fault(
         'tenant_claim',
-        `tenant_claim: tenant ${same.tenant} has the same client_id and the same tenant_claim`,
+        `tenant_claim: tenant ${same.tenant} has the same client_id and the same tenant_claim: give each tenant a claim of its own`,
       )
     this.#seen.set(key, [...others, { tenant, claimed, claim }])
   }

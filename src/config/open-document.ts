@@ -18,7 +18,7 @@ export async function openDocument(
   env: NodeJS.ProcessEnv,
   kind: SchemaName,
 ): Promise<{ document: Document; root: Section }> {
-  const document = parse(file, await readSource(file), env)
+  const document = parse(file, await readSource(file), kind, env)
   if (document.root === null) throw new ConfigError(document.faults)
   validate(document, document.root, kind)
   return { document, root: new Section(document, document.root, schemas[kind] as Schema) }

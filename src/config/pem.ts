@@ -20,7 +20,7 @@ export function pem(folder: string, faultOf: (text: string) => string | null): V
     try {
       const file = resolve(folder, path)
       if (!statSync(file).isFile() || statSync(file).size > MAX_PEM)
-        return new InvalidValue('is not a regular file of at most 1 MiB')
+        return new InvalidValue('is not a regular file of at most 1 MiB: name a PEM file')
       const text = readFileSync(file, 'latin1')
       const fault = faultOf(text)
       return fault === null ? text : new InvalidValue(fault)
@@ -32,7 +32,9 @@ export function pem(folder: string, faultOf: (text: string) => string | null): V
 
 /** @returns the fault, worded to follow the file's name, or null */
 export function keyFault(pem: string): string | null {
-  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem) ? null : 'contains no PEM private key'
+  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
+    ? null
+    : 'contains no PEM private key: name a file that has -----BEGIN PRIVATE KEY-----'
 }
 
 const BEGIN = /-----BEGIN CERTIFICATE-----/g
@@ -45,7 +47,7 @@ const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 export function certificateFault(pem: string): string | null {
   const blocks = pem.match(BLOCK) ?? []
   const beginnings = pem.match(BEGIN)?.length ?? 0
-  if (beginnings === 0) return 'contains no PEM certificate'
+  if (beginnings === 0) return 'contains no PEM certificate: name a file that has -----BEGIN CERTIFICATE-----'
   try {
     for (const block of blocks) new X509Certificate(block)
   } catch {
@@ -54,4 +56,4 @@ export function certificateFault(pem: string): string | null {
   return blocks.length === beginnings ? null : UNREADABLE
 }
 
-const UNREADABLE = 'contains a certificate that cannot be parsed'
+const UNREADABLE = 'contains a certificate that cannot be parsed: issue it anew, or correct the file'

@@ -1,7 +1,7 @@
 /** Builds the rate limits, and the lists by which tables and routes name them. */
 
 import type { RateLimit, RateLimitBy } from '../model/rate-limit.ts'
-import { didYouMean, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 const WINDOWS = new Map([
@@ -22,9 +22,12 @@ interface PerWindow {
 export function buildRateLimits(root: Section): ReadonlyMap<string, RateLimit> {
   const limits = root.section('rate_limits')
   for (const name of limits.keys().filter((each) => !NAME.test(each)))
-    limits.faultAtKey(name, `${quote(name)} is not a name of lower-case letters, digits, - and _, at most 32`)
+    limits.faultAtKey(
+      name,
+      `${quote(name)} is not a name: 1 to 32 lower-case letters, digits, - and _, beginning with a letter`,
+    )
   if (limits.keys().length > MAX_LIMITS)
-    root.fault('rate_limits', `rate_limits: has more than ${MAX_LIMITS} limits`)
+    root.fault('rate_limits', `rate_limits: has ${limits.keys().length} limits: the maximum is ${MAX_LIMITS}`)
   return new Map(limits.keys().map((name) => [name, buildRateLimit(name, limits.section(name))]))
 }
 
@@ -60,8 +63,8 @@ export function namedRateLimits(
   const read: ValueParser<RateLimit> = (text) => {
     const limit = known.get(text)
     if (limit === undefined)
-      return new InvalidValue(`is not one of the rate_limits${didYouMean(text, known.keys())}`)
-    if (seen.has(limit)) return new InvalidValue('is listed twice')
+      return new InvalidValue(`is not one of the rate_limits${didYouMeanOneOf(text, [...known.keys()])}`)
+    if (seen.has(limit)) return new InvalidValue('is listed twice: remove one')
     seen.add(limit)
     return limit
   }

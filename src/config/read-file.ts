@@ -15,9 +15,10 @@ export type Source =
   | { readonly text: string }
   | { readonly line: number; readonly column: number; readonly message: string }
 
-export async function readSource(path: string): Promise<Source> {
+/** @param advice what to do about an invisible character */
+export async function readSource(path: string, advice = IN_YAML): Promise<Source> {
   const bytes = await readBytes(path)
-  return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes)
+  return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes, advice)
 }
 
 /** @returns the content, or the fault's message */
@@ -25,23 +26,26 @@ async function readBytes(path: string): Promise<Buffer | string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await file.stat()
-    if (stat.isDirectory()) return 'is a folder, not a file'
-    if (!stat.isFile()) return 'is not a regular file'
-    if (stat.size > MAX_FILE) return `is larger than ${MAX_FILE / 1024 / 1024} MiB`
+    if (stat.isDirectory()) return 'is a folder, not a file: name a file'
+    if (!stat.isFile()) return 'is not a regular file: name a file'
+    if (stat.size > MAX_FILE) return TOO_LARGE
     // One extra byte detects a file that grows while it is read.
     const bytes = Buffer.alloc(stat.size + 1)
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
-    return bytesRead === stat.size ? bytes.subarray(0, bytesRead) : 'changed while it was read'
+    return bytesRead === stat.size ? bytes.subarray(0, bytesRead) : 'changed while it was read: try again'
   } catch (error) {
     return reason(error)
   }
 }
 
+const TOO_LARGE = `is larger than ${MAX_FILE / 1024 / 1024} MiB: make it smaller, or split it into several files`
+
 function reason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file: correct the path, or create the file'
-  if (code === 'EACCES' || code === 'EPERM') return 'is not readable by this user'
-  if (code === 'ELOOP') return 'is a symbolic link that points to itself'
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'is not readable by this user: give it the right to read the file'
+  if (code === 'ELOOP') return 'is a symbolic link that points to itself: correct the link'
   return `cannot be read (${typeof code === 'string' ? code : String(error)})`
 }
 
@@ -51,21 +55,28 @@ function reason(error: unknown): string {
  */
 const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/
 
-function decode(bytes: Buffer): Source {
+const IN_YAML = 'remove it, or write it as an escape in double quotes'
+/** UTF-16 without a byte order mark has a NUL in each character. */
+const NUL_ADVICE = 'save the file as UTF-8, or remove the character'
+
+function decode(bytes: Buffer, advice: string): Source {
   if (!isUtf8(bytes)) {
     // Decoding replaces what is invalid, so that the text encodes differently from there on.
     const encoded = Buffer.from(bytes.toString())
     const invalid = bytes.findIndex((byte, at) => byte !== encoded[at])
     const before = new TextDecoder().decode(bytes.subarray(0, invalid), { stream: true })
-    return { ...lineAndColumn(before), message: 'is not valid UTF-8 here' }
+    return { ...lineAndColumn(before), message: 'is not valid UTF-8 here: save the file as UTF-8' }
   }
   const text = new TextDecoder().decode(bytes)
   const hidden = HIDDEN.exec(text)
   if (hidden === null) return { text }
   if (hidden[0] === '\r')
-    return { ...lineAndColumn(text.slice(0, hidden.index)), message: 'has a CR without an LF here' }
+    return {
+      ...lineAndColumn(text.slice(0, hidden.index)),
+      message: 'has a CR without an LF here: end lines with LF',
+    }
   const name = `U+${hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-  const message = `has an invisible character here (${name}): write it as an escape in double quotes`
+  const message = `has an invisible character here (${name}): ${hidden[0] === '\0' ? NUL_ADVICE : advice}`
   return { ...lineAndColumn(text.slice(0, hidden.index)), message }
 }
 

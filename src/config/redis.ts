@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileFault } from './file-fault.ts'
-import { InvalidValue, Undetermined } from './invalid-value.ts'
+import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import type { Address, RedisConfig } from './config.ts'
 
 /** Scheme → discovery mode and TLS. Clients use both spellings, `redis+sentinel` and `redis-sentinel`. */
@@ -71,7 +71,7 @@ function database(
   if (master === '') return new InvalidValue('has no master name: redis+sentinel://host:26379/mymaster')
   const [db = '0', ...rest] = parts.filter((each) => each !== '')
   if (rest.length > 0 || !/^[0-9]{1,3}$/.test(db))
-    return new InvalidValue('has a path that is not a database number')
+    return new InvalidValue('has a path that is not a database number, such as /0')
   if (mode === 'cluster' && db !== '0')
     return new InvalidValue('selects a database: a Redis cluster has only database 0')
   return { master, db: Number(db) }
@@ -84,8 +84,16 @@ function login(user: string): Pick<RedisConfig, 'username' | 'password'> | Inval
     const name = decodeURIComponent(at < 0 ? user : user.slice(0, at))
     return { username: name || null, password: at < 0 ? null : decodeURIComponent(user.slice(at + 1)) }
   } catch {
-    return new InvalidValue('has a user name or password that is not percent-encoded correctly')
+    return new InvalidValue(
+      'has a user name or password that is not percent-encoded correctly: write % as %25',
+    )
   }
+}
+
+/** The name is not shown where it may be a part of a password: an `@` follows one that is not percent-encoded. */
+function unknownParameter(name: string, query: string): string {
+  const shown = query.includes('@') ? '' : `, ${quote(name)}`
+  return `has an unknown parameter${shown}: the known ones are ${[...PARAMETERS].join(', ')}`
 }
 
 /** @returns null when the file is readable */
@@ -101,13 +109,14 @@ function readFault(path: string): string | null {
 function parameters(query: string, tls: boolean, folder: string) {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
-    if (!PARAMETERS.has(name))
-      return new InvalidValue(`has an unknown parameter: the known ones are ${[...PARAMETERS].join(', ')}`)
-    if (given.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice`)
+    if (!PARAMETERS.has(name)) return new InvalidValue(unknownParameter(name, query))
+    if (given.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice: remove one`)
   }
   const files = (['ca', 'cert', 'key'] as const).filter((name) => given.has(name))
   if (files.length > 0 && !tls)
-    return new InvalidValue(`has the parameter ${files[0]}, which requires rediss://`)
+    return new InvalidValue(
+      `has the parameter ${files[0]}, which requires TLS: write rediss://, or remove the parameter`,
+    )
   if (given.has('cert') !== given.has('key'))
     return new InvalidValue('has one of cert and key: set both or neither')
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)

@@ -3,9 +3,10 @@
 import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
 import { needsPermission, type Requirement } from '../model/route.ts'
-import { InvalidValue, didYouMean, quote, type ValueParser } from './invalid-value.ts'
+import { InvalidValue, didYouMean, didYouMeanOneOf, quote, type ValueParser } from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
 import { buildCors } from './cors.ts'
+import { canBeListed } from './methods.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
 import { SPACE_HEADER } from '../model/space-source.ts'
@@ -42,7 +43,7 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
   const named = (text: string) =>
     upstreams.has(text)
       ? text
-      : new InvalidValue(`is not an upstream of the configuration${didYouMean(text, upstreams)}`)
+      : new InvalidValue(`is not an upstream of the configuration${didYouMeanOneOf(text, upstreams)}`)
   const upstream = root.text('upstream', named) ?? ''
   const head = buildTableHead(root)
   const tenant = root.text('tenant', oneOf(tenants)) ?? null
@@ -89,7 +90,7 @@ function spaceOf(
   const own = buildSpaceSource(section, params)
   if (section.has('space')) {
     if (requirement === 'public')
-      section.faultAtKey('space', 'space: not allowed on a public route, which needs none')
+      section.faultAtKey('space', 'space: not allowed on a public route, which needs none: remove it')
     return own === undefined ? {} : { space: own }
   }
   const { space } = head
@@ -129,10 +130,14 @@ function readKey(key: string, known: ReadonlySet<string>): { method: string; pat
   if (method === 'ANY' || known.has(method)) return { method, path }
   const upper = method.toUpperCase()
   if (upper === 'ANY' || known.has(upper))
-    return new InvalidValue(`has its method in lower case: write ${upper}`)
+    return new InvalidValue(`does not have its method in upper case: write ${upper}`)
+  if (!canBeListed(method))
+    return new InvalidValue(
+      'does not begin with one HTTP method: give each method an entry of its own, or write ANY for all',
+    )
   const near = didYouMean(method, [...known, 'ANY'])
   return new InvalidValue(
-    `does not begin with an HTTP method or ANY${near}: list a method outside IANA's registry under "methods" of the configuration`,
+    `begins with ${quote(method)}, which is not a registered HTTP method${near}: correct it, or add it to "methods" of the configuration`,
   )
 }
 
@@ -158,7 +163,7 @@ function readValue(
   const needed = section.text('permission', requirement) ?? EVERY_PERMISSION
   if (needed === 'public')
     for (const each of ['sign_in', 'tenant'].filter((name) => section.has(name)))
-      section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential`)
+      section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential: remove it`)
   const signIn = section.text('sign_in', signInTenant(providers)) ?? null
   const own = section.text('tenant', oneOf(tenants))
   return {
@@ -182,7 +187,7 @@ const requirement: ValueParser<Requirement> = (text) => {
   if (text === 'public' || text === 'authenticated' || isPermission(text)) return text
   if (text.endsWith(':*') || text.startsWith('*:'))
     return new InvalidValue(
-      'has a wildcard in one part, which does not exist: write <resource>:<operation>, or * alone, which needs a Seat with *',
+      'has a wildcard in one part, which is not supported: write <resource>:<operation>, or * alone, which needs a Seat with *',
     )
   return new InvalidValue(
     `is not a permission <resource>:<operation>, *, authenticated or public${didYouMean(text, ['authenticated', 'public'])}`,
@@ -191,12 +196,12 @@ const requirement: ValueParser<Requirement> = (text) => {
 
 function signInTenant(known: ReadonlySet<string>): ValueParser<string> {
   return (text) =>
-    known.has(text) ? text : new InvalidValue(`is not a tenant with oidc${didYouMean(text, known)}`)
+    known.has(text) ? text : new InvalidValue(`is not a tenant with oidc${didYouMeanOneOf(text, known)}`)
 }
 
 function oneOf(tenants: ReadonlySet<string>): ValueParser<string> {
   return (text) =>
     text === EVERY_TENANT || tenants.has(text)
       ? text
-      : new InvalidValue(`is not a tenant of the configuration${didYouMean(text, tenants)}`)
+      : new InvalidValue(`is not a tenant of the configuration${didYouMeanOneOf(text, tenants)}`)
 }

@@ -13,6 +13,7 @@ export interface Schema {
   readonly additionalProperties?: boolean | Schema
   readonly items?: Schema
   readonly default?: Value
+  readonly examples?: readonly unknown[]
 }
 
 export const schemas = {
@@ -38,12 +39,24 @@ export function valueSchema({ properties, additionalProperties }: Schema, key: s
 
 /** The schema of the elements of the list under a key of a map. */
 export function itemSchema(map: Schema, key: string): Schema {
-  const { items = {} } = valueSchema(map, key)
-  return definitions.get(items.$ref ?? '') ?? items
+  return resolved(valueSchema(map, key).items ?? {})
 }
 
 /** The schema of the map under a key of a map. */
 export function mapSchema(map: Schema, key: string): Schema {
-  const value = valueSchema(map, key)
-  return definitions.get(value.$ref ?? '') ?? value
+  return resolved(valueSchema(map, key))
+}
+
+/** The schema of the value at a path of keys and indexes, with the default and the examples of that value itself. */
+export function schemaAt(kind: SchemaName, path: readonly string[]): Schema {
+  let found: Schema = schemas[kind] as Schema
+  for (const key of path) {
+    const container = resolved(found)
+    found = container.items ?? valueSchema(container, key)
+  }
+  return found
+}
+
+function resolved(schema: Schema): Schema {
+  return definitions.get(schema.$ref ?? '') ?? schema
 }

@@ -2,12 +2,12 @@
 
 import { isPermission } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import type { Section } from './section.ts'
+import { spaceId } from './space-id.ts'
 
 export interface SeatsFile {
   readonly tenant: string
@@ -42,10 +42,9 @@ export function seatsOf(all: Section): SeatOfFile[] {
 }
 
 export const tenantId: ValueParser<string> = (text) =>
-  isTenantId(text) ? text : new InvalidValue('is not a tenant id: lower-case letters, digits and -')
-
-const spaceId: ValueParser<string> = (text) =>
-  isSpaceId(text) ? text : new InvalidValue('is not a space id: letters, digits and . _ ~ -')
+  isTenantId(text)
+    ? text
+    : new InvalidValue('is not a tenant id: 1 to 63 lower-case letters, digits and -, not beginning with -')
 
 const permission: ValueParser<string> = (text) =>
   isPermission(text) ? text : new InvalidValue('is not a permission <resource>:<operation>, or *')

@@ -122,7 +122,8 @@ export class Section {
       if (spot.written === null) this.#document.warning(spot.value, 'secret_literal', literal)
       const wrapping = wrappingOf(String(Array.isArray(value) ? value[Number(each)] : value))
       if (wrapping === null) continue
-      const message = `${key}: the secret ${wrapping}, which counts as a part of it here: other programs may leave it out`
+      const [has, it] = wrapping
+      const message = `${key}: the secret ${has} as part of it here: remove ${it}, or check that the other programs with this secret keep ${it}`
       this.#document.warning(spot.value, 'secret_wrapped', message)
     }
   }
@@ -181,9 +182,17 @@ export class Section {
     if (!(result instanceof InvalidValue)) return result
     spot.faulty = true
     if (!this.#document.anywhere || !(result instanceof Undetermined))
-      this.#document.fault(spot.value, `${label}: ${displayValue(result, value, spot)} ${result.message}`)
+      this.#document.fault(
+        spot.value,
+        `${label}: ${displayValue(result, value, spot)} ${result.message}${correctionOf(result, spot)}`,
+      )
     return undefined
   }
+}
+
+/** What is made from a variable's value is not shown either. */
+function correctionOf(invalid: InvalidValue, spot: Spot): string {
+  return invalid.confidential || spot.written !== null ? '' : invalid.correction
 }
 
 /** The value as written in the file. A variable's value is never shown: a wrong variable may hold a secret. */
@@ -192,9 +201,9 @@ function displayValue(invalid: InvalidValue, value: string, spot: Spot): string 
 }
 
 /** What a secret has that may not be meant as a part of it; null: nothing. */
-function wrappingOf(secret: string): string | null {
-  if (/^\s|\s$/.test(secret)) return 'begins or ends with white space'
-  if (/^(["'`]).*\1$/s.test(secret)) return 'stands in quotes'
+function wrappingOf(secret: string): readonly [has: string, it: 'it' | 'them'] | null {
+  if (/^\s|\s$/.test(secret)) return ['begins or ends with white space, which counts', 'it']
+  if (/^(["'`]).*\1$/s.test(secret)) return ['is in quotes, which count', 'them']
   // oxlint-disable-next-line no-control-regex -- it looks for them
-  return /[\0-\x1f\x7f]/.test(secret) ? 'has a control character' : null
+  return /[\0-\x1f\x7f]/.test(secret) ? ['has a control character, which counts', 'it'] : null
 }

@@ -1,10 +1,10 @@
 /** Reads `space:` of a route table or of a route. */
 
-import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
-import { InvalidValue } from './invalid-value.ts'
+import { didYouMeanOneOf, InvalidValue } from './invalid-value.ts'
 import { isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
+import { spaceId } from './space-id.ts'
 
 const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 const PARAMETER = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
@@ -35,19 +35,20 @@ function headerSource(text: string): SpaceSource | InvalidValue {
   if (name === 'space') return SPACE_HEADER
   if (!FIELD.test(text))
     return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
-  if (isReservedField(name))
-    return new InvalidValue('is a header that has another meaning, or that the gateway does not forward')
+  if (isReservedField(name)) return new InvalidValue('is reserved, or not forwarded: choose another header')
   return Object.freeze({ kind: 'header', name })
 }
 
 function paramSource(name: string, params: ReadonlySet<string> | null): SpaceSource | InvalidValue {
   if (!PARAMETER.test(name)) return new InvalidValue('is not the name of a parameter, without { and }')
-  if (params !== null && !params.has(name)) return new InvalidValue(`is not a parameter of the pattern`)
+  if (params !== null && !params.has(name))
+    return new InvalidValue(`is not a parameter of the pattern${didYouMeanOneOf(name, params)}`)
   return Object.freeze({ kind: 'param', name })
 }
 
-function fixedSource(space: string): SpaceSource | InvalidValue {
-  return isSpaceId(space) ? Object.freeze({ kind: 'fixed', space }) : new InvalidValue('is not a space id')
+function fixedSource(text: string): SpaceSource | InvalidValue {
+  const space = spaceId(text)
+  return space instanceof InvalidValue ? space : Object.freeze({ kind: 'fixed', space })
 }
 
 function querySource(name: string): SpaceSource | InvalidValue {

@@ -13,7 +13,7 @@ export function staticPath(text: string): string | InvalidValue {
   if (!text.startsWith('/')) return new InvalidValue('does not begin with a slash')
   if (text.endsWith('/')) return new InvalidValue('ends with a slash: leave it out')
   if (/[*{}]/.test(text)) return new InvalidValue('has a parameter or *: only fixed segments are allowed')
-  if (DOT_SEGMENT.test(text)) return new InvalidValue('has a dot segment')
+  if (DOT_SEGMENT.test(text)) return new InvalidValue('has a dot segment: remove it')
   if (!SEGMENTS.test(text) || ESCAPE.test(text) || !isUtf8(text))
     return new InvalidValue(
       'is not a normalised path: segments of visible ASCII without ; and needless percent-escapes',

@@ -19,7 +19,9 @@ export async function findRouteTables(section: Section, folder: string): Promise
   for (const text of section.texts('routes', (each) => each))
     matched.set(text, await listFiles(folder, [text]))
   const matching = section.texts('routes', (text) =>
-    matched.get(text)?.length === 0 ? new InvalidValue('matches no file') : text,
+    matched.get(text)?.length === 0
+      ? new InvalidValue('matches no file: correct it, or create the file')
+      : text,
   )
   return {
     paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],

@@ -26,7 +26,8 @@ export function buildTableHead(root: Section): TableHead {
   const hosts = buildHosts(root)
   const prefix = root.text('prefix', staticPath)
   const stripPrefix = root.flag('strip_prefix')
-  if (stripPrefix && !root.has('prefix')) root.fault('strip_prefix', 'strip_prefix: needs a prefix')
+  if (stripPrefix && !root.has('prefix'))
+    root.fault('strip_prefix', 'strip_prefix: needs a prefix: add prefix, or remove strip_prefix')
   const shared = {
     ...(hosts.length === 0 ? {} : { hosts: Object.freeze(hosts) }),
     ...(prefix === undefined ? {} : { prefix }),
@@ -37,7 +38,7 @@ export function buildTableHead(root: Section): TableHead {
 
 function buildHosts(root: Section): string[] {
   if (root.has('host') && root.has('hosts'))
-    root.faultAtKey('hosts', 'hosts: host and hosts exclude each other')
+    root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
   const host = root.text('host', distinctHost())
   return host === undefined ? root.texts('hosts', distinctHost()) : [host]
 }

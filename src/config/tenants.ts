@@ -1,12 +1,12 @@
 /** Builds `tenants:` and `default_tenant:`. */
 
-import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import { InvalidValue, confidential, didYouMean, quote } from './invalid-value.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
+import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-value.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
 import type { Section } from './section.ts'
+import { spaceId } from './space-id.ts'
 import { durationWithin } from './units.ts'
 
 export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<string, TenantConfig> {
@@ -29,21 +29,13 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
       id,
       Object.freeze({
         id,
-        adminSpace: section.setting('admin_space', space),
+        adminSpace: section.setting('admin_space', spaceId),
         token: buildToken(section.section('token'), id, ownerOf),
         oidc,
       }),
     )
   }
   return tenants
-}
-
-function space(text: string): string | InvalidValue {
-  return isSpaceId(text)
-    ? text
-    : new InvalidValue(
-        'is not a space id: 1 to 128 letters, digits and . _ ~ -, beginning with a letter or digit',
-      )
 }
 
 function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>): TokenConfig {
@@ -56,8 +48,8 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
     if (owner === undefined) return bytes
     return new InvalidValue(
       owner === tenant
-        ? 'is listed twice'
-        : `is also a secret of tenant ${owner}: tenants must not share a secret`,
+        ? 'is listed twice: remove one'
+        : `is also a secret of tenant ${owner}: give each tenant secrets of its own`,
     )
   }
   section.warnOfSecrets('secrets')
@@ -80,7 +72,7 @@ export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, T
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
   const known = (text: string) =>
-    tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMean(text, ids)}`)
+    tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMeanOneOf(text, ids)}`)
   return root.text('default_tenant', known) ?? only
 }
 

@@ -36,7 +36,7 @@ export function buildUpstreamTls(parent: Section, folder: string): UpstreamTls |
 const hostName: ValueParser<string> = (text) =>
   /^(?=.{1,253}$)[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/.test(text) && !/^[0-9.]+$/.test(text)
     ? text
-    : new InvalidValue('is not a host name')
+    : new InvalidValue('is not a host name, such as trainings.internal')
 
 function tlsFault({ ca, cert, key }: UpstreamTls): string | null {
   try {

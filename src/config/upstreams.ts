@@ -35,7 +35,7 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   const targets = section.texts('targets', confidential(distinctOrigin()))
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
-    section.faultAtKey('tls', 'tls: requires https:// targets, and a target is http://')
+    section.faultAtKey('tls', 'tls: needs https:// targets: correct the targets, or remove tls')
   const protocol = buildProtocol(section, targets)
   return Object.freeze({
     name,
@@ -61,7 +61,7 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
   })
 }
 
-/** Targets of one protocol. https targets of `h2` negotiate it by ALPN, which `h2c` targets can not. */
+/** Targets of one protocol. https targets of `h2` negotiate it by ALPN, which `h2c` targets cannot. */
 function buildProtocol(section: Section, targets: readonly URL[]): UpstreamProtocol {
   const chosen = section.setting('protocol', protocol)
   const scheme = SCHEMES[chosen]
@@ -116,7 +116,9 @@ function buildHealth(parent: Section): UpstreamHealth | null {
 
 /** An origin-form target (RFC 9112, section 3.2.1): visible ASCII without a fragment. */
 function healthPath(text: string): string | InvalidValue {
-  return /^\/[!"$-~]*$/.test(text) ? text : new InvalidValue('is not a path such as /healthz')
+  return /^\/[!"$-~]*$/.test(text)
+    ? text
+    : new InvalidValue('must begin with /, in visible ASCII without #, such as /healthz')
 }
 
 function distinctOrigin(): (text: string) => URL | InvalidValue {
@@ -124,7 +126,7 @@ function distinctOrigin(): (text: string) => URL | InvalidValue {
   return (text) => {
     const url = origin(text)
     if (url instanceof InvalidValue) return url
-    if (seen.has(url.origin)) return new InvalidValue('is listed twice')
+    if (seen.has(url.origin)) return new InvalidValue('is listed twice: remove one')
     seen.add(url.origin)
     return url
   }

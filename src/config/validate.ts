@@ -6,7 +6,8 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
-import { type SchemaName, schemas } from './schema.ts'
+import { type SchemaName, schemaAt, schemas } from './schema.ts'
+import { WORKERS_FAULT } from './workers.ts'
 
 // Each start compiles the schemas: without the checks and optimizations of the compiler that takes half as long. A test
 // checks the schemas.
@@ -32,7 +33,7 @@ export function validate(document: Document, root: Data, kind: SchemaName): void
   for (const error of validator.errors ?? []) if (convertVariable(document, root, error)) converted = true
   // The replaced values need a second run: numbers have bounds.
   if (converted && validator(root)) return
-  for (const error of validator.errors ?? []) report(document, root, error)
+  for (const error of validator.errors ?? []) report(document, root, kind, error)
 }
 
 interface Located {
@@ -42,7 +43,7 @@ interface Located {
   readonly key: string
 }
 
-function report(document: Document, root: Data, error: ErrorObject): void {
+function report(document: Document, root: Data, kind: SchemaName, error: ErrorObject): void {
   const { label, container, key } = locate(root, error.instancePath)
   const spot = container === null ? undefined : document.spot(container, key)
   if (error.keyword === 'additionalProperties') {
@@ -64,24 +65,15 @@ function report(document: Document, root: Data, error: ErrorObject): void {
   }
   if (spot?.faulty) return
   if (spot !== undefined) spot.faulty = true
-  document.fault(spot?.value ?? 0, describe(label, error))
+  document.fault(spot?.value ?? 0, describe(kind, label, error))
 }
 
-function describe(
-  label: string,
-  { keyword, message, params, schema, parentSchema, data }: ErrorObject,
-): string {
+function describe(kind: SchemaName, label: string, error: ErrorObject): string {
+  const { keyword, message, params, instancePath } = error
+  if (kind === 'gateway' && instancePath === '/workers') return WORKERS_FAULT
   switch (keyword) {
-    case 'type': {
-      const expected = [schema]
-        .flat()
-        .map((each) => typeName(String(each)))
-        .join(' or ')
-      const example: unknown = parentSchema?.examples?.[0]
-      const suchAs = typeof example === 'string' ? ` such as ${quote(example)}` : ''
-      const advice = expected === 'a string' && suchAs === '' ? ': put it in quotes' : ''
-      return `${label} must be ${expected}${suchAs}, not ${typeName(typeOf(data))}${typeof data === 'object' ? '' : advice}`
-    }
+    case 'type':
+      return describeType(kind, label, error)
     case 'enum':
       return `${label} must be one of ${params.allowedValues.join(', ')}`
     case 'minItems':
@@ -94,6 +86,34 @@ function describe(
     default:
       return `${label} is invalid: ${message ?? keyword}`
   }
+}
+
+function describeType(kind: SchemaName, label: string, error: ErrorObject): string {
+  const { schema, data } = error
+  const expected = [schema]
+    .flat()
+    .map((each) => typeName(String(each)))
+    .join(' or ')
+  const example = exampleOf(kind, error)
+  const suchAs = example === undefined ? '' : ` such as ${quote(example)}`
+  if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
+  const advice =
+    expected === 'a string' && suchAs === '' && typeof data !== 'object' ? ': put it in quotes' : ''
+  const found = schema === 'integer' && typeof data === 'number' ? fractionName(data) : typeName(typeOf(data))
+  return `${label} must be ${expected}${suchAs}, not ${found}${advice}`
+}
+
+/** Settings that share a definition differ in their bounds. A default of no time switches off. */
+function exampleOf(kind: SchemaName, { instancePath, parentSchema }: ErrorObject): string | undefined {
+  const { $ref, default: value, examples = [] } = schemaAt(kind, keysOf(instancePath))
+  const own = $ref === undefined ? [] : [value, ...examples].filter((each) => each !== '0s')
+  const known: readonly unknown[] = [...own, parentSchema?.examples?.[0]]
+  return known.find((each) => typeof each === 'string')
+}
+
+/** A number that is not a whole one. */
+function fractionName(value: number): string {
+  return Number.isFinite(value) ? 'a number with a fraction' : String(value)
 }
 
 /** An environment variable is a string. Where the schema expects a number or a boolean, the string is converted. */
@@ -113,12 +133,19 @@ function convert(type: unknown, text: string): boolean | number | null {
   return null
 }
 
-/** Resolves a JSON Pointer (RFC 6901). */
+/** The parts of a JSON Pointer (RFC 6901). */
+function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** What a JSON Pointer names. */
 function locate(root: Data, pointer: string): Located {
   let found: Located = { label: 'the file', container: null, key: '' }
   let value: Value = root
-  for (const part of pointer.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of keysOf(pointer)) {
     const container = value as Data | Value[]
     const label = Array.isArray(container) ? `${found.label}[${key}]` : key.includes(' ') ? quote(key) : key
     found = { label, container, key }
@@ -139,7 +166,6 @@ const TYPE_NAMES = new Map([
   ['boolean', 'true or false'],
   ['integer', 'a whole number'],
   ['number', 'a number'],
-  ['null', 'empty'],
 ])
 
 function typeName(type: string): string {

@@ -20,6 +20,8 @@ import { substitute } from './environment.ts'
 
 /** Levels of maps and lists; no setting needs that many. */
 const MAX_DEPTH = 32
+export const NESTED = `maps and lists are nested too deeply: at most ${MAX_DEPTH} levels`
+export const UNKNOWN_TAG = 'unknown tag (!…): a value that begins with ! must be in quotes'
 /** Values that all aliases of a file may expand to, together: protects against alias bombs. */
 const MAX_ALIASED = 10_000
 const CORE_TAGS = new Set(
@@ -76,7 +78,7 @@ export class Composer {
   #keyFault(key: string, spots: Spots): string | null {
     const first = spots.get(key)
     if (first !== undefined)
-      return `${quote(key)} is a duplicate key: first in line ${this.#document.place(first.key).line}`
+      return `${quote(key)} is a duplicate key, first in line ${this.#document.place(first.key).line}: remove one`
     if (key === '<<') return '<< (merge) is not part of YAML 1.2: write the entries out'
     return key.includes('${') ? 'variables are replaced in values only, not in keys' : null
   }
@@ -108,8 +110,8 @@ export class Composer {
     if (node === null) return null
     if (isAlias(node)) return this.#alias(node.source, offset, depth)
     if (this.#aliasDepth > 0 && ++this.#aliased > MAX_ALIASED) return null
-    if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#invalid(offset, 'unknown tag (!…)')
-    if (depth > MAX_DEPTH) return this.#invalid(offset, 'maps and lists are nested too deeply')
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#invalid(offset, UNKNOWN_TAG)
+    if (depth > MAX_DEPTH) return this.#invalid(offset, NESTED)
     const value = this.#content(node, offset, depth)
     // Registered after its content: an anchor can't refer to itself.
     if ('anchor' in node && node.anchor !== undefined) this.#anchors.set(node.anchor, node)

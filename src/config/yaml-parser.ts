@@ -11,13 +11,15 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import { Composer, type IsNeeded } from './yaml-composer.ts'
+import { Composer, type IsNeeded, NESTED, UNKNOWN_TAG } from './yaml-composer.ts'
+import { quote } from './invalid-value.ts'
 import { Document } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
+import { type SchemaName, schemas } from './schema.ts'
 
 /** @param file the path to display */
-export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Document {
-  return parsed(file, source, env, null)
+export function parse(file: string, source: Source, kind: SchemaName, env: NodeJS.ProcessEnv): Document {
+  return parsed(file, source, kind, env, null)
 }
 
 /**
@@ -25,15 +27,22 @@ export function parse(file: string, source: Source, env: NodeJS.ProcessEnv): Doc
  *
  * @param isNeeded whether the value at a path of keys can't be left out
  */
-export function parseAnywhere(file: string, source: Source, isNeeded: IsNeeded): Document {
-  return parsed(file, source, {}, isNeeded)
+export function parseAnywhere(file: string, source: Source, kind: SchemaName, isNeeded: IsNeeded): Document {
+  return parsed(file, source, kind, {}, isNeeded)
 }
 
-function parsed(file: string, source: Source, env: NodeJS.ProcessEnv, isNeeded: IsNeeded | null): Document {
+function parsed(
+  file: string,
+  source: Source,
+  kind: SchemaName,
+  env: NodeJS.ProcessEnv,
+  isNeeded: IsNeeded | null,
+): Document {
   const lines = new LineCounter()
   const document = new Document(file, lines, isNeeded !== null)
   if ('text' in source) {
-    parseText(document, lines, source.text, new Composer(document, env, isNeeded ?? everything))
+    const { required } = schemas[kind]
+    parseText(document, lines, source.text, new Composer(document, env, isNeeded ?? everything), required)
   } else {
     const { line, column, message } = source
     document.faults.push({ place: { file, line, column }, message })
@@ -43,7 +52,14 @@ function parsed(file: string, source: Source, env: NodeJS.ProcessEnv, isNeeded: 
 
 const everything: IsNeeded = () => true
 
-function parseText(document: Document, lineCounter: LineCounter, text: string, composer: Composer): void {
+/** @param required keys that the file must have */
+function parseText(
+  document: Document,
+  lineCounter: LineCounter,
+  text: string,
+  composer: Composer,
+  required: readonly string[],
+): void {
   const yaml = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
@@ -61,7 +77,7 @@ function parseText(document: Document, lineCounter: LineCounter, text: string, c
     document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
   else if (isMap(contents)) document.root = composer.compose(contents)
   else if (contents === null || (isScalar(contents) && contents.value === null))
-    document.fault(0, 'the file is empty')
+    document.fault(0, `the file is empty: it must have ${required.map(quote).join(' and ')}`)
   else document.fault(contents.range?.[0] ?? 0, 'the file must be a map: lines of "key: value"')
 }
 
@@ -71,23 +87,23 @@ function parseText(document: Document, lineCounter: LineCounter, text: string, c
  */
 const MESSAGES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BAD_ALIAS: 'a value that begins with * or & must be in quotes, unless it is an alias or an anchor',
-  BAD_COLLECTION_TYPE: 'the tag does not match the type of its value',
-  BAD_DIRECTIVE: 'unknown directive: a line that begins with % is a directive',
+  BAD_COLLECTION_TYPE: 'the tag does not match the type of its value: remove it',
+  BAD_DIRECTIVE: 'unknown directive: remove the line, or put the value that begins with % in quotes',
   BAD_DQ_ESCAPE: 'unknown escape in double quotes: write \\\\ for a backslash, or use single quotes',
   BAD_INDENT: 'wrong indentation: all entries of a map or list begin in the same column',
   BAD_SCALAR_START: 'a value that begins with this character must be in quotes',
   BLOCK_AS_IMPLICIT_KEY:
     'a map cannot begin here: a value that contains ": " must be in quotes, and a nested map begins on its own line',
   BLOCK_IN_FLOW: 'inside [ ] and { }, nested maps and lists also need [ ] and { }',
-  KEY_OVER_1024_CHARS: 'a key has more than 1024 characters',
+  KEY_OVER_1024_CHARS: 'a key has more than 1024 characters: shorten it',
   MISSING_CHAR: 'a comma, a colon, a closing quote or a closing bracket is missing here',
   MULTILINE_IMPLICIT_KEY:
     'this line is not "key: value": the colon and the space after the key are missing, or the indentation is wrong',
   MULTIPLE_DOCS: 'a second document begins here: a file must hold one document',
-  NON_STRING_KEY: 'a key must be a string',
-  RESOURCE_EXHAUSTION: 'maps and lists are nested too deeply',
+  NON_STRING_KEY: 'a key must be a string, not a map, a list or an alias',
+  RESOURCE_EXHAUSTION: NESTED,
   TAB_AS_INDENT: 'a tab in the indentation: YAML allows spaces only',
-  TAG_RESOLVE_FAILED: 'unknown tag (!…): a value that begins with ! must be in quotes',
+  TAG_RESOLVE_FAILED: UNKNOWN_TAG,
   UNEXPECTED_TOKEN: 'unexpected character: a value with special characters must be in quotes',
 }
 
@@ -97,11 +113,20 @@ function syntaxFault(document: YamlDocument, text: string): { at: number; messag
   if (error === undefined) return null
   const at = error.pos[0]
   const open = unclosed(document, error)
-  if (open !== null) return { at: open, message: `this ${text[open]} is not closed` }
+  if (open !== null)
+    return {
+      at: open,
+      message: `this ${text[open]} is not closed: add ${CLOSING.get(text[open]) ?? text[open]}`,
+    }
   if (text.slice(at - 1, at + 1) === '${' || text.slice(at, at + 2) === '${')
     return { at, message: `inside [ ] and { }, a \${…} must be in quotes` }
   return { at, message: MESSAGES[error.code] ?? 'this is not valid YAML' }
 }
+
+const CLOSING = new Map<string | undefined, string>([
+  ['[', ']'],
+  ['{', '}'],
+])
 
 /** Offset of the unclosed quote or bracket. The parser reports it only at the end of the text. */
 function unclosed(document: YamlDocument, error: YAMLError): number | null {

@@ -114,7 +114,7 @@ t.test('a wrong value is bad usage, and nothing is written', async (t) => {
     [['--upstream', 'localhost:9001'], /--upstream "localhost:9001" does not begin with http/],
     [['--upstream', 'ftp://a'], /does not begin with http/],
     [['--upstream', 'http://'], /has a host that is not/],
-    [['--upstream', 'http://a/b'], /must be scheme, host and port only/],
+    [['--upstream', 'http://a/b'], /must have scheme, host and port only/],
     [['--upstream', 'http://u:hush@a'], /--upstream URL has a user name or a password/],
     [['--upstream', 'http://a:99999'], /has a port that is not/],
     [['--upstream', 'http://${A}'], /has a host that is not/],

@@ -64,7 +64,7 @@ t.test('without .env, and with one that has not the variable', async (t) => {
 
 t.test('one that cannot be read is a fault, which shows no value', async (t) => {
   const invalid = Buffer.concat([Buffer.from(`SECRET='${VALUE}'\nA=`), Buffer.from([0xff])])
-  for (const env of [invalid, `SECRET='${VALUE}'\nA=\u0000`])
+  for (const env of [invalid, `SECRET='${VALUE}'\nA=\u0000`, `SECRET='${VALUE}'\nA=\u0001`])
     t.notMatch(await folderWith(t, env).faultsAt(t, '.env:2:3 1:39'), 'hush')
   const folder = new Folder(t, FILES)
   mkdirSync(folder.file('.env'))

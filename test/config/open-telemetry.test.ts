@@ -92,7 +92,7 @@ t.test('samplers', async (t) => {
   }
 })
 
-t.test('what can not be read gets its default, and a warning without the value', async (t) => {
+t.test('what cannot be read gets its default, and a warning without the value', async (t) => {
   const ratio = { OTEL_TRACES_SAMPLER: 'traceidratio' }
   const cases: [env: Record<string, string>, variable: string][] = [
     [{ OTEL_SDK_DISABLED: 'v4lue' }, 'OTEL_SDK_DISABLED'],

@@ -80,6 +80,8 @@ t.test('invalid forms', async (t) => {
     'redis+cluster://h/1',
     'redis://u:%zz@h',
     'redis://h?prefx=a',
+    // The name may be a part of a password that is not percent-encoded.
+    'redis://u:12?ss=x@h',
     'redis://h?prefix=a&prefix=b',
     'redis://h?prefix=',
     'redis://h?prefix=a%20b',

@@ -131,6 +131,7 @@ t.test('invalid limits', async (t) => {
 
 t.test('a table without its required keys', async (t) => {
   await tableFaultsAt(t, 'routes: {}\n', '1:1')
+  await tableFaultsAt(t, '', '1:1')
   await tableFaultsAt(t, 'upstream: main\n', '1:1')
   await tableFaultsAt(t, 'upstream: main\nroutes:\n', '2:8')
   await tableFaultsAt(t, 'upstream: main\nroutes: [GET /a]\n', '2:9')

@@ -100,3 +100,8 @@ t.test('addresses with a password', async (t) => {
     'target',
   )
 })
+
+t.test('a correction is not made of a variable', async (t) => {
+  const table = "host: '${S}'\nupstream: main\nroutes: { GET /a: public }\n"
+  await silent(t, await tableFaults(t, table, { S: 'hunter2-ü.example' }), 'host')
+})

@@ -12,20 +12,14 @@ upstreams: { main: { targets: ['http://127.0.0.1:9001'] } }
 routes: [routes.yaml]
 `
 
-function load(t: Test, table: string) {
-  return new Folder(t, { 'gateway.config.yaml': MAIN, 'routes.yaml': `upstream: main\n${table}` }).load()
+function folderWith(t: Test, table: string): Folder {
+  return new Folder(t, { 'gateway.config.yaml': MAIN, 'routes.yaml': `upstream: main\n${table}` })
 }
 
 /** By path; null: callers of every tenant. */
 async function tenantsOf(t: Test, table: string): Promise<Record<string, string | null>> {
-  const { config } = await load(t, table)
+  const { config } = await folderWith(t, table).load()
   return Object.fromEntries((config?.routes ?? []).map(({ path, tenant = null }) => [path, tenant]))
-}
-
-/** `line:column` of each fault, with its key. */
-async function faultsOf(t: Test, table: string): Promise<string[]> {
-  const { faults } = await load(t, table)
-  return faults.map(({ place, message }) => `${place.line}:${place.column} ${message.split(':')[0]}`)
 }
 
 t.test('that of the entry, or else of its table, or else of its sign-in', async (t) => {
@@ -49,25 +43,26 @@ t.test('that of the entry, or else of its table, or else of its sign-in', async 
 })
 
 t.test('a tenant that there is not, and one of a public entry', async (t) => {
-  t.same(await faultsOf(t, 'tenant: acne\nroutes: { GET /: docs:read }\n'), ['2:9 tenant'])
-  t.same(await faultsOf(t, 'routes: { GET /: { permission: docs:read, tenant: Acme } }\n'), ['2:51 tenant'])
-  t.same(await faultsOf(t, 'routes: { GET /: { permission: public, tenant: acme } }\n'), ['2:40 tenant'])
-  t.same(await faultsOf(t, 'tenant: [acme]\nroutes: { GET /: docs:read }\n'), [
-    '2:9 tenant must be a string such as "acme", not a list',
-  ])
+  const cases = {
+    'tenant: acne\nroutes: { GET /: docs:read }\n': '2:9',
+    'routes: { GET /: { permission: docs:read, tenant: Acme } }\n': '2:51',
+    'routes: { GET /: { permission: public, tenant: acme } }\n': '2:40',
+    'tenant: [acme]\nroutes: { GET /: docs:read }\n': '2:9',
+  }
+  for (const [table, place] of Object.entries(cases))
+    await folderWith(t, table).faultsAt(t, `routes.yaml:${place}`)
 })
 
 t.test('a page that takes its space from a header', async (t) => {
-  const warned = async (entry: string, head = '') => {
-    const { warnings } = await load(t, `${head}routes: { GET /a: { sign_in: globex, ${entry} } }\n`)
-    return warnings
-      .filter(({ code }) => code === 'space_unreachable')
-      .map(({ place }) => `${place.line}:${place.column}`)
+  const warnedAt = async (places: readonly string[], entry: string, head = '') => {
+    const folder = folderWith(t, `${head}routes: { GET /a: { sign_in: globex, ${entry} } }\n`)
+    await folder.warningsAt(t, places)
   }
-  t.same(await warned('permission: docs:read'), ['2:30'])
-  t.same(await warned('permission: docs:read, space: { header: X-Space }'), ['2:30'])
-  t.same(await warned('permission: docs:read, space: { fixed: main }'), [])
-  t.same(await warned('permission: docs:read, space: { query: space }'), [])
-  t.same(await warned('permission: docs:read', 'space: { fixed: main }\n'), [])
-  t.same(await warned('permission: authenticated'), [])
+  const unreachable = ['space_unreachable routes.yaml:2:30']
+  await warnedAt(unreachable, 'permission: docs:read')
+  await warnedAt(unreachable, 'permission: docs:read, space: { header: X-Space }')
+  await warnedAt([], 'permission: docs:read, space: { fixed: main }')
+  await warnedAt([], 'permission: docs:read, space: { query: space }')
+  await warnedAt([], 'permission: docs:read', 'space: { fixed: main }\n')
+  await warnedAt([], 'permission: authenticated')
 })

@@ -86,6 +86,7 @@ t.test('errors are reported at load, and no key is shown', async (t) => {
     [[https, 'protocol: h3'], '5:15'],
     [[https, 'connections: 0'], '5:18'],
     [[https, 'max_pending: 1.5'], '5:18'],
+    [[https, 'max_pending: .inf'], '5:18'],
     [[https, 'websocket_idle: 999ms'], '5:21'],
     [[https, 'websocket_lifetime: 25d'], '5:25'],
   ]

@@ -20,11 +20,13 @@ export function parseUrl(text: string): Target {
   const host = decoded(url.hostname).replace(/^\[(.*)\]$/, '$1') || 'localhost'
   const port = url.port === '' ? DEFAULT_PORT : Number(url.port)
   const user = decoded(url.username)
-  if (user === '') throw new Error('the URL has no user name')
+  if (user === '')
+    throw new Error('the URL has no user name: write postgres://user:password@host:port/database')
   const database = decoded(url.pathname.slice(1)) || user
   const parameters = parametersOf(url)
   const ssl = tlsOf(parameters)
-  if (ssl !== false && host.startsWith('/')) throw new Error('TLS is not available on a Unix socket')
+  if (ssl !== false && host.startsWith('/'))
+    throw new Error('TLS is not available on a Unix socket: remove sslmode')
   const password = decoded(url.password)
   const application_name = parameters.get('application_name') ?? 'seatgate'
   return {
@@ -61,8 +63,11 @@ function urlOf(text: string): URL {
 function parametersOf(url: URL): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const [name, value] of url.searchParams) {
-    if (!KNOWN.includes(name)) throw new Error(`the URL has an unknown parameter, ${JSON.stringify(name)}`)
-    if (found.has(name)) throw new Error(`the URL has the parameter ${name} twice`)
+    if (!KNOWN.includes(name))
+      throw new Error(
+        `the URL has an unknown parameter, ${JSON.stringify(name)}: the known ones are ${KNOWN.join(', ')}`,
+      )
+    if (found.has(name)) throw new Error(`the URL has the parameter ${name} twice: remove one`)
     found.set(name, value)
   }
   return found

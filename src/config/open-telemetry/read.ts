@@ -84,7 +84,7 @@ async function pemOf(variables: Variables, name: string): Promise<string | null 
   try {
     return await readFile(file, 'utf8')
   } catch {
-    variables.warn(variable, 'names a file that can not be read: requests are not traced')
+    variables.warn(variable, 'names a file that cannot be read: requests are not traced')
     return undefined
   }
 }

@@ -97,7 +97,7 @@ export class Variables {
     const isHeader = ([key, value]: [string, string]) =>
       NAME.test(key) && VALUE.test(value) && !RESERVED.has(key.toLowerCase())
     if (pairs.every(isHeader)) return pairs.flatMap(([key, value]) => [key.toLowerCase(), value])
-    this.warn(name, 'has a header that can not be sent: it is ignored')
+    this.warn(name, 'has a header that cannot be sent: it is ignored')
     return []
   }
 }

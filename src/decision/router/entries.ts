@@ -31,7 +31,8 @@ export interface PlacedEntry {
   readonly bare: Pattern | null
 }
 
-const COLLISION = 'collides with a built-in path, which the gateway serves itself'
+const COLLISION =
+  'collides with a built-in path, which the gateway serves itself: use another path, or set api_hosts to hosts that the table does not serve'
 
 export class Entries {
   readonly #upstreams: Upstreams
@@ -65,7 +66,8 @@ export class Entries {
     for (const each of patterns) {
       if (builtIn && this.#collides(each)) return COLLISION
       const duplicate = insert(root, each, route)
-      if (duplicate !== null) return `matches the same requests as ${duplicate.id}${placeOf(duplicate)}`
+      if (duplicate !== null)
+        return `matches the same requests as ${duplicate.id}${placeOf(duplicate)}: remove one of them`
     }
     return compiled
   }

@@ -60,7 +60,7 @@ t.test('the same entry twice for one host is a fault, for different hosts it is 
     entries({ hosts: ['a.example', 'b.example'] }, 'GET /a'),
     entries({ hosts: ['b.example', 'c.example'] }, 'GET /{x}', 'GET /a'),
   ])
-  t.same(faults, ['GET /a: matches the same requests as GET a.example+1/a (a.yaml:1)'])
+  t.same(faults, ['GET /a: matches the same requests as GET a.example+1/a (a.yaml:1): remove one of them'])
   const apart = compile([
     entries({ hosts: ['a.example'] }, 'GET /a'),
     entries({ hosts: ['*.example'] }, 'GET /a'),

@@ -131,9 +131,9 @@ t.test('two entries that match the same requests', async (t) => {
   t.same(
     faults.map((each) => `${each.place.line} ${each.message}`),
     [
-      '3 GET /a/{y}: matches the same requests as GET /a/{x} (routes/a.yaml:1)',
-      '5 ANY /b: matches the same requests as ANY /b (routes/a.yaml:4)',
-      '7 GET /c/*: matches the same requests as GET /c/* (routes/a.yaml:6)',
+      '3 GET /a/{y}: matches the same requests as GET /a/{x} (routes/a.yaml:1): remove one of them',
+      '5 ANY /b: matches the same requests as ANY /b (routes/a.yaml:4): remove one of them',
+      '7 GET /c/*: matches the same requests as GET /c/* (routes/a.yaml:6): remove one of them',
     ],
   )
 })
