@@ -181,7 +181,7 @@ export const block = view(
 export const user = view(
   named(
     'User',
-    'A user, as sign-ins made them known.',
+    'A user who has signed in.',
     object({
       sub: text('Alone identifies the user.', { examples: ['alice'] }),
       email: orNull(text('Of the latest sign-in. Null: the provider did not tell it.')),

@@ -79,7 +79,7 @@ export const preconditionFailed: AdminRefusal = {
 }
 
 export function inputInvalid(faults: readonly AdminFault[]): AdminRefusal {
-  return { refused: 'input_invalid', detail: 'The input is not valid; see errors.', faults }
+  return { refused: 'input_invalid', detail: 'The input is not valid: errors lists its faults.', faults }
 }
 
 /** @param indices positions of unknown names in the API key's `seats` */

@@ -104,7 +104,7 @@ export class AuditVerifier {
       this.#add(
         seq,
         'head',
-        `entry ${seq} is no longer kept: the chain can't be compared with the given hash`,
+        `entry ${seq} is no longer kept: the chain cannot be compared with the given hash`,
       )
     else if (seq > newest) this.#missing(seq)
     else this.#add(seq, 'head', `entry ${seq} has another hash than the given one`)

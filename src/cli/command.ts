@@ -61,7 +61,7 @@ export class OutputFailed extends Error {
   readonly gone: boolean
 
   constructor(cause: NodeJS.ErrnoException) {
-    super(`standard output can't be written: ${cause.message}`)
+    super(`standard output cannot be written: ${cause.message}`)
     this.gone = cause.code === 'EPIPE'
   }
 }

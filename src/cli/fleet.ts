@@ -66,8 +66,8 @@ function otherTables(instances: readonly Instance[]): ReadonlySet<Instance> {
 function formatFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
   const lock = lockStore(path)
   lock?.release()
-  const state = lock === null ? 'One gateway runs on it' : 'No gateway runs on it'
-  return fold(`${state}: a store in a file has no fleet. Its newest change is ${seq}.`)
+  const state = lock === null ? 'A gateway uses this store' : 'No gateway uses this store'
+  return fold(`${state}. A store in a file has no fleet. Its newest change is ${seq}.`)
 }
 
 /** Milliseconds; a healthy instance gives signs of life more often. */

@@ -18,7 +18,7 @@ export const importCommand = defineCommand(
     name: 'import',
     summary: 'Makes a route table of an OpenAPI description (3.0 to 3.2) or of Swagger 2, in YAML or JSON.',
     details:
-      'An operation without a credential (`security: []`) becomes public, marked for review; `x-seatgate-permission` in the description counts before the template. What a table can not express is left out, and listed with its place.',
+      'An operation without a credential (`security: []`) becomes public, marked for review; `x-seatgate-permission` in the description counts before the template. What a table cannot express is left out, and listed with its place.',
     positionals: [
       { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
       { name: 'FILE', description: 'the description', completes: 'file' },
@@ -42,7 +42,7 @@ export const importCommand = defineCommand(
     },
     exits: {
       0: 'done; with --check: each operation has its entry, and each entry its operation',
-      1: 'the description can not be read, or the file exists already',
+      1: 'the description cannot be read, or the file exists already',
       3: 'with --check: the two differ',
     },
     example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',

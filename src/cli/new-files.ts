@@ -19,7 +19,7 @@ export async function writeNew(folder: string, files: readonly NewFile[]): Promi
     } catch (cause) {
       const begun = codeOf(cause) !== 'EEXIST' && (await isPresent(path).catch(() => false))
       const left = begun ? [...written, `${path} (incomplete)`] : written
-      throw new CommandFailed(`${path} can't be written: ${messageOf(cause)}. ${remains(left)}`)
+      throw new CommandFailed(`${path} cannot be written: ${messageOf(cause)}. ${remains(left)}`)
     }
   }
 }
@@ -48,7 +48,7 @@ async function isPresent(path: string): Promise<boolean> {
     return true
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return false
-    throw new CommandFailed(`nothing is written, because ${path} can't be looked up: ${messageOf(cause)}`)
+    throw new CommandFailed(`nothing is written, because ${path} cannot be looked up: ${messageOf(cause)}`)
   }
 }
 

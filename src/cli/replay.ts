@@ -32,7 +32,7 @@ export const replay = defineCommand(
     },
     exits: {
       0: 'no answer changes',
-      1: 'a log can not be read, no line could be judged, the configuration has faults, or the store cannot be read',
+      1: 'a log cannot be read, no line could be judged, the configuration has faults, or the store cannot be read',
       3: 'an answer changes',
     },
     example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',

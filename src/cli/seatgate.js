@@ -20,7 +20,7 @@ const main = isClone ? source : join(here, '../../dist/src/cli/main.js')
 
 if (isOldNode(isClone ? [26, 0] : [22, 19])) {
   if (isClone) handOver(runtime())
-  else fail(`it needs Node.js 22.19 or later; this is ${version}`)
+  else fail(`Node.js 22.19 or later is needed, and this is ${version}: install a newer Node.js`)
 } else {
   // Types are stripped and code is compiled once, and read from the cache from then on: half the start-up time, and
   // 40 MiB less memory. Threads find the cache by the environment.
@@ -50,7 +50,7 @@ function runtime() {
   try {
     return createRequire(import.meta.url).resolve('node/bin/node')
   } catch {
-    return fail('its Node.js runtime is missing: run "npm ci" first')
+    return fail('the Node.js runtime of this clone is missing: run "npm ci" first')
   }
 }
 

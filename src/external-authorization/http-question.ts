@@ -63,7 +63,7 @@ export class HttpQuestion implements Question {
       exchange.refusal = allowedMeanwhile
       return this.refuse(exchange, allowedMeanwhile)
     }
-    if (evaluation === null) throw new Error('a question without a decision can not be allowed')
+    if (evaluation === null) throw new Error('a question without a decision cannot be allowed')
     const fields = ['cache-control', 'no-store', 'content-length', '0', 'x-request-id', exchange.id]
     fields.push(...wholeIdentity(evaluation.decision), ...signed)
     if (this.#more !== null) fields.push(...this.#more(this.#received, exchange, upstream))

@@ -27,13 +27,13 @@ export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream d
 
 const notForwardable = new Refusal(
   'request_malformed',
-  'The request contains bytes that can not be forwarded.',
+  'The request contains bytes that cannot be forwarded.',
 )
 
 /** No target is available. */
 export const unavailable: Refusal = new Refusal(
   'unavailable',
-  'The upstream can not be reached at the moment. Nothing was sent to it: the request may be repeated.',
+  'The upstream cannot be reached at the moment. Nothing was sent to it: the request may be repeated.',
 )
 
 /** Every available target has its maximum of requests. */

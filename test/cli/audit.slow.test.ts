@@ -100,7 +100,7 @@ t.test('list, export, verify', async (t) => {
       ],
     })
     database.exec(`UPDATE audit SET after = '{' WHERE seq = 9`)
-    t.match(await run('export'), { code: 1, err: /entry 9 can't be read/ })
+    t.match(await run('export'), { code: 1, err: /entry 9 cannot be read/ })
   })
 
   for (const args of [

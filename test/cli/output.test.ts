@@ -38,7 +38,7 @@ t.test('a pipe without a reader', async (t) => {
 t.test('a full disk', { skip: noFullDisk }, async (t) => {
   t.match(await runInto(t, openSync('/dev/full', 'w'), ['--version']), {
     code: 1,
-    err: /^seatgate: standard output can't be written: ENOSPC[^\n]*\n$/,
+    err: /^seatgate: standard output cannot be written: ENOSPC[^\n]*\n$/,
   })
   t.match(await runInto(t, openSync('/dev/full', 'w'), ['bootstrap', '--tenant', 'acme']), {
     code: 1,

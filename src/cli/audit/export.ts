@@ -46,7 +46,7 @@ function readable(row: Parameters<typeof auditEntry>[0]): AuditEntry {
     return auditEntry(row)
   } catch {
     throw new CommandFailed(
-      `entry ${String(row.seq)} can't be read: seatgate audit verify says what is wrong`,
+      `entry ${String(row.seq)} cannot be read: seatgate audit verify says what is wrong`,
     )
   }
 }

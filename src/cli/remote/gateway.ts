@@ -158,7 +158,7 @@ export class Gateway {
     const why = TIMEOUTS.has(code) ? `no answer in ${this.#options.timeout} ms` : message || code
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
     const doubt = connected && writes ? '. The change may have been made: look before you try again' : ''
-    const error = new CommandFailed(`${this.origin} can't be asked: ${why}${doubt}`)
+    const error = new CommandFailed(`the request to ${this.origin} failed: ${why}${doubt}`)
     return { error, sent: connected, passing: true, after: 0 }
   }
 

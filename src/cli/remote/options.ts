@@ -98,7 +98,7 @@ function textOf(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw new CommandFailed(
-      `${file} can't be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
     )
   }
 }

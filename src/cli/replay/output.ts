@@ -105,7 +105,7 @@ function reasonsOf(unjudged: ReplayResult['unjudged']): [Reason, number][] {
 
 function summary({ requests: all, same, changed, unjudged }: ReplayResult): string {
   const open = Object.values(unjudged).reduce((sum, count) => sum + count, 0)
-  if (all === 0) return '0 requests: there is none in the log'
+  if (all === 0) return '0 requests: the log has none'
   return `${requests(all)}: ${grouped(same)} same, ${grouped(changed)} changed, ${grouped(open)} not judged`
 }
 

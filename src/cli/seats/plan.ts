@@ -59,6 +59,6 @@ function save(file: string, text: string): void {
     writeFileSync(file, text)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFailed(`the plan can't be written: ${why}`)
+    throw new CommandFailed(`the plan cannot be written: ${why}`)
   }
 }

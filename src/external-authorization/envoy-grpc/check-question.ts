@@ -22,13 +22,13 @@ export class CheckQuestion implements Question {
   /** No question can be read. */
   fail(fault: CallFault): void {
     this.#callFault = fault
-    this.fault = new Refusal('request_malformed', `The question can not be read: ${fault.message}.`)
+    this.fault = new Refusal('request_malformed', `The question cannot be read: ${fault.message}.`)
   }
 
   allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void {
     const decision = exchange.evaluation?.decision
     if (decision === undefined || this.fault !== null)
-      throw new Error('a question without a decision can not be allowed')
+      throw new Error('a question without a decision cannot be allowed')
     respondMessage(exchange.response, okResponse(changesOf(exchange, decision, { upstream, signed })))
   }
 

@@ -25,7 +25,7 @@ export function requestFields(
   let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)
   writable &&= AUTHORITY.test(host ?? authority)
   for (const lines of headers) writable &&= lines.writable
-  if (!writable) throw new NotForwardable('the request contains bytes that can not be written')
+  if (!writable) throw new NotForwardable('the request contains bytes that cannot be written')
   for (const lines of headers) {
     const { pairs } = lines
     for (let i = 0; i < pairs.length; i += 2) fields.push((pairs[i] ?? '').toLowerCase(), pairs[i + 1] ?? '')

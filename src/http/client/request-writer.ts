@@ -33,7 +33,7 @@ export function requestHead(
     text += lines.text
     writable &&= lines.writable
   }
-  if (!writable) throw new NotForwardable('the request contains bytes that can not be written')
+  if (!writable) throw new NotForwardable('the request contains bytes that cannot be written')
   // A number cannot end a line.
   if (length === Infinity) text += 'transfer-encoding: chunked\r\n'
   else if (length !== null) text += `content-length: ${body === null ? 0 : length}\r\n`

@@ -61,8 +61,7 @@ export class Http1Response extends ClientResponse {
     extra: FieldLines = FieldLines.none,
   ): void {
     if (this.headersSent) throw new Error('the head of this response has been written')
-    if (!fields.writable || !extra.writable)
-      throw new Error('the head contains bytes that can not be written')
+    if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that cannot be written')
     let text = statusLine(status, phrase) + fields.text + extra.text
     if (!fields.hasDate) text += dateLine()
     const { length, connection } = fields
@@ -89,7 +88,7 @@ export class Http1Response extends ClientResponse {
 
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
-    if (!fields.writable) throw new Error('the interim response contains bytes that can not be written')
+    if (!fields.writable) throw new Error('the interim response contains bytes that cannot be written')
     this.#owner.socket.write(`${statusLine(status, null)}${fields.text}\r\n`, 'latin1')
   }
 

@@ -123,7 +123,7 @@ export class Http2Response extends ClientResponse {
 
 /** Throws where a byte of it could not be written. */
 function headOf(status: number, fields: ResponseFields, extra: FieldLines): string[] {
-  if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that can not be written')
+  if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that cannot be written')
   const head = [':status', String(status)]
   pushLines(head, fields.text)
   pushLines(head, extra.text)

@@ -34,7 +34,7 @@ export function handshakeHeaders(
 ): string[] {
   const headers: string[] = []
   for (const lines of requestHeaders(exchange, config, proxies, identity)) {
-    if (!lines.writable) throw new Error('the request contains bytes that can not be written')
+    if (!lines.writable) throw new Error('the request contains bytes that cannot be written')
     headers.push(...passingPairs(lines.pairs))
   }
   const { host } = exchange.request

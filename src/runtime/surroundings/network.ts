@@ -74,7 +74,7 @@ function unknownHost({ at, host, setting }: ServerText, code: string): Finding {
 
 function unreachable({ name, at, setting }: ServerText, code: string): Finding {
   return {
-    cause: `${at} can't be reached (${code})`,
+    cause: `${at} cannot be reached (${code})`,
     advice: `Check that the machine of ${name} runs, the network and its firewalls, and host and port in ${setting}`,
   }
 }

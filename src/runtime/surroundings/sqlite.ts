@@ -70,7 +70,7 @@ function forbidden(about: About): Finding {
 
 function noFolder({ folder, setting, code }: About): Finding {
   return {
-    cause: `the folder ${folder} does not exist and can't be created (${code})`,
+    cause: `the folder ${folder} does not exist and cannot be created (${code})`,
     advice: `Create it so that ${thisUser()} may read and write it, or correct the path in ${setting}`,
   }
 }

@@ -76,7 +76,7 @@ t.test('there is no gateway', async (t) => {
   t.match(await run(['seats', 'list']), {
     code: 1,
     out: '',
-    err: /^seatgate seats list: http:\/\/127\.0\.0\.1:9 can't be asked: .*ECONNREFUSED/,
+    err: /^seatgate seats list: the request to http:\/\/127\.0\.0\.1:9 failed: .*ECONNREFUSED/,
   })
   const html: RequestListener = (_, response) => response.end('<html>a portal</html>')
   t.match(await afar(t, await serving(t, html), KEY).run(['seats', 'list']), {
@@ -183,15 +183,15 @@ t.test('TLS: the certificate is verified', async (t) => {
   })
   const args = ['seats', 'list', '--url', `https://localhost:${port}`]
   t.match(await run([...args, '--ca', 'ca.pem']), { code: 0, out: 'no Seats\n', err: '' })
-  t.match(await run(args), { code: 1, out: '', err: /can't be asked: .*certificate/ })
+  t.match(await run(args), { code: 1, out: '', err: /the request to \S+ failed: .*certificate/ })
   t.match(await run([...args, '--ca', 'other.pem']), {
     code: 1,
     out: '',
-    err: /can't be asked: .*certificate/,
+    err: /the request to \S+ failed: .*certificate/,
   })
   t.match(await run([...args, '--ca', 'key.pem']), {
     code: 1,
     err: /key\.pem has no certificate in PEM form/,
   })
-  t.match(await run([...args, '--ca', 'none.pem']), { code: 1, err: /none\.pem can't be read/ })
+  t.match(await run([...args, '--ca', 'none.pem']), { code: 1, err: /none\.pem cannot be read/ })
 })

@@ -86,16 +86,16 @@ t.test('the file of the store', async (t) => {
   const foreign = `Choose another path in ${where}, or move the file away; a missing file is created.`
   const cases: Case[] = [
     {
-      fault: 'the folder is missing and can not be created',
+      fault: 'the folder is missing and cannot be created',
       store: 'sqlite:./missing/seatgate.db',
       prepare: (folder) => chmodSync(folder, 0o555),
       asNobody: true,
-      message: `${AT}3:8: store: the folder DIR/missing does not exist and can't be created (EACCES). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
+      message: `${AT}3:8: store: the folder DIR/missing does not exist and cannot be created (EACCES). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
     },
     {
       fault: 'a file system that creates no folder',
       store: 'sqlite:/proc/missing/seatgate.db',
-      message: `${AT}3:8: store: the folder /proc/missing does not exist and can't be created (ENOENT). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
+      message: `${AT}3:8: store: the folder /proc/missing does not exist and cannot be created (ENOENT). Create it so that this user (uid USER) may read and write it, or correct the path in ${where}.`,
     },
     {
       fault: 'a file in place of the folder',
@@ -111,7 +111,7 @@ t.test('the file of the store', async (t) => {
       message: `${AT}3:8: store: this user (uid USER) may not write the store ${path} or its folder (EACCES). ${right}`,
     },
     {
-      fault: 'the folder can not be entered',
+      fault: 'the folder cannot be entered',
       store: 'sqlite:./closed/seatgate.db',
       prepare: (folder) => mkdirSync(join(folder, 'closed'), { mode: 0o400 }),
       asNobody: true,
@@ -192,7 +192,7 @@ t.test('certificates of an upstream', async (t) => {
       fault: 'no certificate',
       upstream: authority,
       prepare: given('ca.pem', clientKey),
-      message: `${AT}5:72: ca: "ca.pem" contains no PEM certificate`,
+      message: `${AT}5:72: ca: "ca.pem" contains no PEM certificate: name a file that has -----BEGIN CERTIFICATE-----`,
     },
     {
       fault: 'expired',
@@ -249,7 +249,7 @@ t.test('the clock is in 1970', async (t) => {
   })
 })
 
-t.test('the log can not be written', async (t) => {
+t.test('the log cannot be written', async (t) => {
   if (process.platform !== 'linux') return void t.pass('skipped: only Linux has /dev/full')
   const port = await reservePort(t)
   const gateway = await launch(t, {
@@ -261,7 +261,7 @@ t.test('the log can not be written', async (t) => {
   await until(() => gateway.log.endsWith('\n'), 'a line of standard error')
   t.equal(
     gateway.log,
-    "seatgate start: standard output, where the log goes, can't be written (ENOSPC): lines are lost, and counted in seatgate_log_lines_dropped. Free some space on its disk, or redirect the output elsewhere.\n",
+    'seatgate start: standard output, where the log goes, cannot be written (ENOSPC): lines are lost, and counted in seatgate_log_lines_dropped. Free some space on its disk, or redirect the output elsewhere.\n',
   )
   const { status } = await fetch(`http://127.0.0.1:${port}/readyz`)
   t.equal(status, 200, 'a full disk does not end the gateway')
