@@ -32,7 +32,7 @@ export interface PlacedEntry {
 }
 
 const COLLISION =
-  'collides with a built-in path, which the gateway serves itself: use another path, or set api_hosts to hosts that the table does not serve'
+  'collides with a built-in path, which the gateway serves itself: use another path, or move the built-in ones by api (prefix, auth_prefix, hosts)'
 
 export class Entries {
   readonly #upstreams: Upstreams
