@@ -1,9 +1,15 @@
 /** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
 
 import { readFile, writeFile } from 'node:fs/promises'
-import { parse } from 'yaml'
 import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
-import { NotADescription, readOperations, type Remark } from '../access/openapi/operations.ts'
+import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
+import {
+  type Described,
+  NotADescription,
+  readOperations,
+  type Remark,
+  remarkName,
+} from '../access/openapi/operations.ts'
 import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table.ts'
 import { fileFault, writeFault } from '../config/file-fault.ts'
 import { upstreamNameFault } from '../config/upstreams.ts'
@@ -11,7 +17,7 @@ import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 
-const DRIFTED = 3
+const DIFFERENT = 3
 
 export const importCommand = defineCommand(
   {
@@ -39,11 +45,15 @@ export const importCommand = defineCommand(
       },
       update: { type: 'boolean', description: 'adds to the file what is missing, and keeps what is there' },
       check: { type: 'boolean', description: 'only compares the file with the description' },
+      strict: {
+        type: 'boolean',
+        description: 'ends with exit code 3 when something of the description is left out, or needs a look',
+      },
     },
     exits: {
-      0: 'done; with --check: each operation has its entry, and each entry its operation',
+      0: 'done; with --check: each operation that was taken has its entry, and each entry its operation',
       1: 'the description cannot be read, or the file exists already',
-      3: 'with --check: the two differ',
+      3: 'with --check: the two differ; with --strict: something is left out, or needs a look',
     },
     example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
   },
@@ -57,20 +67,24 @@ export const importCommand = defineCommand(
     if (out === undefined && (values.update || values.check))
       throw new UsageError(`--${values.check ? 'check' : 'update'} needs --out`)
     if (values.update && values.check) throw new UsageError('--update and --check exclude each other')
-    const text = await textOf(file)
-    const described = describedIn(file, text)
+    const { described, placeOf } = describedIn(file, await textOf(file))
     const { entries, remarks } = entriesOf(described, template)
-    for (const remark of remarks) terminal.printError(remarkLine(file, text, remark))
+    const found = remarkLines(file, remarks, placeOf)
+    for (const line of found) terminal.printError(line)
+    const done = values.strict && found.length > 0 ? DIFFERENT : 0
     const made = tableText({ source: file, title: described.title, upstream }, entries)
-    if (out === undefined) return terminal.print(made.trimEnd())
+    if (out === undefined) {
+      await terminal.print(made.trimEnd())
+      return done
+    }
     if (values.check) {
       const drift = driftLines(await tableIn(out), entries, out)
       if (drift.length > 0) await terminal.print(drift.join('\n'))
-      else await terminal.print(`${out}: each of ${entries.length} operations has its entry`)
-      return drift.length > 0 ? DRIFTED : 0
+      else await terminal.print(`${out}: ${completeness(entries.length, found.length)}`)
+      return drift.length > 0 ? DIFFERENT : done
     }
     await write(out, made, values.update === true, entries, terminal.print)
-    return 0
+    return done
   },
 )
 
@@ -115,15 +129,21 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-/** JSON is YAML as well, but its own parser takes a hundredth of the time. */
-function describedIn(file: string, text: string) {
+function describedIn(file: string, text: string): { described: Described; placeOf: Description['placeOf'] } {
   try {
-    const document: unknown = /^\s*\{/.test(text) ? JSON.parse(text) : parse(text, { maxAliasCount: 1000 })
-    return readOperations(document)
+    const { value, twice, placeOf } = readDescription(text)
+    return { described: readOperations(value, twice), placeOf }
   } catch (cause) {
     const what = cause instanceof NotADescription ? 'is no OpenAPI description' : 'is neither YAML nor JSON'
     throw new CommandFailed(`${file} ${what}: ${(cause as Error).message.split('\n')[0]}`)
   }
+}
+
+/** Never says that all is there where something was left out. */
+function completeness(entries: number, remarks: number): string {
+  if (remarks === 0) return `each of ${entries} operations has its entry`
+  const lines = remarks === 1 ? 'the line above says' : `the ${remarks} lines above say`
+  return `each of ${entries} operations that were taken has its entry; ${lines} what of the description is not in the table`
 }
 
 function driftLines(table: OpenApiTable, entries: readonly ImportedEntry[], out: string): string[] {
@@ -139,17 +159,18 @@ function driftLines(table: OpenApiTable, entries: readonly ImportedEntry[], out:
   ].map(printable)
 }
 
-function remarkLine(file: string, text: string, { key, method, message }: Remark): string {
-  const name = key === '' ? 'servers' : `${method === null ? '' : `${method.toUpperCase()} `}${key}`
-  return printable(`${file}:${lineOf(text, key, method)}: ${name}: ${message}`)
-}
-
-/** The line of the operation, or else of the path. Counts from 1. */
-function lineOf(text: string, key: string, method: string | null): number {
-  const name = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('/', '(?:/|\\\\/)')
-  const path = key === '' ? -1 : text.search(new RegExp(`["']?${name}["']?\\s*:`))
-  if (path < 0) return 1
-  const below = method === null ? -1 : text.slice(path).search(new RegExp(`["'\\s]${method}["']?\\s*:`))
-  const at = below < 0 ? path : path + below + 1
-  return text.slice(0, at).split('\n').length
+/** In the order of the file. */
+function remarkLines(
+  file: string,
+  remarks: readonly Remark[],
+  placeOf: (at: readonly string[]) => Place,
+): string[] {
+  const placed = remarks.map((remark) => ({ remark, place: placeOf(remark.at) }))
+  const sorted = placed.toSorted(
+    ({ place: one }, { place: other }) => one.line - other.line || one.column - other.column,
+  )
+  const lines = sorted.map(({ remark, place: { line, column } }) =>
+    printable(`${file}:${line}:${column}: ${remarkName(remark)}: ${remark.message}`),
+  )
+  return [...new Set(lines)]
 }

@@ -2,7 +2,8 @@
 
 import t from 'tap'
 import { entriesOf, templateFault } from '../../src/access/openapi/entries.ts'
-import { readOperations } from '../../src/access/openapi/operations.ts'
+import { readDescription } from '../../src/access/openapi/description.ts'
+import { readOperations, remarkName } from '../../src/access/openapi/operations.ts'
 import { OpenApiTable, tableText } from '../../src/access/openapi/table.ts'
 
 const described = (paths: object, more: object = {}) => readOperations({ openapi: '3.1.0', paths, ...more })
@@ -16,7 +17,7 @@ function entries(paths: object, more: object = {}, template = '{resource}:{verb}
 
 const remarks = (paths: object, more: object = {}) =>
   entriesOf(described(paths, more), '{resource}:{verb}').remarks.map(
-    ({ key, method, message }) => `${method ?? ''} ${key}: ${message}`,
+    (remark) => `${remarkName(remark)}: ${remark.message}`,
   )
 
 t.test('verbs and resources', async (t) => {
@@ -60,7 +61,7 @@ t.test('credentials', async (t) => {
     'GET /closed: closed:list',
     'GET /silent: silent:list',
   ])
-  t.same(remarks(paths), ['get /either: the credential is optional: the entry requires one'])
+  t.same(remarks(paths), ['GET /either: the credential is optional: the entry requires one'])
   t.same(entries({ '/a': { get: {} }, '/b': { get: { security: [{ key: [] }] } } }, { security: [] }), [
     'GET /a: public review',
     'GET /b: b:list',
@@ -91,11 +92,11 @@ t.test('paths', async (t) => {
   const parameter = { name: 'path', in: 'path', 'x-multi-segment': true }
   t.same(entries({ '/a/{path}': { parameters: [parameter], get: {} } }), ['GET /a/*: a:read'])
   for (const wrong of ['/a/{x}.json', '/a/{x}-{y}', '/a//b', '/a/../b', '/a?b', '/a;b', '/caf\u00e9'])
-    t.match(remarks({ [wrong]: { get: {} } }), [/^get .*: left out: /], wrong)
+    t.match(remarks({ [wrong]: { get: {} } }), [/^GET .*: left out: /], wrong)
   t.match(remarks({ '/a/{x}': { get: {} }, '/a/{y}': { get: {} } }), [
-    'get /a/{y}: left out: it matches the same requests as GET /a/{x}',
+    'GET /a/{y}: left out: it matches the same requests as GET /a/{x}',
   ])
-  t.match(remarks({ '/a': { trace: {} } }), ['trace /a: left out: the gateway does not serve TRACE'])
+  t.match(remarks({ '/a': { trace: {} } }), ['TRACE /a: left out: the gateway does not serve TRACE'])
   t.same(entries({ '/a': { get: {}, head: {} }, '/b': { head: {} } }), ['GET /a: a:list', 'HEAD /b: b:list'])
   t.same(entries({ '/a': { get: {}, head: { security: [] } } }), ['GET /a: a:list', 'HEAD /a: public review'])
 })
@@ -106,7 +107,7 @@ t.test('servers', async (t) => {
   t.same(at({ url: '/{base}', variables: { base: { default: 'v3' } } }), ['GET /v3/a: a:list'])
   t.same(at({ url: 'https://api.example' }), ['GET /a: a:list'])
   t.match(remarks({}, { servers: [{ url: '/a' }, { url: '/b' }] }), [
-    ' : its servers have different paths: the first one counts, /a',
+    'servers: its servers have different paths: the first one counts, /a',
   ])
   t.same(
     entries(
@@ -125,7 +126,7 @@ t.test('references', async (t) => {
     'GET /a: public review',
   ])
   t.match(remarks({ '/a': { $ref: 'other.yaml#/a' } }), [
-    ' /a: other.yaml#/a is in another file, which is not read',
+    '/a: left out: other.yaml#/a is in another file, which is not read',
   ])
   t.same(entries({ '/a': { $ref: '#/paths/~1a' } }), [], 'a circle ends')
 })
@@ -227,4 +228,136 @@ t.test('a summary may be in the description', async (t) => {
   t.equal(summary({ description: 'list objects of kind A. More of it' }), 'list objects of kind A.')
   t.equal(summary({ description: '\nfirst line\nsecond line' }), 'first line')
   t.equal(summary({ description: '' }), 'listA')
+})
+
+t.test('what is not taken is listed', async (t) => {
+  const lost = (item: unknown, more: object = {}) => remarks({ '/a': item }, more)
+  t.match(lost({ additionalOperations: { COPY: {}, get: {} } }), [
+    'COPY /a: left out: operations of additionalOperations are not read',
+    'GET /a: left out: operations of additionalOperations are not read',
+  ])
+  const components = { pathItems: { A: { get: {} } } }
+  const $ref = '#/components/pathItems/A'
+  t.match(
+    lost({ $ref, summary: 'x', delete: {}, parameters: [], 'x-seatgate-permission': 'a:b' }, { components }),
+    [
+      'DELETE /a: left out: it stands beside a $ref',
+      '/a parameters: left out: it stands beside a $ref',
+      '/a x-seatgate-permission: left out: it stands beside a $ref',
+    ],
+  )
+  t.match(lost({ $ref: '#/components/none' }), ['/a: left out: it refers to nothing'])
+  t.match(lost({ $ref: '#/paths/~1a' }), ['/a: left out: its references do not end'])
+  t.match(lost({ $ref: '#/constructor' }), ['/a: left out: it refers to nothing'])
+  t.match(lost(null), ['/a: left out: it is no map'])
+  t.match(lost([]), ['/a: left out: it is no map'])
+  t.match(lost({ get: null }), ['GET /a: left out: it is no map'])
+  t.match(lost({ GET: {} }), ['/a GET: left out: a method is in lower case'])
+  t.match(lost({ gett: {} }), ['/a gett: left out: a path has no such field'])
+  t.match(lost({ 'x-fallback': { responses: {} } }), ['/a x-fallback: left out: it looks like an operation'])
+  t.same(lost({ 'x-internal': true, summary: 'x', description: 'y', servers: [], parameters: [] }), [])
+  t.match(lost({ get: { security: { key: [] } } }), ['GET /a.security: it is no list'])
+  t.throws(() => readOperations({ openapi: '3.1.0', paths: [] }), { message: 'its "paths" is no map' })
+})
+
+t.test('operations for any method', async (t) => {
+  const any = (name: string) => entries({ '/a': { [name]: { security: [] } }, '/b/{proxy+}': { [name]: {} } })
+  for (const name of ['x-amazon-apigateway-any-method', 'x-any-method', 'x-yc-apigateway-any-method'])
+    t.same(any(name), ['ANY /a: public review', 'ANY /b/*: b:any'], name)
+  t.same(entries({ '/a': { 'x-any-method': {}, get: {}, trace: {} } }), ['ANY /a: a:any', 'GET /a: a:list'])
+  for (const lost of [
+    { get: null },
+    { get: { 'x-seatgate-permission': 'x' } },
+    { additionalOperations: { COPY: {} } },
+  ]) {
+    const paths = { '/a': { 'x-any-method': { security: [] }, ...lost } }
+    t.same(entries(paths), [], 'ANY does not serve what is left out')
+    t.match(remarks(paths).at(-1), 'ANY /a: left out: it would serve other operations')
+  }
+})
+
+t.test('merge keys', async (t) => {
+  const made = (text: string) =>
+    entriesOf(readOperations(readDescription(text).value), '{resource}:{verb}').entries.map(
+      ({ method, path, permission }) => `${method} ${path}: ${permission}`,
+    )
+  const head =
+    'openapi: 3.0.0\nsecurity: []\nx-s: &s { security: [{ key: [] }] }\nx-t: &t { security: [], x-seatgate-permission: t:t }\nx-r: &r { get: { <<: *s } }\n'
+  t.same(made(`${head}paths: { /a: { get: { <<: *s } } }`), ['GET /a: a:list'])
+  t.same(made(`${head}paths: { /a: { <<: *r } }`), ['GET /a: a:list'])
+  t.same(made(`${head}paths: { <<: { /a: *r }, /b: *r }`), ['GET /a: a:list', 'GET /b: b:list'])
+  t.same(made(`${head}paths: { /a: { get: { <<: [*s, *t] } } }`), ['GET /a: t:t'], 'the first of a list')
+  t.same(
+    made(`${head}paths: { /a: { get: { <<: *t, security: [{ k: [] }], x-seatgate-permission: o:o } } }`),
+    ['GET /a: o:o'],
+  )
+  t.same(
+    made(`${head}paths: { /a: { get: { security: [], <<: *s } } }`),
+    ['GET /a: public'],
+    'its own, before',
+  )
+  t.throws(() => made(`${head}paths:\n  /a:\n    <<: 7\n`), {
+    message: 'line 8, column 5: << merges maps alone',
+  })
+})
+
+t.test('places, and members that stand twice', async (t) => {
+  const text = `{
+ "openapi": "3.1.0", "x": [{"paths": 1}, "a:\\"", {"paths": 2}],
+ "paths": {
+  "/x/a": { "get": {} },
+  "\\/a": {
+   "get": { "security": [{ "k": [] }], "security": [] },
+   "put": {} },
+  "/b": { "get": { "security": [] } },
+  "/b": { "put": { "security": [] } }
+ }
+}`
+  const { value, twice, placeOf } = readDescription(text)
+  t.same(twice, [
+    ['paths', '/a', 'get', 'security'],
+    ['paths', '/b'],
+  ])
+  t.same(placeOf(['paths', '/a', 'put']), { line: 7, column: 4 })
+  t.same(placeOf(['paths', '/a', 'none', 'x']), { line: 5, column: 3 })
+  t.same(placeOf(['paths', '/b']), { line: 9, column: 3 })
+  const { entries: made, remarks: found } = entriesOf(readOperations(value, twice), '{resource}:{verb}')
+  t.same(
+    made.map(({ method, path, permission }) => `${method} ${path}: ${permission}`),
+    ['GET /x/a: a:list', 'GET /a: a:list', 'PUT /a: a:update', 'PUT /b: b:update'],
+    'neither of two opens a path',
+  )
+  t.match(found.map(remarkName), ['GET /a.security', '/b'])
+  const yaml = readDescription(
+    'openapi: 3.1.0\npaths:\n  /x/a:\n    get: {}\n  /a: &a\n    get: {}\n  /b: *a\n',
+  )
+  t.same(yaml.placeOf(['paths', '/a', 'get']), { line: 6, column: 5 })
+  t.same(yaml.placeOf(['paths', '/b', 'get']), { line: 7, column: 3 })
+})
+
+t.test('what people write', async (t) => {
+  for (const version of ['openapi: 3.0', 'openapi: 3.1', 'swagger: 2.0', '"swagger": 2.0'])
+    for (const text of [`${version}\npaths: { /a: { get: {} } }`, `\uFEFF${version}\n`])
+      t.ok(readOperations(readDescription(text).value), text)
+  const json = readDescription(
+    '\uFEFF{ "swagger": 2.0, "info": { "title": "x", "version": 7 }, "paths": {} }',
+  )
+  t.equal(readOperations(json.value).title, 'x 7')
+  const at = (url: string) => entries({ '/a': { get: {} } }, { servers: [{ url }] })[0]?.split(' ')[1]
+  for (const [url, path] of [
+    ['//api.example/v2', '/v2/a:'],
+    ['//api.example', '/a:'],
+    ['https://api.example?x=/y', '/a:'],
+    ['v2', '/v2/a:'],
+    ['./v2/', '/v2/a:'],
+    ['../v2', '/v2/a:'],
+    ['/v1/../v2', '/v2/a:'],
+    ['.', '/a:'],
+    ['/', '/a:'],
+  ] as const)
+    t.equal(at(url), path, url)
+  t.match(remarks({}, { servers: [{ url: 'v2' }] }), [
+    'servers: v2 is relative to the place of the description: it counts as /v2',
+  ])
+  t.same(remarks({}, { servers: [{ url: '//h/v2' }] }), [])
 })

@@ -28,14 +28,19 @@ t.test('a table that the gateway loads', async (t) => {
   t.equal(printed.code, 0)
   t.equal(
     printed.err,
-    'api.yaml:10: GET /trainings/{id}.json: left out: "{id}.json": a parameter must be a whole segment, {name}, of letters, digits, _ and -\n',
+    'api.yaml:10:5: GET /trainings/{id}.json: left out: "{id}.json": a parameter must be a whole segment, {name}, of letters, digits, _ and -\n',
   )
   const made = await run('--out', 'routes/trainings.yaml')
   t.equal(made.out, 'routes/trainings.yaml: 3 entries\n')
   t.equal(readFileSync(join(cwd, 'routes/trainings.yaml'), 'utf8'), printed.out)
   t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(3 routes, 1 upstream\)/ })
   t.match(await run('--out', 'routes/trainings.yaml'), { code: 1, err: /exists already: --update adds/ })
-  t.match(await run('--out', 'routes/trainings.yaml', '--check'), { code: 0, out: /each of 3 operations/ })
+  t.match(await run('--out', 'routes/trainings.yaml', '--check'), {
+    code: 0,
+    out: /each of 3 operations that were taken has its entry; the line above says/,
+  })
+  t.equal((await run('--out', 'routes/trainings.yaml', '--check', '--strict')).code, 3)
+  t.equal((await run('--strict')).code, 3)
 
   writeFileSync(join(cwd, 'api.yaml'), `${DESCRIPTION}    put: {}\n`)
   t.match(await run('--out', 'routes/trainings.yaml', '--check'), {
@@ -77,7 +82,7 @@ t.test('JSON, and faults', async (t) => {
   const cwd = folderWith(t, { 'api.json': json, 'bad.yaml': 'a: [', 'other.yaml': 'a: 1' })
   const run = (file: string, ...args: string[]) =>
     seatgateHere(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
-  t.match(await run('api.json'), { code: 0, out: /^ {2}GET \/d: d:list$/m, err: /^api\.json:5: GET \/a/ })
+  t.match(await run('api.json'), { code: 0, out: /^ {2}GET \/d: d:list$/m, err: /^api\.json:5:4: GET \/a/ })
   for (const [args, code, message] of [
     [['bad.yaml'], 1, 'bad.yaml is neither YAML nor JSON'],
     [['other.yaml'], 1, 'other.yaml is no OpenAPI description: it has neither "openapi" nor "swagger"'],
@@ -97,4 +102,34 @@ t.test('JSON, and faults', async (t) => {
     t.match(ran.err, message)
   }
   t.equal((await seatgateHere(cwd, ['import', 'raml', 'x', '--upstream', 'u'])).code, 2)
+})
+
+t.test('whatever is not taken is listed with its place', async (t) => {
+  const head = 'openapi: 3.1.0\npaths:\n'
+  const item = 'components: { pathItems: { A: { get: {} } } }\n'
+  const cwd = folderWith(t, {
+    'beside.yaml': `${head}  /b:\n    $ref: "#/components/pathItems/A"\n    delete: {}\n${item}`,
+    'more.yaml': `${head}  /b:\n    get: {}\n    additionalOperations:\n      COPY: {}\n`,
+    'end.yaml': `${head}  /x/b:\n    get: {}\n  /b:\n    get:\n`,
+    'twice.json': '\uFEFF{"openapi":"3.1.0","paths":{"/b":{"put":{}},\n"/b":{"get":{}}}}',
+    'merge.yaml': `${head}  /b: { get: { <<: 7 } }\n`,
+  })
+  const run = (file: string, ...args: string[]) =>
+    seatgateHere(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
+  for (const [file, place] of [
+    ['beside.yaml', '5:5: DELETE /b: left out: '],
+    ['more.yaml', '6:7: COPY /b: left out: '],
+    ['end.yaml', '6:5: GET /b: left out: '],
+    ['twice.json', '2:1: /b: the text has it twice: '],
+  ] as const) {
+    const out = `${file}.table`
+    t.match(await run(file, '--out', out), { code: 0, err: `${file}:${place}` })
+    t.equal((await run(file, '--out', out, '--update', '--strict')).code, 3, file)
+    t.match(await run(file, '--out', out, '--check'), {
+      code: 0,
+      out: /that were taken .*; the line above says/,
+    })
+    t.equal((await run(file, '--out', out, '--check', '--strict')).code, 3, file)
+  }
+  t.match(await run('merge.yaml'), { code: 1, err: 'line 3, column 16: << merges maps alone' })
 })

@@ -15,6 +15,8 @@ export interface ImportedEntry {
   readonly review: string
   /** One line. */
   readonly summary: string
+  /** Of its operation: keys from the root of the description. */
+  readonly at: readonly string[]
 }
 
 export const DEFAULT_TEMPLATE = '{resource}:{verb}'
@@ -41,8 +43,7 @@ export function entriesOf(
   const found = [...remarks]
   for (const operation of operations) {
     const entry = entryOf(operation, template)
-    const remark = (message: string) =>
-      found.push({ key: operation.key, method: operation.method.toLowerCase(), message })
+    const remark = (message: string) => found.push({ at: operation.at, message })
     if (typeof entry === 'string') {
       remark(`left out: ${entry}`)
       continue
@@ -52,8 +53,28 @@ export function entriesOf(
     if (known !== undefined) remark(`left out: it matches the same requests as ${known.method} ${known.path}`)
     else entries.set(key, entry)
   }
-  return { entries: withoutHead([...entries.values()]), remarks: found }
+  const { kept, dropped } = withoutUnsafeAny([...entries.values()], found)
+  return { entries: withoutHead(kept), remarks: [...found, ...dropped] }
 }
+
+/** `ANY` would serve the methods of operations that are left out, with a permission that is not theirs. */
+function withoutUnsafeAny(
+  entries: readonly ImportedEntry[],
+  remarks: readonly Remark[],
+): { kept: ImportedEntry[]; dropped: Remark[] } {
+  const paths = new Set(
+    remarks
+      .filter(({ at, message }) => at.length > 2 && at[2] !== 'trace' && message.startsWith(LEFT_OUT))
+      .map(({ at }) => at[1]),
+  )
+  const [dropped, kept] = [true, false].map((isDropped) =>
+    entries.filter(({ method, at }) => (method === 'ANY' && paths.has(at[1])) === isDropped),
+  )
+  const message = `${LEFT_OUT}: it would serve other operations of this path that are left out`
+  return { kept: kept ?? [], dropped: (dropped ?? []).map(({ at }) => ({ at, message })) }
+}
+
+const LEFT_OUT = 'left out'
 
 /** Equal for entries that match the same requests. */
 export function requestKey({ method, path }: { readonly method: string; readonly path: string }): string {
@@ -79,7 +100,7 @@ function entryOf(operation: Operation, template: string): ImportedEntry | string
     return `x-seatgate-permission ${JSON.stringify(operation.permission)} is not a permission, authenticated or public`
   const isFixed = operation.permission !== undefined
   const review = !isFixed && operation.isOpen ? REVIEW_OPEN : ''
-  return { method, path, permission, isFixed, review, summary: oneLine(summary) }
+  return { method, path, permission, isFixed, review, summary: oneLine(summary), at: operation.at }
 }
 
 /** Parameters get names that a table allows; one that may contain slashes becomes `*` at the end. */

@@ -1,12 +1,14 @@
 /** The operations of an OpenAPI description (3.0, 3.1, 3.2) or of Swagger 2, as far as a route table needs them. */
 
+import type { Description } from './description.ts'
+
 export interface Operation {
-  /** In upper case. */
+  /** In upper case; `ANY`: those that the path has no operation for. */
   readonly method: string
   /** As written, behind the path of its server. */
   readonly path: string
-  /** The key under `paths`, by which a reader finds it. */
-  readonly key: string
+  /** Keys from the root, by which a reader finds it. */
+  readonly at: readonly string[]
   readonly operationId: string | null
   readonly tag: string | null
   readonly summary: string
@@ -20,11 +22,22 @@ export interface Operation {
 
 /** What a table can't express, or what a reader should look at. */
 export interface Remark {
-  /** The key under `paths`; '' is the whole description. */
-  readonly key: string
-  /** In lower case, as the description has it; null: of the whole path. */
-  readonly method: string | null
+  /** Keys from the root, by which a reader finds it. */
+  readonly at: readonly string[]
   readonly message: string
+}
+
+/** As `METHOD /path`, where it is about an operation. */
+export function remarkName({ at }: Remark): string {
+  const [first = '', key, ...rest] = at
+  if (first !== 'paths' || key === undefined) return at.join('.')
+  const [method, ...inner] = rest[0] === 'additionalOperations' && rest.length > 1 ? rest.slice(1) : rest
+  if (method === undefined) return key
+  const isMethod = METHODS.includes(method) || ANY_METHOD.test(method) || method !== rest[0]
+  const name = isMethod
+    ? `${ANY_METHOD.test(method) ? 'ANY' : method.toUpperCase()} ${key}`
+    : `${key} ${method}`
+  return [name, ...inner].join('.')
 }
 
 export interface Described {
@@ -41,22 +54,44 @@ type Json = Readonly<Record<string, unknown>>
 const PERMISSION = 'x-seatgate-permission'
 
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace', 'query']
+/** `x-amazon-apigateway-any-method` and its like: an operation for the methods that the path has no operation for. */
+const ANY_METHOD = /^x-(?:.*-)?any-method$/
+const EXTENSION = /^x-/
+/** Fields of a path that a table has no use for. */
+const READ = new Set(['summary', 'description', 'servers', 'parameters', PERMISSION])
+/** What OpenAPI 3.1 lets stand beside a reference. */
+const BESIDE = new Set(['$ref', 'summary', 'description'])
+/** References in a row. */
+const MAX_HOPS = 8
 
-/** @param document the parsed file @throws NotADescription */
-export function readOperations(document: unknown): Described {
+/**
+ * @param document the parsed file
+ * @param twice keys from the root of members that the text has twice
+ * @throws NotADescription
+ */
+export function readOperations(document: unknown, twice: Description['twice'] = []): Described {
   const root = mapOf(document)
-  const version = String(root['openapi'] ?? root['swagger'] ?? '')
+  const version = versionOf(root['openapi'] ?? root['swagger'])
   if (!/^(?:3\.[0-2]|2\.0)(?:\.|$)/.test(version))
     throw new NotADescription(
       version === ''
         ? 'it has neither "openapi" nor "swagger"'
         : `version ${version} is not known: OpenAPI 3.0 to 3.2 and Swagger 2.0 are`,
     )
-  const reader = new Reader(root)
-  for (const [key, item] of Object.entries(mapOf(root['paths']))) reader.readPath(key, item)
+  const paths = root['paths'] ?? EMPTY
+  if (!isMap(paths)) throw new NotADescription('its "paths" is no map')
+  const reader = new Reader(root, twice)
+  for (const [key, item] of Object.entries(paths)) reader.readPath(key, item)
   const info = mapOf(root['info'])
-  const title = [info['title'], info['version']].filter((each) => typeof each === 'string').join(' ')
+  const title = [info['title'], info['version']]
+    .filter((each) => typeof each === 'string' || typeof each === 'number')
+    .join(' ')
   return { title, operations: reader.operations, remarks: reader.remarks }
+}
+
+/** YAML reads `3.0` without quotes as the number 3. */
+function versionOf(found: unknown): string {
+  return typeof found === 'number' && Number.isInteger(found) ? `${found}.0` : String(found ?? '')
 }
 
 class Reader {
@@ -64,47 +99,86 @@ class Reader {
   readonly remarks: Remark[] = []
   readonly #root: Json
   readonly #base: string
+  /** As JSON. */
+  readonly #twice: ReadonlySet<string>
 
-  constructor(root: Json) {
+  constructor(root: Json, twice: Description['twice']) {
     this.#root = root
-    this.#base = this.#baseOf(root, '', null)
+    this.#twice = new Set(twice.map((at) => JSON.stringify(at)))
+    for (const at of twice)
+      if (decides(at)) this.#remark(at, 'the text has it twice: what the first one says is left out')
+    this.#base = this.#baseOf(root, [])
   }
 
   readPath(key: string, found: unknown): void {
-    const item = this.#resolved(found, key)
-    if (item === null || key.startsWith('x-')) return
-    const base = 'servers' in item ? this.#baseOf(item, key, null) : this.#base
-    for (const method of METHODS) {
-      if (!(method in item)) continue
-      const operation = this.#resolved(item[method], key)
-      if (operation === null) continue
-      const own = 'servers' in operation ? this.#baseOf(operation, key, method) : base
-      this.operations.push(this.#operation(key, method, own, item, operation))
+    if (EXTENSION.test(key)) return
+    const at = ['paths', key]
+    const item = this.#resolved(found, at)
+    if (item === null) return
+    const base = 'servers' in item ? this.#baseOf(item, at) : this.#base
+    for (const [field, value] of Object.entries(item)) {
+      const method = METHODS.includes(field) ? field.toUpperCase() : ANY_METHOD.test(field) ? 'ANY' : null
+      if (method !== null) this.#readOperation(key, field, method, base, item)
+      else this.#remarkField([...at, field], value)
     }
   }
 
-  #operation(key: string, method: string, base: string, item: Json, operation: Json): Operation {
+  #readOperation(key: string, field: string, method: string, base: string, item: Json): void {
+    const at = ['paths', key, field]
+    const operation = this.#resolved(item[field], at)
+    if (operation === null) return
+    const own = 'servers' in operation ? this.#baseOf(operation, at) : base
+    this.operations.push(this.#operation(at, method, own, item, operation))
+  }
+
+  /** Whatever a path says beside its operations and is not read. */
+  #remarkField(at: readonly string[], value: unknown): void {
+    const field = at.at(-1) ?? ''
+    if (READ.has(field)) return
+    if (field === 'additionalOperations') {
+      for (const method of Object.keys(mapOf(value)))
+        this.#remark([...at, method], 'left out: operations of additionalOperations are not read')
+      if (!isMap(value)) this.#remark(at, 'left out: it is no map')
+    } else if (METHODS.includes(field.toLowerCase()))
+      this.#remark(at, `left out: a method is in lower case in a description, ${field.toLowerCase()}`)
+    else if (!EXTENSION.test(field)) this.#remark(at, 'left out: a path has no such field')
+    else if (isMap(value) && ('responses' in value || 'operationId' in value))
+      this.#remark(at, 'left out: it looks like an operation, and its method is not known')
+  }
+
+  #operation(at: readonly string[], method: string, base: string, item: Json, operation: Json): Operation {
+    const [, key = ''] = at
     const tags = operation['tags']
-    const security = operation['security'] ?? this.#root['security']
-    const isOpen = Array.isArray(security) && security.length === 0
-    if (Array.isArray(security) && security.some((each) => Object.keys(mapOf(each)).length === 0))
-      this.#remark(key, method, 'the credential is optional: the entry requires one')
     return {
-      method: method.toUpperCase(),
+      method,
       path: base + (key.startsWith('/') ? key : `/${key}`),
-      key,
+      at,
       operationId: textOrNull(operation['operationId']),
       tag: Array.isArray(tags) ? textOrNull(tags[0]) : null,
       summary: summaryOf(operation),
       permission: (PERMISSION in operation ? operation : item)[PERMISSION],
-      isOpen,
-      multiSegment: this.#multiSegment([item['parameters'], operation['parameters']].flat(), key),
+      isOpen: this.#isOpen(at, operation),
+      multiSegment: this.#multiSegment([item['parameters'], operation['parameters']].flat(), at),
     }
   }
 
-  #multiSegment(parameters: readonly unknown[], key: string): Set<string> {
+  #isOpen(at: readonly string[], operation: Json): boolean {
+    const security = operation['security'] ?? this.#root['security']
+    if (security === undefined) return false
+    if (!Array.isArray(security)) {
+      this.#remark([...at, 'security'], 'it is no list: the entry requires a permission')
+      return false
+    }
+    if (security.some((each) => Object.keys(mapOf(each)).length === 0))
+      this.#remark(at, 'the credential is optional: the entry requires one')
+    // Which of two counts depends on the reader.
+    const places = [['security'], at.slice(0, 1), at.slice(0, 2), at, [...at, 'security']]
+    return security.length === 0 && !places.some((each) => this.#twice.has(JSON.stringify(each)))
+  }
+
+  #multiSegment(parameters: readonly unknown[], at: readonly string[]): Set<string> {
     const names = parameters.flatMap((each) => {
-      const parameter = each === undefined ? null : this.#resolved(each, key)
+      const parameter = each === undefined ? null : this.#resolved(each, [...at, 'parameters'])
       if (parameter === null || parameter['in'] !== 'path') return []
       return parameter['x-multi-segment'] === true ? [String(parameter['name'])] : []
     })
@@ -112,36 +186,66 @@ class Reader {
   }
 
   /** The path of the first server; Swagger 2 has `basePath`. Without a final slash. */
-  #baseOf(holder: Json, key: string, method: string | null): string {
+  #baseOf(holder: Json, at: readonly string[]): string {
     const servers = holder['servers']
-    const urls = Array.isArray(servers) ? servers.map((each) => serverPath(mapOf(each))) : []
-    const [first = textOrNull(holder['basePath']) ?? ''] = urls
-    if (urls.some((each) => each !== first))
-      this.#remark(key, method, `its servers have different paths: the first one counts, ${first || '/'}`)
-    return first.replace(/\/+$/, '')
+    const urls = Array.isArray(servers) ? servers.map((each) => serverAddress(mapOf(each))) : []
+    const found = urls.length === 0 ? [textOrNull(holder['basePath']) ?? ''] : urls
+    const paths = found.map(serverPath)
+    const [first = ''] = paths
+    const place = [...at, Array.isArray(servers) ? 'servers' : 'basePath']
+    if (paths.some((each) => each !== first))
+      this.#remark(place, `its servers have different paths: the first one counts, ${first || '/'}`)
+    const [address = ''] = found
+    if (address !== '' && !/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(address))
+      this.#remark(
+        place,
+        `${address} is relative to the place of the description: it counts as ${first || '/'}`,
+      )
+    return first
   }
 
-  /** Follows a local reference; null where there is nothing. */
-  #resolved(found: unknown, key: string): Json | null {
+  /** Follows a local reference; null where there is nothing to take. */
+  #resolved(found: unknown, at: readonly string[]): Json | null {
     let value = found
-    for (let hops = 0; hops < 8; hops++) {
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
       const reference = mapOf(value)['$ref']
-      if (typeof reference !== 'string') return isMap(value) ? value : null
+      if (typeof reference !== 'string') {
+        if (isMap(value)) return value
+        this.#remark(at, hops === 0 ? 'left out: it is no map' : 'left out: it refers to nothing')
+        return null
+      }
+      this.#remarkBeside(mapOf(value), at)
       if (!reference.startsWith('#/')) {
-        this.#remark(key, null, `${reference} is in another file, which is not read`)
+        this.#remark(at, `left out: ${reference} is in another file, which is not read`)
         return null
       }
       value = reference
         .slice(2)
         .split('/')
-        .reduce<unknown>((at, part) => mapOf(at)[decodedPointer(part)], this.#root)
+        .reduce<unknown>((each, part) => ownOf(each, decodedPointer(part)), this.#root)
     }
+    this.#remark(at, 'left out: its references do not end')
     return null
   }
 
-  #remark(key: string, method: string | null, message: string): void {
-    this.remarks.push({ key, method, message })
+  /** Readers differ about fields beside a reference, so they are not read. */
+  #remarkBeside(holder: Json, at: readonly string[]): void {
+    for (const field of Object.keys(holder)) {
+      const isOurs = field === PERMISSION || ANY_METHOD.test(field)
+      if (BESIDE.has(field) || (EXTENSION.test(field) && !isOurs)) continue
+      this.#remark([...at, field], 'left out: it stands beside a $ref; write it into what that refers to')
+    }
   }
+
+  #remark(at: readonly string[], message: string): void {
+    this.remarks.push({ at, message })
+  }
+}
+
+/** Whether the table depends on a member that a text has twice. */
+function decides([first = '', second]: readonly string[]): boolean {
+  if (first === 'components') return second === undefined || second === 'pathItems'
+  return ['paths', 'security', 'servers', 'basePath', 'openapi', 'swagger'].includes(first)
 }
 
 /** Swagger descriptions often have no summary, but a description of one sentence or more. */
@@ -151,11 +255,22 @@ function summaryOf({ summary, description, operationId }: Json): string {
 }
 
 /** With the defaults of its variables. */
-function serverPath({ url, variables }: Json): string {
-  const text = (textOrNull(url) ?? '').replace(/\{([^}]*)\}/g, (_, name: string) =>
+function serverAddress({ url, variables }: Json): string {
+  return (textOrNull(url) ?? '').replace(/\{([^}]*)\}/g, (_, name: string) =>
     String(mapOf(mapOf(variables)[name])['default'] ?? ''),
   )
-  return text.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/, '')
+}
+
+/** Without a final slash. A relative address (RFC 3986, section 4.2) counts from `/`, as the description's own is not known. */
+function serverPath(address: string): string {
+  const path = address.replace(/^(?:[a-z][a-z0-9+.-]*:)?\/\/[^/?#]*/i, '').replace(/[?#].*$/, '')
+  const segments = path.split('/').filter((each) => each !== '.')
+  while (segments.includes('..')) {
+    const at = segments.indexOf('..')
+    segments.splice(Math.max(at - 1, 0), at === 0 ? 1 : 2)
+  }
+  const joined = segments.join('/').replace(/\/+$/, '')
+  return joined === '' || joined.startsWith('/') ? joined : `/${joined}`
 }
 
 /** A part of a JSON Pointer in a URI fragment (RFC 6901, section 6). */
@@ -180,6 +295,11 @@ const EMPTY: Json = Object.freeze({})
 
 function mapOf(value: unknown): Json {
   return isMap(value) ? value : EMPTY
+}
+
+function ownOf(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return value[Number(key)]
+  return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 
 function textOrNull(value: unknown): string | null {
