@@ -1,6 +1,7 @@
 /** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import { acceptedEntries } from '../access/openapi/acceptance.ts'
 import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
 import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
 import {
@@ -16,6 +17,8 @@ import { upstreamNameFault } from '../config/upstreams.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
+import { surroundingsOf } from './import-surroundings.ts'
+import { CONFIG } from './options.ts'
 
 const DIFFERENT = 3
 
@@ -44,6 +47,14 @@ export const importCommand = defineCommand(
         default: DEFAULT_TEMPLATE,
       },
       update: { type: 'boolean', description: 'adds to the file what is missing, and keeps what is there' },
+      prune: {
+        type: 'boolean',
+        description: 'with --update: takes out the entries that the description has no operation for',
+      },
+      config: {
+        ...CONFIG,
+        description: "the configuration, which says where the gateway's own endpoints are; it need not exist",
+      },
       check: { type: 'boolean', description: 'only compares the file with the description' },
       strict: {
         type: 'boolean',
@@ -66,50 +77,52 @@ export const importCommand = defineCommand(
     if (nameFault !== null) throw new UsageError(`--upstream "${upstream}": ${nameFault}`)
     if (out === undefined && (values.update || values.check))
       throw new UsageError(`--${values.check ? 'check' : 'update'} needs --out`)
+    if (values.prune && !values.update) throw new UsageError('--prune needs --update')
     if (values.update && values.check) throw new UsageError('--update and --check exclude each other')
     const { described, placeOf } = describedIn(file, await textOf(file))
-    const { entries, remarks } = entriesOf(described, template)
-    const found = remarkLines(file, remarks, placeOf)
+    const { entries: imported, remarks } = entriesOf(described, template)
+    const surroundings = await surroundingsOf(values.config, upstream, out)
+    const isThere = out !== undefined && (values.check === true || (await exists(out)))
+    if (isThere && !values.update && !values.check)
+      throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
+    const table = isThere ? await tableIn(out) : null
+    const head = { source: file, title: described.title, upstream }
+    const textWith = (some: readonly ImportedEntry[]) =>
+      table?.updated(some, { prune: values.prune === true }) ?? tableText(head, some)
+    const accepted = acceptedEntries(out ?? 'the table', imported, table, textWith, surroundings)
+    const { entries } = accepted
+    const found = remarkLines(file, [...remarks, ...accepted.remarks], placeOf)
     for (const line of found) terminal.printError(line)
     const done = values.strict && found.length > 0 ? DIFFERENT : 0
-    const made = tableText({ source: file, title: described.title, upstream }, entries)
+    const text = textWith(entries)
     if (out === undefined) {
-      await terminal.print(made.trimEnd())
+      await terminal.print(text.trimEnd())
       return done
     }
+    const drift = table === null ? [] : driftLines(table, entries, out, values.prune === true)
     if (values.check) {
-      const drift = driftLines(await tableIn(out), entries, out)
       if (drift.length > 0) await terminal.print(drift.join('\n'))
       else await terminal.print(`${out}: ${completeness(entries.length, found.length)}`)
       return drift.length > 0 ? DIFFERENT : done
     }
-    await write(out, made, values.update === true, entries, terminal.print)
+    await write(out, text, table === null)
+    const result = table === null ? `${entries.length} entries` : 'updated'
+    await terminal.print([...drift, `${out}: ${result}`].join('\n'))
     return done
   },
 )
 
-async function write(
-  out: string,
-  made: string,
-  update: boolean,
-  entries: readonly ImportedEntry[],
-  print: (text: string) => Promise<void>,
-): Promise<void> {
-  const isNew = await writeFile(out, made, { flag: 'wx' }).then(
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
-    (cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'EEXIST') return false
-      throw new CommandFailed(`${out} ${writeFault(cause)}`)
-    },
+    (cause: NodeJS.ErrnoException) => cause.code !== 'ENOENT' && cause.code !== 'ENOTDIR',
   )
-  if (isNew) return print(`${out}: ${entries.length} entries`)
-  if (!update) throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
-  const table = await tableIn(out)
-  const drift = driftLines(table, entries, out)
-  await writeFile(out, table.updated(entries)).catch((cause: unknown) => {
-    throw new CommandFailed(`${out} ${writeFault(cause)}`)
+}
+
+async function write(path: string, text: string, isNew: boolean): Promise<void> {
+  await writeFile(path, text, { flag: isNew ? 'wx' : 'w' }).catch((cause: unknown) => {
+    throw new CommandFailed(`${path} ${writeFault(cause)}`)
   })
-  await print([...drift, `${out}: updated`].join('\n'))
 }
 
 async function tableIn(path: string): Promise<OpenApiTable> {
@@ -146,12 +159,22 @@ function completeness(entries: number, remarks: number): string {
   return `each of ${entries} operations that were taken has its entry; ${lines} what of the description is not in the table`
 }
 
-function driftLines(table: OpenApiTable, entries: readonly ImportedEntry[], out: string): string[] {
+function driftLines(
+  table: OpenApiTable,
+  entries: readonly ImportedEntry[],
+  out: string,
+  prune: boolean,
+): string[] {
   const { missing, outside, surplus, other }: Drift = table.drift(entries)
+  const pruned = new Set(prune ? table.prunable(entries) : [])
+  const outcome = (key: string) => {
+    if (!prune) return ''
+    return pruned.has(key) ? ': taken out' : ': kept, as it has an anchor (&) that another entry may use'
+  }
   return [
     ...missing.map((entry) => `${out}: no entry for ${keyOf(entry)} (${entry.permission})`),
     ...outside.map((entry) => `${out}: ${keyOf(entry)} is not behind the table's prefix`),
-    ...surplus.map((key) => `${out}: the description has no ${key}`),
+    ...surplus.map((key) => `${out}: the description has no ${key}${outcome(key)}`),
     ...other.map(
       ({ entry, written }) =>
         `${out}: ${keyOf(entry)} requires ${written}, the description says ${entry.permission}`,

@@ -133,3 +133,86 @@ t.test('whatever is not taken is listed with its place', async (t) => {
   }
   t.match(await run('merge.yaml'), { code: 1, err: 'line 3, column 16: << merges maps alone' })
 })
+
+t.test('no entry that check refuses', async (t) => {
+  const api = `openapi: 3.1.0
+paths:
+  /x/v1/users/{sub}: { get: {} }
+  /v1/users/{sub}:
+    get: {}
+  /auth/oidc/login: { post: {} }
+  /v1/things: { get: {} }
+`
+  const config = (place: string) => `${CONFIG}${place}`
+  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'api.yaml': api, 'routes/x.txt': '' })
+  const run = (...args: string[]) =>
+    seatgateHere(cwd, ['import', 'openapi', 'api.yaml', '--upstream', 'trainings', ...args])
+  const collision = 'left out: collides with a built-in path, which the gateway serves itself: api.prefix'
+  const made = await run('--out', 'routes/a.yaml')
+  t.match(made, { code: 0, out: 'routes/a.yaml: 2 entries' })
+  t.match(made.err, `api.yaml:5:5: GET /v1/users/{sub}: ${collision}`)
+  t.match(made.err, `api.yaml:6:23: POST /auth/oidc/login: ${collision}`)
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(2 routes/ })
+  t.match(await run('--out', 'routes/a.yaml', '--check'), { code: 0, out: /that were taken/ })
+
+  writeFileSync(join(cwd, 'gateway.config.yaml'), config('api: { prefix: /_gate, auth_prefix: /_gate }\n'))
+  t.match(await run('--out', 'routes/a.yaml', '--update'), { code: 0, err: '' })
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(4 routes/ })
+
+  writeFileSync(join(cwd, 'gateway.config.yaml'), CONFIG)
+  t.equal((await seatgateHere(cwd, ['check'])).code, 1)
+  t.match(await run('--out', 'routes/a.yaml', '--update', '--prune'), {
+    code: 0,
+    out: /the description has no GET \/v1\/users\/\{sub\}: taken out/,
+  })
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(2 routes/ })
+
+  t.match(await run('--out', 'routes/b.yaml'), {
+    code: 0,
+    out: 'routes/b.yaml: 0 entries',
+    err: /GET \/v1\/things: left out: matches the same requests as GET \/v1\/things \(routes\/a.yaml:/,
+  })
+  t.match(await seatgateHere(cwd, ['check']), { code: 0, out: /no faults \(2 routes/ })
+  t.match(await run('--config', 'nowhere.yaml'), { code: 1, err: /nowhere\.yaml/ })
+  t.equal((await run('--prune', '--out', 'routes/a.yaml')).code, 2)
+})
+
+t.test('entries without an operation are taken out', async (t) => {
+  const api = 'openapi: 3.1.0\npaths: { /a: { get: {} } }\n'
+  const table = `upstream: u
+routes:
+  # kept
+  GET /own: own:read # goes
+
+  # seatgate: accept crossing_entries
+  # why
+  # seatgate: accept wider_fallback
+  GET /{x}/b:
+    permission: x:y # goes
+  GET /a: &a things:read # stays
+  GET /c: *a
+  GET /d: &d d:d
+`
+  const cwd = folderWith(t, {
+    'api.yaml': api,
+    'block.yaml': table,
+    'flow.yaml': 'upstream: u\nroutes: { GET /a: a:x, GET /b: b:x }\n',
+    'all.yaml': 'upstream: u\nroutes:\n  GET /b: b:x\n',
+    'none.yaml': 'openapi: 3.1.0\n',
+  })
+  const prune = async (file: string, description = 'api.yaml') => {
+    const args = ['import', 'openapi', description, '--upstream', 'u', '--out', file, '--update', '--prune']
+    const ran = await seatgateHere(cwd, args)
+    t.equal(ran.code, 0, ran.err)
+    return { ...ran, text: readFileSync(join(cwd, file), 'utf8') }
+  }
+  const block = await prune('block.yaml')
+  t.equal(
+    block.text,
+    'upstream: u\nroutes:\n  # kept\n\n  GET /a: &a things:read # stays\n  GET /d: &d d:d\n',
+  )
+  t.match(block.out, 'the description has no GET /own: taken out')
+  t.match(block.out, 'the description has no GET /d: kept, as it has an anchor')
+  t.equal((await prune('flow.yaml')).text, 'upstream: u\nroutes:\n  GET /a: a:x\n')
+  t.equal((await prune('all.yaml', 'none.yaml')).text, 'upstream: u\nroutes: {}\n')
+})

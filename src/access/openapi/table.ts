@@ -1,6 +1,16 @@
 /** Writes entries as a route table, adds them to one, and compares the two. */
 
-import { isMap, isNode, isScalar, type Document, type Pair, parseDocument, Scalar, type YAMLMap } from 'yaml'
+import {
+  isMap,
+  isNode,
+  isScalar,
+  type Document,
+  type Pair,
+  parseDocument,
+  Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml'
 import { type ImportedEntry, requestKey } from './entries.ts'
 
 export interface TableHead {
@@ -57,7 +67,7 @@ export class OpenApiTable {
     this.#routes = routes
     this.#prefix = servedPrefix(contents)
     for (const pair of routes.items) {
-      const [method = '', path = ''] = String(isScalar(pair.key) ? pair.key.value : pair.key).split(' ')
+      const [method = '', path = ''] = textOf(pair.key).split(' ')
       this.#written.set(requestKey({ method, path }), pair)
     }
   }
@@ -69,9 +79,7 @@ export class OpenApiTable {
     return {
       missing: entries.filter((entry) => !this.#written.has(requestKey(entry))),
       outside: operations.filter((each) => !isInside(each)),
-      surplus: [...this.#written]
-        .filter(([key]) => !described.has(key))
-        .map(([, { key }]) => String(isScalar(key) ? key.value : key)),
+      surplus: [...this.#written].filter(([key]) => !described.has(key)).map(([, { key }]) => textOf(key)),
       other: entries.flatMap((entry) => {
         const written = this.#permissionOf(entry)
         return !entry.isFixed || written === null || written === entry.permission ? [] : [{ entry, written }]
@@ -79,8 +87,15 @@ export class OpenApiTable {
     }
   }
 
+  /** Equal to that of the table's entry for these requests. */
+  keyOf(entry: ImportedEntry): string {
+    return requestKey(this.#behindPrefix(entry))
+  }
+
   #behindPrefix(entry: ImportedEntry): ImportedEntry {
-    return this.#prefix === '' ? entry : { ...entry, path: entry.path.slice(this.#prefix.length) }
+    return !entry.path.startsWith(`${this.#prefix}/`)
+      ? entry
+      : { ...entry, path: entry.path.slice(this.#prefix.length) }
   }
 
   #permissionOf(entry: ImportedEntry): string | null {
@@ -89,12 +104,50 @@ export class OpenApiTable {
     return typeof permission === 'string' ? permission : null
   }
 
-  /** Adds the missing entries, and sets the permissions that the description fixes. All else stays as it is written. */
-  updated(entries: readonly ImportedEntry[]): string {
+  /**
+   * Adds the missing entries, and sets the permissions that the description fixes. All else stays as it is written.
+   *
+   * @param prune takes out what `prunable` has
+   */
+  updated(entries: readonly ImportedEntry[], { prune = false }: { readonly prune?: boolean } = {}): string {
     const { missing, other } = this.drift(entries)
-    const edits = other.map(({ entry }) => this.#edit(entry)).concat(this.#addition(missing))
+    const surplus = prune ? this.prunable(entries) : []
+    const removals = surplus.length === this.#written.size ? [null] : surplus.map((key) => this.#removal(key))
+    const edits = [...other.map(({ entry }) => this.#edit(entry)), this.#addition(missing), ...removals]
     const known = edits.filter((edit) => edit !== null)
-    return known.length === edits.length ? edited(this.#text, known) : this.#rewritten(missing, other)
+    return known.length === edits.length
+      ? edited(this.#text, known)
+      : this.#rewritten(missing, other, surplus)
+  }
+
+  /** Entries without an operation, as the table writes them, without those that others use by an alias. */
+  prunable(entries: readonly ImportedEntry[]): string[] {
+    const surplus = new Set(this.drift(entries).surplus)
+    const pairs = [...this.#written.values()].filter(({ key }) => surplus.has(textOf(key)))
+    return pairs.filter((pair) => !hasAnchor(pair)).map(({ key }) => textOf(key))
+  }
+
+  /** Whole lines, with the comments that accept a warning there: they would accept it at the next entry. */
+  #removal(key: string): Edit | null {
+    const pair = [...this.#written.values()].find((each) => textOf(each.key) === key)
+    const start = isNode(pair?.key) ? pair.key.range?.[0] : undefined
+    const ended = isNode(pair?.value) ? pair.value.range?.[1] : undefined
+    if (start === undefined || ended === undefined || this.#routes.flow) return null
+    let from = this.#text.lastIndexOf('\n', start - 1) + 1
+    if (this.#text.slice(from, start).trim() !== '') return null
+    let at = from
+    for (let above = this.#lineBefore(at); COMMENT.test(above); above = this.#lineBefore(at)) {
+      at -= above.length
+      if (ACCEPTS.test(above)) from = at
+    }
+    const end = this.#text.slice(0, ended).trimEnd().length
+    const next = this.#text.indexOf('\n', end)
+    return { from, to: next < 0 ? this.#text.length : next + 1, text: '' }
+  }
+
+  /** With its end. */
+  #lineBefore(offset: number): string {
+    return this.#text.slice(this.#text.lastIndexOf('\n', offset - 2) + 1, offset)
   }
 
   /** Null where the value stands in no place of its own. */
@@ -123,7 +176,8 @@ export class OpenApiTable {
   }
 
   /** As a parser writes it: spaces and quotes may be others than before. */
-  #rewritten(missing: Drift['missing'], other: Drift['other']): string {
+  #rewritten(missing: Drift['missing'], other: Drift['other'], surplus: readonly string[]): string {
+    for (const key of surplus) this.#routes.delete(key)
     for (const { entry } of other) this.#set(entry)
     for (const entry of missing) {
       const value = new Scalar(entry.permission)
@@ -131,7 +185,7 @@ export class OpenApiTable {
       if (comment !== '') value.comment = ` ${comment}`
       this.#routes.add(this.#document.createPair(keyOf(entry), value))
     }
-    this.#routes.flow = false
+    this.#routes.flow = this.#routes.items.length === 0
     return this.#document.toString({ lineWidth: 0 })
   }
 
@@ -141,6 +195,24 @@ export class OpenApiTable {
     if (isMap(pair.value)) pair.value.set('permission', entry.permission)
     else if (isScalar(pair.value)) pair.value.value = entry.permission
   }
+}
+
+const COMMENT = /^\s*#/
+const ACCEPTS = /^\s*#\s*seatgate:/
+
+function textOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function hasAnchor(pair: Pair): boolean {
+  let found = false
+  if (isNode(pair.value))
+    visit(pair.value, {
+      Value: (_, { anchor }) => {
+        if (anchor !== undefined) found = true
+      },
+    })
+  return found
 }
 
 /** The service does not see a prefix that is taken off, so its description does not have it. */

@@ -31,8 +31,9 @@ export interface PlacedEntry {
   readonly bare: Pattern | null
 }
 
-const COLLISION =
-  'collides with a built-in path, which the gateway serves itself: use another path, or move the built-in ones by api (prefix, auth_prefix, hosts)'
+/** The reason why an entry is refused at the path of a built-in endpoint. */
+export const COLLISION =
+  'collides with a built-in path, which the gateway serves itself: use another path, or move the built-in ones by api.prefix, api.auth_prefix or api.hosts of the configuration'
 
 export class Entries {
   readonly #upstreams: Upstreams

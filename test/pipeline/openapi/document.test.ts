@@ -30,7 +30,9 @@ t.test('the importer makes the built-in routes of it, with their permissions', a
 })
 
 t.test('so does the command', async (t) => {
-  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'seatgate.json': text })
+  // Of another gateway: this one's own paths are elsewhere.
+  const config = `${CONFIG}api: { prefix: /_seatgate, auth_prefix: /_seatgate }\n`
+  const cwd = folderWith(t, { 'gateway.config.yaml': config, 'seatgate.json': text })
   mkdirSync(join(cwd, 'out'))
   const out = ['--out', 'out/built-in.yaml']
   const made = await seatgateHere(cwd, [

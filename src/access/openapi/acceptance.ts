@@ -1,0 +1,102 @@
+/** Whether `seatgate check` accepts the entries of a table that is not written yet. */
+
+import type { RouteEntry } from '../../config/config.ts'
+import type { Fault, Warning } from '../../config/faults.ts'
+import { buildRoutes, type RouteContext } from '../../config/routes.ts'
+import { type Schema, schemas } from '../../config/schema.ts'
+import { Section } from '../../config/section.ts'
+import { validate } from '../../config/validate.ts'
+import { parse } from '../../config/yaml-parser.ts'
+import { acceptedWarnings } from '../../config/accepted-warnings.ts'
+import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
+import { compileTable } from '../../decision/router/table.ts'
+import type { Route } from '../../model/route.ts'
+import { type ImportedEntry, requestKey } from './entries.ts'
+import type { Remark } from './operations.ts'
+import type { OpenApiTable } from './table.ts'
+
+/** What the configuration says beside the table. */
+export interface Surroundings {
+  readonly context: RouteContext
+  /** Of the other tables. */
+  readonly entries: readonly RouteEntry[]
+  readonly upstreams: Upstreams
+  /** Where the gateway's own endpoints are. */
+  readonly builtIn: readonly Route[]
+  readonly apiHosts: readonly string[] | null
+}
+
+export interface Acceptance {
+  /** By `requestKey` of what the table writes: the reasons of `check`. */
+  readonly refused: ReadonlyMap<string, string>
+  readonly warnings: readonly Warning[]
+}
+
+/** @param file the path of the table to display @param text its content */
+export function acceptanceOf(file: string, text: string, surroundings: Surroundings): Acceptance {
+  const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
+  const document = parse(file, { text }, {})
+  if (document.root === null) return { refused: new Map(), warnings: [] }
+  validate(document, document.root, 'routes')
+  const root = new Section(document, document.root, schemas.routes as Schema)
+  const { entries } = buildRoutes(document, root, context)
+  // Behind the others: an entry that is there already is not the one to leave out.
+  const { faults, warnings } = compileTable([...others, ...entries], upstreams, builtIn, apiHosts)
+  const reasons = new Map([...document.faults, ...faults].map((fault) => [placeOf(fault), fault.message]))
+  const refused = entries.flatMap((entry) => {
+    const reason = reasons.get(placeOf(entry))
+    return reason === undefined ? [] : [[requestKey(entry), reason] as const]
+  })
+  const { accepts } = acceptedWarnings(file, text)
+  const found = warnings.filter((each) => each.place.file === file && !accepts(each))
+  return { refused: new Map(refused), warnings: found }
+}
+
+function placeOf({ place: { file, line, column } }: Pick<Fault, 'place'>): string {
+  return `${file}:${line}:${column}`
+}
+
+export interface Accepted {
+  readonly entries: readonly ImportedEntry[]
+  /** Of those that `check` refuses. */
+  readonly remarks: readonly Remark[]
+  /** Of the table with these entries. */
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * Leaves out what `check` refuses.
+ *
+ * @param file the path of the table to display @param table that is there; null: it is new
+ * @param textOf the table with these entries
+ */
+export function acceptedEntries(
+  file: string,
+  imported: readonly ImportedEntry[],
+  table: OpenApiTable | null,
+  textOf: (entries: readonly ImportedEntry[]) => string,
+  surroundings: Surroundings,
+): Accepted {
+  const keyIn = (entry: ImportedEntry) => table?.keyOf(entry) ?? requestKey(entry)
+  const remarks: Remark[] = []
+  let entries = imported
+  for (;;) {
+    const { refused, warnings } = acceptanceOf(file, textOf(entries), surroundings)
+    const added = new Set((table?.drift(entries).missing ?? entries).map(({ at }) => at))
+    const reasonFor = (entry: ImportedEntry): string | null => {
+      const reason = refused.get(keyIn(entry)) ?? null
+      // Other faults of an entry that is there are for a person to correct.
+      return added.has(entry.at) || reason?.endsWith(COLLISION) === true ? reason : null
+    }
+    const wrong = entries.filter((each) => reasonFor(each) !== null)
+    if (wrong.length === 0) return { entries, remarks, warnings }
+    for (const each of wrong)
+      remarks.push({ at: each.at, message: `left out: ${shortened(reasonFor(each) ?? '')}` })
+    entries = entries.filter((each) => !wrong.includes(each))
+  }
+}
+
+/** The operation stands before it already. */
+function shortened(reason: string): string {
+  return reason.replace(/^[A-Z-]+ \S*\/\S*: /, '')
+}
