@@ -9,6 +9,26 @@ export function isPermission(text: string): boolean {
   return text === EVERY_PERMISSION || PERMISSION.test(text)
 }
 
+/** Resources of the permissions that the gateway's own endpoints ask for, and of those that they may ask for one day. */
+const OWN_RESOURCES: ReadonlySet<string> = new Set([
+  'seats',
+  'users',
+  'api-keys',
+  'blocks',
+  'audit',
+  'sessions',
+  'access',
+  'routes',
+  'fleet',
+  'decisions',
+  'canary',
+])
+
+/** Whether a Seat that holds the permission may open an endpoint of the gateway itself. */
+export function isOwnPermission(permission: string): boolean {
+  return PERMISSION.test(permission) && OWN_RESOURCES.has(permission.slice(0, permission.indexOf(':')))
+}
+
 /** Whether a Seat, or a caller, with these permissions holds that one. `*` itself is held through `*` only. */
 export function holds(permissions: ReadonlySet<string>, permission: string): boolean {
   return permissions.has(EVERY_PERMISSION) || permissions.has(permission)

@@ -3,6 +3,8 @@
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { administrates } from '../../seats-admin/model/scope.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import type { Warning } from '../config/faults.ts'
+import { builtInPermission } from '../decision/router/table.ts'
 import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
 
@@ -14,6 +16,7 @@ export type LintCode =
   | 'key_expired'
   | 'wildcard_seat'
   | 'route_public'
+  | 'builtin_permission'
   | 'administrator_single'
 
 export type LintLevel = 'warning' | 'info'
@@ -22,6 +25,7 @@ export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
   permission_unasked: 'warning',
   route_ungranted: 'warning',
   key_without_seats: 'warning',
+  builtin_permission: 'warning',
   administrator_single: 'info',
   wildcard_seat: 'info',
   route_public: 'info',
@@ -65,13 +69,29 @@ export interface LintedTenant {
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
 }
 
-/** Findings that concern the tables alone. */
-export function lintRoutes(routes: readonly Route[]): Finding[] {
-  return ownRoutes(routes)
+/**
+ * Findings that concern the tables alone.
+ *
+ * @param accepts whether a comment in a table accepts a warning of `check`
+ */
+export function lintRoutes(
+  routes: readonly Route[],
+  accepts: (found: Warning) => boolean = () => false,
+): Finding[] {
+  const own = ownRoutes(routes)
+  const open = own
     .filter(({ requirement }) => requirement === 'public')
     .map((route) =>
       finding('route_public', null, { route: route.id, message: `${routeName(route)} needs no credential` }),
     )
+  const ofGateway = own.flatMap((route) => {
+    const { id, place, requirement: permission } = route
+    const message = builtInPermission({ ...route, id: routeName(route) })
+    if (message === null || place === null || accepts({ code: 'builtin_permission', place, message }))
+      return []
+    return [finding('builtin_permission', null, { route: id, permission, message })]
+  })
+  return [...open, ...ofGateway]
 }
 
 /** @param now ms since the epoch */

@@ -12,6 +12,8 @@ import {
   remarkName,
 } from '../access/openapi/operations.ts'
 import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table.ts'
+import { isOwnPermission } from '../../seats-admin/model/permission.ts'
+import { formatFault } from '../config/faults.ts'
 import { fileFault, writeFault } from '../config/file-fault.ts'
 import { upstreamNameFault } from '../config/upstreams.ts'
 import { printable } from '../telemetry/readable.ts'
@@ -80,7 +82,7 @@ export const importCommand = defineCommand(
     if (values.prune && !values.update) throw new UsageError('--prune needs --update')
     if (values.update && values.check) throw new UsageError('--update and --check exclude each other')
     const { described, placeOf } = describedIn(file, await textOf(file))
-    const { entries: imported, remarks } = entriesOf(described, template)
+    const { entries: imported, remarks } = entriesOf(described, template, upstream)
     const surroundings = await surroundingsOf(values.config, upstream, out)
     const isThere = out !== undefined && (values.check === true || (await exists(out)))
     if (isThere && !values.update && !values.check)
@@ -91,9 +93,16 @@ export const importCommand = defineCommand(
       table?.updated(some, { prune: values.prune === true }) ?? tableText(head, some)
     const accepted = acceptedEntries(out ?? 'the table', imported, table, textWith, surroundings)
     const { entries } = accepted
+    const warnings = accepted.warnings
+      .filter(({ code }) => code === 'builtin_permission')
+      .map(({ code, place, message }) => formatFault({ place, message: `warning: ${message} [${code}]` }))
+      .map(printable)
     const found = remarkLines(file, [...remarks, ...accepted.remarks], placeOf)
-    for (const line of found) terminal.printError(line)
-    const done = values.strict && found.length > 0 ? DIFFERENT : 0
+    for (const line of [...found, ...warnings]) terminal.printError(line)
+    const added = table?.drift(entries).missing ?? entries
+    const renamed = added.filter((each) => !each.isFixed && isNamedApart(each.permission, upstream))
+    if (renamed.length > 0) terminal.printError(renamedNote(file, upstream, renamed.length))
+    const done = values.strict && found.length + warnings.length > 0 ? DIFFERENT : 0
     const text = textWith(entries)
     if (out === undefined) {
       await terminal.print(text.trimEnd())
@@ -111,6 +120,15 @@ export const importCommand = defineCommand(
     return done
   },
 )
+
+function isNamedApart(permission: string, upstream: string): boolean {
+  return permission.startsWith(`${upstream}.`) && isOwnPermission(permission.slice(upstream.length + 1))
+}
+
+function renamedNote(file: string, upstream: string, count: number): string {
+  const which = count === 1 ? '1 permission has' : `${count} permissions have`
+  return `${file}: ${which} "${upstream}." before the resource, as the same name without it opens the gateway's own endpoints [builtin_permission]`
+}
 
 async function exists(path: string): Promise<boolean> {
   return access(path).then(

@@ -38,12 +38,12 @@ export const lint = defineCommand(
     example: 'seatgate lint --tenant acme --strict',
   },
   async ({ values }, terminal) => {
-    const { config, table } = await loadWithTables(
+    const { config, table, accepts } = await loadWithTables(
       values.config,
       values.seats === undefined ? terminal.env : null,
     )
     if (values.tenant !== undefined) tenantOf(config, values.tenant)
-    const findings = lintRoutes(table.routes)
+    const findings = lintRoutes(table.routes, accepts)
     if (values.seats === undefined)
       findings.push(...(await lintStore(config, table.routes, values.tenant, terminal)))
     else findings.push(...(await lintFile(config, table.routes, values.seats, terminal)))

@@ -12,6 +12,8 @@ export const WARNINGS = {
   crossing_entries: 'some requests match two entries that answer differently, and neither is narrower',
   wider_fallback: 'other methods of a path fall back to an entry that requires less',
   foreign_parameter: '`:name` is a static segment; a parameter is `{name}`',
+  builtin_permission:
+    "an entry requires a permission of the gateway itself, so a Seat that holds it opens the gateway's endpoints too",
   public_everything: 'an entry makes every path public that no other entry matches',
   shadowed_wildcard:
     'a host that a table names gets nothing from the wildcard of another table that matches it',

@@ -20,7 +20,8 @@ t.test('GitHub', { skip: found === null ? `${GITHUB.package} can't be fetched` :
   const first = await imported()
   t.equal(first.code, 0, first.err)
   t.match(first.out, /^routes\/github\.yaml: 1[0-9]{3} entries$/m)
-  t.equal(first.err.trim().split('\n').length, 1, 'one path that no table can express')
+  t.equal(first.err.trim().split('\n').length, 2, 'one path that no table can express, and a note')
+  t.match(first.err, /: \d\d permissions have "github\." before the resource/)
   t.match(first.err, 'compare/{base}...{head}: left out')
 
   const table = join(cwd, 'routes/github.yaml')
@@ -28,6 +29,7 @@ t.test('GitHub', { skip: found === null ? `${GITHUB.package} can't be fetched` :
   const checked = await run('check', '--no-env')
   t.equal(checked.code, 0, checked.err)
   t.ok(checked.err.split('\n').every((line) => line === '' || line.includes('[crossing_entries]')))
+  t.notMatch(written, /: (?:users|seats|blocks|access|routes|sessions|fleet):/)
   const lint = await run('lint', '--seats', 'seats.yaml')
   t.match(lint.err, 'seats.yaml:1:1: ')
   writeFileSync(

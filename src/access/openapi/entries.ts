@@ -1,6 +1,6 @@
 /** Entries of a route table for the operations of a description. */
 
-import { isPermission } from '../../../seats-admin/model/permission.ts'
+import { isOwnPermission, isPermission } from '../../../seats-admin/model/permission.ts'
 import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
 import type { Described, Operation, Remark } from './operations.ts'
 
@@ -34,15 +34,20 @@ export function templateFault(template: string): string | null {
 
 const REVIEW_OPEN = 'the description names no credential'
 
-/** What can't be expressed is among the remarks. */
+/**
+ * What can't be expressed is among the remarks.
+ *
+ * @param upstream stands before the resource where the template makes a permission of the gateway itself
+ */
 export function entriesOf(
   { operations, remarks }: Described,
   template: string,
+  upstream = 'service',
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
   const entries = new Map<string, ImportedEntry>()
   const found = [...remarks]
   for (const operation of operations) {
-    const entry = entryOf(operation, template)
+    const entry = entryOf(operation, template, upstream)
     const remark = (message: string) => found.push({ at: operation.at, message })
     if (typeof entry === 'string') {
       remark(`left out: ${entry}`)
@@ -89,13 +94,13 @@ function withoutHead(entries: readonly ImportedEntry[]): ImportedEntry[] {
   )
 }
 
-function entryOf(operation: Operation, template: string): ImportedEntry | string {
+function entryOf(operation: Operation, template: string, upstream: string): ImportedEntry | string {
   const { method, summary } = operation
   if (method === 'TRACE') return 'the gateway does not serve TRACE'
   const path = patternOf(operation)
   const fault = readPattern(path, NO_EXCEPTIONS)
   if (typeof fault === 'string') return fault
-  const permission = permissionOf(operation, path, template)
+  const permission = permissionOf(operation, path, template, upstream)
   if (permission === null)
     return `x-seatgate-permission ${JSON.stringify(operation.permission)} is not a permission, authenticated or public`
   const isFixed = operation.permission !== undefined
@@ -124,7 +129,7 @@ function uniqueName(name: string, used: Set<string>): string {
   return unique
 }
 
-function permissionOf(operation: Operation, path: string, template: string): string | null {
+function permissionOf(operation: Operation, path: string, template: string, upstream: string): string | null {
   const { permission, isOpen, method, tag, operationId } = operation
   if (permission !== undefined) {
     if (typeof permission !== 'string') return null
@@ -139,7 +144,10 @@ function permissionOf(operation: Operation, path: string, template: string): str
     tag: tag ?? resource,
     operationId: operationId ?? `${method}-${resource}`,
   }
-  return template.replace(/\{([^}]*)\}/g, (_, name: string) => plainName(values[name] ?? ''))
+  const made = template.replace(/\{([^}]*)\}/g, (_, name: string) => plainName(values[name] ?? ''))
+  // A resource without a placeholder is meant as it is written.
+  const isMade = /^[^:]*\{/.test(template)
+  return isMade && isOwnPermission(made) ? `${upstream}.${made}` : made
 }
 
 function verbOf(method: string, path: string): string {

@@ -4,6 +4,7 @@
  * the method gives way to the next that has it.
  */
 
+import { isOwnPermission } from '../../../seats-admin/model/permission.ts'
 import type { RouteEntry } from '../../config/config.ts'
 import { type Fault, formatFault, type Warning } from '../../config/faults.ts'
 import { PathParams } from '../../model/decision.ts'
@@ -150,6 +151,7 @@ function warningsOf({ root }: Branch, placed: readonly PlacedEntry[]): Warning[]
     ...fallbacks(root, routes, patterns),
     ...foreignParams(routes, patterns),
     ...publicEverything(routes),
+    ...builtInPermissions(routes),
   ]
 }
 
@@ -163,6 +165,20 @@ function foreignParams(routes: readonly Route[], patterns: readonly Pattern[]): 
     const hints = names.map((name) => `":${name}" is a static segment; write a parameter as {${name}}`)
     return [{ code: 'foreign_parameter', place, message: `${id}: ${hints.join('; ')}` }]
   })
+}
+
+function builtInPermissions(routes: readonly Route[]): Warning[] {
+  return routes.flatMap((route) => {
+    const { place } = route
+    const message = builtInPermission(route)
+    return place === null || message === null ? [] : [{ code: 'builtin_permission', place, message }]
+  })
+}
+
+/** @returns what is wrong with the permission of a table's entry; null: nothing */
+export function builtInPermission({ id, requirement, target }: Route): string | null {
+  if (!isOwnPermission(requirement) || target.kind !== 'upstream') return null
+  return `${id}: a Seat that holds ${requirement} opens the gateway's own endpoints too: write a name of the service's own, such as ${target.name}.${requirement}`
 }
 
 function publicEverything(routes: readonly Route[]): Warning[] {
