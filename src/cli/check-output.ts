@@ -2,6 +2,8 @@
 
 import { type Fault, formatFault, ONLINE_FAULTS, type Warning, WARNINGS } from '../config/faults.ts'
 import { githubAnnotation } from './github.ts'
+import { groupsOnScreen } from './groups.ts'
+import { onOneLine } from './screen.ts'
 
 export const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 
@@ -38,20 +40,49 @@ export function checkOutput(
   if (format === 'json') return { out: asJson(checked), err: '' }
   if (format === 'sarif') return { out: asSarif(checked, version), err: '' }
   const { faults, warnings } = checked
-  const lines =
-    format === 'github'
-      ? [
-          ...faults.map(({ place, message }) => githubAnnotation('error', place, message)),
-          ...warnings.map(({ place, message }) => githubAnnotation('warning', place, message)),
-        ]
-      : [...faults.map(faultLine), ...warnings.map(warningLine)]
   const fine = (checked.observed ?? []).flatMap(observedLine)
-  // Annotations are data, which GitHub reads from either output.
-  if (format === 'github') return { out: [...lines, ...fine, summaryOf(checked)].join('\n'), err: '' }
-  if (faults.length > 0) return { out: '', err: [...lines, ...fine].join('\n') }
+  const summary = summaryOf(checked)
+  if (format === 'github') {
+    const warned = warnings.map(({ place, message }) => githubAnnotation('warning', place, message))
+    const wrong = faults.map(({ place, message }) => githubAnnotation('error', place, message))
+    // Annotations are data, which GitHub reads from either output.
+    return { out: [...warned, ...fine, ...wrong, summary].join('\n'), err: '' }
+  }
+  const warned = warningLines(warnings)
+  // What decides stands where the eye is: at the end.
+  if (faults.length > 0)
+    return { out: '', err: [...warned, ...fine, ...faults.map(faultLine), summary].join('\n') }
   const addresses = checked.providers.map(addressesLine)
-  return { out: [...fine, ...addresses, summaryOf(checked)].join('\n'), err: lines.join('\n') }
+  return { out: [...fine, ...addresses, summary].join('\n'), err: warned.join('\n') }
 }
+
+/** Warnings of one code that have lines of their own. */
+const MOST_LINES = 10
+const HINT =
+  '--format json has all of them; a comment "# seatgate: accept CODE" before routes: accepts those of a table'
+
+/** One line each; by group those of a code with many. */
+function warningLines(warnings: readonly Warning[]): string[] {
+  const byCode = [...Map.groupBy(warnings, ({ code }) => code)]
+  const isMany = (found: readonly Warning[]) =>
+    found.length > MOST_LINES && found.every(({ about }) => about !== undefined)
+  const many = byCode.filter(([, found]) => isMany(found))
+  const few = new Set(byCode.flatMap(([, found]) => (isMany(found) ? [] : found)))
+  const lines = warnings.filter((each) => few.has(each)).map(warningLine)
+  if (many.length === 0) return lines
+  const sections = many.map(([code, found]) => ({
+    title: `warning ${code}: ${WARNINGS[code]}`,
+    items: found.map(({ place, about }) => ({
+      group: about?.group ?? '',
+      line: onOneLine(about?.subject ?? '', ` (${place.file}:${place.line})`, INDENT),
+    })),
+  }))
+  // The summary comes behind them.
+  return [...lines, groupsOnScreen(sections, [HINT], lines.length + 1)]
+}
+
+/** Of the lines of a group. */
+const INDENT = 4
 
 function faultLine({ place, code, message }: CheckedFault): string {
   return formatFault({ place, message: code === undefined ? message : `${message} [${code}]` })
@@ -72,8 +103,8 @@ function addressesLine({ tenant, redirect_uri, backchannel_logout_uri }: Provide
 }
 
 function summaryOf({ file, faults, warnings, routes, upstreams }: Checked): string {
-  if (faults.length > 0) return `${file}: ${count(faults.length, 'fault')}`
   const warned = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`
+  if (faults.length > 0) return `${file}: ${count(faults.length, 'fault')}${warned}`
   return `${file}: no faults${warned} (${count(routes, 'route')}, ${count(upstreams, 'upstream')})`
 }
 

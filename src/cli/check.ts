@@ -17,7 +17,7 @@ export const check = defineCommand(
     name: 'check',
     summary: 'Reports every fault of the configuration and its route tables as file:line:column: message.',
     details:
-      'It loads them as `start` does. A warning is about what is legal, but perhaps unintentional; a comment `# seatgate: accept CODE` above the line accepts it.',
+      'It loads them as `start` does. A warning is about what is legal, but perhaps unintentional; a comment `# seatgate: accept CODE` above the line accepts it, and before `routes:` of a table all of that code in the table.',
     options: {
       config: CONFIG,
       format: formatOption(FORMATS),
@@ -44,9 +44,9 @@ export const check = defineCommand(
     const env = values['no-env'] ? null : terminal.env
     const checked = await checkedFile(values.config, env, values.online === true)
     const { out, err } = checkOutput(values.format, checked, versionOf(packageRoot()))
-    if (err !== '') terminal.printError(err)
     if (values.online && checked.observed === null && values.format === 'text')
       terminal.printError(`${values.config}: nothing was asked, as the configuration has faults`)
+    if (err !== '') terminal.printError(err)
     if (out !== '') await terminal.print(out)
     // A look-up of a name may still be in flight, and would keep the process alive.
     if (values.online) terminal.abandonOutput()

@@ -1,7 +1,7 @@
 /** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
 
 import { access, readFile, writeFile } from 'node:fs/promises'
-import { acceptedEntries } from '../access/openapi/acceptance.ts'
+import { acceptanceOf, acceptedEntries } from '../access/openapi/acceptance.ts'
 import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
 import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
 import {
@@ -23,6 +23,12 @@ import { surroundingsOf } from './import-surroundings.ts'
 import { CONFIG } from './options.ts'
 
 const DIFFERENT = 3
+
+const CROSSINGS = {
+  code: 'crossing_entries',
+  reason:
+    'Paths of the description cross. A concrete segment comes before a parameter, as OpenAPI orders paths.',
+}
 
 export const importCommand = defineCommand(
   {
@@ -89,9 +95,10 @@ export const importCommand = defineCommand(
       throw new CommandFailed(`${out} exists already: --update adds to it what is missing`)
     const table = isThere ? await tableIn(out) : null
     const head = { source: file, title: described.title, upstream }
+    const name = out ?? 'the table'
     const textWith = (some: readonly ImportedEntry[]) =>
       table?.updated(some, { prune: values.prune === true }) ?? tableText(head, some)
-    const accepted = acceptedEntries(out ?? 'the table', imported, table, textWith, surroundings)
+    const accepted = acceptedEntries(name, imported, table, textWith, surroundings)
     const { entries } = accepted
     const warnings = accepted.warnings
       .filter(({ code }) => code === 'builtin_permission')
@@ -103,7 +110,11 @@ export const importCommand = defineCommand(
     const renamed = added.filter((each) => !each.isFixed && isNamedApart(each.permission, upstream))
     if (renamed.length > 0) terminal.printError(renamedNote(file, upstream, renamed.length))
     const done = values.strict && found.length + warnings.length > 0 ? DIFFERENT : 0
-    const text = textWith(entries)
+    const alone = { ...surroundings, entries: [] }
+    const isCrossing =
+      table === null &&
+      acceptanceOf(name, textWith(entries), alone).warnings.some(({ code }) => code === 'crossing_entries')
+    const text = isCrossing ? tableText(head, entries, CROSSINGS) : textWith(entries)
     if (out === undefined) {
       await terminal.print(text.trimEnd())
       return done

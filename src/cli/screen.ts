@@ -42,9 +42,9 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Without the addition where there is no room for it. */
-export function onOneLine(text: string, addition: string): string {
-  return text.length + addition.length <= COLUMNS ? text + addition : text
+/** Without the addition where there is no room for it. @param indent columns before the text */
+export function onOneLine(text: string, addition: string, indent = 0): string {
+  return indent + text.length + addition.length <= COLUMNS ? text + addition : text
 }
 
 export function isOnScreen(text: string): boolean {

@@ -1,6 +1,10 @@
-/** Comments `# seatgate: accept CODE`: they accept what is found at the line below them. */
+/**
+ * Comments `# seatgate: accept CODE`: they accept what is found at the line below them, and before `routes:` of a table what is
+ * found in the whole table.
+ */
 
 import { type Fault, ONLINE_FAULTS, WARNINGS } from './faults.ts'
+import type { SchemaName } from './schema.ts'
 import { didYouMean } from './invalid-value.ts'
 
 const CODES = { ...WARNINGS, ...ONLINE_FAULTS }
@@ -17,8 +21,13 @@ export interface AcceptedWarnings {
   readonly faults: readonly Fault[]
 }
 
+/** The routes of a table. The main file has a key of that name, and no more than lines of its own. */
+const ROUTES = /^(["']?)routes\1\s*:/
+
 /** @param file the path to display */
-export function acceptedWarnings(file: string, text: string): AcceptedWarnings {
+export function acceptedWarnings(file: string, text: string, kind: SchemaName = 'gateway'): AcceptedWarnings {
+  const head = new Set<string>()
+  let isHead = kind === 'routes'
   const byLine = new Map<number, string[]>()
   const faults: Fault[] = []
   let pending: string[] = []
@@ -26,14 +35,18 @@ export function acceptedWarnings(file: string, text: string): AcceptedWarnings {
     if (!COMMENT.test(line)) {
       if (pending.length > 0) byLine.set(index + 1, pending)
       pending = []
+      isHead &&= !ROUTES.test(line)
       continue
     }
     const codes = DIRECTIVE.exec(line)?.[1]?.split(/[\s,]+/) ?? []
     for (const code of codes) if (!isCode(code)) faults.push(unknown(file, index, line, code))
     pending.push(...codes)
+    if (isHead) for (const code of codes) head.add(code)
   }
+  // Without `routes:` there is nothing before it.
+  const all = isHead ? new Set<string>() : head
   const accepts = ({ code, place }: Acceptable) =>
-    place.file === file && (byLine.get(place.line)?.includes(code) ?? false)
+    place.file === file && (all.has(code) || (byLine.get(place.line)?.includes(code) ?? false))
   return { accepts, faults }
 }
 

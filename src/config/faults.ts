@@ -7,7 +7,7 @@ export interface Fault {
   readonly message: string
 }
 
-/** What a warning is about, with its meaning. A comment `# seatgate: accept CODE` above its line accepts it. */
+/** What a warning is about, with its meaning. A comment `# seatgate: accept CODE` above its line accepts it, and before `routes:` of a table all of that table. */
 export const WARNINGS = {
   crossing_entries: 'some requests match two entries that answer differently, and neither is narrower',
   wider_fallback: 'other methods of a path fall back to an entry that requires less',
@@ -51,6 +51,8 @@ export interface OnlineFault extends Fault {
 /** What is legal, but perhaps unintentional. */
 export interface Warning extends Fault {
   readonly code: WarningCode
+  /** Where a table may have many of them: what they have in common, and what this one is about. */
+  readonly about?: { readonly group: string; readonly subject: string }
 }
 
 /** `file:line:column: message`, as editors and compilers write it. */

@@ -72,7 +72,7 @@ export async function loadConfigWithFaults(
   const variables = { ...envFile.variables, ...env }
   const open = async (each: string, kind: SchemaName) => {
     const source = await readSource(each)
-    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text))
+    if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind))
     if (env === null && kind === 'gateway')
       return opened(parseAnywhere(display(each), source, kind, decidesRequests), kind)
     return opened(parse(display(each), source, kind, variables), kind)

@@ -65,7 +65,11 @@ t.test('a comment accepts a warning at the line below it', async (t) => {
   const cwd = folderWith(t, { ...files, 'gateway.config.yaml': `# seatgate: accept ops_opened\n${CONFIG}` })
   const { code, err } = await seatgateHere(cwd, ['check'])
   t.equal(code, 1)
-  t.match(err, /^gateway\.config\.yaml:1:20: .*"ops_open"[^\n]*\n$/, 'with what is meant')
+  t.match(
+    err,
+    /^gateway\.config\.yaml:1:20: .*"ops_open"[^\n]*\ngateway\.config\.yaml: 1 fault\n$/,
+    'with what is meant',
+  )
 })
 
 t.test('formats', async (t) => {

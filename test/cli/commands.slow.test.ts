@@ -76,6 +76,7 @@ t.test('check: no errors, or all of them by position', async (t) => {
     'routes/trainings.yaml:6:3',
     'routes/trainings.yaml:7:3',
     'routes/trainings.yaml:8:3',
+    'gateway.config.yaml: 4 faults',
   ])
 })
 

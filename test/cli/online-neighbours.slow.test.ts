@@ -249,17 +249,18 @@ t.test('all of it at once, in every format', async (t) => {
   const plain = await run()
   t.equal(plain.code, 1)
   t.equal(plain.out, '')
-  const codes = plain.err
-    .trim()
-    .split('\n')
-    .map((line) => /\[(\w+)\]$/.exec(line)?.[1])
-  t.same(codes, [
-    'redis_unavailable',
-    'provider_unavailable',
-    'target_unavailable',
-    'target_unavailable',
-    'store_missing',
-  ])
+  const printed = plain.err.trim().split('\n')
+  t.same(
+    printed.slice(0, -1).map((line) => /\[(\w+)\]$/.exec(line)?.[1]),
+    [
+      'store_missing',
+      'redis_unavailable',
+      'provider_unavailable',
+      'target_unavailable',
+      'target_unavailable',
+    ],
+  )
+  t.equal(printed.at(-1), 'gateway.config.yaml: 4 faults, 1 warning')
   t.match(
     plain.err,
     /^gateway\.config\.yaml:7:\d+: upstreams\.trainings\.targets\[0\]: http:\S+ refused .*correct host and port in \$\{TARGET\}\. \[target_unavailable\]$/m,
@@ -296,7 +297,10 @@ t.test('all of it at once, in every format', async (t) => {
   writeFileSync(join(cwd, 'gateway.config.yaml'), text.replace('listen:', 'listn:'))
   t.match(
     await run(),
-    { code: 1, err: /^gateway\.config\.yaml:1:1: [^\n]*\n[^\n]*nothing was asked[^\n]*\n$/ },
+    {
+      code: 1,
+      err: /^[^\n]*nothing was asked[^\n]*\ngateway\.config\.yaml:1:1: [^\n]*\n(?:[^\n]*\n)?gateway\.config\.yaml: \d faults?\n$/,
+    },
     'a faulty file',
   )
   writeFileSync(join(cwd, 'gateway.config.yaml'), text)

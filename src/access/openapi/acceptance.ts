@@ -47,7 +47,7 @@ export function acceptanceOf(file: string, text: string, surroundings: Surroundi
     const reason = reasons.get(placeOf(entry))
     return reason === undefined ? [] : [[requestKey(entry), reason] as const]
   })
-  const { accepts } = acceptedWarnings(file, text)
+  const { accepts } = acceptedWarnings(file, text, 'routes')
   const found = warnings.filter((each) => each.place.file === file && !accepts(each))
   return { refused: new Map(refused), warnings: found }
 }

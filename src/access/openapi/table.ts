@@ -21,14 +21,19 @@ export interface TableHead {
   readonly upstream: string
 }
 
-/** A new table. */
-export function tableText({ source, title, upstream }: TableHead, entries: readonly ImportedEntry[]): string {
+/** A new table. @param accepts the code of a warning that it accepts as a whole, and why; null: none */
+export function tableText(
+  { source, title, upstream }: TableHead,
+  entries: readonly ImportedEntry[],
+  accepts: { readonly code: string; readonly reason: string } | null = null,
+): string {
   const lines = entries.map((entry) => `  ${lineOf(entry)}`)
   return [
     `# Made by seatgate import from ${oneLine(source)}${title === '' ? '' : `: ${oneLine(title)}`}`,
     '# METHOD /path: the permission that the request needs in its space. A request that no entry matches is not forwarded.',
     '',
     `upstream: ${quotedValue(upstream)}`,
+    ...(accepts === null ? [] : [`# ${accepts.reason}`, `# seatgate: accept ${accepts.code}`]),
     lines.length === 0 ? 'routes: {}' : 'routes:',
     ...lines,
     '',

@@ -10,7 +10,7 @@ import type { Requirement, Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import { find, type Leaf, type Node } from './tree.ts'
 
-/** Bounds the output: further warnings of this kind add nothing. */
+/** Of a file. Bounds the output: further warnings of this kind add nothing. */
 const MAX_WARNINGS = 100
 /** Methods that stand for `ANY`. HEAD follows GET; OPTIONS is public on purpose where it is allowed at all. */
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -23,8 +23,11 @@ const SAMPLE_RESTS = [[''], ...[1, 2, 3, 4, 5, 6].map((depth) => Array<string>(d
 export function fallbacks(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
   const warnings: Warning[] = []
   const reported = new Set<string>()
+  const counts = new Map<string, number>()
   for (const [index, route] of routes.entries()) {
-    if (warnings.length >= MAX_WARNINGS || route.place === null) break
+    const { place } = route
+    const count = counts.get(place?.file ?? '') ?? 0
+    if (count >= MAX_WARNINGS || place === null) continue
     const fallbacksByRoute = new Map<Route, Set<string>>()
     const visit = (leaf: Leaf, path: readonly string[]) =>
       collect(root, route, leaf, `/${path.join('/')}`, fallbacksByRoute)
@@ -33,8 +36,11 @@ export function fallbacks(root: Node, routes: readonly Route[], patterns: readon
     for (const [other, methods] of fallbacksByRoute) {
       const pair = `${route.path} ${other.id}`
       const message = warning(route, other, methods)
-      if (!reported.has(pair)) warnings.push({ code: 'wider_fallback', place: route.place, message })
+      if (reported.has(pair)) continue
       reported.add(pair)
+      const group = `${route.requirement}, other methods ${other.requirement}`
+      warnings.push({ code: 'wider_fallback', place, message, about: { group, subject: route.id } })
+      counts.set(place.file, (counts.get(place.file) ?? 0) + 1)
     }
   }
   return warnings

@@ -9,19 +9,28 @@ import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
 import type { Leaf, Node } from './tree.ts'
 
-/** Bounds the output: further warnings add nothing. */
+/** Of a file. Bounds the output: further warnings add nothing. Those of one table, accepted perhaps, hide none of another. */
 const MAX_WARNINGS = 100
 
 /** @param patterns of `routes`, in the same order */
 export function overlaps(root: Node, routes: readonly Route[], patterns: readonly Pattern[]): Warning[] {
   const warnings: Warning[] = []
+  const counts = new Map<string, number>()
   for (const [index, route] of routes.entries()) {
-    if (warnings.length >= MAX_WARNINGS || route.place === null) break
+    const { place } = route
+    const count = counts.get(place?.file ?? '') ?? 0
+    if (count >= MAX_WARNINGS || place === null) continue
     const crossed = new Set<Route>()
     cross(root, patterns[index]?.segments ?? [], 0, false, (leaf) => collect(leaf, route, crossed))
-    for (const other of crossed)
-      if (!answersAlike(route, other))
-        warnings.push({ code: 'crossing_entries', place: route.place, message: warning(route, other) })
+    const found = [...crossed].filter((other) => !answersAlike(route, other))
+    for (const other of found)
+      warnings.push({
+        code: 'crossing_entries',
+        place,
+        message: warning(route, other),
+        about: { group: precedence(route, other), subject: `${route.id} before ${other.path}` },
+      })
+    counts.set(place.file, count + found.length)
   }
   return warnings
 }
@@ -79,6 +88,16 @@ function collect(leaf: Leaf, route: Route, crossed: Set<Route>): void {
 function answersAlike(one: Route, other: Route): boolean {
   const place = ({ target }: Route) => (target.kind === 'upstream' ? target.name : null)
   return one.requirement === other.requirement && one.tenant === other.tenant && place(one) === place(other)
+}
+
+/** `trainings:read before public`. */
+function precedence(one: Route, other: Route): string {
+  const isSame = one.requirement === other.requirement
+  const side = ({ requirement, tenant, target }: Route) => {
+    const place = target.kind === 'upstream' ? ` at ${target.name}` : ''
+    return isSame ? `${requirement}${place}${tenant === null ? '' : ` for ${tenant}`}` : requirement
+  }
+  return `${side(one)} before ${side(other)}`
 }
 
 function warning(route: Route, other: Route): string {

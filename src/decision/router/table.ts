@@ -171,7 +171,9 @@ function builtInPermissions(routes: readonly Route[]): Warning[] {
   return routes.flatMap((route) => {
     const { place } = route
     const message = builtInPermission(route)
-    return place === null || message === null ? [] : [{ code: 'builtin_permission', place, message }]
+    if (place === null || message === null) return []
+    const about = { group: route.requirement, subject: route.id }
+    return [{ code: 'builtin_permission', place, message, about }]
   })
 }
 
