@@ -53,7 +53,8 @@ function reason(error: unknown): string {
  * Characters that an editor hides or shows differently from what a parser reads: control characters, line breaks that
  * YAML and editors disagree on (a lone CR, NEL, U+2028, U+2029), and bidirectional controls.
  */
-const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\r(?!\n)/
+export const UNREADABLE = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+const HIDDEN = new RegExp(`${UNREADABLE.source}|\\r(?!\\n)`)
 
 const IN_YAML = 'remove it, or write it as an escape in double quotes'
 /** UTF-16 without a byte order mark has a NUL in each character. */

@@ -1,6 +1,7 @@
 /** `seatgate seats export`. */
 
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
+import { UNREADABLE } from '../../config/read-file.ts'
 import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { READ } from '../remote/exits.ts'
@@ -26,7 +27,7 @@ export const exportSeats = defineCommand(
         for (const { name, spaces, permissions } of page) seats.push([name, { spaces, permissions }])
       const content = { tenant, seats: Object.fromEntries(seats.toSorted(byName)) }
       const text = values.json ? JSON.stringify(content) : yamlOf(content)
-      await terminal.print(text.trimEnd())
+      await terminal.print(escaped(text.trimEnd()))
     }),
 )
 
@@ -36,5 +37,19 @@ function byName([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 function yamlOf(content: object): string {
-  return stringify(content, { lineWidth: 100, aliasDuplicateObjects: false })
+  const document = new Document(content, { aliasDuplicateObjects: false })
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && UNREADABLE.test(node.value)) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 100 })
+}
+
+/** They stand in double quotes alone, where JSON and YAML have the same escape. A file with them as they are is refused. */
+function escaped(text: string): string {
+  return text.replace(
+    new RegExp(UNREADABLE, 'g'),
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

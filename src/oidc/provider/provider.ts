@@ -62,7 +62,7 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     .catch((cause: unknown) => {
       throw translateError(cause, 'discovery')
     })
-  const metadata = found.serverMetadata()
+  const metadata = withoutNull(found.serverMetadata())
   // openid-client compares issuers as URLs, not as text.
   if (metadata.issuer !== oidc.issuer)
     throw new ProviderError('the issuer in the discovery document differs from the configured issuer')
@@ -101,6 +101,12 @@ async function fetchDocument(http: DiscoveryHttp, url: string, options: FetchOpt
 
 function differsByTrailingSlash(a: string, b: string): boolean {
   return a === `${b}/` || b === `${a}/`
+}
+
+/** Some providers write null for what they do not have; OpenID Connect Discovery, section 4.2, leaves such members out. */
+function withoutNull(metadata: client.ServerMetadata): client.ServerMetadata {
+  const members = Object.entries(metadata).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(members), issuer: metadata.issuer }
 }
 
 /** Checks the endpoints that sign-in uses; two of them are optional. */

@@ -5,7 +5,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { compactVerify, errors } from 'jose'
+import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
 import { codeOf, ProviderError } from '../provider/errors.ts'
@@ -83,7 +83,7 @@ export async function checkSignature(
   const { algorithms } = await provider.discovered()
   if (!algorithms.includes(jws.algorithm)) return otherAlgorithm
   try {
-    await provider.keys.with(source, (keys) => compactVerify(jws.text, keys, { algorithms: [jws.algorithm] }))
+    await provider.keys.with(source, (keys) => verify(jws, keys))
     return null
   } catch (cause) {
     if (cause instanceof ProviderError) throw cause
@@ -93,5 +93,32 @@ export async function checkSignature(
       return badSignature
     // The key itself is invalid or too short, which says nothing about the token.
     throw new ProviderError(`a key of the provider is not usable (${codeOf(cause)})`)
+  }
+}
+
+/** Keys with one `kid` that are tried: a token may cost no more. */
+const MAX_SAME_NAME = 4
+
+/** RFC 7517, section 4.5, lets keys share a `kid`: each is tried then. A token without one must not need a choice. */
+async function verify({ text, algorithm }: CompactJws, keys: LocalJWKSet): Promise<void> {
+  const options = { algorithms: [algorithm] }
+  try {
+    await compactVerify(text, keys, options)
+  } catch (cause) {
+    const isNamed = decodeProtectedHeader(text).kid !== undefined
+    if (!isNamed || !(cause instanceof errors.JWKSMultipleMatchingKeys)) throw cause
+    let tried = 0
+    for await (const key of cause) {
+      if (tried++ === MAX_SAME_NAME) break
+      const isSigner = await compactVerify(text, key, options).then(
+        () => true,
+        (each: unknown) => {
+          if (each instanceof errors.JWSSignatureVerificationFailed) return false
+          throw each
+        },
+      )
+      if (isSigner) return
+    }
+    throw new errors.JWSSignatureVerificationFailed()
   }
 }

@@ -165,7 +165,21 @@ t.test('a file of another tenant', async (t) => {
 })
 
 t.test('what is exported can be planned', async (t) => {
-  for (const name of ['__proto__', 'a: b', '"quoted"', "it's", '# none', '1', 'true', 'größer', '*', '&a'])
+  for (const name of [
+    '__proto__',
+    'a: b',
+    '"quoted"',
+    "it's",
+    '# none',
+    '1',
+    'true',
+    'größer',
+    '*',
+    '&a',
+    'x\u202ey',
+    '\u2066a: "b\u2069',
+    'c\u200ed',
+  ])
     await world.seat(name, ['main'], ['trainings:list'])
   await world.seat('Empty', [], [])
   const { done, folder } = afar(t, world, key)
@@ -173,7 +187,7 @@ t.test('what is exported can be planned', async (t) => {
     writeFileSync(join(folder, 'all.yaml'), await done('seats', 'export', ...more))
     t.match(
       await done('seats', 'plan', 'all.yaml', '--prune'),
-      'nothing to do, 12 Seats as in the files',
+      'nothing to do, 15 Seats as in the files',
       readFileSync(join(folder, 'all.yaml'), 'utf8'),
     )
   }
