@@ -35,7 +35,7 @@ export interface Acceptance {
 /** @param file the path of the table to display @param text its content */
 export function acceptanceOf(file: string, text: string, surroundings: Surroundings): Acceptance {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
-  const document = parse(file, { text }, {})
+  const document = parse(file, { text }, 'routes', {})
   if (document.root === null) return { refused: new Map(), warnings: [] }
   validate(document, document.root, 'routes')
   const root = new Section(document, document.root, schemas.routes as Schema)
