@@ -119,7 +119,15 @@ function exampleOf({ examples, default: fallback, items, enum: values, type }: S
 }
 
 function valueText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return code(String(value))
-  const members = Object.values(value)
-  return members.length === 0 ? 'none' : code(`[${members.join(', ')}]`)
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+  return isEmpty ? 'none' : code(flowText(value))
+}
+
+/** As YAML writes it in one line, apart from quotes. */
+function flowText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return `[${value.map(flowText).join(', ')}]`
+  return `{ ${Object.entries(value)
+    .map(([key, each]) => `${key}: ${flowText(each)}`)
+    .join(', ')} }`
 }

@@ -18,6 +18,7 @@ export type LintCode =
   | 'route_public'
   | 'builtin_permission'
   | 'administrator_single'
+  | 'seat_unknown'
 
 export type LintLevel = 'warning' | 'info'
 
@@ -26,6 +27,7 @@ export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
   route_ungranted: 'warning',
   key_without_seats: 'warning',
   builtin_permission: 'warning',
+  seat_unknown: 'warning',
   administrator_single: 'info',
   wildcard_seat: 'info',
   route_public: 'info',
@@ -62,9 +64,18 @@ export interface LintedKey {
   readonly expiresAt: number | null
 }
 
+/** An issuer of tokens in the configuration. */
+export interface LintedIssuer {
+  readonly issuer: string
+  /** Names; null: a claim of the token names them. */
+  readonly seats: readonly string[] | null
+}
+
 export interface LintedTenant {
   readonly id: string
   readonly adminSpace: string
+  /** Whose tokens hold Seats by name; left out: there are none. */
+  readonly issuers?: readonly LintedIssuer[]
   readonly seats: AsyncIterable<LintedSeat> | Iterable<LintedSeat>
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
 }
@@ -100,7 +111,7 @@ export async function lintTenant(
   tenant: LintedTenant,
   now: number,
 ): Promise<Finding[]> {
-  const { id, adminSpace } = tenant
+  const { id, adminSpace, issuers = [] } = tenant
   const asked = new RequiredPermissions(routes)
   const granted = new Set<string>()
   const held = new Set<string>()
@@ -109,10 +120,13 @@ export async function lintTenant(
     for (const name of key.seats) held.add(name)
     findings.push(...lintKey(id, key, now))
   }
+  for (const { seats } of issuers) for (const name of seats ?? []) held.add(name)
   const administrators: string[] = []
+  const known = new Set<string>()
   for await (const seat of tenant.seats) {
     for (const permission of seat.permissions)
       if (countsAsGranted(permission, seat, adminSpace)) granted.add(permission)
+    known.add(seat.name)
     findings.push(...lintSeat(id, seat, asked, held))
     if (administrates(seat, adminSpace)) administrators.push(seat.name)
   }
@@ -124,7 +138,26 @@ export async function lintTenant(
         message: `Seat "${administrator}" alone lets its holders manage Seats in the admin space ${adminSpace}`,
       }),
     )
-  return [...findings, ...lintGrants(id, routes, granted)]
+  return [...findings, ...lintIssuers(id, issuers, known), ...lintGrants(id, routes, granted)]
+}
+
+/** Names that the configuration gives to tokens, and that no Seat has. A Seat made later is held from then on. */
+function lintIssuers(
+  tenant: string,
+  issuers: readonly LintedIssuer[],
+  known: ReadonlySet<string>,
+): Finding[] {
+  const names = new KnownNames(known)
+  return issuers.flatMap(({ issuer, seats }) =>
+    (seats ?? [])
+      .filter((name) => !known.has(name))
+      .map((name) => {
+        const suggestion = names.nearest(name)
+        const message = `tokens of ${issuer} hold Seat "${name}", which the tenant does not have: make the Seat, or correct the name in the configuration`
+        const hint = suggestion === null ? {} : { suggestion }
+        return finding('seat_unknown', tenant, { seat: name, message, ...hint })
+      }),
+  )
 }
 
 /** The administrators' `*` is for the endpoints of the gateway, and would count for each route of each tenant. */

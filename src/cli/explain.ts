@@ -109,7 +109,7 @@ export const explain = defineCommand(
         tenant === null
           ? given
           : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
-      const { engine, signIn, table } = await decisionPoint.compile(config)
+      const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
       if (values.host === undefined && table.hosts !== null)
         terminal.printError('note: route tables name hosts, and this request none: --host names one')
       const browser = { method, rawHeaders: [], upgrade: false }
@@ -124,6 +124,7 @@ export const explain = defineCommand(
           ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
           : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
+      await otherIssuers?.close()
       const identity = signedIdentityOf(config, evaluation.decision)
       await terminal.print(
         values.json ? recordAsJson(evaluation.decision, identity) : formatEvaluation(evaluation, identity),

@@ -59,9 +59,9 @@ async function lintFile(
   { env }: Terminal,
 ): Promise<Finding[]> {
   const file = await readSeatsFile(path, env)
-  const { id, adminSpace } = tenantOf(config, file.tenant)
+  const { id, adminSpace, issuers = [] } = tenantOf(config, file.tenant)
   const seats = file.seats.map((seat) => ({ ...seat, members: null }))
-  return lintTenant(routes, { id, adminSpace, seats, keys: [] }, Date.now())
+  return lintTenant(routes, { id, adminSpace, issuers, seats, keys: [] }, Date.now())
 }
 
 async function lintStore(
@@ -74,9 +74,9 @@ async function lintStore(
   if (note !== null) terminal.printError(`note: ${note}`)
   try {
     const findings: Finding[] = []
-    for (const { id, adminSpace } of config.tenants.values()) {
+    for (const { id, adminSpace, issuers = [] } of config.tenants.values()) {
       if (only !== undefined && id !== only) continue
-      const tenant = { id, adminSpace, seats: lintedSeats(store, id), keys: lintedKeys(store, id) }
+      const tenant = { id, adminSpace, issuers, seats: lintedSeats(store, id), keys: lintedKeys(store, id) }
       findings.push(...(await lintTenant(routes, tenant, Date.now())))
     }
     return findings

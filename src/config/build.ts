@@ -72,6 +72,7 @@ function buildSources(root: Section): SettingSources {
     tenants: root.source('tenants'),
     connections: root.section('limits').source('connections', 'limits.connections'),
     issuers: sourcesOfIssuers(root.section('tenants')),
+    tokenIssuers: sourcesOfTokenIssuers(root.section('tenants')),
     targets: sourcesOfTargets(root.section('upstreams')),
     listeners: sourcesOfListeners(root),
   })
@@ -81,6 +82,15 @@ function sourcesOfIssuers(tenants: Section): SettingSources['issuers'] {
   const found = tenants.keys().flatMap((id): [string, SettingSource][] => {
     const oidc = tenants.section(id).section('oidc')
     return oidc.has('issuer') ? [[id, oidc.source('issuer', `tenants.${id}.oidc.issuer`)]] : []
+  })
+  return frozenMap(new Map(found))
+}
+
+function sourcesOfTokenIssuers(tenants: Section): SettingSources['tokenIssuers'] {
+  const found = tenants.keys().map((id): [string, readonly SettingSource[]] => {
+    const sections = tenants.section(id).sections('issuers')
+    const label = (index: number) => `tenants.${id}.issuers[${index}].issuer`
+    return [id, Object.freeze(sections.map(({ section }, index) => section.source('issuer', label(index))))]
   })
   return frozenMap(new Map(found))
 }

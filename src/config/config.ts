@@ -1,5 +1,6 @@
 /** The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. */
 
+import type { IssuerConfig } from './issuer-config.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
@@ -85,6 +86,8 @@ export interface SettingSources extends Readonly<
 > {
   /** Of the tenants with an identity provider, by their ids. */
   readonly issuers: ReadonlyMap<string, SettingSource>
+  /** Of each issuer of tokens, by the tenant's id, in the order of `TenantConfig.issuers`. */
+  readonly tokenIssuers: ReadonlyMap<string, readonly SettingSource[]>
   /** Of each target, by the name of its upstream. */
   readonly targets: ReadonlyMap<string, readonly SettingSource[]>
   readonly listeners: readonly SettingSource[]
@@ -213,6 +216,8 @@ export interface TenantConfig {
   readonly token: TokenConfig
   /** Null for a tenant without sign-in. */
   readonly oidc: OidcConfig | null
+  /** Whose tokens are accepted as bearer tokens beside the gateway's own and those of `oidc`; left out: none. */
+  readonly issuers?: readonly IssuerConfig[]
 }
 
 export type IdentityAlgorithm = 'ES256' | 'EdDSA'

@@ -19,6 +19,8 @@ export const WARNINGS = {
     'a host that a table names gets nothing from the wildcard of another table that matches it',
   space_unreachable:
     'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send',
+  issuer_unmatched:
+    'tokens hold the Seats of `seats` by issuer and audience alone: an entry of `issuers` has no `match`',
   redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api.hosts`',
   secret_literal: 'a secret stands in the file, in place of a variable',
   secret_wrapped:

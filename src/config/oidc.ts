@@ -42,7 +42,7 @@ export function buildOidc(section: Section, tenant: string, prefix: string): Oid
   if (Array.isArray(listed) && scopes.length === listed.length && !scopes.includes('openid'))
     section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
   return Object.freeze({
-    issuer: section.text('issuer', issuer(allowInsecure)) ?? '',
+    issuer: section.text('issuer', issuerUrl(allowInsecure)) ?? '',
     clientId: section.text('client_id', nonEmpty) ?? '',
     clientSecret,
     clientAuth: section.text('client_auth', clientAuth(section.has('client_secret'))) ?? null,
@@ -62,7 +62,7 @@ export function buildOidc(section: Section, tenant: string, prefix: string): Oid
 
 const INSECURE = 'uses http:// on a host that is not a loopback address: use https://'
 
-const nonEmpty: ValueParser<string> = (text) =>
+export const nonEmpty: ValueParser<string> = (text) =>
   text !== '' && !/[\x00-\x1f\x7f]/.test(text)
     ? text
     : new InvalidValue('is empty or has a control character')
@@ -73,7 +73,7 @@ const scope: ValueParser<string> = (text) =>
     : new InvalidValue('is not one scope: list each by itself, in visible ASCII without " and \\')
 
 /** Compared as text with the provider's own `issuer` (RFC 8414, section 3.3), so it is not normalized. */
-function issuer(allowInsecure: boolean): ValueParser<string> {
+export function issuerUrl(allowInsecure: boolean): ValueParser<string> {
   return (text) => {
     const url = httpUrl(text)
     if (url === null || /[?#]/.test(text))
@@ -180,7 +180,7 @@ function sameClaim(one: TenantClaim | null, other: TenantClaim | null): boolean 
 }
 
 /** @returns null also for surrounding white space, which URL parsing removes, and for a user name or password */
-function httpUrl(text: string): URL | null {
+export function httpUrl(text: string): URL | null {
   const url = URL.parse(text)
   if (url === null || /\s/.test(text) || !/^https?:$/.test(url.protocol)) return null
   return url.username === '' && url.password === '' ? url : null

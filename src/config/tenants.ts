@@ -4,6 +4,7 @@ import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-value.ts'
 import type { TenantConfig, TokenConfig } from './config.ts'
+import { buildIssuers, SharedIssuers } from './issuers.ts'
 import { buildOidc, SharedClients } from './oidc.ts'
 import type { Section } from './section.ts'
 import { spaceId } from './space-id.ts'
@@ -15,6 +16,7 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
   /** Secret in hex → the first tenant that lists it. */
   const ownerOf = new Map<string, string>()
   const shared = new SharedClients()
+  const issuers = new SharedIssuers()
   for (const id of all.keys()) {
     if (!isTenantId(id)) {
       all.faultAtKey(
@@ -25,6 +27,7 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
     const section = all.section(id)
     const oidc = buildOidc(section.section('oidc'), id, authPrefix)
     shared.add(section.section('oidc'), id, oidc)
+    issuers.addProvider(id, oidc)
     tenants.set(
       id,
       Object.freeze({
@@ -32,9 +35,11 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
         adminSpace: section.setting('admin_space', spaceId),
         token: buildToken(section.section('token'), id, ownerOf),
         oidc,
+        issuers: buildIssuers(section, id, issuers),
       }),
     )
   }
+  issuers.report()
   return tenants
 }
 

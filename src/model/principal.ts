@@ -1,11 +1,11 @@
 /** The authenticated caller. */
 
-export type AuthMethod = 'api-key' | 'bearer' | 'session'
+export type AuthMethod = 'api-key' | 'bearer' | 'session' | 'issuer'
 
 export interface Principal {
   readonly method: AuthMethod
   readonly tenant: string
-  /** The token's `sub`, or the API key's id. */
+  /** The token's `sub`, the API key's id, or `issuer|sub` for a token of another issuer. */
   readonly user: string
   readonly email: string | null
   readonly claims: SeatClaims
@@ -28,5 +28,5 @@ export type SeatClaims =
       readonly issuedAt: number
     }
   | { readonly by: 'id'; readonly seats: readonly string[] }
-  /** A provider's own token: Seat names that count in all spaces of those Seats. `issuedAt` as above. */
+  /** A token of a provider or of another issuer: Seat names that count in all spaces of those Seats. `issuedAt` as above. */
   | { readonly by: 'any-space'; readonly names: readonly string[]; readonly issuedAt: number }

@@ -153,7 +153,7 @@ export class DataPlane {
     return () => {
       const before = this.#running
       this.#tracing = tracing
-      const { signIn } = this.#compiled
+      const { signIn, otherIssuers } = this.#compiled
       this.#running = next
       this.#compiled = compiled
       this.#decisionPoint.memory.resize(config.memory.seats)
@@ -168,6 +168,7 @@ export class DataPlane {
       // Requests in flight keep the old pools until they end.
       for (const upstream of before.upstreams.values()) void upstream.close()
       void signIn?.close()
+      void otherIssuers?.close()
       if (before.tracer !== next.tracer) void before.tracer?.close()
     }
   }
@@ -186,6 +187,7 @@ export class DataPlane {
     this.#reevaluation.stop()
     await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
     await this.#compiled.signIn?.close()
+    await this.#compiled.otherIssuers?.close()
     this.#decisionPoint.lease.end()
     await this.#tracing.tracer?.close()
   }

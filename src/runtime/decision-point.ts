@@ -6,6 +6,7 @@
 import type { Store } from '../../seats-admin/index.ts'
 import { type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
+import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
 import { builtInRoutes, keySetRoute, signInRoutes } from '../pipeline/built-in-routes.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -27,6 +28,7 @@ import { SignedIdentity } from '../identity/signed-identity.ts'
 import { directSource, SeatMemory } from '../decision/seats/memory.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { builtInEndpoints } from './built-in-endpoints.ts'
+import type { OtherIssuers } from './other-issuers.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
 /** The divisor of the bounds of live caches that gives those of candidate tables. */
@@ -41,6 +43,8 @@ export interface CompiledConfig {
   readonly shadow: ShadowEngine | null
   /** Null where no tenant has an identity provider. */
   readonly signIn: SignIn | null
+  /** Null where no tenant has other issuers. */
+  readonly otherIssuers: OtherIssuers | null
   /** Null where identity is not signed. */
   readonly identity: SignedIdentity | null
 }
@@ -100,6 +104,8 @@ export class DecisionPoint {
   /** Rejects with a ConfigError that lists the faults of all route tables. */
   async compile(config: Config): Promise<CompiledConfig> {
     const signIn = await this.#signIn(config)
+    const otherIssuers = await this.#otherIssuers(config, signIn)
+    const otherIssuer = otherIssuers?.verify ?? signIn?.providerToken ?? null
     const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
     let tables: Tables | null = null
@@ -118,7 +124,7 @@ export class DecisionPoint {
       target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
     const parts: DecisionEngineOptions = {
       table,
-      authenticator: this.#authenticator(config, signIn),
+      authenticator: this.#authenticator(config, signIn, otherIssuer),
       seats: this.memory,
       blocks: this.memory,
       lease: this.lease,
@@ -132,8 +138,10 @@ export class DecisionPoint {
       config,
       table,
       engine: new DecisionEngine({ ...parts, lookups: this.lookups }),
-      shadow: shadow === null ? null : this.#shadow(config, signIn, { ...parts, table: shadow.table }),
+      shadow:
+        shadow === null ? null : this.#shadow(config, signIn, otherIssuer, { ...parts, table: shadow.table }),
       signIn,
+      otherIssuers,
       identity,
     }
   }
@@ -143,11 +151,11 @@ export class DecisionPoint {
     return identity === null ? null : new SignedIdentity(identity, { memory: memory.identities, lookups })
   }
 
-  #authenticator(config: Config, signIn: SignIn | null): Authenticator {
+  #authenticator(config: Config, signIn: SignIn | null, otherIssuer: OtherIssuer | null): Authenticator {
     return new Authenticator({
       ...this.#callers(config),
       sessions: signIn?.cookies ?? null,
-      otherIssuer: signIn?.providerToken ?? null,
+      otherIssuer,
       memory: config.memory,
       lookups: this.lookups,
       keyUses: this.keyUses,
@@ -158,14 +166,18 @@ export class DecisionPoint {
    * Where the live decision needed no credential, candidate tables may: they are judged without effects at an identity
    * provider, and with caches of their own, so that no live request finds its credential evicted or its session used.
    */
-  #shadow(config: Config, signIn: SignIn | null, parts: DecisionEngineOptions): ShadowEngine {
+  #shadow(
+    config: Config,
+    signIn: SignIn | null,
+    otherIssuer: OtherIssuer | null,
+    parts: DecisionEngineOptions,
+  ): ShadowEngine {
     const { memory } = config
     const share = (bytes: number) => Math.ceil(bytes / SHADOW_SHARE)
     const authenticator = new Authenticator({
       ...this.#callers(config),
       sessions: signIn?.passiveCookies ?? null,
-      otherIssuer:
-        signIn?.providerToken == null ? null : () => Promise.reject(new Error('not verified again')),
+      otherIssuer: otherIssuer === null ? null : () => Promise.reject(new Error('not verified again')),
       memory: { ...memory, tokens: share(memory.tokens), apiKeys: share(memory.apiKeys) },
     })
     return new ShadowEngine({ ...parts, authenticator })
@@ -188,6 +200,13 @@ export class DecisionPoint {
     const { store, memory } = this
     const announce: SignInOptions['announce'] = (committed) => this.#coherence.announce(committed)
     return openSignIn(config, { store, memory, ...this.#ports, announce })
+  }
+
+  /** Needs no sign-in. */
+  async #otherIssuers(config: Config, signIn: SignIn | null): Promise<OtherIssuers | null> {
+    if ([...config.tenants.values()].every(({ issuers = [] }) => issuers.length === 0)) return null
+    const { openOtherIssuers } = await import('./other-issuers.ts')
+    return openOtherIssuers(config, this.#ports.log, signIn?.providerToken ?? null)
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */

@@ -2,18 +2,20 @@
 
 import type { Store } from '../../seats-admin/index.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
-import type { VerifiedToken } from '../decision/authn/claims.ts'
 import { mintToken } from '../decision/authn/token.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import type { PublicHandler } from '../model/route.ts'
 import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
-import type { ProviderToken } from '../oidc/tokens/provider-token.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session.ts'
 import { Refusal } from '../model/errors.ts'
 import type { OtherUserPage, SignInRedirect } from '../pipeline/pipeline.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
+import { verifiedToken } from './other-issuers.ts'
+
+/** Milliseconds: bounds how long tokens of a key count that the provider has withdrawn. */
+const CACHE_FOR = 10 * 60_000
 
 /** The dependencies of sign-in, besides the store. */
 export interface SignInPorts {
@@ -62,7 +64,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
       : refusal
   const providerToken: OtherIssuer = async (text) => {
     const found = await oidc.verifyProviderToken(text)
-    return found === null || found instanceof Refusal ? found : verified(found)
+    return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', CACHE_FOR)
   }
   /** Authentication by the session cookie. */
   const sessions = (renew: SessionOptions['renew']) =>
@@ -126,19 +128,3 @@ export async function seatsByName(
 
 /** Concurrent reads of one sign-in. */
 const CONCURRENT_READS = 4
-
-/** Milliseconds: bounds how long tokens of a key count that the provider has withdrawn. */
-const CACHE_FOR = 10 * 60_000
-
-function verified(token: ProviderToken): VerifiedToken {
-  const { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway } = token
-  const claims = { by: 'any-space', names, issuedAt: Math.floor(issuedAt - leeway) } as const
-  const validUntil = Math.min((expiresAt + leeway) * 1000, Date.now() + CACHE_FOR)
-  return {
-    principal: Object.freeze({ method: 'bearer', tenant, user, email, claims, session: null, validUntil }),
-    expiresAt,
-    validFrom,
-    leeway,
-    cacheFor: CACHE_FOR,
-  }
-}

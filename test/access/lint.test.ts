@@ -1,7 +1,13 @@
 /** The findings of `lint`. */
 
 import t from 'tap'
-import { type LintedKey, type LintedSeat, lintRoutes, lintTenant } from '../../src/access/lint.ts'
+import {
+  type LintedIssuer,
+  type LintedKey,
+  type LintedSeat,
+  lintRoutes,
+  lintTenant,
+} from '../../src/access/lint.ts'
 import { tablesOf } from './random-tables.ts'
 
 const NOW = Date.UTC(2026, 10, 23)
@@ -12,9 +18,10 @@ const { routes } = tablesOf({
 interface Given {
   readonly seats?: Readonly<Record<string, Partial<LintedSeat>>>
   readonly keys?: readonly Partial<LintedKey>[]
+  readonly issuers?: readonly LintedIssuer[]
 }
 
-async function found({ seats = {}, keys = [] }: Given): Promise<string[]> {
+async function found({ seats = {}, keys = [], issuers = [] }: Given): Promise<string[]> {
   const all = Object.entries(seats).map(([name, seat]) => ({
     name,
     spaces: ['main'],
@@ -23,7 +30,7 @@ async function found({ seats = {}, keys = [] }: Given): Promise<string[]> {
     ...seat,
   }))
   const every = keys.map((key) => ({ name: 'robot', seats: [], expiresAt: null, ...key }))
-  const tenant = { id: 'acme', adminSpace: 'admin', seats: all, keys: every }
+  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every }
   const findings = await lintTenant(routes, tenant, NOW)
   return findings.map(({ code, level, seat, api_key: key, route, permission, suggestion }) =>
     [code, level, seat, key, route, permission, suggestion].filter((each) => each !== undefined).join(' '),
@@ -73,6 +80,17 @@ t.test('API keys', async (t) => {
   t.same(await found({ seats, keys: [{ seats: [] }] }), ['key_without_seats warning robot'])
   t.same(await found({ seats, keys: [{ seats: ['A'], expiresAt: NOW }] }), ['key_expired info robot'])
   t.same(await found({ seats, keys: [{ seats: ['A'], expiresAt: NOW + 1 }] }), [])
+})
+
+t.test('Seats that the configuration gives to tokens of an issuer', async (t) => {
+  const issuer = (...names: string[]) => ({ issuer: 'https://ci.example', seats: names })
+  const seats = { Deployer: { members: 0 } }
+  t.same(await found({ seats, issuers: [issuer('Deployer')] }), [])
+  t.same(await found({ seats, issuers: [issuer('Deployr', 'Deployer')] }), [
+    'seat_unknown warning Deployr Deployer',
+  ])
+  const claimed = { issuer: 'https://ci.example', seats: null }
+  t.same(await found({ seats, issuers: [claimed] }), ['seat_unused info Deployer'])
 })
 
 t.test('one administrator', async (t) => {

@@ -48,6 +48,7 @@ function hashOfEnd(line: string): number {
 
 export class BearerTokens {
   readonly #options: BearerOptions
+  readonly #issuers: TokenIssuers
   readonly #lookups: Lookups
   /** By the hash of the line's end. */
   readonly #verified: LRUCache<number, CachedToken>
@@ -56,6 +57,9 @@ export class BearerTokens {
 
   constructor(options: BearerOptions) {
     this.#options = options
+    const issuers = [...options.tenants.values()].flatMap((tenant) => tenant.issuers ?? [])
+    const reserved = new Set(issuers.map(({ issuer }) => issuer))
+    this.#issuers = reserved.size === 0 ? options : { ...options, reserved }
     this.#lookups = options.lookups ?? new Lookups()
     this.#verified = new LRUCache({
       maxSize: options.memory,
@@ -80,7 +84,7 @@ export class BearerTokens {
 
   #verify(key: string, token: string): Principal | Refusal | Promise<Principal | Refusal> {
     this.#lookups.misses++
-    const ownResult = verifyToken(token, this.#options)
+    const ownResult = verifyToken(token, this.#issuers)
     if (!(ownResult instanceof Refusal)) return this.#cache(key, ownResult)
     const { otherIssuer = null } = this.#options
     if (otherIssuer === null) return ownResult

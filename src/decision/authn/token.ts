@@ -26,6 +26,8 @@ export interface TokenIssuers {
   readonly tenants: ReadonlyMap<string, TenantConfig>
   /** For tokens that carry no `tenant_id`; null: they are refused. */
   readonly defaultTenant: string | null
+  /** Each `iss` whose tokens only the keys of that issuer verify; left out: none. */
+  readonly reserved?: ReadonlySet<unknown>
 }
 
 const malformed = new Refusal(
@@ -36,6 +38,8 @@ const unverified = new Refusal(
   'token_invalid',
   'The signature of the token is not valid, or its tenant is unknown.',
 )
+
+const otherIssuer = new Refusal('token_invalid', 'The token names an issuer whose keys did not sign it.')
 
 /**
  * Signs with the tenant's first secret.
@@ -85,6 +89,8 @@ function claimsOf(tenant: TenantConfig, subject: TokenSubject, now: number, life
 export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken | Refusal {
   const jws = readJws(text)
   if (jws === null) return malformed
+  // A tenant's secret signs for no other issuer.
+  if (issuers.reserved?.has(jws.payload.iss) === true) return otherIssuer
   // Before verification, the claimed tenant only selects the secrets that must have signed the token.
   const { tenant_id: tenantId = issuers.defaultTenant } = jws.payload
   const tenant = typeof tenantId === 'string' ? issuers.tenants.get(tenantId) : undefined

@@ -14,15 +14,23 @@ import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
 import { ProviderError } from './errors.ts'
 
+/** An operator's word on where a provider is. */
+export interface ProviderPlace extends Pick<OidcConfig, 'issuer' | 'endpointHosts'> {
+  /** The setting that allows an endpoint at an inner address; left out: `endpoint_hosts`. */
+  readonly setting?: string
+}
+
 type Endpoint = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 export class EndpointAddresses {
   readonly #names: NameLookup
   /** `host:port` */
   readonly #configured: ReadonlySet<string>
+  readonly #setting: string
 
-  constructor({ issuer, endpointHosts }: Pick<OidcConfig, 'issuer' | 'endpointHosts'>, names: NameLookup) {
+  constructor({ issuer, endpointHosts, setting = 'endpoint_hosts' }: ProviderPlace, names: NameLookup) {
     this.#names = names
+    this.#setting = setting
     const own = URL.parse(issuer)
     this.#configured = new Set([
       ...endpointHosts.map(withoutBrackets),
@@ -36,7 +44,7 @@ export class EndpointAddresses {
     if (endpoint === null || this.#configured.has(hostAndPort(endpoint))) return null
     const host = withoutBrackets(endpoint.hostname)
     const inner = isIP(host) === 0 ? isLocalhost(host) : isInnerAddress(host)
-    return inner ? innerAddressError(what, hostAndPort(endpoint)) : null
+    return inner ? this.#innerAddress(what, hostAndPort(endpoint)) : null
   }
 
   /** For undici's Agent. @param timeout ms for look-up, TCP connect and TLS handshake */
@@ -68,8 +76,14 @@ export class EndpointAddresses {
   ): Promise<readonly LookupAddress[]> {
     const found = await this.#names.lookup(name)
     if (found.some(({ address }) => isRefused(address)))
-      throw innerAddressError('an endpoint of the provider', name)
+      throw this.#innerAddress('an endpoint of the provider', name)
     return found
+  }
+
+  #innerAddress(what: string, host: string): ProviderError {
+    return new ProviderError(
+      `${what} is at ${sanitizeName(host)}, an inner address that is neither the issuer's nor in ${this.#setting}`,
+    )
   }
 }
 
@@ -80,10 +94,4 @@ function hostAndPort({ protocol, hostname, port }: Endpoint): string {
 /** undici and sockets write IPv6 addresses without brackets. */
 function withoutBrackets(hostname: string): string {
   return hostname.replace(/[[\]]/g, '')
-}
-
-function innerAddressError(what: string, host: string): ProviderError {
-  return new ProviderError(
-    `${what} is at ${sanitizeName(host)}, an inner address that is neither the issuer's nor in endpoint_hosts`,
-  )
 }

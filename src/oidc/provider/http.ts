@@ -5,9 +5,8 @@
  */
 
 import { Agent, request } from 'undici'
-import type { OidcConfig } from '../../config/config.ts'
 import { type NameLimits, NameLookup } from './name-lookup.ts'
-import { EndpointAddresses } from './endpoint-addresses.ts'
+import { EndpointAddresses, type ProviderPlace } from './endpoint-addresses.ts'
 import { codeOf, networkError, ProviderError } from './errors.ts'
 
 export interface HttpLimits {
@@ -45,10 +44,10 @@ export class ProviderHttp {
   readonly #agent: Agent
   #inFlight = 0
 
-  constructor(oidc: OidcConfig, limits: HttpLimits = {}) {
+  constructor(place: ProviderPlace & { readonly allowInsecure: boolean }, limits: HttpLimits = {}) {
     const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
-    this.#allowInsecure = oidc.allowInsecure
-    this.#addresses = new EndpointAddresses(oidc, new NameLookup(limits.names))
+    this.#allowInsecure = place.allowInsecure
+    this.#addresses = new EndpointAddresses(place, new NameLookup(limits.names))
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({

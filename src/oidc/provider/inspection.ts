@@ -2,6 +2,8 @@
 
 import { importJWK, type JWK } from 'jose'
 import type { OidcConfig } from '../../config/config.ts'
+import type { IssuerConfig } from '../../config/issuer-config.ts'
+import { issuerHttp, keysUri } from '../issuers/token-issuer.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { ProviderError } from './errors.ts'
 import { type HttpLimits, ProviderHttp } from './http.ts'
@@ -17,17 +19,32 @@ export interface ProviderInspection {
 }
 
 /** Rejects with ProviderError. */
-export async function inspectProvider(
-  oidc: OidcConfig,
-  limits: HttpLimits = {},
+export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
+  const advertised = (document: ObservedFetch) => discover(oidc, document)
+  return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
+}
+
+/** Rejects with ProviderError. */
+export function inspectIssuer(config: IssuerConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
+  const { algorithms } = config
+  return inspect(issuerHttp(config, limits), config.issuer, async (document) => ({
+    jwksUri: await keysUri(config, document),
+    algorithms,
+  }))
+}
+
+/** @param find the address of the keys, and the algorithms that the gateway accepts of them */
+async function inspect(
+  http: ProviderHttp,
+  issuer: string,
+  find: (document: ObservedFetch) => Promise<{ jwksUri: string; algorithms: readonly string[] }>,
 ): Promise<ProviderInspection> {
-  const http = new ProviderHttp(oidc, limits)
   const document = new ObservedFetch(http)
   try {
-    const { jwksUri, algorithms } = await discover(oidc, document).catch(async (cause: unknown) => {
-      throw (await document.faultFor(oidc.issuer)) ?? cause
+    const { jwksUri, algorithms } = await find(document).catch(async (cause: unknown) => {
+      throw (await document.faultFor(issuer)) ?? cause
     })
-    const set = await readKeys(jwksUri, http.fetch)
+    const set = await readKeys(jwksUri, document.fetch)
     const usable = await Promise.all(set.jwks().keys.map((key) => isUsable(key, algorithms)))
     const keys = usable.filter(Boolean).length
     if (keys === 0)

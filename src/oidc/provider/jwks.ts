@@ -10,7 +10,7 @@ import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { ProviderError } from './errors.ts'
 import type { FetchOptions } from './http.ts'
-import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
+import { type RevalidationTimes, StaleWhileRevalidate } from './stale-while-revalidate.ts'
 
 /** A withdrawn key is used for at most `stale` ms. */
 const TIMES = { fresh: 10 * 60_000, stale: 60 * 60_000, backoff: 1_000 }
@@ -43,6 +43,8 @@ export interface KeySetOptions {
   readonly fetch: KeyFetch
   /** Monotonic ms. */
   readonly clock: () => number
+  /** Left out: those for the provider of a sign-in. */
+  readonly times?: RevalidationTimes
 }
 
 export class KeySet {
@@ -54,7 +56,7 @@ export class KeySet {
 
   constructor(options: KeySetOptions) {
     this.#options = options
-    this.#keys = new StaleWhileRevalidate(() => this.#read(), TIMES, options.clock)
+    this.#keys = new StaleWhileRevalidate(() => this.#read(), options.times ?? TIMES, options.clock)
   }
 
   /**

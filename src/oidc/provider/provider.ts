@@ -22,7 +22,7 @@ const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-type DiscoveryHttp = Pick<ProviderHttp, 'fetch' | 'addressFault'>
+export type DiscoveryHttp = Pick<ProviderHttp, 'fetch' | 'addressFault'>
 
 type Discovered = Awaited<ReturnType<typeof discover>>
 
@@ -42,6 +42,11 @@ export class Provider {
     this.keys = new KeySet({ uri, newUri, fetch: this.#http.fetch, clock })
   }
 
+  /** Of signatures. Rejects with ProviderError. */
+  async algorithms(): Promise<readonly string[]> {
+    return (await this.discovered()).algorithms
+  }
+
   /** Rejects with ProviderError. */
   discovered(): Promise<Discovered> {
     return this.#discovered.get()
@@ -53,19 +58,7 @@ export class Provider {
 }
 
 export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
-  const issuer = new URL(oidc.issuer)
-  if (!isAllowedScheme(oidc.issuer, oidc.allowInsecure)) throw new ProviderError('the issuer is not https')
-  const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
-  const execute = oidc.allowInsecure ? [client.allowInsecureRequests] : []
-  const found = await client
-    .discovery(issuer, oidc.clientId, {}, client.None(), { [client.customFetch]: documentFetch, execute })
-    .catch((cause: unknown) => {
-      throw translateError(cause, 'discovery')
-    })
-  const metadata = withoutNull(found.serverMetadata())
-  // openid-client compares issuers as URLs, not as text.
-  if (metadata.issuer !== oidc.issuer)
-    throw new ProviderError('the issuer in the discovery document differs from the configured issuer')
+  const metadata = await readMetadata(oidc, oidc.clientId, http)
   checkEndpoints(metadata, http)
   const clientAuth = chosenAuth(oidc, metadata.token_endpoint_auth_methods_supported)
   const authenticate = authentication(clientAuth, oidc.clientSecret ?? '')
@@ -87,6 +80,33 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     jwksUri: metadata.jwks_uri ?? '',
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
   }
+}
+
+/**
+ * Reads the discovery document (OpenID Connect Discovery 1.0, section 4). Its endpoints are not checked. Rejects with
+ * ProviderError.
+ *
+ * @param clientId is not sent
+ */
+export async function readMetadata(
+  { issuer, allowInsecure }: Pick<OidcConfig, 'issuer' | 'allowInsecure'>,
+  clientId: string,
+  http: DiscoveryHttp,
+): Promise<client.ServerMetadata> {
+  if (!isAllowedScheme(issuer, allowInsecure)) throw new ProviderError('the issuer is not https')
+  const documentFetch: client.CustomFetch = (url, options) => fetchDocument(http, url, options)
+  const execute = allowInsecure ? [client.allowInsecureRequests] : []
+  const options = { [client.customFetch]: documentFetch, execute }
+  const found = await client
+    .discovery(new URL(issuer), clientId, {}, client.None(), options)
+    .catch((cause: unknown) => {
+      throw translateError(cause, 'discovery')
+    })
+  const metadata = withoutNull(found.serverMetadata())
+  // openid-client compares issuers as URLs, not as text.
+  if (metadata.issuer !== issuer)
+    throw new ProviderError('the issuer in the discovery document differs from the configured issuer')
+  return metadata
 }
 
 /** Follows one redirect that only adds or removes a trailing slash, as frameworks such as Django send it. */
@@ -113,11 +133,15 @@ function withoutNull(metadata: client.ServerMetadata): client.ServerMetadata {
 function checkEndpoints(metadata: client.ServerMetadata, http: DiscoveryHttp): void {
   const required = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const
   const optional = ['userinfo_endpoint', 'end_session_endpoint'] as const
-  for (const name of [...required, ...optional]) {
-    const url: unknown = metadata[name]
-    if (url === undefined && (optional as readonly string[]).includes(name)) continue
-    if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing or not a string`)
-    const fault = http.addressFault(url, `the provider's ${name}`)
-    if (fault !== null) throw fault
-  }
+  for (const name of required) checkedEndpoint(metadata, name, http)
+  for (const name of optional) if (metadata[name] !== undefined) checkedEndpoint(metadata, name, http)
+}
+
+/** @returns its URL. @throws ProviderError */
+export function checkedEndpoint(metadata: client.ServerMetadata, name: string, http: DiscoveryHttp): string {
+  const url: unknown = metadata[name]
+  if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing or not a string`)
+  const fault = http.addressFault(url, `the provider's ${name}`)
+  if (fault !== null) throw fault
+  return url
 }

@@ -80,24 +80,32 @@ export function lacksTenant(claims: Claims, { tenantClaim }: OidcConfig): boolea
 export function isOfTenant({ tenantClaim }: OidcConfig, claims: Claims, more: Claims = {}): boolean {
   if (tenantClaim === null) return true
   const { name, value } = tenantClaim
-  const found = claimAt(claims, name) ?? claimAt(more, name)
-  return found === value || (Array.isArray(found) && found.includes(value))
+  return claimMatches(claimAt(claims, name) ?? claimAt(more, name), value)
 }
 
 /**
  * @param path the name of a claim, which may contain dots (`https://acme.example/roles`); otherwise a path through nested
- *   objects (`realm_access.roles`)
+ *   objects (`realm_access.roles`), whose names may contain dots too (`kubernetes.io.namespace`): the longest name counts
  * @returns undefined when the claim is absent
  */
-function claimAt(claims: Claims, path: string): unknown {
-  if (Object.hasOwn(claims, path)) return claims[path]
+export function claimAt(claims: Claims, path: string): unknown {
+  const names = path.split('.')
   let at: unknown = claims
-  for (const name of path.split('.')) {
+  for (let from = 0; from < names.length;) {
     // Own members only, so that `constructor` is not found on the prototype.
-    if (!isJsonObject(at) || !Object.hasOwn(at, name)) return undefined
-    at = at[name]
+    if (!isJsonObject(at)) return undefined
+    let to = names.length
+    while (to > from && !Object.hasOwn(at, names.slice(from, to).join('.'))) to--
+    if (to === from) return undefined
+    at = at[names.slice(from, to).join('.')]
+    from = to
   }
   return at
+}
+
+/** Whether the claim is the value or, where it is a list, has it. */
+export function claimMatches(found: unknown, value: string | boolean): boolean {
+  return found === value || (Array.isArray(found) && found.includes(value))
 }
 
 /** Whether the value is an id that the provider chose: of a session, or of a token. */

@@ -9,8 +9,7 @@ import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from '
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
 import { codeOf, ProviderError } from '../provider/errors.ts'
-import type { TokenSource } from '../provider/jwks.ts'
-import type { Provider } from '../provider/provider.ts'
+import type { KeySet, TokenSource } from '../provider/jwks.ts'
 
 /** Characters; enough for hundreds of groups. */
 export const MAX_TOKEN = 64 * 1024
@@ -74,16 +73,23 @@ const ambiguousKey = new Refusal(
 )
 const badSignature = new Refusal('token_invalid', 'The signature of the token is not valid.')
 
+/** Who must have signed a token. */
+export interface Signer {
+  /** Accepted algorithms. Rejects with ProviderError when they are not known. */
+  algorithms(): Promise<readonly string[]>
+  readonly keys: Pick<KeySet, 'with'>
+}
+
 /** @returns null when the signature is valid. Rejects with ProviderError when the keys are unavailable or unusable. */
 export async function checkSignature(
   jws: CompactJws,
-  provider: Provider,
+  signer: Signer,
   source: TokenSource,
 ): Promise<Refusal | null> {
-  const { algorithms } = await provider.discovered()
+  const algorithms = await signer.algorithms()
   if (!algorithms.includes(jws.algorithm)) return otherAlgorithm
   try {
-    await provider.keys.with(source, (keys) => verify(jws, keys))
+    await signer.keys.with(source, (keys) => verify(jws, keys))
     return null
   } catch (cause) {
     if (cause instanceof ProviderError) throw cause

@@ -8,7 +8,7 @@
  * proves no possession of the key.
  */
 
-import { Refusal } from '../../model/errors.ts'
+import { Refusal, type RefusedCaller } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject } from './id-token.ts'
 import { identityOf, isOfTenant, otherTenant, readSeatsClaim } from './claims.ts'
@@ -37,8 +37,8 @@ const keyBound = new Refusal(
   'token_invalid',
   'The token is bound to a key, and the request proves no possession of it.',
 )
-const noSub = new Refusal('token_invalid', 'The token has no valid sub.')
-const ambiguous = new Refusal('token_invalid', 'The token matches more than one tenant.')
+export const noSub = new Refusal('token_invalid', 'The token has no valid sub.')
+export const ambiguous = new Refusal('token_invalid', 'The token matches more than one tenant.')
 
 /**
  * @param providers of the tenants that accept such tokens
@@ -61,8 +61,7 @@ export async function verifyProviderToken(
   return (
     checkType(jws) ??
     (await checkSignature(jws, provider, 'request')) ??
-    checkTimes(jws.claims, now) ??
-    checkParty(jws.claims, provider) ??
+    (checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider))?.of(callerOf(jws.claims, provider)) ??
     (own.length === 0 ? otherTenant : null) ??
     toProviderToken(jws.claims, provider)
   )
@@ -78,7 +77,7 @@ function audiencesOf({ aud }: Claims): string[] {
 }
 
 /** `events` identifies a logout token without `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4). */
-function checkType({ type, claims }: CompactJws): Refusal | null {
+export function checkType({ type, claims }: CompactJws): Refusal | null {
   if (!TYPES.has(type) || !CLAIMED_TYPES.has(claims.typ as string) || claims.events !== undefined)
     return otherType
   return claims.cnf === undefined ? null : keyBound
@@ -91,6 +90,11 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
   if (audiences.some((each) => audience.includes(each))) return null
   const isOther = claims.azp === undefined ? audiences.length > 1 : claims.azp !== clientId
   return isOther ? otherParty : null
+}
+
+/** For the log: the provider signed the token. */
+function callerOf({ sub }: Claims, { tenant }: Provider): RefusedCaller {
+  return { tenant: tenant.id, user: isSubject(sub) ? sub : null }
 }
 
 function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {

@@ -4,7 +4,7 @@ import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { soon } from '../../config/certificate-time.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
-import { inspectProvider } from '../../oidc/provider/inspection.ts'
+import { inspectIssuer, inspectProvider, type ProviderInspection } from '../../oidc/provider/inspection.ts'
 import { inspectTarget } from '../../proxy/inspection.ts'
 import { inspectRedis } from '../../redis/inspection.ts'
 import { printable } from '../../telemetry/readable.ts'
@@ -88,24 +88,34 @@ function ofRedis({ redis, sources }: Config): Question[] {
 }
 
 function ofProviders({ tenants, sources }: Config): Question[] {
-  return [...tenants.values()].flatMap(({ id, oidc }) => {
+  return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => {
     const source = sources.issuers.get(id)
-    if (oidc === null || source === undefined) return []
-    const { issuer } = oidc
-    return [
-      async () => {
-        try {
-          const { keys, clockAhead } = await inspectProvider(oidc)
-          if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
-            return warning('clock_differs', source, clockFinding(issuer, clockAhead))
-          return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}`)
-        } catch (cause) {
-          const reported = cause instanceof Error ? cause : new Error(String(cause))
-          return fault('provider_unavailable', source, providerFinding(issuer, source, reported))
-        }
-      },
-    ]
+    const provider = oidc === null || source === undefined ? [] : [ofIssuer(oidc, source, inspectProvider)]
+    const others = issuers.flatMap((config, index) => {
+      const place = sources.tokenIssuers.get(id)?.[index]
+      return place === undefined ? [] : [ofIssuer(config, place, inspectIssuer)]
+    })
+    return [...provider, ...others]
   })
+}
+
+function ofIssuer<C extends { readonly issuer: string }>(
+  config: C,
+  source: SettingSource,
+  inspect: (config: C) => Promise<ProviderInspection>,
+): Question {
+  const { issuer } = config
+  return async () => {
+    try {
+      const { keys, clockAhead } = await inspect(config)
+      if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
+        return warning('clock_differs', source, clockFinding(issuer, clockAhead))
+      return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}`)
+    } catch (cause) {
+      const reported = cause instanceof Error ? cause : new Error(String(cause))
+      return fault('provider_unavailable', source, providerFinding(issuer, source, reported))
+    }
+  }
 }
 
 function ofTargets({ upstreams, sources }: Config): Question[] {

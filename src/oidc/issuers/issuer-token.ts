@@ -1,0 +1,138 @@
+/**
+ * Verifies a bearer token of another issuer: by the issuer's keys, `iss` and `aud`, each claim of `match`, and its times.
+ * Refused as for the tokens of a provider: other declared types, and tokens bound to a key (`provider-token.ts`).
+ */
+
+import type { ClaimMatch, IssuerConfig } from '../../config/issuer-config.ts'
+import { Refusal } from '../../model/errors.ts'
+import { ProviderError } from '../provider/errors.ts'
+import { LEEWAY } from '../provider/provider.ts'
+import { claimAt, claimMatches, readSeatsClaim } from '../tokens/claims.ts'
+import {
+  checkSignature,
+  type Claims,
+  type CompactJws,
+  readCompact,
+  type Signer,
+} from '../tokens/compact-jws.ts'
+import { checkTimes, isSubject } from '../tokens/id-token.ts'
+import { ambiguous, checkType, type ProviderToken } from '../tokens/provider-token.ts'
+
+/** An entry of a tenant's `issuers`. */
+export interface AcceptedIssuer extends Signer {
+  readonly tenant: string
+  readonly config: IssuerConfig
+}
+
+/** The keys of an issuer are unavailable: nothing is known of its token. */
+export class IssuerOutage {
+  readonly issuer: AcceptedIssuer
+  readonly cause: ProviderError
+
+  constructor(issuer: AcceptedIssuer, cause: ProviderError) {
+    this.issuer = issuer
+    this.cause = cause
+  }
+}
+
+export const otherAudience = new Refusal('token_invalid', 'The token is for another audience.')
+const otherClaims = new Refusal('token_invalid', 'The claims of the token are not those of match.')
+const tooLong = new Refusal('token_invalid', 'The token is valid for longer than its issuer may make it.')
+const noUser = new Refusal(
+  'token_invalid',
+  'The token names no user, or a user that is longer than 255 characters with its issuer.',
+)
+const unreadableSeats = new Refusal(
+  'token_invalid',
+  'The claim that names Seats is neither a text nor a list of texts.',
+)
+
+/**
+ * @param now ms since the epoch
+ * @returns null when the token is of none of the issuers
+ */
+export async function verifyIssuerToken(
+  text: string,
+  issuers: readonly AcceptedIssuer[],
+  now: number,
+): Promise<ProviderToken | Refusal | IssuerOutage | null> {
+  const jws = readCompact(text)
+  if (jws === null) return null
+  // Before the signature check, the claims only select the keys.
+  const { claims } = jws
+  const own = issuers.filter(({ config }) => config.issuer === claims.iss)
+  if (own.length === 0) return null
+  const candidates = own.filter(({ config }) => isForAudience(claims, config.audience))
+  const matching = candidates.filter(({ config }) => isMatch(claims, config))
+  const issuer = matching[0] ?? candidates[0]
+  if (issuer === undefined) return otherAudience
+  if (matching.length > 1) return ambiguous
+  const forged = checkType(jws) ?? (await signatureRefusal(jws, issuer))
+  if (forged !== null) return forged
+  const found = matching.length === 0 ? refusalOfClaims(claims, candidates) : toToken(claims, issuer, now)
+  // The issuer signed it: the log says whose it is.
+  return found instanceof Refusal
+    ? found.of({ tenant: issuer.tenant, user: userOf(claims, issuer.config) })
+    : found
+}
+
+/** Names the claim where one entry alone could be meant. Its name is no secret, its value may be. */
+function refusalOfClaims(claims: Claims, [first, ...others]: readonly AcceptedIssuer[]): Refusal {
+  const other = first?.config.match.find((each) => !matches(claims, each))
+  if (other === undefined || others.length > 0) return otherClaims
+  return new Refusal('token_invalid', `The claim ${other.name} of the token is not that of match.`)
+}
+
+async function signatureRefusal(
+  jws: CompactJws,
+  issuer: AcceptedIssuer,
+): Promise<Refusal | IssuerOutage | null> {
+  try {
+    return await checkSignature(jws, issuer, 'request')
+  } catch (cause) {
+    if (cause instanceof ProviderError) return new IssuerOutage(issuer, cause)
+    throw cause
+  }
+}
+
+/** A list with other elements than texts is no audience (RFC 7519, section 4.1.3). */
+function isForAudience({ aud }: Claims, audience: string): boolean {
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  return audiences.includes(audience) && audiences.every((each) => typeof each === 'string')
+}
+
+function isMatch(claims: Claims, { match }: IssuerConfig): boolean {
+  return match.every((each) => matches(claims, each))
+}
+
+function matches(claims: Claims, { name, value }: ClaimMatch): boolean {
+  return claimMatches(claimAt(claims, name), value)
+}
+
+/** `issuer|sub`, at most as long as a user that can be blocked; null: the token names none. */
+function userOf(claims: Claims, { issuer, userClaim }: IssuerConfig): string | null {
+  const name = claimAt(claims, userClaim)
+  const user = typeof name === 'string' && name !== '' ? `${issuer}|${name}` : null
+  return isSubject(user) ? user : null
+}
+
+function toToken(claims: Claims, { tenant, config }: AcceptedIssuer, now: number): ProviderToken | Refusal {
+  const untimely = checkTimes(claims, now)
+  if (untimely !== null) return untimely
+  const { exp, iat, nbf = 0 } = claims as { exp: number; iat: number; nbf?: number }
+  if (!((exp - iat) * 1000 <= config.maxLifetime)) return tooLong
+  const user = userOf(claims, config)
+  if (user === null) return noUser
+  const names = seatNames(claims, config)
+  if (names === null) return unreadableSeats
+  const issuedAt = Math.floor(iat)
+  const validFrom = Math.max(issuedAt, nbf)
+  return { tenant, user, email: null, names, issuedAt, expiresAt: exp, validFrom, leeway: LEEWAY }
+}
+
+/** Null: the claim is malformed. */
+function seatNames(claims: Claims, { seats, seatsClaim }: IssuerConfig): readonly string[] | null {
+  if (seats !== null || seatsClaim === null) return seats ?? []
+  const { names, malformed } = readSeatsClaim(claims, seatsClaim)
+  return malformed ? null : (names ?? [])
+}

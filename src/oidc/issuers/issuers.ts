@@ -1,0 +1,77 @@
+/** Tokens of other issuers, of all tenants of one configuration: the public interface of this folder. */
+
+import type { TenantConfig } from '../../config/config.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { OidcLog } from '../ports.ts'
+import type { HttpLimits } from '../provider/http.ts'
+import { sanitizeName } from '../provider/log-text.ts'
+import type { ProviderToken } from '../tokens/provider-token.ts'
+import { type AcceptedIssuer, IssuerOutage, verifyIssuerToken } from './issuer-token.ts'
+import { IssuerKeys } from './token-issuer.ts'
+
+const unavailable = new Refusal(
+  'unavailable',
+  "The keys of the token's issuer are not available. Send the request again later.",
+)
+
+export interface IssuersOptions {
+  readonly log: OidcLog
+  /** ms since the epoch */
+  readonly now: () => number
+  readonly limits?: HttpLimits
+  /** Monotonic ms. */
+  readonly clock?: () => number
+}
+
+export class Issuers {
+  readonly #accepted: readonly AcceptedIssuer[]
+  readonly #keys: readonly IssuerKeys[]
+  readonly #options: IssuersOptions
+  readonly #inFlight = new Set<Promise<unknown>>()
+
+  constructor(tenants: Iterable<Pick<TenantConfig, 'id' | 'issuers'>>, options: IssuersOptions) {
+    const shared = new Map<string, IssuerKeys>()
+    const accepted: AcceptedIssuer[] = []
+    for (const { id: tenant, issuers = [] } of tenants)
+      for (const config of issuers) {
+        const key = JSON.stringify([config.issuer, config.jwksUri, config.allowInsecure])
+        const { keys } = getOrAdd(shared, key, () => new IssuerKeys(config, options.limits, options.clock))
+        accepted.push({ tenant, config, keys, algorithms: async () => config.algorithms })
+      }
+    this.#accepted = accepted
+    this.#keys = [...shared.values()]
+    this.#options = options
+  }
+
+  /** Null when the token is of none of the issuers. `otherAudience` when it is for none of their entries. */
+  async verify(text: string): Promise<ProviderToken | Refusal | null> {
+    const found = await this.#track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
+    if (!(found instanceof IssuerOutage)) return found
+    const { tenant, config } = found.issuer
+    const fields = { event: 'issuer_token_unknown', tenant, issuer: sanitizeName(config.issuer) }
+    this.#options.log.warn(
+      { ...fields, reason: found.cause.message },
+      'a token of another issuer could not be verified',
+    )
+    return unavailable
+  }
+
+  /** Waits for the requests in flight: after a reload they complete with the old configuration. */
+  async close(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
+    await Promise.all(this.#keys.map((each) => each.close()))
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    // The caller handles a rejection; here only completion matters.
+    const settled = work.catch(() => {}).then(() => void this.#inFlight.delete(settled))
+    this.#inFlight.add(settled)
+    return work
+  }
+}
+
+function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key) ?? make()
+  map.set(key, found)
+  return found
+}
