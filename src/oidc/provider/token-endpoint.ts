@@ -58,6 +58,7 @@ async function redeemGrant(
     if (response.status !== 200) throw await refusalOf(response, grant, provider.tenant.oidc, clientAuth)
     const { id_token: taken, ...rest } = await readTokens(response)
     idToken = taken
+    // `expires_in`, `scope` and others only inform, whatever they are (RFC 6749, section 5.1).
     return Response.json(rest)
   })
   try {
@@ -73,13 +74,25 @@ async function readTokens(response: Response) {
   const body = parseJson(await response.text())
   if ('fault' in body || !isJsonObject(body.value))
     throw new ProviderError('the response of the token endpoint is not a JSON object')
-  const { id_token = null, token_type } = body.value
+  const { token_type, access_token } = body.value
   // RFC 6749, section 7.1. openid-client also accepts DPoP tokens, for which the gateway has no key.
   if (typeof token_type !== 'string' || token_type.toLowerCase() !== 'bearer')
     throw new ProviderError('the response of the token endpoint has a token_type other than Bearer')
-  if (id_token !== null && typeof id_token !== 'string')
-    throw new ProviderError('the ID token is not a string')
-  return { ...body.value, id_token }
+  if (typeof access_token !== 'string' || access_token === '')
+    throw new ProviderError(
+      'the response of the token endpoint has no access_token, or one that is not a text',
+    )
+  const refresh_token = optionalToken(body.value, 'refresh_token')
+  const id_token = optionalToken(body.value, 'id_token')
+  return { token_type, access_token, ...(refresh_token !== null && { refresh_token }), id_token }
+}
+
+/** Some providers send `null` or `""` for a token that there is not. */
+function optionalToken(body: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = body[name] ?? null
+  if (value === null || value === '') return null
+  if (typeof value === 'string') return value
+  throw new ProviderError(`the response of the token endpoint has a ${name} that is not a text`)
 }
 
 /** These concern the client, thus the gateway's configuration. */

@@ -67,6 +67,11 @@ async function query(
     const user = await readUser(provider, tokens, checks, context.log)
     if (user instanceof Refusal) return { refusal: sessionEnded, reason: user.detail }
     const idToken = tokens.idToken ?? grant.idToken
+    if (!user.namesSeats && session.hashPerm.length > 0)
+      context.log.warn(
+        { event: 'seats_claim_missing', tenant: tenant.id, user: session.user, session: session.id },
+        `the identity provider sent no claim ${tenant.oidc.seatsClaim}: the session has no Seats now`,
+      )
     return await mapSeatsAgain(context, provider, session, user, { ...providerGrant, idToken })
   } catch (cause) {
     if (cause instanceof ProviderRefused) return { refusal: endedByProvider, reason: cause.message }

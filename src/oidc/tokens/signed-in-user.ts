@@ -20,12 +20,19 @@ import {
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
-import { clientErrorCode, translateError } from '../provider/errors.ts'
+import {
+  clientErrorCode,
+  type ProviderError,
+  type ProviderRefused,
+  translateError,
+} from '../provider/errors.ts'
 
 export interface SignedInUser {
   readonly identity: Identity
   /** Seat names as the provider writes them. */
   readonly names: readonly string[]
+  /** False: neither the ID token nor userinfo has the claim that names Seats. */
+  readonly namesSeats: boolean
   /** The provider's session, the claim `sid` of the ID token; null when it names none. */
   readonly providerSid: string | null
 }
@@ -51,12 +58,17 @@ export async function readUser(
   const path = tenant.oidc.seatsClaim
   const { sub, claims } = token
   const first = readSeatsClaim(claims, path)
-  const isIncomplete =
-    first.names === null ||
-    lacksTenant(claims, tenant.oidc) ||
-    (claims.email === undefined && tenant.oidc.scopes.includes('email'))
-  const more = isIncomplete ? await userinfo(provider, tokens.accessToken, sub) : NO_CLAIMS
-  if (more instanceof Refusal) return more
+  const decides = tokens.idToken === null || first.names === null || lacksTenant(claims, tenant.oidc)
+  const informs = claims.email === undefined && tenant.oidc.scopes.includes('email')
+  const asked = decides || informs ? await userinfo(provider, tokens.accessToken, sub) : NO_CLAIMS
+  if (asked instanceof Refusal) return asked
+  if (asked instanceof Error && decides) throw asked
+  if (asked instanceof Error)
+    log.warn(
+      { event: 'userinfo_unread', tenant: tenant.id, reason: asked.message },
+      'userinfo was left out: the ID token has what a sign-in needs',
+    )
+  const more = asked instanceof Error ? NO_CLAIMS : asked
   if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   if (seats.malformed || isDistributed(claims, path))
@@ -67,6 +79,7 @@ export async function readUser(
   return {
     identity: identityOf(sub, claims, more),
     names: seats.names ?? [],
+    namesSeats: seats.names !== null,
     providerSid: isOpaqueId(claims.sid) ? claims.sid : null,
   }
 }
@@ -83,14 +96,21 @@ async function verifiedToken(
   return { sub: checks.sub, claims: NO_CLAIMS }
 }
 
-/** No claims without a userinfo endpoint. */
-async function userinfo(provider: Provider, accessToken: string, sub: string): Promise<Claims | Refusal> {
+/**
+ * No claims without a userinfo endpoint. A Refusal for a response about another user.
+ *
+ * @returns the error where userinfo could not be read. Rejects with ProviderError when discovery fails.
+ */
+async function userinfo(
+  provider: Provider,
+  accessToken: string,
+  sub: string,
+): Promise<Claims | Refusal | ProviderError | ProviderRefused> {
   const { configuration, hasUserinfo } = await provider.discovered()
   if (!hasUserinfo) return NO_CLAIMS
   try {
     return await client.fetchUserInfo(configuration, accessToken, sub)
   } catch (cause) {
-    if (SUBJECT.has(clientErrorCode(cause))) return otherSub
-    throw translateError(cause, 'userinfo')
+    return SUBJECT.has(clientErrorCode(cause)) ? otherSub : translateError(cause, 'userinfo')
   }
 }
