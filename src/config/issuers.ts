@@ -1,6 +1,5 @@
 /** Builds `issuers:` of a tenant: issuers whose tokens are verified by their public keys. */
 
-import { isLoopback } from './addresses.ts'
 import type { OidcConfig } from './config.ts'
 import type { ClaimMatch, IssuerConfig } from './issuer-config.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
@@ -68,16 +67,19 @@ const algorithm: ValueParser<string> = (text) =>
 function tokenIssuer(allowInsecure: boolean): ValueParser<string> {
   const read = issuerUrl(allowInsecure)
   return (text) =>
-    text.includes('|') ? new InvalidValue('has a |, which parts issuer and user') : read(text)
+    text.includes('|')
+      ? new InvalidValue('has a |, which separates issuer and user: an issuer with it cannot be used')
+      : read(text)
 }
 
 function keysUrl(allowInsecure: boolean): ValueParser<string> {
+  const read = issuerUrl(allowInsecure)
   return (text) => {
     const url = httpUrl(text)
     if (url === null || text.includes('#'))
-      return new InvalidValue('is not an https:// URL without a fragment')
-    if (url.protocol === 'https:' || (allowInsecure && isLoopback(url.hostname))) return text
-    return new InvalidValue('is not https: (allow_insecure: true allows http: on a loopback address)')
+      return new InvalidValue('must be an https:// URL without user name, password or fragment')
+    const host = read(url.origin)
+    return host instanceof InvalidValue ? host : text
   }
 }
 
