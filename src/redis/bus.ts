@@ -17,6 +17,9 @@ const PING_INTERVAL = 1000
 /** Milliseconds without such a message until the bus counts as down. */
 const PING_TIMEOUT = 2500
 
+/** Milliseconds without such a message until the subscription is made anew. */
+const DEAF_AFTER = 4000
+
 type Row = readonly [seq: number, mark: number, tenant: string, kind: string, key: string]
 
 export class RedisBus implements Bus {
@@ -24,26 +27,19 @@ export class RedisBus implements Bus {
   readonly #subscriber: Redis
   readonly #keys: Keys
   readonly #seal: Seal
-  readonly #report: (cause: Error) => void
   #id = ''
   /** Monotonic ms of the last own message received. */
   #lastPing = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
   #subscribed = false
+  /** Monotonic ms of the subscription, or of the last renewal for want of messages. */
+  #expectedFrom = 0
 
-  /** @param report receives the error by which Redis refuses a subscription: ioredis reports no missing password */
-  constructor(
-    publisher: RedisConnection,
-    subscriber: Redis,
-    keys: Keys,
-    seal: Seal,
-    report: (cause: Error) => void = () => {},
-  ) {
+  constructor(publisher: RedisConnection, subscriber: Redis, keys: Keys, seal: Seal) {
     this.#publisher = publisher
     this.#subscriber = subscriber
     this.#keys = keys
     this.#seal = seal
-    this.#report = report
   }
 
   get up(): boolean {
@@ -66,10 +62,11 @@ export class RedisBus implements Bus {
       this.#subscriber.subscribe(...channels).then(
         () => {
           this.#subscribed = true
+          this.#expectedFrom = performance.now()
           this.#ping()
         },
-        // Other errors are those of the connection, which has its own report.
-        (cause: Error) => cause.name === 'ReplyError' && this.#report(cause),
+        // The connection reports it.
+        () => {},
       )
     }
     this.#subscriber.on('ready', subscribe)
@@ -99,11 +96,24 @@ export class RedisBus implements Bus {
   }
 
   #check(subscribe: () => void): void {
+    this.#ping()
     if (!isReady(this.#subscriber)) return
     if (!this.#subscribed) return subscribe()
-    this.#ping()
+    if (this.#isDeaf()) return this.#subscriber.disconnect(true)
     // Without a reply, ioredis closes the connection and reconnects.
     this.#subscriber.ping().catch(() => {})
+  }
+
+  /**
+   * Both connections are there, and no message arrives: after a failover behind one address they may lead to two servers.
+   * The publisher's is made anew where that server refuses writes.
+   */
+  #isDeaf(): boolean {
+    const now = performance.now()
+    if (!isReady(this.#publisher)) this.#expectedFrom = now
+    if (now - Math.max(this.#lastPing, this.#expectedFrom) < DEAF_AFTER) return false
+    this.#expectedFrom = now
+    return true
   }
 
   #ping(): void {

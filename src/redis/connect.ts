@@ -11,6 +11,7 @@ import { ReconnectingCluster } from './cluster.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './connection.ts'
 import { CONNECT_TIMEOUT, type Connector, connectorTo, ownServer, roundRobin } from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
+import { refusalsOf } from './refusals.ts'
 import { masterOf } from './sentinel.ts'
 
 /** Milliseconds of silence after a command until the connection is closed. */
@@ -24,7 +25,8 @@ const LOADING_RETRY = 500
 /**
  * Connects in the background and reconnects when the connection is lost. Meanwhile commands fail at once.
  *
- * @param report receives each connection error, without credentials; called often while a server is down
+ * @param report receives each connection error and each refusal of a command, without credentials; called often while a
+ *   server is down
  * @param commandTimeout ms until a command fails; a later reply is dropped
  */
 export function connectRedis(
@@ -33,7 +35,9 @@ export function connectRedis(
   commandTimeout = COMMAND_TIMEOUT,
 ): RedisConnection {
   const connection =
-    config.mode === 'cluster' ? cluster(config, commandTimeout) : single(config, commandTimeout)
+    config.mode === 'cluster'
+      ? cluster(config, commandTimeout, report)
+      : single(config, commandTimeout, report)
   connection.on('error', report)
   return connection
 }
@@ -50,32 +54,35 @@ export function connectSubscriber(
   report: (cause: Error) => void,
 ): Redis {
   const connection =
-    publisher instanceof Cluster ? new Redis(anyNode(config, publisher)) : single(config, SUBSCRIBE_TIMEOUT)
+    publisher instanceof Cluster
+      ? new Redis(anyNode(config, publisher, report))
+      : single(config, SUBSCRIBE_TIMEOUT, report)
   connection.on('error', report)
   return connection
 }
 
+type Report = (cause: Error) => void
+
 const retry = (times: number) => Math.min(RETRY_MIN * 2 ** Math.min(times, 10), RETRY_MAX)
 
-function single(config: RedisConfig, commandTimeout: number): Redis {
+function single(config: RedisConfig, commandTimeout: number, report: Report): Redis {
   const tls = tlsOf(config)
   const [server = { host: '', port: 0 }] = config.nodes
   const sentinels = config.mode === 'sentinel'
   const connector = sentinels ? connectorTo(() => masterOf(config, tls), tls) : connectorTo(ownServer, tls)
   return new Redis({
     ...commonOptions(config, commandTimeout, connector),
+    reconnectOnError: refusalsOf(config.mode, report),
     ...(sentinels ? {} : server),
     db: config.db,
     retryStrategy: retry,
     enableOfflineQueue: false,
     // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives the role.
     enableReadyCheck: sentinels,
-    // READONLY means that the server is no longer the master: ask the sentinels again.
-    ...(sentinels ? { reconnectOnError: ({ message }: Error) => message.startsWith('READONLY') } : {}),
   })
 }
 
-function anyNode(config: RedisConfig, publisher: Cluster) {
+function anyNode(config: RedisConfig, publisher: Cluster, report: Report) {
   const known = () => publisher.nodes().map(({ options }) => options as NodeAddress)
   const route = roundRobin(() => [...known(), ...config.nodes])
   return {
@@ -84,16 +91,21 @@ function anyNode(config: RedisConfig, publisher: Cluster) {
       SUBSCRIBE_TIMEOUT,
       connectorTo(() => route, tlsOf(config)),
     ),
+    // Another node may permit what this one refuses.
+    reconnectOnError: refusalsOf('single', report),
     retryStrategy: retry,
     enableOfflineQueue: false,
     enableReadyCheck: false,
   } satisfies RedisOptions
 }
 
-function cluster(config: RedisConfig, commandTimeout: number): Cluster {
+function cluster(config: RedisConfig, commandTimeout: number, report: Report): Cluster {
   const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
   const options = {
-    redisOptions: commonOptions(config, commandTimeout, connector),
+    redisOptions: {
+      ...commonOptions(config, commandTimeout, connector),
+      reconnectOnError: refusalsOf(config.mode, report),
+    },
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     slotsRefreshTimeout: CONNECT_TIMEOUT,

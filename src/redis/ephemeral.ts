@@ -10,9 +10,13 @@
 import { randomBytes } from 'node:crypto'
 import type { RedisConnection } from './connection.ts'
 import type { Keys } from './keys.ts'
+import { isRefusal } from './refusals.ts'
 
 /** Milliseconds until a command fails. Only sign-ins wait for it. */
 export const SIGN_IN_TIMEOUT = 2000
+
+/** Milliseconds for a connection that Redis' refusal has closed. */
+const RENEWAL_TIMEOUT = 1000
 
 const EPOCH = /^[A-Za-z0-9_-]{8}$/
 
@@ -35,8 +39,10 @@ export class RedisEphemeral {
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    const redis = await this.#ready()
-    const stored: unknown = await redis.set(this.#keys.usedSignIn(tenant, id), '1', 'PX', ttlMs, 'NX')
+    const key = this.#keys.usedSignIn(tenant, id)
+    const [redis, stored] = await this.#onceMore(
+      async (redis) => [redis, await redis.set(key, '1', 'PX', ttlMs, 'NX')] as const,
+    )
     if (stored === null) return false
     if (stored !== 'OK') throw new Error('unexpected reply to SET from Redis')
     // Read after the id was stored: if Redis lost an earlier record of the same id, it lost the epoch with it.
@@ -48,15 +54,30 @@ export class RedisEphemeral {
   }
 
   async #readEpoch(): Promise<string> {
-    const redis = await this.#ready()
     const key = this.#keys.signInEpoch
-    let epoch: unknown = await redis.get(key)
-    if (epoch === null) {
+    const epoch: unknown = await this.#onceMore(async (redis) => {
+      const found = await redis.get(key)
+      if (found !== null) return found
       await redis.set(key, randomBytes(6).toString('base64url'), 'NX')
-      epoch = await redis.get(key)
-    }
+      return redis.get(key)
+    })
     if (typeof epoch === 'string' && EPOCH.test(epoch)) return epoch
     throw new Error('invalid sign-in epoch in Redis')
+  }
+
+  /**
+   * Redis has refused: the connection is made anew, and behind the address there may be another server by now. What was
+   * refused was not executed, so that it is safe to ask once more.
+   */
+  async #onceMore<R>(ask: (redis: RedisConnection) => Promise<R>): Promise<R> {
+    const redis = await this.#ready()
+    try {
+      return await ask(redis)
+    } catch (cause) {
+      if (!isRefusal(cause) || redis.isCluster) throw cause
+      await nextReady(redis, RENEWAL_TIMEOUT)
+      return await ask(redis)
+    }
   }
 
   #ready(): Promise<RedisConnection> {
@@ -67,13 +88,16 @@ export class RedisEphemeral {
 
 /** Only the first call waits for the connection; later commands fail at once while it is down. */
 async function ready(connection: RedisConnection): Promise<RedisConnection> {
-  if (connection.status === 'ready') return connection
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, SIGN_IN_TIMEOUT)
-    connection.once('ready', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
+  if (connection.status !== 'ready') await nextReady(connection, SIGN_IN_TIMEOUT)
   return connection
+}
+
+/** @param timeout ms after which it resolves in any case */
+async function nextReady(connection: RedisConnection, timeout: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, timeout)
+  connection.once('ready', resolve)
+  await promise
+  clearTimeout(timer)
+  connection.off('ready', resolve)
 }

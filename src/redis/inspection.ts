@@ -1,8 +1,9 @@
 /** Asks Redis once, as a gateway reaches it: single, by sentinels or as a cluster. Nothing is written. */
 
 import type { RedisConfig } from '../config/config.ts'
-import { connectRedis } from './connect.ts'
+import { connectRedis, connectSubscriber } from './connect.ts'
 import type { RedisConnection } from './connection.ts'
+import { tryKeys } from './health.ts'
 import { Keys } from './keys.ts'
 
 /**
@@ -45,13 +46,21 @@ async function ask(config: RedisConfig, timeout: number, whole = true): Promise<
   }
 }
 
-/** Rejects where the keys of the gateway can't be read, or none can be written. */
-async function requireUse(connection: RedisConnection, { mode, prefix }: RedisConfig): Promise<void> {
-  await connection.get(new Keys(prefix).signInEpoch)
-  if (mode !== 'single') return
-  // The user may not be permitted to ask for the role.
-  const info = await connection.info('replication').catch(() => '')
-  if (/^role:slave/m.test(info)) throw new Error('READONLY it is a replica')
+/** Rejects where keys of the gateway can't be read or written, or its messages not sent or received. Nothing is written. */
+async function requireUse(connection: RedisConnection, config: RedisConfig): Promise<void> {
+  const keys = new Keys(config.prefix)
+  await connection.get(keys.signInEpoch)
+  await tryKeys(connection, keys, 0)
+  const channel = keys.acknowledgements('check')
+  await connection.publish(channel, '')
+  const failed = Promise.withResolvers<never>()
+  const subscriber = connectSubscriber(config, connection, failed.reject)
+  try {
+    const subscribed = ready(subscriber).then(() => subscriber.subscribe(keys.announcements, channel))
+    await Promise.race([subscribed, failed.promise])
+  } finally {
+    subscriber.disconnect()
+  }
 }
 
 function ready(connection: RedisConnection): Promise<void> {

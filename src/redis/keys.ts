@@ -32,6 +32,14 @@ export class Keys {
     return `${this.#prefix}tokens:{EPOCH}`
   }
 
+  /** One key of each kind that is never written. Distinct from tenant ids, which have no upper-case letters. */
+  unused(suffix: number): readonly string[] {
+    const kinds = ['seat-name', 'seat', 'api-key', 'sign-in'].map(
+      (kind) => `${this.#prefix}${kind}:UNUSED:${suffix}`,
+    )
+    return [...kinds, this.bucket(`UNUSED:${suffix}`)]
+  }
+
   /** The channel of written changes, for all instances. */
   get announcements(): string {
     return `${this.#prefix}changes`

@@ -19,17 +19,12 @@ import { systemClock } from '../coherence/clock.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Config, firstSecrets, type StoreConfig } from '../config/config.ts'
-import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
-import { RedisBus } from '../redis/bus.ts'
-import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
-import { Keys } from '../redis/keys.ts'
-import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { FleetSize } from './fleet-size.ts'
 import { AuditKeeping } from './audit-keeping.ts'
+import { openRedis, type RedisParts } from './redis-parts.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
-import { redisMessage } from './surroundings/redis.ts'
 import { explainStore } from './surroundings/store.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
@@ -46,7 +41,7 @@ export class FleetNode {
   /** Null without Redis. */
   readonly cache: SharedCache | null
   /** Used states of sign-in. */
-  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
+  readonly ephemeral: RedisParts['ephemeral']
   #pruning: NodeJS.Timeout | null = null
   #config: Config
   readonly #audit: AuditKeeping
@@ -54,7 +49,7 @@ export class FleetNode {
   /** The file of an embedded store; null for a shared store. */
   readonly #path: string | null
   readonly #startup: Startup
-  readonly #bus: RedisBus | null
+  readonly #redis: RedisParts
   readonly #health: StoreHealth
   readonly #size: FleetSize
   #sizeChanged: () => void = () => {}
@@ -76,7 +71,7 @@ export class FleetNode {
     this.store = store
     this.cache = redis.cache
     this.ephemeral = redis.ephemeral
-    this.#bus = redis.bus
+    this.#redis = redis
     this.instance = new Instance({
       id: randomUUID(),
       name: `${hostname()} ${process.pid}`,
@@ -163,7 +158,7 @@ export class FleetNode {
     const found = this.#health.parts
     const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
     if (this.cache === null) return store
-    return { ...store, redis: this.#bus?.up === true ? 'ok' : 'degraded' }
+    return { ...store, redis: this.#redis.health?.up === true ? 'ok' : 'degraded' }
   }
 
   /** The health of the store as a worker sees it. @param state null: the worker has ended */
@@ -189,6 +184,7 @@ export class FleetNode {
     this.#audit.close()
     this.#size.stop()
     await this.instance.close()
+    this.#redis.health?.close()
     this.cache?.connection.disconnect()
     this.ephemeral.close()
     await this.store.close()
@@ -205,28 +201,6 @@ const OWN_PROCESS = 0
 const PRUNE_EVERY = 5 * 60_000
 const PRUNE_BATCH = 1000
 const SESSION_RETENTION = 24 * 3_600_000
-
-interface RedisParts {
-  readonly cache: SharedCache | null
-  readonly bus: RedisBus | null
-  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
-}
-
-/** Loads the client only when Redis is configured. Connects in the background. */
-async function openRedis(config: Config, log: Log): Promise<RedisParts> {
-  const { redis } = config
-  if (redis === null) return { cache: null, bus: null, ephemeral: new ProcessEphemeral() }
-  const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
-  const report = warnRarely(config, log)
-  const connection = connectRedis(redis, report)
-  const subscriber = connectSubscriber(redis, connection, () => {})
-  const keys = new Keys(redis.prefix)
-  const used = new RedisEphemeral(() => connectRedis(redis, () => {}, SIGN_IN_TIMEOUT), keys)
-  const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
-  const seal = new Seal(firstSecrets(config))
-  const bus = new RedisBus(connection, subscriber, keys, seal, report)
-  return { cache: { connection, keys, seal }, bus, ephemeral }
-}
 
 /** A store in a file has no list of instances, so it admits one gateway at a time. */
 function lockOf(store: StoreConfig): StoreLock | null {
@@ -245,17 +219,4 @@ function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   // Each first start after a bootstrap is one of these: nothing is wrong.
   logger.info('another process may hold a lease on the store: writes are acknowledged after it expires')
   return systemClock.now() + LEASE + MARGIN
-}
-
-/** Milliseconds between log lines about a Redis that can't be used. */
-const WARN_EVERY = 30_000
-
-function warnRarely(config: Config, { logger }: Log): (cause: Error) => void {
-  let last = Number.NEGATIVE_INFINITY
-  return (cause) => {
-    const now = systemClock.now()
-    if (now - last < WARN_EVERY) return
-    last = now
-    logger.warn({ cause: redisMessage(config, cause) }, 'the gateway continues without Redis')
-  }
 }

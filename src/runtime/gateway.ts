@@ -228,8 +228,10 @@ export class Gateway {
       () => this.#dataPlanes?.workers.running ?? 0,
     )
     if (node.cache !== null)
-      metrics.gauge('seatgate_redis_up', '1 while Redis responds and delivers messages.', () =>
-        Number(node.parts.redis === 'ok'),
+      metrics.gauge(
+        'seatgate_redis_up',
+        '1 while Redis accepts reads and writes and delivers messages.',
+        () => Number(node.parts.redis === 'ok'),
       )
   }
 }

@@ -117,13 +117,15 @@ t.test('PostgreSQL', async (t) => {
 })
 
 t.test('Redis', async (t) => {
-  const [open, locked, tls, mutual, modest, frozen] = await Promise.all([
+  const [open, locked, tls, mutual, modest, frozen, full, mute] = await Promise.all([
     startRedis(t),
     startRedis(t, { password: PASSWORD }),
     startRedis(t, { tls: 'server' }),
     startRedis(t, { tls: 'mutual' }),
     startRedis(t, { user: { name: 'gate', password: PASSWORD, rules: '~other:* &* +@all' } }),
     startRedis(t),
+    startRedis(t, { config: ['maxmemory 1'] }),
+    startRedis(t, { user: { name: 'gate', password: PASSWORD, rules: '~* &other:* +@all' } }),
   ])
   const replica = await startRedis(t, { replicaOf: open })
   await frozen.freeze()
@@ -147,6 +149,8 @@ t.test('Redis', async (t) => {
       /requires a password, and none is given \(NOAUTH\)\. Add it in \$\{REDIS\}/,
     ],
     [modest.url, /does not permit this user a command or a key \(NOPERM/],
+    [full.url, /the memory of Redis at \S+ is full \(OOM .*, in reply to SET\)\. Raise maxmemory/],
+    [mute.url, /does not permit this user a command or a key \(NOPERM .*, in reply to PUBLISH\)\. Permit/],
     [`redis://127.0.0.1:${tls.port}`, /closed the connection without a reply\. Write rediss:\/\/ in place/],
     [tls.url, /is not from an authority that this gateway knows/],
     [

@@ -1,4 +1,7 @@
-/** Redis fails over to a replica without the last writes. Gateways do not accept the outdated values that it serves. */
+/**
+ * Redis fails over. Gateways do not accept the outdated values of a replica without the last writes, and leave a server
+ * that was demoted behind its address.
+ */
 
 import t, { type Test } from 'tap'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
@@ -6,6 +9,7 @@ import { startSentinel } from '../support/servers/redis-groups.ts'
 import { until } from '../support/until.ts'
 import { underLoad } from './checker.ts'
 import { startFleet } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
 
 const REPLICATION = { name: 'replication', password: 'for-replicas-alone' }
 
@@ -27,15 +31,40 @@ t.test('failover to a replica that lost writes', async (t) => {
     t.equal(await replica.command('GET', 'written-after-the-cut'), null, 'the replica lacks the last write')
     t.comment(`values in the lost master: ${kept}, in the replica: ${await replica.command('DBSIZE')}`)
     await load.written(40)
-    for (const gateway of fleet.gateways) {
-      const back = async () => (await gateway.ready())['redis'] === 'ok'
-      await until(back, () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`, {
-        pause: 50,
-      })
-    }
+    for (const gateway of fleet.gateways) await isBack(gateway)
     await load.written(40)
   })
 })
+
+t.test('failover behind one address: the old master is demoted, and its connections stay open', async (t) => {
+  const fleet = await startFleet(t, { proxies: ['redis'] })
+  const replica = await startRedis(t, { replicaOf: fleet.redis })
+  const linked = async () => (await replica.info('replication'))['master_link_status'] === 'up'
+  await until(linked, () => 'the replica does not find its master')
+
+  await underLoad(t, 'failover behind one address', fleet, async (load) => {
+    await load.written(20)
+    for (const { toRedis } of fleet.gateways) toRedis?.lead(replica)
+    await replica.command('REPLICAOF', 'NO', 'ONE')
+    await fleet.redis.command('REPLICAOF', '127.0.0.1', replica.port)
+    await load.written(40)
+    for (const gateway of fleet.gateways) {
+      await isBack(gateway)
+      t.match(gateway.log, /"command":"\w+","reply":"READONLY"/, 'the log names command and reply')
+    }
+    // It had the subscriptions: as a replica it has the messages too.
+    await fleet.redis.kill()
+    await load.written(20)
+    for (const gateway of fleet.gateways) await isBack(gateway)
+  })
+})
+
+/** Waits until the gateway uses a master for reads, writes and messages. */
+function isBack(gateway: FleetGateway): Promise<void> {
+  const back = async () => (await gateway.ready())['redis'] === 'ok'
+  const what = () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`
+  return until(back, what, { pause: 50 })
+}
 
 /** Starts a replica that uses an account of its own, so that replication can be cut. */
 async function startReplica(t: Test, master: RedisServer): Promise<RedisServer> {

@@ -1,6 +1,7 @@
 /** Why Redis can't be used. The gateway goes on without it, so that this is for the log. */
 
 import type { Config, RedisConfig } from '../../config/config.ts'
+import { commandOf, isRefusal, wordOf } from '../../redis/refusals.ts'
 import { codeOf, describeFault, type Finding, settingOf } from './fault.ts'
 import { networkFinding, type ServerText } from './network.ts'
 
@@ -26,7 +27,8 @@ export function redisFinding(config: RedisConfig, setting: string, reported: Err
   return (
     tlsMismatch(server, config.tls, cause) ??
     networkFinding(server, codeOf(cause)) ??
-    refusal(server, config, cause.message) ?? {
+    refusedLogin(server, config, cause.message) ??
+    refusedCommand(server, config, cause) ?? {
       cause: `${server.at}: ${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}`,
       advice: `See the log of Redis, and check ${setting}`,
     }
@@ -66,12 +68,7 @@ function tlsMismatch({ at, setting }: ServerText, tls: boolean, cause: Error): F
   return null
 }
 
-/** By the first word of an error that Redis replies. */
-function refusal(
-  { at, setting }: ServerText,
-  { username, prefix }: RedisConfig,
-  reply: string,
-): Finding | null {
+function refusedLogin({ at, setting }: ServerText, { username }: RedisConfig, reply: string): Finding | null {
   if (/^WRONGPASS|^ERR invalid password/.test(reply))
     return {
       cause:
@@ -85,15 +82,68 @@ function refusal(
       cause: `${at} requires a password, and none is given (NOAUTH)`,
       advice: `Add it in ${setting}: redis://:PASSWORD@HOST:PORT`,
     }
-  if (reply.startsWith('READONLY'))
-    return {
-      cause: `${at} is a replica, which accepts reads only (READONLY)`,
-      advice: `Name the master in ${setting}, or the sentinels that know it`,
-    }
-  if (reply.startsWith('NOPERM'))
-    return {
-      cause: `${at} does not permit this user a command or a key (${reply.slice(0, MAX_CAUSE)})`,
-      advice: `Permit the user of ${setting} all commands on ~${prefix}* and &${prefix}* (ACL SETUSER)`,
-    }
   return null
+}
+
+/** What Redis replies to a command that it does not execute, by the first word. */
+function refusedCommand(
+  { at, setting }: ServerText,
+  { prefix, mode }: RedisConfig,
+  cause: Error,
+): Finding | null {
+  const command = isRefusal(cause) ? commandOf(cause) : null
+  const said = `${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}${command === null ? '' : `, in reply to ${command}`}`
+  const again = 'The gateway connects again by itself'
+  switch (wordOf(cause)) {
+    case 'READONLY':
+      return {
+        cause: `${at} is a replica, which accepts reads only (READONLY)`,
+        advice: `Name the master in ${setting}, or the sentinels that know it`,
+      }
+    case 'NOPERM':
+      return {
+        cause: `${at} does not permit this user a command or a key (${said})`,
+        advice: `Permit the user of ${setting} all commands on ~${prefix}* and &${prefix}* (ACL SETUSER)`,
+      }
+    case 'OOM':
+      return {
+        cause: `the memory of ${at} is full (${said})`,
+        advice: `Raise maxmemory of Redis, or remove what other programs store there`,
+      }
+    case 'MISCONF':
+      return {
+        cause: `${at} refuses writes since it could not save its data (${said})`,
+        advice: `See the log of Redis, and make room on its disk`,
+      }
+    case 'NOREPLICAS':
+      return {
+        cause: `${at} refuses writes since too few replicas follow it (${said})`,
+        advice: `Start its replicas, or lower min-replicas-to-write of Redis`,
+      }
+    case 'MASTERDOWN':
+      return {
+        cause: `${at} is a replica that has lost its master (${said})`,
+        advice: `Name the master in ${setting}, or the sentinels that know it`,
+      }
+    case 'LOADING':
+      return { cause: `${at} is loading its data (${said})`, advice: `Wait until it has loaded. ${again}` }
+    case 'CLUSTERDOWN':
+      return {
+        cause: `${at} belongs to a cluster that does not serve all hash slots (${said})`,
+        advice: `Start the nodes that CLUSTER NODES shows as failed, or assign their slots to others`,
+      }
+    case 'MOVED':
+    case 'ASK':
+      if (mode === 'cluster') return null
+      return {
+        cause: `${at} is a node of a cluster (${said})`,
+        advice: `Write redis+cluster:// in place of redis:// in ${setting}`,
+      }
+    default:
+      if (!isRefusal(cause)) return null
+      return {
+        cause: `${at} refused a command (${said})`,
+        advice: `See the log of Redis, and check ${setting}`,
+      }
+  }
 }

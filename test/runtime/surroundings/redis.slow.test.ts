@@ -9,11 +9,12 @@ import { logs, PASSWORD } from './support.ts'
 const AT = 'gateway.config.yaml:7:8: redis:'
 const SETTING = '${REDIS}'
 
-const [open, locked, tls, mutual] = await Promise.all([
+const [open, locked, tls, mutual, full] = await Promise.all([
   startRedis(t),
   startRedis(t, { password: `${PASSWORD}-right` }),
   startRedis(t, { tls: 'server' }),
   startRedis(t, { tls: 'mutual' }),
+  startRedis(t, { config: ['maxmemory 1'] }),
 ])
 const down = await reservePort(t)
 
@@ -37,6 +38,11 @@ const cases: { fault: string; url: string; message: string | RegExp }[] = [
     fault: 'no password',
     url: `redis://127.0.0.1:${locked.port}`,
     message: `${AT} Redis at 127.0.0.1:${locked.port} requires a password, and none is given (NOAUTH). Add it in ${SETTING}: redis://:PASSWORD@HOST:PORT.`,
+  },
+  {
+    fault: 'a full memory',
+    url: full.url,
+    message: /redis: the memory of Redis at \S+ is full \(OOM .*, in reply to SET\)\. Raise maxmemory/,
   },
   {
     fault: 'TLS to a server without',

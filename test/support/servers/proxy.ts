@@ -11,7 +11,7 @@ import { Lane, type Line } from './proxy-lane.ts'
 
 export class TcpProxy {
   readonly port: number
-  readonly #target: number
+  #target: number
   /** Shared by all lanes, and read by them at each step. */
   readonly #line: Line = { held: false, delay: 0 }
   readonly #sockets = new Set<Socket>()
@@ -63,6 +63,11 @@ export class TcpProxy {
   /** Resets what is connected; whoever comes again gets through. */
   killConnections(): void {
     for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** Connections from now on lead to another server, as after a failover behind one address. Those that are open stay. */
+  lead(target: { readonly port: number }): void {
+    this.#target = target.port
   }
 
   /** What comes from now on takes this long, each way. */

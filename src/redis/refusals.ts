@@ -1,0 +1,59 @@
+/**
+ * Errors that Redis replies to commands of the gateway. Redis keeps the connection open at each of them, and ioredis reports
+ * none: a server that was demoted behind its address would be used for ever.
+ */
+
+import { performance } from 'node:perf_hooks'
+import type { RedisConfig } from '../config/config.ts'
+
+/** An error that Redis replied, as ioredis gives it. Arguments may hold credentials: they are left out of messages. */
+export type Refusal = Error & { readonly command?: { readonly name: string } }
+
+/** What the gateway asks for itself. ioredis sends others, and tolerates their refusal. */
+const OWN_COMMANDS = new Set(['get', 'set', 'publish', 'subscribe', 'ping', 'eval', 'evalsha'])
+/** Redirections, which the client of a cluster follows. */
+const REDIRECTIONS = new Set(['MOVED', 'ASK', 'TRYAGAIN'])
+/** Of a server beside which another one may be the right one: a replica, or one that is starting. */
+const WRONG_SERVER = new Set(['READONLY', 'MASTERDOWN', 'LOADING'])
+/** Milliseconds between two renewals of one connection: at those, and at every other refusal. */
+const RENEW_EVERY = 1000
+const RENEW_OTHERS_EVERY = 5000
+
+export function isRefusal(cause: unknown): cause is Refusal {
+  return cause instanceof Error && cause.name === 'ReplyError'
+}
+
+/** The first word of an error that Redis replied, such as `READONLY`. A script of Redis 6 puts it behind its own. */
+export function wordOf({ message }: Error): string {
+  const [, ofScript] = /^ERR Error running script[^]*?: -?([A-Z]{3,}) /.exec(message) ?? []
+  return ofScript ?? /^[A-Z]+/.exec(message)?.[0] ?? 'ERR'
+}
+
+/** In upper case, as Redis writes it; null where ioredis does not say it. */
+export function commandOf({ command }: Refusal): string | null {
+  return command === undefined ? null : command.name.toUpperCase()
+}
+
+/** Not of the server: a script that Redis lost is sent again; a key of another type is a miss, or a loan that fails. */
+function isOfOneKey({ message }: Error, word: string): boolean {
+  return word === 'NOSCRIPT' || word === 'WRONGTYPE' || (word === 'ERR' && /\bscript\b/.test(message))
+}
+
+/**
+ * ioredis' option `reconnectOnError` of one connection: reports refusals, and has the connection made anew. Behind its
+ * address there may be another server by now. A cluster's nodes keep their connections: its client asks for the slots.
+ */
+export function refusalsOf(mode: RedisConfig['mode'], report: (cause: Refusal) => void) {
+  let renewedAt = Number.NEGATIVE_INFINITY
+  return (cause: Refusal): boolean => {
+    const word = wordOf(cause)
+    if (!OWN_COMMANDS.has(cause.command?.name ?? '') || isOfOneKey(cause, word)) return false
+    if (mode === 'cluster' && REDIRECTIONS.has(word)) return false
+    report(cause)
+    const now = performance.now()
+    const pause = WRONG_SERVER.has(word) ? RENEW_EVERY : RENEW_OTHERS_EVERY
+    if (mode === 'cluster' || word === 'ERR' || now - renewedAt < pause) return false
+    renewedAt = now
+    return true
+  }
+}

@@ -1,0 +1,86 @@
+/** What the fleet node has of Redis, and what the log says about it. The client is loaded only when Redis is configured. */
+
+import { systemClock } from '../coherence/clock.ts'
+import { type Config, firstSecrets } from '../config/config.ts'
+import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
+import { RedisBus } from '../redis/bus.ts'
+import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
+import { RedisHealth } from '../redis/health.ts'
+import { Keys } from '../redis/keys.ts'
+import { commandOf, isRefusal, wordOf } from '../redis/refusals.ts'
+import { Seal } from '../redis/seal.ts'
+import type { SharedCache } from '../redis/seat-cache.ts'
+import { codeOf } from './surroundings/fault.ts'
+import { redisMessage } from './surroundings/redis.ts'
+import type { Log } from '../telemetry/logger.ts'
+
+export interface RedisParts {
+  readonly cache: SharedCache | null
+  readonly bus: RedisBus | null
+  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
+  readonly health: RedisHealth | null
+}
+
+/** Connects in the background. */
+export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
+  const { redis } = config
+  if (redis === null) return { cache: null, bus: null, ephemeral: new ProcessEphemeral(), health: null }
+  const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
+  const lines = new RedisLog(config, log)
+  let health: RedisHealth | null = null
+  const report = (cause: Error) => {
+    if (isRefusal(cause)) health?.refused()
+    lines.warn(cause)
+  }
+  // Faults of these connections are those of the first one; what Redis refuses them is not.
+  const reportRefusal = (cause: Error) => isRefusal(cause) && report(cause)
+  const connection = connectRedis(redis, report)
+  const subscriber = connectSubscriber(redis, connection, reportRefusal)
+  const keys = new Keys(redis.prefix)
+  const used = new RedisEphemeral(() => connectRedis(redis, reportRefusal, SIGN_IN_TIMEOUT), keys)
+  const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
+  const seal = new Seal(firstSecrets(config))
+  const bus = new RedisBus(connection, subscriber, keys, seal)
+  health = new RedisHealth(connection, keys, bus, (isUp) => isUp && lines.recovered())
+  return { cache: { connection, keys, seal }, bus, ephemeral, health }
+}
+
+/** Milliseconds between log lines about the same fault of Redis. */
+const WARN_EVERY = 30_000
+/** Faults that are told apart. */
+const MAX_FAULTS = 50
+
+/** Each kind of fault has lines of its own: that of a lost connection must not hide why Redis refuses. */
+class RedisLog {
+  readonly #config: Config
+  readonly #log: Log
+  /** Monotonic ms of the last line, by fault. */
+  readonly #written = new Map<string, number>()
+  #warned = false
+
+  constructor(config: Config, log: Log) {
+    this.#config = config
+    this.#log = log
+  }
+
+  warn(cause: Error): void {
+    const refusal = isRefusal(cause) ? { command: commandOf(cause), reply: wordOf(cause) } : null
+    const fault = refusal === null ? codeOf(cause) : `${refusal.command} ${refusal.reply}`
+    const now = systemClock.now()
+    if (now - (this.#written.get(fault) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return
+    if (this.#written.size === MAX_FAULTS) this.#written.clear()
+    this.#written.set(fault, now)
+    this.#warned = true
+    this.#log.logger.warn(
+      { cause: redisMessage(this.#config, cause), ...refusal },
+      'the gateway continues without Redis',
+    )
+  }
+
+  /** Reads, writes and messages work. */
+  recovered(): void {
+    if (this.#warned) this.#log.logger.info('Redis is used again')
+    this.#warned = false
+    this.#written.clear()
+  }
+}
