@@ -47,6 +47,7 @@ export type StoreCode =
   | 'NO_PASSWORD'
   | 'NO_TLS'
   | 'OLD_SERVER'
+  | 'SHARED_SESSIONS'
   | 'STANDBY'
   | 'TIMEOUT'
 

@@ -72,8 +72,31 @@ export class Connection {
     this.#client.on('end', broken)
   }
 
-  /** Rejects with a StoreUnavailable. */
-  static async open(target: Target, session: Session): Promise<Connection> {
+  /**
+   * Rejects with a StoreUnavailable.
+   * @param check called after the login, before any setting of the session is made
+   */
+  static async open(
+    target: Target,
+    session: Session,
+    check: (connection: Connection) => Promise<void> = async () => {},
+  ): Promise<Connection> {
+    return Connection.#login(target, session, async (connection) => {
+      await check(connection)
+      await connection.#begin(session)
+    })
+  }
+
+  /** A connection without settings of its own: nothing is left where sessions are shared. As {@link open} rejects. */
+  static openBare(target: Target, session: Session): Promise<Connection> {
+    return Connection.#login(target, session, async () => {})
+  }
+
+  static async #login(
+    target: Target,
+    session: Session,
+    begin: (connection: Connection) => Promise<void>,
+  ): Promise<Connection> {
     const connection = new Connection(target)
     let late: string | null = null
     const end = connection.#watch(session, (how) => {
@@ -82,7 +105,7 @@ export class Connection {
     })
     try {
       await connection.#client.connect()
-      await connection.#begin(session)
+      await begin(connection)
       connection.readyAt = monotonic()
       return connection
     } catch (cause) {
@@ -96,6 +119,12 @@ export class Connection {
   /** Milliseconds of connect and login, which take at least two responses. */
   get connectTime(): number {
     return this.readyAt - this.openedAt
+  }
+
+  /** The process that the login named: a pooler names one of its own. Null: none. */
+  get namedProcess(): number | null {
+    // Left out of the driver's types.
+    return (this.#client as pg.Client & { readonly processID?: number | null }).processID ?? null
   }
 
   /** Whether the connection can run another query. */

@@ -5,6 +5,7 @@ import { Connection } from './connection.ts'
 import { sessionOf } from './connection-pools.ts'
 import { unavailable } from './errors.ts'
 import { appliedSteps, MIGRATIONS } from './migrations.ts'
+import { requireOwnSession } from './shared-sessions.ts'
 import { sql } from './sql.ts'
 import { targetOf } from './store.ts'
 
@@ -22,7 +23,8 @@ const DENIED = '42501'
 /** @param timeout ms for each answer */
 export async function inspectPostgresStore(url: string, timeout: number): Promise<StoreInspection> {
   const target = targetOf(url)
-  const connection = await Connection.open(target, sessionOf(timeout))
+  const session = sessionOf(timeout)
+  const connection = await Connection.open(target, session, requireOwnSession(target, session))
   try {
     await connection.run(READ_ONLY)
     const version = await appliedSteps(connection, MIGRATIONS)

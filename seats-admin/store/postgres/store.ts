@@ -12,6 +12,7 @@ import { unavailable } from './errors.ts'
 import { migrate } from './migrations.ts'
 import { readerOf } from './reader.ts'
 import { registryOf } from './registry.ts'
+import { requireOwnSession } from './shared-sessions.ts'
 import { seatsFileOf } from './seats-file.ts'
 import { seatWritesOf } from './seat-writer.ts'
 import { sessionEndsOf, sessionsOf } from './sessions.ts'
@@ -61,7 +62,8 @@ export function targetOf(url: string): Target {
 
 /** Migrates on a separate connection with a longer timeout. */
 async function prepare(target: Target): Promise<void> {
-  const connection = await Connection.open(target, sessionOf(OPEN_TIMEOUT))
+  const session = sessionOf(OPEN_TIMEOUT)
+  const connection = await Connection.open(target, session, requireOwnSession(target, session))
   try {
     await migrate(connection)
   } catch (cause) {

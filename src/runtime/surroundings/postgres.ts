@@ -62,6 +62,10 @@ const FINDINGS: Readonly<Record<string, (about: About) => Finding>> = {
     cause: `${at} accepts reads only`,
     advice: `Name the primary in ${setting}`,
   }),
+  SHARED_SESSIONS: ({ at, setting }) => ({
+    cause: `${at} is a connection pooler in transaction or statement mode, whose clients share sessions`,
+    advice: `Name PostgreSQL itself in ${setting}, or set pool_mode = session for this database in the pooler`,
+  }),
   STANDBY: ({ at, setting }) => ({
     cause: `${at} is a standby`,
     advice: `Name the primary in ${setting}`,

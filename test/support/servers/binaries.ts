@@ -39,6 +39,11 @@ const SOURCES = {
     debian: { name: 'postgresql', folder: 'usr/lib/postgresql/*/bin' },
     homebrew: 'postgresql',
   },
+  pgbouncer: {
+    places: ['/usr/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debian: { name: 'pgbouncer', folder: 'usr/sbin' },
+    homebrew: 'pgbouncer',
+  },
   nginx: {
     places: ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
     debian: { name: 'nginx', folder: 'usr/sbin' },
