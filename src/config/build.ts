@@ -3,7 +3,7 @@
 import { buildPlace, warnOfRedirects } from './built-in-place.ts'
 import { resolve } from 'node:path'
 import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
-import { parseUrl } from '../../seats-admin/store/postgres/url.ts'
+import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
 import { frozenMap } from './frozen.ts'
@@ -150,8 +150,9 @@ function storeUrl(text: string, folder: string): StoreConfig | InvalidValue {
     const path = sqlitePath(text, folder)
     return path instanceof InvalidValue ? path : { kind: 'sqlite', path }
   }
-  const url = URL.parse(text)
-  if (url === null || url.hostname === '' || url.pathname.length < 2)
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isWhole = url !== null && url.hostname !== '' && url.pathname.length >= 2
+  if (!isWhole && !namesSeveralHosts(text))
     return new InvalidValue('is not postgres://user:password@host:port/database')
   return { kind: 'postgres', url: text }
 }

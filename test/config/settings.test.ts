@@ -107,6 +107,9 @@ t.test('the store', async (t) => {
     ['sqlite://data/x.db', '3:8'],
     ["'sqlite:x.db?mode=memory'", '3:8'],
     ['"sqlite:x\\0.db"', '3:8'],
+    ['postgres://anna@one:5432,two:5432/x?target_session_attrs=primary', '3:8'],
+    ['postgres://anna@one/x?target_session_attrs=standby', '3:8'],
+    ['postgres://anna@one/x?sslmode=require&sslrootcert=system', '3:8'],
   ]
   for (const [text, expected] of cases) await faultsAt(t, `${BASE}store: ${text}\n`, expected)
   t.same((await configOf(t, `${BASE}store: sqlite:///var/x.db\n`)).store, {

@@ -12,7 +12,9 @@ export interface Target {
 
 const PROTOCOLS = ['postgres:', 'postgresql:']
 const DEFAULT_PORT = 5432
-const KNOWN: readonly string[] = [...TLS_PARAMETERS, 'application_name']
+const KNOWN: readonly string[] = [...TLS_PARAMETERS, 'application_name', 'target_session_attrs']
+/** Values of libpq that the primary of a store satisfies: no other server is accepted in any case. */
+const PRIMARY: readonly string[] = ['any', 'read-write', 'primary']
 const HINT = 'special characters of user and password must be percent-encoded'
 
 export function parseUrl(text: string): Target {
@@ -24,6 +26,7 @@ export function parseUrl(text: string): Target {
     throw new Error('the URL has no user name: write postgres://user:password@host:port/database')
   const database = decoded(url.pathname.slice(1)) || user
   const parameters = parametersOf(url)
+  requirePrimary(parameters.get('target_session_attrs'))
   const ssl = tlsOf(parameters)
   if (ssl !== false && host.startsWith('/'))
     throw new Error('TLS is not available on a Unix socket: remove sslmode')
@@ -50,6 +53,11 @@ export function parseUrl(text: string): Target {
  * password.
  */
 function urlOf(text: string): URL {
+  if (namesSeveralHosts(text)) {
+    throw new Error(
+      'the URL names several hosts: name one that leads to the primary, such as a virtual address or a proxy that follows it',
+    )
+  }
   const url = URL.parse(text)
   if (url === null) throw new Error(`the URL is not valid: ${HINT}`)
   if (!PROTOCOLS.includes(url.protocol))
@@ -58,6 +66,11 @@ function urlOf(text: string): URL {
     throw new Error(`the URL has a # or an @ after its host: ${HINT}`)
   }
   return url
+}
+
+/** As libpq takes them: `host:port,host:port`. A comma of a password is none of a host. */
+export function namesSeveralHosts(text: string): boolean {
+  return /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#][^@]*)?$/.test(text)
 }
 
 function parametersOf(url: URL): ReadonlyMap<string, string> {
@@ -71,6 +84,11 @@ function parametersOf(url: URL): ReadonlyMap<string, string> {
     found.set(name, value)
   }
   return found
+}
+
+function requirePrimary(attributes = 'primary'): void {
+  if (!PRIMARY.includes(attributes))
+    throw new Error('target_session_attrs must be primary, or be left out: the store needs the primary')
 }
 
 function decoded(text: string): string {

@@ -18,6 +18,9 @@ t.test('the parts of a URL, and their defaults', async (t) => {
   t.match(parseUrl('postgres://anna@h').client, { host: 'h', port: 5432, database: 'anna' })
   t.match(parseUrl('postgres://anna@[::1]/x'), { place: 'postgres://[::1]:5432/x', client: { host: '::1' } })
   t.match(parseUrl('postgres://anna@%2Fvar%2Frun/x').client, { host: '/var/run' }, 'a folder of sockets')
+  t.equal(password('postgres://anna:p,w@h/x'), 'p,w', 'a comma of a password names no host')
+  for (const attributes of ['any', 'read-write', 'primary'])
+    t.match(parseUrl(`postgres://anna@h/x?target_session_attrs=${attributes}`).client, { host: 'h' })
   t.match(parseUrl('postgres://a%2Fb@h/x%20y').client, { user: 'a/b', database: 'x y' })
 })
 
@@ -51,6 +54,20 @@ t.test('refused URLs', async (t) => {
     'postgres://anna@h/x?sslmod=require': /unknown parameter, "sslmod"/,
     'postgres://anna@h/x?sslmode=disable&sslmode=require': /the parameter sslmode twice/,
     'postgres://anna@h/x?sslmode=prefer': /sslmode must be one of disable, require, verify-ca, verify-full/,
+    'postgres://anna@h/x?sslmode=prefer&sslrootcert=system':
+      /Write require or verify-full for a server with TLS, disable/,
+    'postgres://anna@h/x?sslmode=allow': /allow may connect without TLS\. Write require/,
+    'postgres://anna@h/x?sslmode=require&sslrootcert=system':
+      /sslrootcert=system requires sslmode=verify-full/,
+    'postgres://anna@one,two/x': /names several hosts: name one that leads to the primary/,
+    'postgres://anna:p,w@one:5432,two:5433/x?target_session_attrs=read-write':
+      /names several hosts: name one/,
+    'postgresql://anna@[::1]:5432,[::2]:5432': /names several hosts/,
+    'postgres://anna@h/x?target_session_attrs=standby':
+      /target_session_attrs must be primary, or be left out/,
+    'postgres://anna@h/x?target_session_attrs=prefer-standby': /the store needs the primary/,
+    'postgres://anna@h/x?host=other':
+      /unknown parameter, "host": known are sslmode, .*, target_session_attrs/,
     'postgres://anna@h/x?sslmode=verify-ca': /verify-ca requires sslrootcert/,
     'postgres://anna@h/x?sslmode=verify-full&sslrootcert=/absent/ca.pem':
       /sslrootcert cannot be read: ENOENT/,
@@ -74,4 +91,6 @@ t.test('TLS by sslmode', async (t) => {
   t.match(ssl(`sslmode=verify-ca&${root}`), { rejectUnauthorized: true, checkServerIdentity: Function })
   t.match(ssl(`sslmode=verify-full&${root}`), { rejectUnauthorized: true, ca: Buffer, ...never })
   t.match(ssl('sslmode=verify-full'), { rejectUnauthorized: true, ca: undefined, ...never })
+  for (const query of ['sslrootcert=system', 'sslmode=verify-full&sslrootcert=system'])
+    t.match(ssl(query), { rejectUnauthorized: true, ca: Array, ...never }, query)
 })
