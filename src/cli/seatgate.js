@@ -54,9 +54,12 @@ function runtime() {
   }
 }
 
-/** One process in front of another: signals go on to it, and its end is this one's. */
+/** One process in front of another: signals go on to it, and its end is this one's. A gateway watches its process id. */
 function handOver(node) {
-  const child = spawn(node, ['--disable-sigusr1', main, ...argv.slice(2)], { stdio: 'inherit', env })
+  const child = spawn(node, ['--disable-sigusr1', main, ...argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...env, SEATGATE_LAUNCHER: String(pid) },
+  })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${execPath} could not start ${node}: ${error.message}`))

@@ -2,7 +2,9 @@
 
 /** How this program was called, as far as it is known: `npx seatgate`, or `seatgate`. */
 export function programName(env: NodeJS.ProcessEnv): string {
-  return env.npm_command === 'exec' ? 'npx seatgate' : 'seatgate'
+  // `npm run seatgate` of a clone leaves no `seatgate` on PATH either.
+  const byNpm = env['npm_command'] === 'exec' || env['npm_lifecycle_event'] === 'seatgate'
+  return byNpm ? 'npx seatgate' : 'seatgate'
 }
 
 /** A path as one word of a POSIX shell, which no command takes for an option. */

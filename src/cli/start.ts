@@ -8,6 +8,7 @@ import { watchConfig } from '../config/watch.ts'
 import { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
+import { watchLauncher } from '../runtime/surroundings/launcher.ts'
 import { refuseWrongClock } from '../runtime/surroundings/clock.ts'
 import { lostLog } from '../runtime/surroundings/log.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
@@ -62,7 +63,7 @@ function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logge
 interface Observers {
   /** Called once connections are accepted. */
   readonly listening?: (addresses: Gateway['addresses']) => void
-  /** Names systemd's socket, if there is one. */
+  /** Names systemd's socket, if there is one, and what npm runs. */
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -82,7 +83,7 @@ export async function runGateway(
   process.on('SIGHUP', ignore)
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const)
     process.on(signal, () => log.logger.info({ signal }, 'the signal has no effect'))
-  const terminated = terminationSignal()
+  const terminated = termination(env)
   const service = new ServiceManager(env, log)
   service.starting(config.startupTimeout)
   const gateway = await Promise.race([Gateway.start(config, log), terminated])
@@ -107,7 +108,7 @@ export async function runGateway(
   service.watch(() => gateway.serving)
   const end = await Promise.race([terminated, gateway.superseded])
   if (typeof end !== 'string') return endSuperseded(end, gateway, reloader, log)
-  log.logger.info({ signal: end }, 'draining')
+  log.logger.info(cause(end), 'draining')
   await reloader.close()
   const { drain, drainDelay } = reloader.config
   const stopping = service.stopping(drainDelay + drain)
@@ -119,8 +120,8 @@ export async function runGateway(
 function ignore(): void {}
 
 /** Exits at once: nothing was served, and an interrupted start is safe. */
-async function exitEarly(signal: NodeJS.Signals, log: Log): Promise<never> {
-  log.logger.info({ signal }, 'ended before listening')
+async function exitEarly(end: End, log: Log): Promise<never> {
+  log.logger.info(cause(end), 'ended before listening')
   await log.close()
   process.exit(0)
 }
@@ -215,9 +216,17 @@ function address({ address: host, port, family }: { address: string; port: numbe
  */
 const SAME_SIGNAL = 1000
 
-/** A second signal ends the process at once. */
-function terminationSignal(): Promise<NodeJS.Signals> {
+/** What ends the gateway: a signal, or the end of the npm that started it. */
+type End = NodeJS.Signals | 'npm'
+
+function cause(end: End) {
+  return end === 'npm' ? { cause: 'the npm that started the gateway has ended' } : { signal: end }
+}
+
+/** A second signal ends the process at once; npm's end is no second one, as Ctrl-C reaches npm too. */
+function termination(env: NodeJS.ProcessEnv): Promise<End> {
   return new Promise((resolve) => {
+    watchLauncher(env, () => resolve('npm'))
     let signalledAt: number | null = null
     const onSignal = (signal: NodeJS.Signals) => {
       if (signalledAt !== null && performance.now() - signalledAt > SAME_SIGNAL) process.exit(1)

@@ -63,8 +63,21 @@ t.test('each secret is a new one, and is not printed', async (t) => {
 })
 
 t.test('npx is part of the commands where it ran', async (t) => {
-  const { out } = await seatgateHere(folderWith(t, {}), ['init'], { npm_command: 'exec' })
-  t.match(out, /^ {2}npx seatgate check$/m)
+  for (const env of [{ npm_command: 'exec' }, { npm_lifecycle_event: 'seatgate' }]) {
+    const { out } = await seatgateHere(folderWith(t, {}), ['init'], env)
+    t.match(out, /^ {2}npx seatgate check$/m)
+  }
+})
+
+t.test('the start line is that of the README and of the manual', async (t) => {
+  const args = ['init', 'my', '--tenant', 'acme', '--upstream', 'http://127.0.0.1:9001']
+  const { out } = await seatgateHere(folderWith(t, {}), args, { npm_command: 'exec' })
+  const start = /^ {2}(npx seatgate start .*)$/m.exec(out)?.[1] ?? 'no line'
+  for (const page of ['README.md', 'docs/administration.md']) {
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8')
+    t.ok(text.includes(`\n${start} > my/gateway.log &\n`), page)
+    t.notMatch(text, /npm start/, page)
+  }
 })
 
 t.test('any tenant id is a key, and has a variable', async (t) => {

@@ -55,3 +55,14 @@ t.test('exit codes, signals and output pass through', { skip: noOldNode }, async
   t.equal(await start.ended, 0)
   t.match(start.out(), '"ended"')
 })
+
+t.test('the gateway of a killed process ends', { skip: noOldNode }, async (t) => {
+  const start = runByOldNode(t, 'start')
+  await until(
+    () => start.out().includes('livez'),
+    () => `it does not listen: ${start.out()}`,
+  )
+  start.child.kill('SIGKILL')
+  await start.ended
+  t.match(start.out(), '"ended"')
+})
