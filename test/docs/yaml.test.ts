@@ -1,9 +1,10 @@
-/** Every configuration, route table and file of Seats of the manual loads as the commands load it. */
+/** Every configuration, route table, policy file and file of Seats of the manual loads as the commands load it. */
 
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { loadWithTables } from '../../src/cli/load.ts'
+import { readPolicyFile } from '../../src/config/policy-file.ts'
 import { readSeatsFile } from '../../src/config/seats-file.ts'
 import { folderWith } from '../cli/command-line.ts'
 import { filesOf, variablesOf } from './configuration.ts'
@@ -22,6 +23,11 @@ function isSeatsFile(text: string): boolean {
 t.ok(blocks.length >= 6, `${blocks.length} blocks`)
 for (const block of blocks)
   t.test(placeOf(block), async (t) => {
+    if ('cases' in parse(block.text)) {
+      const file = join(folderWith(t, { 'policy.yaml': block.text }), 'policy.yaml')
+      t.ok((await readPolicyFile(file, {})).cases.length > 0, 'its cases are read')
+      return
+    }
     if (isSeatsFile(block.text)) {
       const file = join(folderWith(t, { 'seats.yaml': block.text }), 'seats.yaml')
       t.ok((await readSeatsFile(file, {})).seats.length > 0, 'its Seats are read')
