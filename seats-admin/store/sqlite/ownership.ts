@@ -22,7 +22,7 @@ import { monotonic } from '../clock.ts'
 import { counted } from '../point-reads.ts'
 import { text } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
-import { connect, connectImmutable, faultOf, isBusy } from './connection.ts'
+import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './connection.ts'
 import { migrate } from './migrations.ts'
 
 /** Milliseconds for other programs to close the file; commands of `seatgate` take about two seconds. */
@@ -50,37 +50,46 @@ export type FileOrigin = 'created' | 'found' | 'again'
  * Makes the holder of the lock file the owner.
  *
  * @param lock the identity of the lock file
+ * @param check throws for a damaged file, before anything is written to it
  * @returns false when another gateway or worker may have a lease on this store
  * @throws when another process that may be a gateway has the file open; at a reopening {@link Superseded}
  */
-export function takeOwnership(path: string, lock: string, origin: FileOrigin): boolean {
+export function takeOwnership(
+  path: string,
+  lock: string,
+  origin: FileOrigin,
+  check: Check = checkIntegrity,
+): boolean {
   const until = monotonic() + WAIT
   for (;;) {
-    const before = takeExclusively(path, lock, origin)
+    const before = takeExclusively(path, lock, origin, check)
     if (before !== null) return before === lock || (origin === 'created' && before === '')
     const owner = ownerInFile(path)
     if (owner === lock) return false
     if (origin === 'again') refuseOther(owner ?? '')
     if (monotonic() > until) {
       if (origin === 'again') throw new Superseded()
-      if (owner === '' && takeShared(path, lock)) return false
+      if (owner === '' && takeShared(path, lock, check)) return false
       throw new UnusableStore('IN_USE', IN_USE)
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * PAUSE)
   }
 }
 
+type Check = (database: DatabaseSync) => void
+
 const IN_USE =
   'another process has the file open, and the lock file is not the one of the last gateway: ' +
   'stop that process if it is a gateway, otherwise make it close the file'
 
 /** @returns the former owner; null when another process has the file open */
-function takeExclusively(path: string, lock: string, origin: FileOrigin): string | null {
+function takeExclusively(path: string, lock: string, origin: FileOrigin, check: Check): string | null {
   // Closing the connection checkpoints the WAL, so that the owner is visible under all names of the file.
   using database = connect(path, 'rw', 0)
   try {
     // Held until the connection closes. Before the first read, it needs no shared-memory index.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT')
+    check(database)
     migrate(database)
     const before = ownerOf(database)
     if (before === lock) return before
@@ -103,9 +112,10 @@ function refuseOther(owner: string): void {
  *
  * @returns false when another gateway was faster or another program writes
  */
-function takeShared(path: string, lock: string): boolean {
+function takeShared(path: string, lock: string, check: Check): boolean {
   using database = connect(path, 'rw', WRITE_TIMEOUT)
   try {
+    check(database)
     migrate(database)
     const taking = database.prepare("UPDATE counter SET owner = :lock WHERE owner IN ('', :lock)")
     if (taking.run({ lock }).changes !== 1) return false

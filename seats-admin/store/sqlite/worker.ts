@@ -55,6 +55,8 @@ const running: RunningCall = {
   },
 }
 
+/** Whether {@link checkOnce} has found no damage. */
+let isChecked = false
 const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
@@ -112,7 +114,7 @@ function locate(opening: 'first' | 'again'): FileOrigin {
 }
 
 function takeIfOwner(origin: FileOrigin): boolean {
-  return data.owner?.takes !== true || takeOwnership(data.path, data.owner.lock, origin)
+  return data.owner?.takes !== true || takeOwnership(data.path, data.owner.lock, origin, checkOnce)
 }
 
 function openFile(): OpenStore {
@@ -130,14 +132,22 @@ function openFile(): OpenStore {
   }
 }
 
-/** The first read takes a shared lock on the file until the connection closes. */
+/** The check reads the whole file. */
+function checkOnce(connection: DatabaseSync): void {
+  if (!isChecked) checkIntegrity(connection)
+  isChecked = true
+}
+
+/** The first read takes a shared lock on the file until the connection closes. Nothing is written to a damaged file. */
 function prepare(connection: DatabaseSync): void {
+  if (data.opening !== null) checkOnce(connection)
   if (data.role === 'writer') {
     migrate(connection)
     enableWal(connection)
+    // The first read in this mode creates the log, whose identity `openFile` takes.
+    connection.prepare('SELECT seq FROM counter').get()
   }
   if (data.owner !== null) checkOwner(connection, data.owner.lock)
-  if (data.opening !== null) checkIntegrity(connection)
 }
 
 function respond(asked: Call): ThreadReply {

@@ -1,6 +1,7 @@
 /** The file of the store: created only if nothing is there, and refused if it is anything else. */
 
 import {
+  closeSync,
   existsSync,
   openSync,
   readdirSync,
@@ -15,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
+import { lockStore, openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { done, writer } from '../conformance.ts'
 import { canMount, onSmallDisk, open, temporaryFolder } from './support.ts'
 
@@ -124,6 +125,32 @@ t.test('a damaged page', async (t) => {
     writeSync(file, Buffer.alloc(2000, 0xa5), 0, 2000, page * 4096)
   await refuses(t, path, /damaged|malformed/)
 })
+
+t.test('damage is found before anything is written', async (t) => {
+  const path = await filled(t, 200)
+  damageLast(path)
+  const before = readFileSync(path)
+  await refuses(t, path, /damaged|malformed/)
+  t.ok(before.equals(readFileSync(path)), 'by a command')
+  const lock = lockStore(path)
+  t.teardown(() => lock?.release())
+  const owner = { lock: lock?.id ?? '', takes: true }
+  await t.rejects(openSqliteStore({ path, owner }), /damaged|malformed/)
+  t.ok(before.equals(readFileSync(path)), 'by a gateway that would own the store')
+  const older = new DatabaseSync(path)
+  older.exec('PRAGMA user_version = 1')
+  older.close()
+  const old = readFileSync(path)
+  await refuses(t, path, /damaged|malformed/)
+  t.ok(old.equals(readFileSync(path)), 'by a newer version')
+})
+
+/** Of an index or a table: the first pages, with the schema and the counter, stay readable. */
+function damageLast(path: string): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(2000, 0xa5), 0, 2000, statSync(path).size - 4096)
+  closeSync(file)
+}
 
 t.test('a missing file with a log', async (t) => {
   const path = await filled(t)
