@@ -1,6 +1,6 @@
 /** Creates a tenant's first Seat and API key, and gives that Seat back its rights, for the command line. */
 
-import type { ApiKey } from '../model/api-key.ts'
+import { type ApiKey, isAccepted } from '../model/api-key.ts'
 import type { Committed } from '../model/change.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { type AdminRefusal, isRefusal } from '../model/refusal.ts'
@@ -14,6 +14,8 @@ const BY = 'bootstrap'
 export interface Bootstrapped {
   readonly seat: StoredSeat
   readonly apiKey: ApiKey
+  /** API keys in force that the Seat had before. */
+  readonly others: readonly ApiKey[]
   /** The key's text; only its hash is stored. */
   readonly key: string
   readonly committed: Committed
@@ -34,11 +36,39 @@ export async function bootstrapTenant(
   store: AdminStore,
   options: BootstrapOptions,
 ): Promise<Bootstrapped | AdminRefusal> {
-  const made = await write(store, options, { apiKey: API_KEY_NAME, restores: false })
+  const keys = await keysOf(store, options)
+  const made = await write(store, options, { apiKey: freeName(keys), restores: false })
   if (isRefusal(made)) return made
   if (made.apiKey === null || made.committed === null) throw new Error('no API key was created')
   const { key, ...apiKey } = made.apiKey
-  return { seat: made.seat, apiKey, key, committed: made.committed }
+  const others = keys.filter((each) => isAccepted(each, options.now) && each.seats.includes(SEAT_NAME))
+  return { seat: made.seat, apiKey, others, key, committed: made.committed }
+}
+
+/** API keys of a page. */
+const PAGE = 100
+
+async function keysOf(store: AdminStore, { tenant, adminSpace }: BootstrapOptions): Promise<ApiKey[]> {
+  const keys: ApiKey[] = []
+  for (let after: string | null = null; ;) {
+    const page = { limit: PAGE, after, scope: scopeOf(adminSpace) }
+    const { data, next } = await store.listApiKeys(tenant, page)
+    keys.push(...data)
+    if (next === null) return keys
+    after = next
+  }
+}
+
+/** Two keys of one name could not be told apart in lists and in the audit. */
+function freeName(keys: readonly ApiKey[]): string {
+  const taken = new Set(keys.map(({ name }) => name))
+  if (!taken.has(API_KEY_NAME)) return API_KEY_NAME
+  for (let number = 2; ; number++)
+    if (!taken.has(`${API_KEY_NAME} ${number}`)) return `${API_KEY_NAME} ${number}`
+}
+
+function scopeOf(space: string) {
+  return { space, admin: true, all: true, permissions: [EVERY_PERMISSION] }
 }
 
 /**
@@ -57,8 +87,7 @@ function write(
   { tenant, adminSpace, now }: BootstrapOptions,
   input: Omit<BootstrapInput, 'seat'>,
 ): Promise<BootstrapResult | AdminRefusal> {
-  const scope = { space: adminSpace, admin: true, all: true, permissions: [EVERY_PERMISSION] }
-  const writer: Writer = { tenant, by: BY, scope, now }
+  const writer: Writer = { tenant, by: BY, scope: scopeOf(adminSpace), now }
   const seat = { name: SEAT_NAME, spaces: [adminSpace], permissions: [EVERY_PERMISSION] }
   return store.bootstrap(writer, { seat, ...input })
 }

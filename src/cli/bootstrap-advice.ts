@@ -2,6 +2,7 @@
 
 import type { Address, Config, RouteEntry } from '../config/config.ts'
 import { isSpaceHeader, SPACE_HEADER } from '../model/space-source.ts'
+import { printable } from '../telemetry/readable.ts'
 import { CONFIG } from './options.ts'
 import { fold } from './screen.ts'
 import { pathWord, programName, word } from './shell.ts'
@@ -10,29 +11,77 @@ export interface FirstKey {
   readonly tenant: string
   readonly space: string
   readonly seat: string
-  readonly key: string
+  readonly api_key_name: string
+  /** The API keys in force that the Seat already has. */
+  readonly others: readonly { readonly id: string; readonly name: string }[]
+  /** Null where a file has it. */
+  readonly key: string | null
+  readonly file: string | null
 }
 
 export function adviceOn(created: FirstKey, config: Config, env: NodeJS.ProcessEnv): string {
-  const { tenant, space, seat, key } = created
+  const { tenant, space, seat } = created
   return [
     fold(`Seat "${seat}" of ${tenant} holds every permission in space ${space}.`),
-    'Its API key, shown only this once:',
-    '',
-    key,
-    '',
+    ...othersOf(created, programName(env)),
+    ...keyOf(created),
     fold(
       `Send it as "x-api-key", with "Space: ${space}". It manages the Seats and API keys of ${tenant}. It holds nothing in any other space: requests there are answered 403 until a Seat of the caller is granted there.`,
     ),
     '',
+    ...variableOf(created),
     ...nextSteps(created, config, env),
   ].join('\n')
 }
 
+/** Names of a list. */
+const MOST = 10
+
+/** A person who runs the command twice should know that the first key still works. */
+function othersOf({ others, api_key_name: name }: FirstKey, program: string): string[] {
+  if (others.length === 0) return []
+  const shown = others.slice(0, MOST).map((other) => printable(`  "${other.name}" ${other.id}`))
+  return [
+    fold(
+      `Its new API key is "${name}". Earlier API keys that hold the Seat stay valid (${program} keys revoke ID ends one):`,
+    ),
+    ...shown,
+    ...(others.length > MOST ? [`  and ${others.length - MOST} more`] : []),
+  ]
+}
+
+function keyOf({ key, file }: FirstKey): string[] {
+  return key === null
+    ? [fold(`Its API key is in ${file}, which only its owner may read.`), '']
+    : ['Its API key, shown only this once:', '', key, '']
+}
+
+/** The key itself would stay in the history of the shell. */
+function variableOf({ key, file }: FirstKey): string[] {
+  if (key === null)
+    return [
+      'The next commands take the key from a variable:',
+      '',
+      `export ${VARIABLE}=$(cat ${pathWord(file ?? '')})`,
+      '',
+    ]
+  return [
+    fold(
+      'The next commands take the key from a variable. This one waits for it: paste the key, then press Enter.',
+    ),
+    '',
+    `read -rs ${VARIABLE} && export ${VARIABLE}`,
+    '',
+  ]
+}
+
+/** Where the commands of this program find the key, too. */
+const VARIABLE = 'SEATGATE_API_KEY'
+
 /** The Seat that the printed command creates. */
 const SEAT = 'First'
 
-function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS.ProcessEnv): string[] {
+function nextSteps({ tenant, space }: FirstKey, config: Config, env: NodeJS.ProcessEnv): string[] {
   const route = exampleRoute(config.routes)
   const permission = route?.requirement ?? 'example:read'
   const granted = space === 'main' ? 'first' : 'main'
@@ -40,13 +89,14 @@ function nextSteps({ tenant, space, key }: FirstKey, config: Config, env: NodeJS
   const program = programName(env)
   const file = config.file === CONFIG.default ? '' : ` --config ${pathWord(config.file)}`
   const body = JSON.stringify({ name: SEAT, spaces: [granted], permissions: [permission] })
-  const headers = [`x-api-key: ${key}`, `Space: ${space}`, 'Content-Type: application/json']
+  const key = `-H "x-api-key: $${VARIABLE}"`
+  const headers = [`Space: ${space}`, 'Content-Type: application/json'].map((each) => `-H ${word(each)}`)
   return [
     fold(
       `While the gateway runs (${program} start${file}), this creates a Seat that holds ${permission} in space ${granted}:`,
     ),
     '',
-    `curl ${word(`${gateway}${config.api.prefix}/v1/seats`)} ${headers.map((each) => `-H ${word(each)}`).join(' ')} -d ${word(body)}`,
+    `curl ${word(`${gateway}${config.api.prefix}/v1/seats`)} ${[key, ...headers].join(' ')} -d ${word(body)}`,
     '',
     'Then send a request with a token that names the Seat:',
     '',

@@ -6,7 +6,10 @@ import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { explainStore } from '../runtime/surroundings/store.ts'
 import { adviceOn } from './bootstrap-advice.ts'
-import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
+import type { Config } from '../config/config.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, configOf, defineCommand, tenantOf, type Terminal } from './command.ts'
+import { openKeyFile } from './key-file.ts'
 import { repair } from './repair.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 
@@ -16,7 +19,7 @@ export const bootstrap = defineCommand(
     summary:
       'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
     details:
-      'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key.',
+      'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key, with a name of its own, and says so.',
     options: {
       tenant: { ...TENANT, required: true },
       repair: {
@@ -24,51 +27,82 @@ export const bootstrap = defineCommand(
         description:
           'gives Seat "admin" back its rights, or creates it, where no administrator is left; no key',
       },
+      out: {
+        type: 'string',
+        value: 'FILE',
+        description: 'writes the key to this new file, which only its owner may read, and does not print it',
+        completes: 'file',
+      },
       config: CONFIG,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'the key is printed; with --repair: the Seat has its rights',
-      1: 'the configuration has faults, the tenant is unknown, or the key could not be created or printed',
+      0: 'the key is printed, or in the file; with --repair: the Seat has its rights',
+      1: 'the configuration has faults, the tenant is unknown, or the key could not be created, printed or written',
     },
-    example: 'seatgate bootstrap --tenant acme --json > key.json',
+    example: 'seatgate bootstrap --tenant acme --out admin.key',
   },
   async ({ values }, terminal) => {
+    if (values.repair && values.out !== undefined) throw new UsageError('--repair creates no key for --out')
     const config = await configOf(values, terminal)
     const { id, adminSpace } = tenantOf(config, values.tenant)
-    const store = await explainStore(config, () => openStore(config.store))
+    const file = values.out === undefined ? null : await openKeyFile(values.out)
     try {
-      if (values.repair)
-        return await repair(store, { tenant: id, adminSpace, now: Date.now() }, values, terminal)
-      const created = await bootstrapTenant(store, { tenant: id, adminSpace, now: Date.now() })
-      if (isRefusal(created)) throw new CommandFailed(created.detail)
-      // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
-      await sleep(LEASE + MARGIN)
-      const { seat, apiKey, key } = created
-      const data = {
-        tenant: id,
-        space: adminSpace,
-        seat: seat.name,
-        seat_id: seat.id,
-        api_key_id: apiKey.id,
-        key,
-      }
+      const store = await explainStore(config, () => openStore(config.store))
       try {
-        await terminal.print(values.json ? JSON.stringify(data) : adviceOn(data, config, terminal.env))
-      } catch (cause) {
-        throw notPrinted(data.api_key_id, cause)
+        const options = { tenant: id, adminSpace, now: Date.now() }
+        if (values.repair) return await repair(store, options, values, terminal)
+        const created = await bootstrapTenant(store, options)
+        if (isRefusal(created)) throw new CommandFailed(created.detail)
+        await file?.write(created.key).catch((cause: unknown) => {
+          throw notKept(created.apiKey.id, 'written', cause)
+        })
+        // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
+        await sleep(LEASE + MARGIN)
+        const key = { key: created.key, file: values.out ?? null }
+        await show({ ...created, ...key }, { config, id, adminSpace }, values, terminal)
+        return 0
+      } finally {
+        await store.close()
       }
-      return 0
     } finally {
-      await store.close()
+      await file?.close()
     }
   },
 )
 
+type Created = Exclude<Awaited<ReturnType<typeof bootstrapTenant>>, { refused: unknown }>
+
+/** @param made `file` has the key; null: it is printed */
+async function show(
+  { seat, apiKey, others, key, file }: Created & { readonly file: string | null },
+  { config, id, adminSpace }: { config: Config; id: string; adminSpace: string },
+  { json = false }: { json?: boolean | undefined },
+  terminal: Terminal,
+): Promise<void> {
+  const data = {
+    tenant: id,
+    space: adminSpace,
+    seat: seat.name,
+    seat_id: seat.id,
+    api_key_id: apiKey.id,
+    api_key_name: apiKey.name,
+    others: others.map((other) => ({ id: other.id, name: other.name })),
+    ...(file === null ? { key } : { key_file: file }),
+  }
+  const advised = { ...data, key: file === null ? key : null, file }
+  try {
+    await terminal.print(json ? JSON.stringify(data) : adviceOn(advised, config, terminal.env))
+  } catch (cause) {
+    if (file === null) throw notKept(apiKey.id, 'printed', cause)
+    throw cause
+  }
+}
+
 /** The store has only the hash: a key that was not printed is lost. */
-function notPrinted(id: string, cause: unknown): CommandFailed {
+function notKept(id: string, done: 'printed' | 'written', cause: unknown): CommandFailed {
   const why = cause instanceof Error ? cause.message : String(cause)
   return new CommandFailed(
-    `API key ${id} was created but could not be printed: revoke it and try again (${why})`,
+    `API key ${id} was created but could not be ${done}: revoke it and try again (${why})`,
   )
 }

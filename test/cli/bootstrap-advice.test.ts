@@ -10,17 +10,34 @@ interface Given {
   readonly listen?: string
   readonly space?: string
   readonly routes?: readonly string[]
+  readonly key?: { readonly key: string | null; readonly file: string | null }
 }
 
-async function advice(t: Test, { listen = '127.0.0.1:8080', space = 'admin', routes = [] }: Given) {
+const PRINTED = { key: 'sk_x', file: null }
+
+async function advice(
+  t: Test,
+  { listen = '127.0.0.1:8080', space = 'admin', routes = [], key = PRINTED }: Given,
+) {
   const entries = ['GET /docs: public', ...routes].map((each) => `  ${each}\n`)
   const cwd = folderWith(t, {
     'gateway.config.yaml': CONFIG.replace('listen: 127.0.0.1:0', `listen: "${listen}"`),
     'routes/a.yaml': `upstream: trainings\nroutes:\n${entries.join('')}`,
   })
   const config = await loadConfig(join(cwd, 'gateway.config.yaml'), { ACME_SECRET: SECRET })
-  return adviceOn({ tenant: 'acme', space, seat: 'admin', key: 'sk_x' }, config, {})
+  const made = { tenant: 'acme', space, seat: 'admin', api_key_name: 'bootstrap', others: [], ...key }
+  return adviceOn(made, config, {})
 }
+
+t.test('the key is printed once, and the commands take it from a variable', async (t) => {
+  const text = await advice(t, {})
+  t.equal(text.split('sk_x').length, 2)
+  t.match(text, /^read -rs SEATGATE_API_KEY && export SEATGATE_API_KEY$/m)
+  t.match(text, /^curl .* -H "x-api-key: \$SEATGATE_API_KEY" /m)
+  const written = await advice(t, { key: { key: null, file: 'my keys/admin.key' } })
+  t.notMatch(written, 'sk_x')
+  t.match(written, /^export SEATGATE_API_KEY=\$\(cat 'my keys\/admin\.key'\)$/m)
+})
 
 t.test('what the key may do', async (t) => {
   const text = await advice(t, { space: 'ops' })

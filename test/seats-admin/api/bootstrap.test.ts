@@ -32,12 +32,17 @@ t.test('a second run creates another key for the same Seat', async (t) => {
   const second = done(await bootstrapTenant(store, OPTIONS))
   t.equal(second.seat.id, first.seat.id)
   t.not(second.key, first.key)
+  t.same([first.others, second.others.map(({ id }) => id)], [[], [first.apiKey.id]])
+  t.same([first.apiKey.name, second.apiKey.name], ['bootstrap', 'bootstrap 2'])
   t.same(second.committed.changes, [{ tenant: 'acme', kind: 'api-key', key: second.apiKey.id }])
   t.equal(
     (await store.apiKeyById('acme', first.apiKey.id)).value?.revokedAt,
     null,
     'the first key stays valid',
   )
+  await store.revokeApiKey(writer(), first.apiKey.id)
+  const third = done(await bootstrapTenant(store, OPTIONS))
+  t.match([third.apiKey.name, third.others.map(({ name }) => name)], ['bootstrap 3', ['bootstrap 2']])
 })
 
 t.test('two concurrent runs', async (t) => {

@@ -1,0 +1,40 @@
+/** The file of a new API key, for its owner alone. */
+
+import { open, rm } from 'node:fs/promises'
+import { CommandFailed } from './command.ts'
+
+const PRIVATE = 0o600
+
+export interface KeyFile {
+  /** Writes the key and a line end, and waits for the disk. */
+  write(key: string): Promise<void>
+  /** Removes the file where no key was written. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates the file before the key: a key that cannot be written would be lost.
+ *
+ * @throws CommandFailed where something of this name is there, as it may be the only copy of another key
+ */
+export async function openKeyFile(path: string): Promise<KeyFile> {
+  const file = await open(path, 'wx', PRIVATE).catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      cause.code === 'EEXIST'
+        ? `no key is created, because ${path} is there already: give --out another name`
+        : `no key is created, because ${path} can't be written: ${cause.message}`,
+    )
+  })
+  let isWritten = false
+  return {
+    async write(key) {
+      await file.writeFile(`${key}\n`)
+      await file.sync()
+      isWritten = true
+    },
+    async close() {
+      await file.close()
+      if (!isWritten) await rm(path, { force: true })
+    },
+  }
+}
