@@ -7,7 +7,7 @@ import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
 import type { Plan, SeatsBody, Warning } from '../remote/resources.ts'
-import { readSavedPlan, readSeats } from './files.ts'
+import { readSavedPlan, readSeats, type SavedPlan } from './files.ts'
 import { planOf, PRUNE } from './plan.ts'
 import { counted, planText } from './plan-output.ts'
 import { warn } from './written.ts'
@@ -54,12 +54,13 @@ export const applySeats = defineCommand(
     const body: SeatsBody = values.prune === true ? { ...read, prune: true } : read
     return withGateway(values, terminal, async (gateway) => {
       const plan = saved?.plan ?? (await planOf(gateway, body))
-      if (!values.json) await terminal.print(planText(plan))
+      const isUsed = saved !== null && (await wasApplied(gateway, saved))
+      if (!values.json) await terminal.print(isUsed ? APPLIED : planText(plan))
       if (saved === null && plan.changes.length === 0) {
         if (values.json) await terminal.print(JSON.stringify(nothing(plan)))
         return
       }
-      await confirm(plan, values.yes === true, terminal)
+      if (!isUsed) await confirm(plan, values.yes === true, terminal)
       const applied = await apply(gateway, { ...body, versions: plan.versions })
       if (values.json) return terminal.print(JSON.stringify(applied))
       warn(saved === null ? [] : applied.warnings, terminal)
@@ -67,6 +68,14 @@ export const applySeats = defineCommand(
     })
   },
 )
+
+const APPLIED = 'this plan was applied before: the Seats are as it says'
+
+/** Whether nothing of a plan is left to do. The gateway refuses it all the same, as its Seats have other versions now. */
+async function wasApplied(gateway: Gateway, { body, plan }: SavedPlan): Promise<boolean> {
+  const { versions: _, ...wanted } = body
+  return plan.changes.length > 0 && (await planOf(gateway, wanted)).changes.length === 0
+}
 
 function nothing({ tenant, unchanged, warnings }: Plan) {
   return { tenant, changes: [], unchanged, warnings }

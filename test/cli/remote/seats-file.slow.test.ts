@@ -45,6 +45,7 @@ warning: /seats/Editor/permissions/2 no route requires trainings:reads: perhaps
   const again = await run(['seats', 'apply', 'saved.plan'])
   t.match(again, {
     code: 1,
+    out: 'this plan was applied before: the Seats are as it says\n',
     err: /Seats have changed since the plan, and nothing was written: plan again \(request /,
   })
   t.same(JSON.parse(await done('seats', 'list', '--json')).data, seats)
