@@ -16,12 +16,16 @@ export interface Found {
 
 /** @param given a name or an id; a name wins */
 export async function findSeat(gateway: Gateway, given: string): Promise<Found> {
+  const seen = new Set<string>()
   const named = await first<SeatView>(
     gateway.pages<SeatView>('/v1/seats', idOf),
-    ({ name }) => name === given,
+    ({ name }) => seen.add(name) && name === given,
   )
   const id = named?.id ?? (isUlid(given) ? given : null)
-  if (id === null) throw new CommandFailed(`there is no Seat ${quoted(given)} that this API key may see`)
+  if (id === null)
+    throw new CommandFailed(
+      `there is no Seat ${quoted(given)} that this API key may see${meant(given, seen)}: "seatgate seats list" names them`,
+    )
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
   if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
   return { seat: value, tag }
@@ -33,13 +37,16 @@ export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyVi
     const found = await orNull(gateway.get<ApiKeyView>(`/v1/api-keys/${given}`), 'api_key_not_found')
     if (found !== null) return found
   }
+  const seen = new Set<string>()
   const named = await all<ApiKeyView>(
     gateway.pages<ApiKeyView>('/v1/api-keys', idOf),
-    ({ name, revoked_at }) => name === given && revoked_at === undefined,
+    ({ name, revoked_at }) => revoked_at === undefined && seen.add(name) && name === given,
   )
   const [key, ...others] = named
   if (key === undefined)
-    throw new CommandFailed(`there is no API key ${quoted(given)} in force that this API key may see`)
+    throw new CommandFailed(
+      `there is no API key ${quoted(given)} in force that this API key may see${meant(given, seen)}: "seatgate keys list" names them`,
+    )
   if (others.length > 0)
     throw new CommandFailed(
       `${named.length} API keys are named ${quoted(given)}: give an id\n${named.map(({ id, created_at }) => `  ${id}, created ${created_at}`).join('\n')}`,
@@ -89,6 +96,12 @@ export async function unknownAddress(gateway: Gateway, email: string): Promise<C
 
 export async function findBlock(gateway: Gateway, user: string): Promise<BlockView | null> {
   return first<BlockView>(gateway.pages<BlockView>('/v1/blocks', idOf), (block) => block.user === user)
+}
+
+/** The nearest of the names that the API key may see. */
+function meant(given: string, names: ReadonlySet<string>): string {
+  const near = nearest(given, names)
+  return near === null ? '' : ` (did you mean ${quoted(near)}?)`
 }
 
 export function idOf({ id }: { readonly id: string }): string {

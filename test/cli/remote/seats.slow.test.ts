@@ -29,6 +29,10 @@ t.test('seats', async (t) => {
     code: 1,
     err: /there is no Seat "Viewer" that this API key may see/,
   })
+  t.match(await run(['seats', 'show', 'Raeder']), {
+    code: 1,
+    err: /\(did you mean "Reader"\?\): "seatgate seats list"/,
+  })
   t.match(await run(['seats', 'update', 'Reader', '--remove', 'a:b']), { code: 1, err: /does not have a:b/ })
   t.match(await run(['seats', 'create', 'Reader']), {
     code: 1,
