@@ -23,8 +23,10 @@ export const SEAT_BYTES = '(octet_length(s.spaces) + octet_length(s.permissions)
 /** The end of a range: `bound`, or a text greater than any id and any `sub`, which has at most 255 UTF-16 units. */
 export const RANGE_END = `coalesce((SELECT b.id FROM bound b), '${'\u{10ffff}'.repeat(128)}')`
 
-/** The parameters of {@link grants}; null if nothing can grant. Quoted texts occur in the lists only as elements. */
-export function grantValues({ permission, space }: Grant): { permission: string; space: string } | null {
+/** The parameters of {@link grants}; null if there is no grant, or nothing can grant. Quoted texts occur in the lists only as elements. */
+export function grantValues(grant: Grant | null): { permission: string; space: string } | null {
+  if (grant === null) return null
+  const { permission, space } = grant
   if (!isPermission(permission) || (space !== null && !isSpaceId(space))) return null
   // Any list with an element has a quotation mark.
   return space === null ? { ...quoted({ space: '', permission }), space: '"' } : quoted({ space, permission })
@@ -34,11 +36,9 @@ export function grantValues({ permission, space }: Grant): { permission: string;
  * `candidates` are the Seats of the range that grant, and the large ones, which are searched only as far as `examined`
  * reaches. Only ids and sizes are collected: a row may take a megabyte. Lookups by id are scalar subqueries: a join could
  * search every Seat for each one.
- *
- * @param visible a condition on Seat `s`
  */
-export function seatsGranting(dialect: Dialect, visible: string): string {
-  const listed = `s.tenant = :tenant AND s.id > :after AND ${visible}`
+export function seatsGranting(dialect: Dialect): string {
+  const listed = 's.tenant = :tenant AND s.id > :after'
   const columns = SEAT_COLUMNS.replace('s.permissions', 'h.permissions')
   return `WITH bound AS (SELECT s.id FROM seats s WHERE ${listed} ORDER BY s.id LIMIT 1 OFFSET ${SEATS - 1}),
     candidates AS MATERIALIZED (${candidates(dialect, `${listed} AND s.id <= ${RANGE_END}`)}),

@@ -1,7 +1,7 @@
 /** SQL, shared by both drivers, of listings of API keys and users by their Seats. A call examines a bounded range. */
 
 import { grants, RANGE_BYTES, RANGE_END, SEAT_BYTES } from './granting.ts'
-import { apiKeyOfSpaces, PAGE_TEXT } from './pages.ts'
+import { PAGE_TEXT } from './pages.ts'
 import { apiKeyColumns, type Dialect, userColumns } from './rows.ts'
 
 /** Keys or users of a range. */
@@ -23,13 +23,11 @@ interface Holders {
   readonly ofHolder: string
   /** A condition on Seat `s`. */
   readonly granting: string
-  /** A condition on `held.id`. */
-  readonly visible: string
   /** The columns of a page; `granting` has the ids of the Seats to name. */
   readonly columns: string
 }
 
-export function apiKeysGranting(dialect: Dialect, visible: boolean): string {
+export function apiKeysGranting(dialect: Dialect): string {
   return holders(dialect, {
     table: 'api_keys k',
     id: 'k.id',
@@ -37,7 +35,6 @@ export function apiKeysGranting(dialect: Dialect, visible: boolean): string {
     seats: 'api_key_seats',
     ofHolder: 'l.tenant = :tenant AND l.api_key_id = h.id',
     granting: grants(dialect),
-    visible: visible ? apiKeyOfSpaces(dialect, 'held.id') : '1 = 1',
     columns: apiKeyColumns(dialect, 'AND ks.seat_id IN (SELECT id FROM granting)'),
   })
 }
@@ -51,7 +48,6 @@ export function usersWith(dialect: Dialect, granting: string): string {
     seats: 'members',
     ofHolder: `l.tenant = :tenant AND ${dialect.isMember('h.id')}`,
     granting,
-    visible: '1 = 1',
     columns: userColumns(dialect, 'AND l.seat_id IN (SELECT id FROM granting)'),
   })
 }
@@ -98,7 +94,7 @@ function holders(dialect: Dialect, of: Holders): string {
       WHERE ${seat(`CASE WHEN ${of.granting} THEN 1 ELSE 0 END`)} = 1),
     held AS MATERIALIZED (SELECT held.id FROM
       (SELECT DISTINCT e.id FROM examined e WHERE e.seat_id IN (SELECT id FROM granting)) held
-      WHERE ${of.visible} ORDER BY held.id LIMIT :rows),`,
+      ORDER BY held.id LIMIT :rows),`,
     `FROM held h JOIN ${table} ON ${alias}.tenant = :tenant AND ${id} = h.id`,
     of.columns,
     `CASE WHEN (SELECT count(*) FROM examined) < (SELECT count(*) FROM links)

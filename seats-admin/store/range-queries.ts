@@ -1,11 +1,12 @@
 /** Listings that examine a range in each call: their statements, parameters and rows, for both drivers. */
 
+import type { Scope } from '../model/scope.ts'
 import { grants, grantValues, seatsGranting } from './granting.ts'
 import { allUsers, apiKeysGranting, usersWith } from './holders.ts'
 import { listing, spacesOf } from './pages.ts'
 import { type Dialect, integer, type Row, text } from './rows.ts'
 import { isStorable, storableOrEmpty } from './storable-text.ts'
-import type { Listing, UserPage } from './store.ts'
+import type { Grant, Listing, UserPage } from './store.ts'
 
 export type RangeQuery = keyof ReturnType<typeof rangeQueries>
 
@@ -13,29 +14,22 @@ export type RangeQuery = keyof ReturnType<typeof rangeQueries>
 export function rangeQueries(dialect: Dialect) {
   const visible = `${dialect.spacesColumn} = :spaces`
   return {
-    seatsGranting: seatsGranting(dialect, '1 = 1'),
-    seatsGrantingOfSpaces: seatsGranting(dialect, visible),
-    apiKeysGranting: apiKeysGranting(dialect, false),
-    apiKeysGrantingOfSpaces: apiKeysGranting(dialect, true),
+    seatsGranting: seatsGranting(dialect),
+    apiKeysGranting: apiKeysGranting(dialect),
     users: allUsers(dialect),
     usersOfSpaces: usersWith(dialect, visible),
     usersGranting: usersWith(dialect, grants(dialect)),
-    usersGrantingOfSpaces: usersWith(dialect, `(${visible} AND ${grants(dialect)})`),
   }
-}
-
-export function rangeQuery(kind: 'seats' | 'apiKeys', page: UserPage): RangeQuery {
-  return page.scope.admin ? `${kind}Granting` : `${kind}GrantingOfSpaces`
 }
 
 export function userRangeQuery({ grant, scope }: UserPage): RangeQuery {
   if (grant == null) return scope.admin ? 'users' : 'usersOfSpaces'
-  return scope.admin ? 'usersGranting' : 'usersGrantingOfSpaces'
+  return 'usersGranting'
 }
 
 /** The parameters of these statements; null if nothing can be listed. */
 export function rangeValues(tenant: string, { limit, after, scope, grant = null, q = null }: UserPage) {
-  const granted = grant === null ? {} : grantValues(grant)
+  const granted = grant === null ? {} : grantValues(seenBy(scope, grant))
   if (granted === null || !isStorable(q ?? '')) return null
   return {
     tenant,
@@ -48,6 +42,12 @@ export function rangeValues(tenant: string, { limit, after, scope, grant = null,
     q_lower: lower(q ?? ''),
     ...granted,
   }
+}
+
+/** Outside the admin space, what is granted in the space of the scope; null if that is not asked. */
+function seenBy({ admin, space }: Scope, grant: Grant): Grant | null {
+  if (admin) return grant
+  return grant.space === null || grant.space === space ? { ...grant, space } : null
 }
 
 /** As `lower` of both databases here: ASCII only. */

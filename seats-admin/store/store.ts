@@ -62,7 +62,10 @@ export interface Page {
   readonly after: string | null
   /** The page contains only items visible in this scope. */
   readonly scope: Scope
-  /** The page contains only what grants this. */
+  /**
+   * The page contains only what grants this. Outside the admin space that is what grants it in the scope's space, also Seats
+   * that list other spaces too, and API keys and users with one of these: the caller shows that space alone.
+   */
   readonly grant?: Grant | null
 }
 

@@ -16,8 +16,7 @@ import {
   type Values,
 } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
-import { inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
-import { maySee } from '../../seats-admin/model/scope.ts'
+import { apiKeyNotFound, inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
 import { ambiguousHost } from '../decision/authn/space.ts'
@@ -110,7 +109,7 @@ async function whoCan(
 ) {
   const question = questionOf(query, tables())
   if (isRefusal(question)) return question
-  const after = query.after === null ? null : await positionOf(query.after, { tenant, scope }, store)
+  const after = query.after === null ? null : await positionOf(query.after, tenant, scope, store)
   const page = { limit: limitOf(query), after, scope, now: now() }
   const { found, hasMore } = await holdersPage(store, tenant, question, page)
   const body = { ...asked(question, tenant), ...byKind(found), has_more: hasMore }
@@ -137,15 +136,20 @@ function faulty(path: string, message: string): AdminRefusal {
   return inputInvalid([{ path, message }])
 }
 
-/** API keys and users stay when they are revoked or leave, so that an id of neither is that of a Seat. */
+/**
+ * API keys and users stay when they are revoked or leave, so that an id of neither is that of a Seat. They are looked for
+ * in the whole tenant: a listed one may have Seats of other spaces too. A position tells nothing of what lies there.
+ */
 async function positionOf(
   after: string,
-  { tenant, scope }: Asker,
+  tenant: string,
+  scope: Scope,
   store: AccessDeps['store'],
 ): Promise<Position> {
   if (!isUlid(after)) return { kind: 'user', id: after }
-  if (!isRefusal(await store.readApiKey(tenant, after, scope))) return { kind: 'api-key', id: after }
-  if ((await store.readUser(tenant, after, scope)) !== null) return { kind: 'user', id: after }
+  const whole = { ...scope, admin: true }
+  if (!isRefusal(await store.readApiKey(tenant, after, whole))) return { kind: 'api-key', id: after }
+  if ((await store.readUser(tenant, after, whole)) !== null) return { kind: 'user', id: after }
   return { kind: 'seat', id: after }
 }
 
@@ -215,19 +219,27 @@ class HoldingsReader {
     now: number,
   ): Promise<Holdings | AdminRefusal> {
     const { tenant, scope } = this.#asker
+    // Outside the admin space a holder is known by a Seat that lists the caller's space.
+    const whole = { ...scope, admin: true }
     if (user !== null) {
-      const found = await this.#store.readUser(tenant, user, scope)
+      const found = await this.#store.readUser(tenant, user, whole)
       if (found === null) return userNotFound
       const [blocked] = await areBlocked(this.#store, tenant, [user])
-      return this.#holdings(found.seats, blocked === false)
+      return this.#known(await this.#holdings(found.seats, blocked === false), userNotFound)
     }
     if (key !== null) {
-      const found = await this.#store.readApiKey(tenant, key, scope)
-      return isRefusal(found) ? found : this.#holdings(found.seats, isAccepted(found, now))
+      const found = await this.#store.readApiKey(tenant, key, whole)
+      if (isRefusal(found)) return found
+      return this.#known(await this.#holdings(found.seats, isAccepted(found, now)), apiKeyNotFound)
     }
     const asked = new Set(names)
     const holdings = await this.#holdings([...asked])
     return isRefusal(holdings) || holdings.seats.length === asked.size ? holdings : seatNotFound
+  }
+
+  #known(holdings: Holdings | AdminRefusal, missing: AdminRefusal): Holdings | AdminRefusal {
+    if (isRefusal(holdings) || this.#asker.scope.admin) return holdings
+    return holdings.seats.length > 0 ? holdings : missing
   }
 
   /** One after the other: each may have a megabyte. */
@@ -237,7 +249,7 @@ class HoldingsReader {
     let elements = 0
     for (const name of names) {
       const { seat } = (await this.#store.seatByName(tenant, name)).value
-      if (seat === null || !maySee(scope, seat.spaces)) continue
+      if (seat === null || !(scope.admin || seat.spaces.includes(scope.space))) continue
       const held = this.#holdingOf(seat)
       elements += held.spaces.size + held.permissions.size
       if (elements > MAX_ELEMENTS) return tooLarge

@@ -175,7 +175,10 @@ export async function holdersPage(
   const found: Holder[] = []
   const permission = grantedPermission(question)
   if (permission === null || !isForTenant(question, tenant)) return { found, hasMore: false }
-  const grant = { permission, space: question.space, now }
+  // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are not shown.
+  const space = scope.admin ? question.space : scope.space
+  if (question.space !== null && question.space !== space) return { found, hasMore: false }
+  const grant = { permission, space, now }
   for (const kind of ORDER.slice(after === null ? 0 : ORDER.indexOf(after.kind))) {
     let from = kind === after?.kind ? after.id : null
     // A call examines a bounded number of records, so that a page of it may be short, or empty. A full page still asks

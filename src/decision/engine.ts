@@ -137,14 +137,15 @@ export class DecisionEngine {
   }
 
   /**
-   * Adds the spaces in which the caller's Seats do hold the permission to a refusal `no_seat_in_space`. Any other
-   * evaluation stays as it is. The decision does not depend on it. Synchronous while memory has the Seats; never rejects.
+   * Adds the spaces in which the caller's Seats do hold the permission to a refusal `no_seat_in_space` or
+   * `permission_denied`. Any other evaluation stays as it is. The decision does not depend on it. Synchronous while memory has the Seats; never rejects.
    *
    * @param patience ms for reads of the store; the spaces that are found by then are named
    */
   nameSpaces(evaluation: Evaluation, patience: number): Evaluation | Promise<Evaluation> {
-    const { code, principal, space, permission } = evaluation.decision
-    if (code !== noSeat.code || principal === null || space === null || permission === null) return evaluation
+    const { principal, space, permission } = evaluation.decision
+    if (!isForSpace(evaluation) || principal === null || space === null || permission === null)
+      return evaluation
     const question = new SeatQuestion(space, permission)
     const spaces = grantedIn(this.#parts.seats, principal, question, patience)
     if (spaces instanceof Promise) return spaces.then((found) => withSpaces(evaluation, found))
@@ -271,13 +272,18 @@ export class DecisionEngine {
   }
 }
 
+/** Whether the request was refused for what the caller's Seats hold in its space: another space may be the right one. */
+export function isForSpace({ refusal }: Evaluation): boolean {
+  return refusal?.code === 'no_seat_in_space' || refusal?.code === 'permission_denied'
+}
+
 function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluation {
-  const { decision } = evaluation
-  if (spaces.length === 0) return evaluation
+  const { decision, refusal: bare } = evaluation
+  if (spaces.length === 0 || bare === null) return evaluation
   // The caller learns only of spaces that its own credential names.
   const isOwn = decision.principal?.claims.by === 'name'
-  const hint = `It names Seats that hold ${decision.permission} in ${spaces.join(', ')}.`
-  const refusal = isOwn ? new Refusal(noSeat.code, `${noSeat.detail} ${hint}`) : noSeat
+  const hint = `The credential names Seats that hold ${decision.permission} in ${spaces.join(', ')}.`
+  const refusal = isOwn ? new Refusal(bare.code, `${bare.detail} ${hint}`) : bare
   return { ...evaluation, refusal, decision: { ...decision, reason: refusal.detail, grantedIn: spaces } }
 }
 

@@ -7,7 +7,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
-import type { DecisionEngine } from '../decision/engine.ts'
+import { type DecisionEngine, isForSpace } from '../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../decision/limits/rate-limiter.ts'
 import type { ShadowEngine } from '../decision/shadow.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
@@ -289,8 +289,7 @@ export class Pipeline {
 
   /** Refuses as the evaluation says, or else serves or forwards. */
   #answer(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {
-    if (evaluation.refusal?.code === 'no_seat_in_space')
-      return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
+    if (isForSpace(evaluation)) return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
     if (evaluation.refusal !== null)
       return this.#refuseOrSignIn(exchange, config, evaluation, evaluation.refusal)
     if (exchange.question !== null) return this.#allow(exchange, exchange.question, config)
@@ -347,7 +346,7 @@ export class Pipeline {
     })
   }
 
-  /** Most of these requests have a wrong Space: the refusal says which ones would be right. */
+  /** Many of these requests have a wrong Space: the refusal says which ones would be right. */
   #refuseNamingSpaces(exchange: Exchange, engine: DecisionEngine, evaluation: Evaluation): void {
     const named = engine.nameSpaces(evaluation, SPACES_PATIENCE)
     if (!(named instanceof Promise)) return this.#refuseNamed(exchange, named)

@@ -144,9 +144,26 @@ t.test('pages of rows', async (t) => {
 t.test('outside the admin space the caller sees that space', async (t) => {
   const token = await world.token(['s1:Editor'])
   const { json } = await ask('/v1/access/who-can?method=GET&path=/list', token, 's1')
-  t.same(names(json.seats), ['Editor'], 'Viewer has another space too')
-  t.match((await ask('/v1/access/can?seat=Viewer', token, 's1')).json, { code: 'seat_not_found' })
-  t.match((await ask(`/v1/access/can?api_key=${key.id}`, token, 's1')).json, { code: 'api_key_not_found' })
+  t.match(json.seats, [
+    { name: 'Viewer', spaces: ['s1'] },
+    { name: 'Editor', spaces: ['s1'] },
+  ])
+  t.equal(json.seats[0].spaces.length, 1, 'the other space of Viewer is not shown')
+  t.match(json.api_keys, [{ id: key.id, seats: ['Viewer'] }])
+  t.equal(json.space, null, 'as asked')
+  const last = `/v1/access/who-can?method=GET&path=/list&after=${key.id}`
+  t.same((await ask(last, token, 's1')).json.api_keys, [], 'the page after the key of other Seats')
+  const elsewhere = (await ask('/v1/access/who-can?method=GET&path=/list&space=s2', token, 's1')).json
+  t.same([elsewhere.seats, elsewhere.api_keys, elsewhere.users], [[], [], []])
+  const viewers = (await ask('/v1/access/can?seat=Viewer', token, 's1')).json.data
+  t.match(viewers[0], { path: '/list', space: 's1', seat: 'Viewer' })
+  t.same((await ask(`/v1/access/can?api_key=${key.id}`, token, 's1')).json.data, viewers)
+  for (const { space } of viewers) t.ok(space === null || space === 's1')
+  await world.seat('Elsewhere', ['s2'], ['trainings:list'])
+  const other = (await world.admin('POST', '/v1/api-keys', { name: 'other', seats: ['Elsewhere'] })).json
+  t.match((await ask('/v1/access/can?seat=Elsewhere', token, 's1')).json, { code: 'seat_not_found' })
+  t.match((await ask(`/v1/access/can?api_key=${other.id}`, token, 's1')).json, { code: 'api_key_not_found' })
+  t.match((await ask(`/v1/seats?limit=100`, token, 's1')).json, { code: 'permission_denied' })
   t.same((await ask('/v1/access/can?seat=Editor&space=s2', token, 's1')).json.data, [])
   const own = (await ask('/v1/access/can?seat=Editor', token, 's1')).json.data
   t.ok(own.every(({ space }: { space: string | null }) => space === null || space === 's1'))
@@ -228,6 +245,16 @@ t.test('users, as their sign-ins made them known', async (t) => {
   )
   await world.admin('DELETE', `/v1/blocks/${block.id}`)
   const can = (await ask('/v1/access/can?user=ben&space=s1')).json.data
+  const there = await world.token(['s2:Reader of access'])
+  t.match((await ask('/v1/access/can?user=ben', there, 's2')).json.data[0], { space: 's2', seat: 'Viewer' })
+  const seen = (await ask('/v1/access/who-can?method=GET&path=/list', there, 's2')).json.users
+  t.match(seen, [
+    { sub: 'auth0|ann', seats: ['Viewer'] },
+    { sub: 'ben', seats: ['Viewer'] },
+  ])
+  t.same(seen[1].seats, ['Viewer'])
+  await store.recordSignIn('acme', { sub: 'cleo', email: null, name: null, at }, [editor])
+  t.match((await ask('/v1/access/can?user=cleo', there, 's2')).json, { code: 'user_not_found' })
   t.same(
     can.slice(0, 2).map(({ seat }: { seat: string }) => seat),
     ['Editor', 'Editor'],

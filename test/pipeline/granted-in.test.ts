@@ -1,4 +1,4 @@
-/** A 403 for want of a Seat in the space: what the log and the response say of other spaces. */
+/** A 403 for want of a Seat, or of a permission, in the space: what the log and the response say of other spaces. */
 
 import t from 'tap'
 import { until } from '../support/until.ts'
@@ -39,7 +39,7 @@ t.test('a token: the log and the response name the spaces; an API key: the log a
   const none = 'The credential names no Seat in this space.'
   t.match(await ask({ authorization, space: 'other' }), {
     status: 403,
-    detail: `${none} It names Seats that hold trainings:list in s1, s2.`,
+    detail: `${none} The credential names Seats that hold trainings:list in s1, s2.`,
     log: { code: 'no_seat_in_space', granted_in: ['s1', 's2'], seats: undefined },
   })
   const byKey = await ask(key)
@@ -52,6 +52,7 @@ t.test('a token: the log and the response name the spaces; an API key: the log a
   })
   const denied = await ask({ authorization, space: 's1' }, 'POST')
   t.match(denied, { log: { code: 'permission_denied', granted_in: undefined } })
+  t.notMatch(denied.detail, /names Seats/)
 
   const put = await changeRead(world, () => world.admin('PUT', `/v1/seats/${id}`, { spaces: ['s2'] }))
   t.equal(put.status, 200)
@@ -60,3 +61,45 @@ t.test('a token: the log and the response name the spaces; an API key: the log a
   t.same((await ask({ authorization, space: 'other' })).log.granted_in, ['s2'], 'as the Seat is now')
   t.same((await ask(key)).log.granted_in, ['s2'])
 })
+
+t.test(
+  'Seats in the space without the permission: the spaces of Seats that hold it are named too',
+  async (t) => {
+    const world = await startWorld(t)
+    await holdLease(t, world)
+    await changeRead(world, () => world.seat('Viewer', ['s1'], ['trainings:list']))
+    await changeRead(world, () => world.seat('Editor', ['s2', 's3'], ['trainings:create']))
+    const made = await changeRead(world, () =>
+      world.admin('POST', '/v1/api-keys', { name: 'machine', seats: ['Viewer', 'Editor'] }),
+    )
+    const authorization = `Bearer ${await world.token(['s1:Viewer', 's2:Editor', 's1:Editor'])}`
+    const key = { 'x-api-key': made.json.key }
+    // The Seats are in memory then.
+    for (const headers of [{ authorization }, key])
+      for (const [method, space] of [
+        ['GET', 's1'],
+        ['POST', 's2'],
+      ] as const)
+        t.equal((await world.client.send(method, '/v1/trainings', { ...headers, space })).status, 200)
+    const ask = async (headers: Record<string, string>) => {
+      const answer = await world.client.send('POST', '/v1/trainings', { ...headers, space: 's1' })
+      const line = () => world.log().find((each) => each.request_id === answer.headers['x-request-id'])
+      await until(
+        () => line() !== undefined,
+        () => 'the line of the request is not in the log',
+      )
+      return { code: answer.json.code, detail: answer.json.detail, granted: line()?.granted_in }
+    }
+    const none = "None of the caller's Seats in this space holds trainings:create."
+    t.same(await ask({ authorization }), {
+      code: 'permission_denied',
+      detail: `${none} The credential names Seats that hold trainings:create in s2.`,
+      granted: ['s2'],
+    })
+    t.same(
+      await ask(key),
+      { code: 'permission_denied', detail: none, granted: ['s2', 's3'] },
+      'the spaces of a Seat are not told to a key',
+    )
+  },
+)

@@ -11,14 +11,7 @@ import {
   visibleSeat,
   visibleUser,
 } from '../pages.ts'
-import {
-  rangeListing,
-  rangeQueries,
-  type RangeQuery,
-  rangeQuery,
-  rangeValues,
-  userRangeQuery,
-} from '../range-queries.ts'
+import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from '../range-queries.ts'
 import { apiKey, integer, listedSeat, type Row, user } from '../rows.ts'
 import { sessionListing, sessionLists, sessionPageValues } from '../session-list.ts'
 import { storableOrEmpty } from '../storable-text.ts'
@@ -72,12 +65,12 @@ export function adminReaderOf(
       return visibleUser((await query(USER, values))[0], scope)
     },
     async listSeats(tenant, page) {
-      if (page.grant != null) return ranged(rangeQuery('seats', page), tenant, page, listedSeat)
+      if (page.grant != null) return ranged('seatsGranting', tenant, page, listedSeat)
       const question = page.scope.admin ? SEATS : SEATS_OF_SPACES
       return pageOfRows(await query(question, valuesOf(tenant, page)), listedSeat)
     },
     async listApiKeys(tenant, page) {
-      if (page.grant != null) return ranged(rangeQuery('apiKeys', page), tenant, page, apiKey)
+      if (page.grant != null) return ranged('apiKeysGranting', tenant, page, apiKey)
       const question = page.scope.admin ? API_KEYS : API_KEYS_OF_SPACES
       return pageOfRows(await query(question, valuesOf(tenant, page)), apiKey)
     },

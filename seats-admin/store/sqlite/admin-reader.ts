@@ -13,14 +13,7 @@ import {
   visibleSeat,
   visibleUser,
 } from '../pages.ts'
-import {
-  rangeListing,
-  rangeQueries,
-  type RangeQuery,
-  rangeQuery,
-  rangeValues,
-  userRangeQuery,
-} from '../range-queries.ts'
+import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from '../range-queries.ts'
 import { apiKey, listedSeat, type Row, user } from '../rows.ts'
 import { sessionListing, sessionLists, sessionPageValues } from '../session-list.ts'
 import { storableOrEmpty } from '../storable-text.ts'
@@ -62,7 +55,7 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
     readSeat: (tenant, id, scope) =>
       visibleSeat(statements.seat.get({ tenant, id, ...visibilityOf(scope) }), scope),
     listSeats(tenant, page) {
-      if (page.grant != null) return ranged(rangeQuery('seats', page), tenant, page, listedSeat)
+      if (page.grant != null) return ranged('seatsGranting', tenant, page, listedSeat)
       const statement = page.scope.admin ? statements.seats : statements.seatsOfSpaces
       return pageOf(rowsOf(statement, tenant, page), page, listedSeat)
     },
@@ -77,7 +70,7 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
       return { data: rows.slice(0, limit).map(storedBlock), hasMore: rows.length > limit }
     },
     listApiKeys(tenant, page) {
-      if (page.grant != null) return ranged(rangeQuery('apiKeys', page), tenant, page, apiKey)
+      if (page.grant != null) return ranged('apiKeysGranting', tenant, page, apiKey)
       const statement = page.scope.admin ? statements.apiKeys : statements.apiKeysOfSpaces
       return pageOf(rowsOf(statement, tenant, page), page, apiKey)
     },

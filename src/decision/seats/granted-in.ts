@@ -1,6 +1,6 @@
 /**
- * The spaces in which a caller's Seats do hold a permission, for a caller without a Seat in the space that it asked for.
- * It tells an operator, or the caller, that the `Space` header is wrong. Not a part of the decision.
+ * The spaces in which a caller's Seats do hold a permission, for a caller whose Seats do not hold it in the space that
+ * it asked for. It tells an operator, or the caller, that the `Space` header is wrong. Not a part of the decision.
  */
 
 import { authorize } from '../authorize.ts'

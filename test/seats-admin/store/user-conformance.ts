@@ -7,7 +7,7 @@ import { maySee } from '../../../seats-admin/model/scope.ts'
 import type { StoredSeat } from '../../../seats-admin/model/seat.ts'
 import type { User } from '../../../seats-admin/model/user.ts'
 import { ADMIN, done, inSpace, randoms, signedIn, suiteOf, writer } from './conformance.ts'
-import { grantOf } from './grant-conformance.ts'
+import { grantOf, seenBy } from './grant-conformance.ts'
 
 /** All users, read by page until `next` is null. */
 export async function allUsers(store: Store, page: Partial<UserPage> = {}): Promise<User[]> {
@@ -150,12 +150,13 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
         for (const space of permission === null ? [null] : [null, 'one', 'two', 'three', '"'])
           for (const q of space === null ? [null, '1'] : [null]) {
             const grant = permission === null ? null : grantOf(permission, space)
+            const where = grant === null ? null : seenBy(scope, grant).space
             const counts = (each: StoredSeat) =>
-              maySee(scope, each.spaces) &&
-              (permission === null ||
-                (isPermission(permission) &&
+              permission === null
+                ? maySee(scope, each.spaces)
+                : isPermission(permission) &&
                   holds(new Set(each.permissions), permission) &&
-                  (space === null ? each.spaces.length > 0 : each.spaces.includes(space))))
+                  (where === null ? each.spaces.length > 0 : each.spaces.includes(where))
             const names = new Map(seats.filter(counts).map(({ id, name }) => [id, name]))
             const expected = users
               .filter(({ sub }) => sub.includes(q ?? ''))
