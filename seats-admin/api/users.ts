@@ -59,7 +59,7 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       summary: 'Reads a user who signed in.',
       params: {
         sub: text(
-          'The `sub` of the user. One with a slash cannot stand here: `GET /v1/users?sub=` reads it.',
+          'The `sub` of the user, of any characters, percent-encoded. One with a segment `.` or `..` cannot stand here: `GET /v1/users?sub=` reads it.',
           { examples: ['alice'] },
         ),
       },

@@ -4,7 +4,6 @@ import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.t
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
-import type { Route } from '../model/route.ts'
 import type { NamedSeat, Seat } from '../model/seat.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { exceptionsOf, type Tables } from './tables.ts'
@@ -34,7 +33,6 @@ export class OfflineEngine {
 
   /** @param targetBytes the limit of a request target */
   constructor(tables: Tables, seats: SeatSource, targetBytes: number) {
-    const accepts = (route: Route) => exceptionsOf(tables, route)
     this.#engine = new DecisionEngine({
       table: tables.table,
       authenticator: { authenticate: () => this.#caller },
@@ -42,8 +40,7 @@ export class OfflineEngine {
       blocks: { isBlocked: () => false },
       lease: { live: () => true, renewed: async () => {} },
       targetBytes,
-      allowsSemicolon: (route) => accepts(route).allowSemicolons,
-      allowsEncodedSlash: (route) => accepts(route).allowEncodedSlashes,
+      exceptions: (route) => exceptionsOf(tables, route),
     })
   }
 

@@ -2,6 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
+import { ambiguityOf } from '../decision/router/ambiguity.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from '../decision/router/pattern.ts'
 import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { Match, RouteTable } from '../decision/router/table.ts'
@@ -61,7 +62,7 @@ export function entryFor(
   side: Tables,
   leaves: readonly Leaf[],
   method: string,
-  { semicolon, encodedSlash }: RequestTarget,
+  target: RequestTarget,
 ): Route | null {
   if (!side.methods.has(method)) return null
   for (const leaf of leaves) {
@@ -69,8 +70,7 @@ export function entryFor(
     if (placed === null) continue
     const { route } = placed
     if (route === null) return null
-    const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
-    return (semicolon && !allowSemicolons) || (encodedSlash && !allowEncodedSlashes) ? null : route
+    return ambiguityOf(target, route, exceptionsOf(side, route)) === null ? route : null
   }
   return null
 }
@@ -87,12 +87,10 @@ export function answeringEntry(
   if (match === null) return null
   const { route } = match
   if (route.target.kind === 'public' && route.target.handler === null) return null
-  const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
-  if ((target.semicolon && !allowSemicolons) || (target.encodedSlash && !allowEncodedSlashes)) return null
-  return match
+  return ambiguityOf(target, route, exceptionsOf(side, route)) === null ? match : null
 }
 
-export function exceptionsOf({ upstreams }: Tables, { target }: Route): PathExceptions {
+export function exceptionsOf({ upstreams }: Pick<Tables, 'upstreams'>, { target }: Route): PathExceptions {
   return (target.kind === 'upstream' ? upstreams.get(target.name) : undefined) ?? NO_EXCEPTIONS
 }
 

@@ -20,6 +20,8 @@ import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
 import { type Generation, DecisionCache } from './decision-cache.ts'
 import { allowed, Draft, refused } from './draft.ts'
 import { answerPreflight, type EntriesAtPath } from './preflight.ts'
+import { ambiguityOf } from './router/ambiguity.ts'
+import { NO_EXCEPTIONS, type PathExceptions } from './router/pattern.ts'
 import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { grantedIn } from './seats/granted-in.ts'
@@ -61,10 +63,8 @@ export interface DecisionEngineOptions {
   readonly targetBytes: number
   /** The content hash of the tables, for the record; left out: they are not from files. */
   readonly config?: string
-  /** Whether the route's upstream accepts a `;` in a path segment. */
-  readonly allowsSemicolon: (route: Route) => boolean
-  /** Whether the route's upstream accepts a `%2F` in a path segment. */
-  readonly allowsEncodedSlash: (route: Route) => boolean
+  /** What the route's upstream accepts in paths; none of it for a route of the gateway itself. */
+  readonly exceptions: (route: Route) => PathExceptions
 }
 
 const NOTHING_HELD: HeldPermissions = Object.freeze({ all: false, permissions: new Set<string>() })
@@ -73,8 +73,6 @@ const FEW_SEATS = 16
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
-const semicolon = new Refusal('path_ambiguous', 'A path segment has a semicolon.')
-const encodedSlash = new Refusal('path_ambiguous', 'A path segment has an encoded slash.')
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const otherTenant = new Refusal(
@@ -179,11 +177,9 @@ export class DecisionEngine {
     return hasTwoOrigins(draft.request.browser) ? repeatedOrigin : route
   }
 
-  #ambiguity({ semicolon: hasSemicolon, encodedSlash: hasSlash }: RequestTarget, route: Route | null) {
-    const { allowsSemicolon, allowsEncodedSlash } = this.#parts
-    if (hasSemicolon && (route === null || !allowsSemicolon(route))) return semicolon
-    if (hasSlash && (route === null || !allowsEncodedSlash(route))) return encodedSlash
-    return null
+  #ambiguity(target: RequestTarget, route: Route | null): Refusal | null {
+    if (!target.semicolon && !target.encodedSlash && !target.hiddenSeparator) return null
+    return ambiguityOf(target, route, route === null ? NO_EXCEPTIONS : this.#parts.exceptions(route))
   }
 
   /** Null: the request is no preflight that a table answers. */

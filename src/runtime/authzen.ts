@@ -2,6 +2,7 @@
 
 import { ApiKeys } from '../decision/authn/api-key.ts'
 import { tablesOf } from '../access/tables.ts'
+import { NO_EXCEPTIONS } from '../decision/router/pattern.ts'
 import { methodsOf } from '../config/methods.ts'
 import { PepEngine } from '../external-authorization/authzen/pep-engine.ts'
 import { authzenTable } from '../external-authorization/authzen/endpoints.ts'
@@ -41,8 +42,7 @@ export function authzenPipeline(
     lease,
     targetBytes: limits.targetBytes,
     config: config.hash,
-    allowsSemicolon: () => false,
-    allowsEncodedSlash: () => false,
+    exceptions: () => NO_EXCEPTIONS,
   }
   return {
     engine: new PepEngine(parts, keys, tenants),

@@ -4,7 +4,7 @@
  */
 
 import type { Store } from '../../seats-admin/index.ts'
-import { type Tables, tablesOf } from '../access/tables.ts'
+import { exceptionsOf, type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -120,8 +120,6 @@ export class DecisionPoint {
     const all = [...faults, ...(shadow?.faults ?? [])]
     if (all.length > 0) throw new ConfigError(all)
     tables = tablesOf(config, table)
-    const upstreamOf = ({ target }: Route) =>
-      target.kind === 'upstream' ? config.upstreams.get(target.name) : undefined
     const parts: DecisionEngineOptions = {
       table,
       authenticator: this.#authenticator(config, signIn, otherIssuer),
@@ -131,8 +129,7 @@ export class DecisionPoint {
       methods: methodsOf(config),
       targetBytes: config.limits.targetBytes,
       config: config.hash,
-      allowsSemicolon: (route) => upstreamOf(route)?.allowSemicolons === true,
-      allowsEncodedSlash: (route) => upstreamOf(route)?.allowEncodedSlashes === true,
+      exceptions: (route) => exceptionsOf(config, route),
     }
     return {
       config,

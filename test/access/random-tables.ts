@@ -57,8 +57,7 @@ export function oracle(tables: Tables): (method: string, path: string, host?: st
     blocks: { isBlocked: () => false },
     lease: { live: () => true, renewed: () => Promise.reject(new Error('not asked')) },
     targetBytes: 8192,
-    allowsSemicolon: (route) => exceptionsOf(tables, route).allowSemicolons,
-    allowsEncodedSlash: (route) => exceptionsOf(tables, route).allowEncodedSlashes,
+    exceptions: (route) => exceptionsOf(tables, route),
   })
   return (method, target, host = null) => {
     if (!tables.methods.has(method)) return null

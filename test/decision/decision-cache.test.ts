@@ -8,6 +8,7 @@ import type { Decision } from '../../src/model/decision.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import type { Seat } from '../../src/model/seat.ts'
 import { DecisionEngine } from '../../src/decision/engine.ts'
+import { NO_EXCEPTIONS } from '../../src/decision/router/pattern.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { collected } from '../support/garbage.ts'
@@ -82,8 +83,7 @@ class World {
       blocks: memory,
       lease: { live: () => true, renewed: async () => {} },
       targetBytes: 8000,
-      allowsSemicolon: () => false,
-      allowsEncodedSlash: () => false,
+      exceptions: () => NO_EXCEPTIONS,
     })
   }
 

@@ -75,8 +75,7 @@ class World {
         },
       },
       targetBytes: 8192,
-      allowsSemicolon: (route) => exceptionsOf(tables, route).allowSemicolons,
-      allowsEncodedSlash: (route) => exceptionsOf(tables, route).allowEncodedSlashes,
+      exceptions: (route) => exceptionsOf(tables, route),
     }
   }
 }

@@ -23,6 +23,8 @@ export interface RequestTarget {
    * sees two segments. The route's upstream says whether it is accepted.
    */
   readonly encodedSlash: boolean
+  /** A segment has an encoded backslash or control character, which no upstream gets. See `ambiguity.ts`. */
+  readonly hiddenSeparator: boolean
 }
 
 const ambiguous = (detail: string) => new Refusal('path_ambiguous', detail)
@@ -66,6 +68,7 @@ export function readTarget(target: string, host: string | null, maxBytes: number
     authority: absolute === null ? null : absolute.authority,
     semicolon: path.includes(';') || (escapes && path.includes('%3B')),
     encodedSlash: escapes && path.includes('%2F'),
+    hiddenSeparator: escapes && HIDDEN_SEPARATOR.test(path),
   }
 }
 
@@ -94,10 +97,11 @@ export function unreadPath(target: string): string {
 
 /**
  * Decodes escapes of unreserved characters and gives other escapes upper-case hex (RFC 3986, section 6.2.2); nothing
- * else.
+ * else. Of a pattern: it is for upstreams, which get no encoded backslash or control character.
  */
 export function normalise(path: string): string | Refusal {
-  return normalised(path, path.includes('%'))
+  const plain = normalised(path, path.includes('%'))
+  return typeof plain === 'string' && HIDDEN_SEPARATOR.test(plain) ? hiddenSeparator : plain
 }
 
 function normalised(path: string, escapes: boolean): string | Refusal {
@@ -109,6 +113,8 @@ function normalised(path: string, escapes: boolean): string | Refusal {
 const SLASH = 0x2f
 const SEMICOLON = 0x3b
 const BACKSLASH = 0x5c
+/** Of a path with normalised escapes. */
+const HIDDEN_SEPARATOR = /%(?:[01][0-9A-F]|7F|5C)/
 const HASH = 0x23
 const DOT = 0x2e
 
@@ -124,7 +130,6 @@ function normaliseEscapes(path: string): string | Refusal {
   for (let at = path.indexOf('%'); at >= 0; at = path.indexOf('%', at + 3)) {
     const byte = hexByte(path, at + 1)
     if (byte < 0) return badEscape
-    if (byte < 0x20 || byte === 0x7f || byte === BACKSLASH) return hiddenSeparator
     out += path.slice(copied, at)
     out += isUnreserved(byte) ? String.fromCharCode(byte) : path.slice(at, at + 3).toUpperCase()
     copied = at + 3
