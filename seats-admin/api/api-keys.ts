@@ -3,6 +3,7 @@
 import { apiKeyTag } from '../model/entity-tag.ts'
 import { text } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
+import { warningsAfter } from './administration.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
@@ -16,6 +17,7 @@ import { apiKeyBody, apiKeyInput } from './input.ts'
 import { PAGE, pageOf } from './page.ts'
 import { ID } from './parameters.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
+import { withWarnings } from './warnings.ts'
 
 const params = { id: text('The id of the API key.', ID) }
 const apiKeys = listing(apiKey)
@@ -37,7 +39,9 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const input = apiKeyInput(body, writer.now)
         if (isRefusal(input)) return input
         const write = deps.store.createApiKey(writer, input)
-        return respondToWrite(write, deps, (made) => tagged(apiKeyTag(made), createdApiKey(made)))
+        return respondToWrite(write, deps, async (made) =>
+          tagged(apiKeyTag(made), withWarnings(createdApiKey(made), await warningsAfter(caller, deps))),
+        )
       },
     }),
     endpoint({

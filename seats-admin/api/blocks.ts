@@ -9,6 +9,7 @@ import {
   type AdminRefusal,
 } from '../model/refusal.ts'
 import type { BlockInput } from '../store/store.ts'
+import { warningsAfter } from './administration.ts'
 import { parseDateTime } from './date-time.ts'
 import {
   type AdminDeps,
@@ -22,7 +23,8 @@ import { PAGE, pageOf } from './page.ts'
 import { ID } from './parameters.ts'
 import { blockSchema } from './schemas.ts'
 import { checker } from './validate.ts'
-import { block, listing } from './views.ts'
+import { block, createdBlock, listing } from './views.ts'
+import { withWarnings } from './warnings.ts'
 
 const blockBody = checker(blockSchema)
 const params = { id: text('The id of the block.', ID) }
@@ -38,7 +40,7 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
       operation: 'createBlock',
       summary: 'Blocks a user: every token and session of the user is refused.',
       body: blockBody,
-      answers: { 200: block.schema },
+      answers: { 200: createdBlock.schema },
       codes: ['grant_exceeds_own', 'unavailable'],
       async handle({ body, caller }) {
         const writer = writerOf(caller, deps)
@@ -46,7 +48,10 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
         if (isRefusal(input)) return input
         if (!caller.scope.admin) return onlyAdminSpace
         const write = deps.store.createBlock(writer, input)
-        return respondToWrite(write, deps, (made) => ({ status: 200, body: block(made) }))
+        return respondToWrite(write, deps, async (made) => {
+          const body = withWarnings(createdBlock(made), await warningsAfter(caller, deps))
+          return { status: 200, body } as const
+        })
       },
     }),
     endpoint({

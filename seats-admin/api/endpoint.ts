@@ -140,7 +140,7 @@ export function tagged<B>(tag: string, body: B) {
 export async function respondToWrite<V, const R extends AdminReply>(
   write: Promise<Written<V> | AdminRefusal>,
   { announce }: AdminDeps,
-  reply: (value: V) => R,
+  reply: (value: V) => R | Promise<R>,
 ): Promise<R | AdminRefusal> {
   const written = await write
   if (isRefusal(written)) return written

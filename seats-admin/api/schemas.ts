@@ -41,7 +41,25 @@ const seatsOfFile = mapOf(seatOfFileSchema, 'Seats by name, at most 10,000.', {
   maxProperties: MAX_SEATS,
 })
 
-export const planSchema = strictObject({ seats: seatsOfFile }, fieldsOfFile)
+/** Of one plan. */
+const MAX_ENDED = 1000
+
+export const planSchema = strictObject(
+  { seats: seatsOfFile },
+  {
+    ...fieldsOfFile,
+    revoke: list(
+      textItem({ examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }),
+      'Ids of API keys that are to be revoked as well: for the warning `nobody_administers` alone.',
+      { maxItems: MAX_ENDED },
+    ),
+    block: list(
+      textItem({ examples: ['alice'] }),
+      'The `sub` of each user who is to be blocked as well: for the warning `nobody_administers` alone.',
+      { maxItems: MAX_ENDED },
+    ),
+  },
+)
 
 export const applySchema = strictObject(
   { seats: seatsOfFile },

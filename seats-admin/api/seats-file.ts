@@ -7,12 +7,14 @@ import { pointerTo } from '../model/pointer.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
 import type { SeatVersions } from '../model/seats-file.ts'
+import { administrationWarnings, pendingOf, warningsAfter } from './administration.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './endpoint.ts'
+import { isUlid } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
 import { applySchema, planSchema, seatOfFileSchema } from './schemas.ts'
 import { appliedAnswer, planAnswer, shownApplied, shownPlan } from './seats-file-views.ts'
 import { type Checker, checker } from './validate.ts'
-import { unaskedPermissions, type Warning } from './warnings.ts'
+import { together, unaskedPermissions, type Warning } from './warnings.ts'
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
 const MAX_BODY = 8 * 1024 * 1024
@@ -43,7 +45,10 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const { tenant, scope } = caller
         const plan = await deps.store.planSeats({ tenant, scope, now: deps.now() }, wanted)
         if (isRefusal(plan)) return plan
-        const warnings = await warningsOf(wanted, deps)
+        const { revoke = [], block = [] } = body
+        const pending = { ...pendingOf(plan, scope.space), revoked: revoke.filter(isUlid), blocked: block }
+        const unadministered = await administrationWarnings(caller, deps, pending)
+        const warnings = together(unadministered, await warningsOf(wanted, deps))
         const place = { tenant, space: scope.space }
         return { status: 200, body: shownPlan(plan, place, deps.asked(), warnings) }
       },
@@ -66,7 +71,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         // Where there was nothing to do, the write that made it so may not be known everywhere yet.
         const { committed } = applied
         await deps.announce(committed === null ? await here(deps) : committedOf(committed))
-        return { status: 200, body: shownApplied(applied, caller.tenant, await warningsOf(wanted, deps)) }
+        const warnings = together(await warningsAfter(caller, deps), await warningsOf(wanted, deps))
+        return { status: 200, body: shownApplied(applied, caller.tenant, warnings) }
       },
     }),
   ]

@@ -13,12 +13,13 @@ import {
   tagged,
   writerOf,
 } from './endpoint.ts'
+import { warningsAfter } from './administration.ts'
 import { seatBody, seatPatchBody } from './input.ts'
 import type { seatPatchSchema } from './schemas.ts'
 import { PAGE, pageOf } from './page.ts'
 import { ID } from './parameters.ts'
 import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
-import { heldSeat, unaskedPermissions, type Warning, withWarnings } from './warnings.ts'
+import { heldSeat, unaskedPermissions, together, type Warning, withWarnings } from './warnings.ts'
 
 const params = { seat_id: text('The id of the Seat.', ID) }
 const seats = listing(listedSeat)
@@ -38,9 +39,10 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       async handle({ body, caller }) {
         const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
         const write = deps.store.createSeat(writerOf(caller, deps), body)
-        return respondToWrite(write, deps, (made) =>
-          tagged(seatTag(made), withWarnings(createdSeat(made), warnings)),
-        )
+        return respondToWrite(write, deps, async (made) => {
+          const found = together(await warningsAfter(caller, deps), warnings)
+          return tagged(seatTag(made), withWarnings(createdSeat(made), found))
+        })
       },
     }),
     endpoint({
@@ -88,9 +90,10 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
         const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        return respondToWrite(write, deps, (updated) =>
-          tagged(seatTag(updated), withWarnings(updatedSeat(updated), warnings)),
-        )
+        return respondToWrite(write, deps, async (updated) => {
+          const found = together(await warningsAfter(caller, deps), warnings)
+          return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
+        })
       },
     }),
     endpoint({

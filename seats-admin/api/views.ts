@@ -145,38 +145,43 @@ export const createdApiKey = view(
         ...apiKeyFields,
         key: text('The text of the key. It is in this response only.', { examples: ['sk_…'] }),
       },
-      apiKeyTimes,
+      { ...apiKeyTimes, warnings },
     ),
   ),
   (made: ApiKey & { readonly key: string }) => ({ ...shownApiKey(made), key: made.key }),
 )
 
+const blockFields = {
+  id,
+  user: text('The `sub` of the user.', { examples: ['alice'] }),
+  created_by: createdBy,
+  created_at: createdAt,
+}
+const blockTerms = {
+  until: time('When it ends. Absent: when it is deleted.'),
+  reason: text('For people. Absent: none was given.', { examples: ['left the company'] }),
+}
+
 export const block = view(
-  named(
-    'Block',
-    'A user that is refused with every token and session.',
-    object(
-      {
-        id,
-        user: text('The `sub` of the user.', { examples: ['alice'] }),
-        created_by: createdBy,
-        created_at: createdAt,
-      },
-      {
-        until: time('When it ends. Absent: when it is deleted.'),
-        reason: text('For people. Absent: none was given.', { examples: ['left the company'] }),
-      },
-    ),
-  ),
-  (stored: Block) => ({
+  named('Block', 'A user that is refused with every token and session.', object(blockFields, blockTerms)),
+  shownBlock,
+)
+
+export const createdBlock = view(
+  named('CreatedBlock', 'A block that was just made.', object(blockFields, { ...blockTerms, warnings })),
+  shownBlock,
+)
+
+function shownBlock(stored: Block) {
+  return {
     id: stored.id,
     user: stored.user,
     ...(stored.until === null ? {} : { until: timeText(stored.until) }),
     ...(stored.reason === null ? {} : { reason: stored.reason }),
     created_by: stored.createdBy,
     created_at: timeText(stored.createdAt),
-  }),
-)
+  }
+}
 
 export const user = view(
   named(

@@ -8,16 +8,18 @@ import { pointerTo } from '../model/pointer.ts'
 import type { HoldingKeys } from '../model/seats-file.ts'
 import type { AskedPermissions } from './asked-permissions.ts'
 
-export const WARNING_CODES = ['permission_unasked', 'seat_held'] as const
+export const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
 
 const warning = named(
   'Warning',
   'Something that may not be meant.',
   object({
-    path: text('JSON Pointer (RFC 6901) into the body.', { examples: ['/permissions/0'] }),
+    path: text('JSON Pointer (RFC 6901) into the body; empty: it concerns the whole tenant.', {
+      examples: ['/permissions/0'],
+    }),
     code: oneOf(
       WARNING_CODES,
-      '`permission_unasked`: no route requires the permission; `seat_held`: the Seat grants nothing now, and users or API keys have it. Codes may be added.',
+      '`permission_unasked`: no route requires the permission; `seat_held`: the Seat grants nothing now, and users or API keys have it; `nobody_administers`: no API key in force and no user who signed in holds a Seat that can administer the tenant. Codes may be added.',
     ),
     message: text('For people, with the nearest name where there is one.'),
   }),
@@ -65,6 +67,11 @@ export function heldSeat(field: string, users: number, { count, names }: Holding
   ].join(' and ')
   const message = `the Seat grants nothing now, and ${holders} ${users + count === 1 ? 'has' : 'have'} it`
   return [{ path: pointerTo('', field), code: 'seat_held', message }]
+}
+
+/** Those of one answer. @param first are never left out */
+export function together(first: readonly Warning[], others: readonly Warning[]): Warning[] {
+  return [...first, ...others].slice(0, MAX_WARNINGS)
 }
 
 /** Absent where there is none. */

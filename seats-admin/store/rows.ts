@@ -34,6 +34,9 @@ export interface Dialect {
   lookup(table: string, condition: string): string
   /** The condition that row `l` of `members` is of the user `sub`. */
   isMember(sub: string): string
+  /** What row `l` of `members` has of the `sub` of its user, as text, and what that is of one `sub`. */
+  readonly member: string
+  memberOf(sub: string): string
   /** Whether the database restricts large Seats to the question; otherwise the driver does. */
   readonly narrowsInSql: boolean
 }

@@ -122,6 +122,8 @@ export interface AdminStore {
   planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
+  /** Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant. */
+  isAdministered(tenant: string, administration: Administration): Promise<boolean>
   /**
    * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last administrator are
    * checked as by single writes, the latter on the state after all changes.
@@ -181,6 +183,22 @@ export interface AdminStore {
   readUser(tenant: string, sub: string, scope: Scope): Promise<User | null>
   /** In byte order of `sub`, which is what `after` and `next` are. With a grant `seats` has only the Seats that grant it. */
   listUsers(tenant: string, page: UserPage): Promise<Listing<User>>
+}
+
+/** The state of the store, and changes that count as made. */
+export interface Administration {
+  /** The tenant's admin space. */
+  readonly space: string
+  /** ms since the epoch: API keys that have expired by then do not count. */
+  readonly now: number
+  /** Ids of Seats that do not administrate, whatever they hold. */
+  readonly without: readonly string[]
+  /** Ids of Seats that do, whatever they hold. */
+  readonly also: readonly string[]
+  /** Ids of API keys that count as revoked. */
+  readonly revoked: readonly string[]
+  /** `sub` of each user that does not count. */
+  readonly blocked: readonly string[]
 }
 
 export interface BlockInput {

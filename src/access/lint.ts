@@ -9,6 +9,7 @@ import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
 
 export type LintCode =
+  | 'nobody_administers'
   | 'permission_unasked'
   | 'route_ungranted'
   | 'seat_unused'
@@ -20,9 +21,10 @@ export type LintCode =
   | 'administrator_single'
   | 'seat_unknown'
 
-export type LintLevel = 'warning' | 'info'
+export type LintLevel = 'error' | 'warning' | 'info'
 
 export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
+  nobody_administers: 'error',
   permission_unasked: 'warning',
   route_ungranted: 'warning',
   key_without_seats: 'warning',
@@ -78,6 +80,8 @@ export interface LintedTenant {
   readonly issuers?: readonly LintedIssuer[]
   readonly seats: AsyncIterable<LintedSeat> | Iterable<LintedSeat>
   readonly keys: AsyncIterable<LintedKey> | Iterable<LintedKey>
+  /** Whether an API key in force, or a user who signed in and is not blocked, can administer it; null: not known. */
+  readonly administered: boolean | null
 }
 
 /**
@@ -116,6 +120,8 @@ export async function lintTenant(
   const granted = new Set<string>()
   const held = new Set<string>()
   const findings: Finding[] = []
+  if (tenant.administered === false)
+    findings.push(finding('nobody_administers', id, { message: unadministered(id, adminSpace) }))
   for await (const key of tenant.keys) {
     for (const name of key.seats) held.add(name)
     findings.push(...lintKey(id, key, now))
@@ -157,6 +163,13 @@ function lintIssuers(
         const hint = suggestion === null ? {} : { suggestion }
         return finding('seat_unknown', tenant, { seat: name, message, ...hint })
       }),
+  )
+}
+
+function unadministered(tenant: string, adminSpace: string): string {
+  return (
+    `no API key in force and no user who signed in holds a Seat that can manage Seats in the admin space ${adminSpace}; ` +
+    `seatgate bootstrap --tenant ${tenant} makes an API key`
   )
 }
 

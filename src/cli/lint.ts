@@ -1,6 +1,6 @@
 /** `seatgate lint`: compares the route tables with Seats and API keys. */
 
-import type { Store } from '../../seats-admin/index.ts'
+import { isAdministered, type Store } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/lint.ts'
 import type { Config } from '../config/config.ts'
@@ -26,14 +26,14 @@ export const lint = defineCommand(
     options: {
       tenant: { ...TENANT, description: 'only this tenant' },
       seats: SEATS_FILE,
-      strict: { type: 'boolean', description: 'ends with exit code 3 when there is a warning' },
+      strict: { type: 'boolean', description: 'ends with exit code 3 when there is an error or a warning' },
       config: CONFIG,
       json: JSON_OUTPUT,
     },
     exits: {
       0: 'done, whatever was found',
       1: 'the configuration has faults, or the store cannot be read',
-      3: 'with --strict: there is a warning',
+      3: 'with --strict: there is an error or a warning',
     },
     example: 'seatgate lint --tenant acme --strict',
   },
@@ -61,7 +61,7 @@ async function lintFile(
   const file = await readSeatsFile(path, env)
   const { id, adminSpace, issuers = [] } = tenantOf(config, file.tenant)
   const seats = file.seats.map((seat) => ({ ...seat, members: null }))
-  return lintTenant(routes, { id, adminSpace, issuers, seats, keys: [] }, Date.now())
+  return lintTenant(routes, { id, adminSpace, issuers, seats, keys: [], administered: null }, Date.now())
 }
 
 async function lintStore(
@@ -76,7 +76,15 @@ async function lintStore(
     const findings: Finding[] = []
     for (const { id, adminSpace, issuers = [] } of config.tenants.values()) {
       if (only !== undefined && id !== only) continue
-      const tenant = { id, adminSpace, issuers, seats: lintedSeats(store, id), keys: lintedKeys(store, id) }
+      const tenant = {
+        id,
+        adminSpace,
+        issuers,
+        seats: lintedSeats(store, id),
+        keys: lintedKeys(store, id),
+        // Without a store the note says what is to be done.
+        administered: note === null ? await isAdministered(store, id, adminSpace) : null,
+      }
       findings.push(...(await lintTenant(routes, tenant, Date.now())))
     }
     return findings
@@ -93,7 +101,7 @@ async function* lintedKeys(store: Store, tenant: string) {
   for await (const key of keysOf(store, tenant)) if (key.revokedAt === null) yield key
 }
 
-/** By code, warnings first; as much as fits on a screen. */
+/** By code, errors and warnings first; as much as fits on a screen. */
 function asText(findings: readonly Finding[]): string {
   if (findings.length === 0) return 'nothing found'
   const byCode = Map.groupBy(findings, ({ code }) => code)

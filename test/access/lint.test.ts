@@ -19,9 +19,15 @@ interface Given {
   readonly seats?: Readonly<Record<string, Partial<LintedSeat>>>
   readonly keys?: readonly Partial<LintedKey>[]
   readonly issuers?: readonly LintedIssuer[]
+  readonly administered?: boolean | null
 }
 
-async function found({ seats = {}, keys = [], issuers = [] }: Given): Promise<string[]> {
+async function found({
+  seats = {},
+  keys = [],
+  issuers = [],
+  administered = null,
+}: Given): Promise<string[]> {
   const all = Object.entries(seats).map(([name, seat]) => ({
     name,
     spaces: ['main'],
@@ -30,12 +36,19 @@ async function found({ seats = {}, keys = [], issuers = [] }: Given): Promise<st
     ...seat,
   }))
   const every = keys.map((key) => ({ name: 'robot', seats: [], expiresAt: null, ...key }))
-  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every }
+  const tenant = { id: 'acme', adminSpace: 'admin', issuers, seats: all, keys: every, administered }
   const findings = await lintTenant(routes, tenant, NOW)
   return findings.map(({ code, level, seat, api_key: key, route, permission, suggestion }) =>
     [code, level, seat, key, route, permission, suggestion].filter((each) => each !== undefined).join(' '),
   )
 }
+
+t.test('a tenant that no one can administer', async (t) => {
+  t.same(await found({ seats: { A: {} }, keys: [{ seats: ['A'] }], administered: false }), [
+    'nobody_administers error',
+  ])
+  t.same(await found({ seats: { A: {} }, keys: [{ seats: ['A'] }], administered: true }), [])
+})
 
 t.test('nothing to find', async (t) => {
   t.same(await found({ seats: { A: {} }, keys: [{ seats: ['A'] }] }), [])

@@ -32,8 +32,29 @@ t.test('the store', async (t) => {
     '  acme: Seat "S0" holds trainings:lists, which no route requires (did you mean\n    "trainings:list"?); 11 more Seats hold it\n',
   )
   t.match(full.out, '  acme: API key "empty" has no Seat')
+  t.notMatch(full.out, 'nobody_administers')
   const findings = JSON.parse((await seatgateHere(cwd, ['lint', '--json', '--tenant', 'acme'])).out)
   t.equal(findings.filter(({ code }: { code: string }) => code === 'permission_unasked').length, 12)
+})
+
+t.test('a tenant whose only administrator is gone', async (t) => {
+  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES })
+  await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const scope = { space: 'admin', admin: true, all: true, permissions: [] }
+  const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
+  const [key] = (await store.listApiKeys('acme', { limit: 1, after: null, scope })).data
+  const [admin] = (await store.listSeats('acme', { limit: 1, after: null, scope })).data
+  await store.revokeApiKey(writer, key?.id ?? '')
+  const lint = () => seatgateHere(cwd, ['lint', '--strict'])
+  const alone = await lint()
+  t.equal(alone.code, 3)
+  t.match(alone.out, /^error nobody_administers \(1\)\n {2}acme: no API key in force/)
+  await store.recordSignIn('acme', { sub: 'ann', email: null, name: null, at: 1 }, [admin?.id ?? ''])
+  t.notMatch((await lint()).out, 'nobody_administers')
+  await store.createBlock(writer, { user: 'ann', until: null, reason: null })
+  t.match((await lint()).out, 'nobody_administers', 'a blocked user is no administrator')
+  await store.close()
 })
 
 t.test('a file, without variables and store', async (t) => {

@@ -1,5 +1,6 @@
 /** PostgreSQL's variants of the shared SQL, and writers and names as its text type can hold them. */
 
+import { createHash } from 'node:crypto'
 import { inputInvalid } from '../../model/refusal.ts'
 import type { Dialect } from '../rows.ts'
 import { replaceUnstorable } from '../storable-text.ts'
@@ -14,6 +15,8 @@ export const postgres: Dialect = {
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.
   lookup: (table, condition) => `CROSS JOIN LATERAL (SELECT * FROM ${table} l WHERE ${condition} OFFSET 0) l`,
   isMember: (sub) => `l.user_digest = sha256(convert_to(${sub}, 'UTF8'))`,
+  member: "encode(l.user_digest, 'hex')",
+  memberOf: (sub) => createHash('sha256').update(sub).digest('hex'),
   hasAsterisk: (text) => `strpos(${text}, '*') > 0`,
   narrowsInSql: true,
   administrators: 'seats',

@@ -11,6 +11,7 @@ import {
 import { pointerTo } from '../../model/pointer.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { StoredSeat, WantedSeats } from '../../model/seat.ts'
+import { administrationQuery, administrationValues } from '../administration.ts'
 import { seatEvent } from '../audit-forms.ts'
 import { visibilityOf } from '../pages.ts'
 import { integer, type Row, text } from '../rows.ts'
@@ -53,6 +54,7 @@ type QueryName = keyof ReturnType<typeof seatsFileQueries>
 const QUERIES = Object.fromEntries(
   Object.entries(seatsFileQueries(postgres)).map(([name, query]) => [name, sql(query)]),
 ) as Readonly<Record<QueryName, Sql>>
+const ADMINISTRATION = sql(administrationQuery(postgres))
 const ADMINISTRATOR = sql(seatQueries(postgres).administrator)
 
 /** Two statements with work between them, for which the transaction may be idle for longer than others. */
@@ -75,7 +77,7 @@ type Read = (query: Sql, values: Values) => Promise<Row[]>
 
 export function seatsFileOf(
   pools: ConnectionPools,
-): Pick<AdminStore, 'planSeats' | 'seatHolders' | 'applySeats'> {
+): Pick<AdminStore, 'planSeats' | 'seatHolders' | 'isAdministered' | 'applySeats'> {
   return {
     async planSeats({ tenant, scope, now }, wanted) {
       const read: Read = (query, values) => pools.query(pools.administration, query, values)
@@ -101,6 +103,11 @@ export function seatsFileOf(
       if (row === undefined) return { users: 0, keys: NO_KEYS }
       const keys = holdingKeys(await pools.query(pools.administration, QUERIES.keys, values))
       return { users: integer(row, 'member_count'), keys: keys.get(id) ?? NO_KEYS }
+    },
+
+    async isAdministered(tenant, administration) {
+      const values = administrationValues(postgres, tenant, administration)
+      return (await pools.query(pools.administration, ADMINISTRATION, values)).length > 0
     },
 
     applySeats(author, wanted, versions) {

@@ -19,6 +19,7 @@ import { sessionListing, sessionLists, sessionPageValues } from '../session-list
 import { storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from '../store.ts'
 import { type AuditReads, auditReads } from './audit-reader.ts'
+import { administrationQuery, administrationValues } from '../administration.ts'
 import { seatHolders, seatsPlanner } from './seats-file-reader.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
@@ -30,6 +31,7 @@ export type ListerOperations = Synchronous<
     | 'readSeat'
     | 'planSeats'
     | 'seatHolders'
+    | 'isAdministered'
     | 'listSeats'
     | 'readApiKey'
     | 'listApiKeys'
@@ -41,7 +43,13 @@ export type ListerOperations = Synchronous<
 > &
   AuditReads
 
-const QUERIES = { ...adminQueries(sqlite), user: userQuery(sqlite), ...blockQueries(sqlite), ...sessionLists }
+const QUERIES = {
+  ...adminQueries(sqlite),
+  administration: administrationQuery(sqlite),
+  user: userQuery(sqlite),
+  ...blockQueries(sqlite),
+  ...sessionLists,
+}
 
 export function listerOperations(database: DatabaseSync, running: RunningCall): ListerOperations {
   const statements = prepareAll(database, QUERIES)
@@ -52,6 +60,8 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
     ...auditReads(database, running),
     planSeats: seatsPlanner(database),
     seatHolders: seatHolders(database),
+    isAdministered: (tenant, administration) =>
+      statements.administration.get(administrationValues(sqlite, tenant, administration)) !== undefined,
     readSeat: (tenant, id, scope) =>
       visibleSeat(statements.seat.get({ tenant, id, ...visibilityOf(scope) }), scope),
     listSeats(tenant, page) {

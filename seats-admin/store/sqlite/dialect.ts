@@ -13,6 +13,8 @@ export const sqlite: Dialect = {
   // The order of a CROSS JOIN is kept.
   lookup: (table, condition) => `CROSS JOIN ${table} l ON ${condition}`,
   isMember: (sub) => `l.user = ${sub}`,
+  member: 'l.user',
+  memberOf: (sub) => sub,
   // `LIKE` searches for its first literal character by `strcspn`, `instr` compares at each position.
   hasAsterisk: (text) => `${text} LIKE '%*%'`,
   // `instr` on 64 KiB takes ten times as long as reading the text and asking V8.

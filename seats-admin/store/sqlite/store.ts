@@ -71,6 +71,7 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     deleteSeat: writer.method('deleteSeat'),
     planSeats: lister.method('planSeats', PATIENCE),
     seatHolders: lister.method('seatHolders'),
+    isAdministered: lister.method('isAdministered'),
     applySeats: writer.method('applySeats', PATIENCE),
     createApiKey: writer.method('createApiKey'),
     revokeApiKey: writer.method('revokeApiKey'),

@@ -7,6 +7,7 @@ import { WRITTEN } from '../remote/exits.ts'
 import { momentOf } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import type { ApiKeyView } from '../remote/resources.ts'
+import { warn } from '../seats/written.ts'
 
 export const createKey = defineCommand(
   {
@@ -39,6 +40,7 @@ export const createKey = defineCommand(
       const body = { name, seats: values.seat, ...(expires === null ? {} : { expires_at: expires }) }
       const { value } = await gateway.send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
       const until = value.expires_at === undefined ? '' : `, until ${value.expires_at}`
+      warn(value.warnings, terminal)
       terminal.printError(printable(`created API key ${JSON.stringify(value.name)} ${value.id}${until}`))
       try {
         await terminal.print(values.json ? JSON.stringify(value) : (value.key ?? ''))

@@ -3,6 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import { defineCommand } from '../command.ts'
 import { WRITTEN } from '../remote/exits.ts'
+import { confirmChange, YES } from '../remote/administration.ts'
 import { findKey } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 
@@ -11,13 +12,14 @@ export const revokeKey = defineCommand(
     name: 'keys revoke',
     summary: 'Revokes an API key: no instance accepts it from then on.',
     positionals: [{ name: 'KEY', description: 'name or id of an API key, not its text' }],
-    options: REMOTE,
+    options: { ...REMOTE, yes: YES },
     exits: WRITTEN,
     example: 'seatgate keys revoke nightly-export',
   },
   async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { id, name } = await findKey(gateway, given)
+      await confirmChange(gateway, { seats: {}, revoke: [id] }, values.yes, terminal)
       await gateway.send(`/v1/api-keys/${id}`, { method: 'DELETE' })
       await terminal.print(printable(`revoked ${JSON.stringify(name)} ${id}`))
     }),

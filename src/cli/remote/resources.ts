@@ -33,6 +33,7 @@ export interface ApiKeyView {
   readonly last_used_at?: string
   /** In the answer to the creation only. */
   readonly key?: string
+  readonly warnings?: readonly Warning[]
 }
 
 export interface UserView {
@@ -96,6 +97,13 @@ export interface SeatItem {
 }
 
 /** The body of `POST /v1/seats/plan` and `POST /v1/seats/apply`. */
+export interface PlanBody extends SeatsBody {
+  /** Ids of API keys that are to be revoked as well. */
+  readonly revoke?: readonly string[]
+  /** The `sub` of each user who is to be blocked as well. */
+  readonly block?: readonly string[]
+}
+
 export interface SeatsBody {
   /** Refused where the API key is of another tenant. */
   readonly tenant?: string

@@ -3,6 +3,7 @@
 import { UsageError } from '../arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
+import { confirmAdministration } from '../remote/administration.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
@@ -34,7 +35,10 @@ export const applySeats = defineCommand(
     ],
     options: {
       prune: PRUNE,
-      yes: { type: 'boolean', description: 'deletes Seats without a question' },
+      yes: {
+        type: 'boolean',
+        description: 'deletes Seats without a question, and makes changes that leave no administrator',
+      },
       ...REMOTE,
       json: JSON_OUTPUT,
     },
@@ -61,6 +65,8 @@ export const applySeats = defineCommand(
         return
       }
       if (!isUsed) await confirm(plan, values.yes === true, terminal)
+      // The plan that is printed has the warning already; a question says what it is about again.
+      if (!isUsed) await confirmAdministration(plan.warnings, values.yes, terminal)
       const applied = await apply(gateway, { ...body, versions: plan.versions })
       if (values.json) return terminal.print(JSON.stringify(applied))
       warn(saved === null ? [] : applied.warnings, terminal)

@@ -5,7 +5,7 @@ import { CommandFailed, defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
-import type { Plan, SeatsBody } from '../remote/resources.ts'
+import type { Plan, PlanBody } from '../remote/resources.ts'
 import { planFile, readSeats } from './files.ts'
 import { planText } from './plan-output.ts'
 
@@ -50,7 +50,7 @@ export const planSeats = defineCommand(
   },
 )
 
-export async function planOf(gateway: Gateway, body: SeatsBody): Promise<Plan> {
+export async function planOf(gateway: Gateway, body: PlanBody): Promise<Plan> {
   return (await gateway.send<Plan>('/v1/seats/plan', { method: 'POST', body, reads: true })).value
 }
 

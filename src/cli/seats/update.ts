@@ -1,10 +1,13 @@
 /** `seatgate seats update`. */
 
+import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
+import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { UsageError } from '../arguments.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
+import { confirmChange, YES } from '../remote/administration.ts'
 import { findSeat } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
@@ -29,6 +32,7 @@ export const updateSeat = defineCommand(
       add: { ...permission, description: 'a permission more' },
       remove: { ...permission, description: 'a permission that it loses' },
       ...REMOTE,
+      yes: YES,
       json: JSON_OUTPUT,
     },
     exits: WRITTEN,
@@ -48,6 +52,16 @@ export const updateSeat = defineCommand(
         ...(isChange(spaces) ? { spaces: changed(seat.spaces, spaces) } : {}),
         ...(isChange(permissions) ? { permissions: changed(seat.permissions, permissions) } : {}),
       }
+      const { spaces: where = seat.spaces, permissions: what = seat.permissions } = body
+      const lists = { spaces: where, permissions: what }
+      // Other Seats administrate nothing, before and after.
+      if (mayAdministrate(seat))
+        await confirmChange(
+          gateway,
+          { seats: Object.fromEntries([[seat.name, lists]]) },
+          values.yes,
+          terminal,
+        )
       const { value } = await gateway
         .send<SeatView>(`/v1/seats/${seat.id}`, { method: 'PUT', body, ifMatch: tag })
         .catch(explainStale)
@@ -64,6 +78,10 @@ export function explainStale(cause: unknown): never {
       `another change came between, and nothing was written: run it again (request ${cause.problem.requestId})`,
     )
   throw cause
+}
+
+function mayAdministrate({ permissions }: SeatView): boolean {
+  return permissions.includes(EVERY_PERMISSION) || permissions.includes(GRANT_ANY)
 }
 
 interface Changes {

@@ -10,7 +10,8 @@ export function warn(warnings: readonly Warning[] | undefined, terminal: Termina
 }
 
 export function warningText({ path, code, message }: Warning): string {
-  return fold(printable(`warning: ${path} ${message} (${code})`), '', '  ')
+  const where = path === '' ? '' : `${path} `
+  return fold(printable(`warning: ${where}${message} (${code})`), '', '  ')
 }
 
 export function writtenText(verb: string, { name, id }: Pick<SeatView, 'name' | 'id'>): string {

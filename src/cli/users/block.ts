@@ -4,6 +4,7 @@ import { printable } from '../../telemetry/readable.ts'
 import { defineCommand, type Terminal } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
+import { confirmChange, YES } from '../remote/administration.ts'
 import { findUser, unknownAddress } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { momentOf } from '../remote/moment.ts'
@@ -26,6 +27,7 @@ export const blockUser = defineCommand(
       sub: { type: 'boolean', description: 'takes USER as a `sub`, also where no sign-in made it known' },
       reason: { type: 'string', value: 'TEXT', description: 'for people; it is in the audit' },
       ...REMOTE,
+      yes: YES,
       json: JSON_OUTPUT,
     },
     exits: WRITTEN,
@@ -41,6 +43,7 @@ export const blockUser = defineCommand(
         ...(until === undefined ? {} : { until }),
         ...(reason === undefined ? {} : { reason }),
       }
+      await confirmChange(gateway, { seats: {}, block: [user] }, values.yes, terminal)
       const { value } = await gateway.send<BlockView>('/v1/blocks', { method: 'POST', body })
       const end = value.until === undefined ? '' : ` until ${value.until}`
       await terminal.print(values.json ? JSON.stringify(value) : printable(`blocked ${value.user}${end}`))

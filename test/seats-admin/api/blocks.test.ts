@@ -2,14 +2,15 @@
 
 import t from 'tap'
 import { inSpace } from '../store/conformance.ts'
-import { startApi } from './support.ts'
+import { startApi, UNADMINISTERED } from './support.ts'
 
 const BLOCKS = '/v1/blocks'
 const BLOCK = '/v1/blocks/{id}'
 
 t.test('a block is announced before it is answered', async (t) => {
   const api = await startApi(t)
-  const made = await api.body(`POST ${BLOCKS}`, { body: { user: 'eve', reason: 'left' } })
+  const { warnings, ...made } = await api.body(`POST ${BLOCKS}`, { body: { user: 'eve', reason: 'left' } })
+  t.same(warnings, UNADMINISTERED)
   t.match(made, { id: String, user: 'eve', reason: 'left', created_by: 'alice' })
   t.notOk('until' in made)
   t.same(

@@ -3,7 +3,7 @@ import { createAdminApi } from '../../../seats-admin/index.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { inSpace } from '../store/conformance.ts'
 import { until } from '../../support/until.ts'
-import { ASKED, KEY, KEYS, SEAT, SEATS, startApi } from './support.ts'
+import { ASKED, KEY, KEYS, SEAT, SEATS, startApi, UNADMINISTERED } from './support.ts'
 
 const VIEWER = { name: 'Viewer', spaces: ['one', 'two'], permissions: ['trainings:list', '*'] }
 const START = '2030-01-01T00:00:00.000Z'
@@ -45,7 +45,7 @@ t.test('lifecycle of a Seat, with the exact fields of each response', async (t) 
   const { id } = made.body
   t.ok(isUlid(id))
   const created = { id, ...VIEWER, created_by: 'alice', created_at: START }
-  t.strictSame(made.body, created)
+  t.strictSame(made.body, { ...created, warnings: UNADMINISTERED })
   t.strictSame(await api.body(`GET ${SEAT}`, { id }), { ...created, updated_at: START })
   const item = { id, ...VIEWER, member_count: 0, created_at: START }
   t.strictSame(await api.body(`GET ${SEATS}`), { data: [item], has_more: false, count: 1 })
@@ -55,12 +55,13 @@ t.test('lifecycle of a Seat, with the exact fields of each response', async (t) 
   const updated = await api.call(`PUT ${SEAT}`, { id, by: 'bob', body: { permissions: [] } })
   const changed = { ...created, permissions: [], updated_by: 'bob', updated_at: later }
   t.equal(updated.status, 200)
-  t.strictSame(updated.body, changed)
+  t.strictSame(updated.body, { ...changed, warnings: UNADMINISTERED })
   t.strictSame(await api.body(`GET ${SEAT}`, { id }), changed)
 
   api.clock += 1000
   const touched = await api.body(`PUT ${SEAT}`, { id, by: 'carol', body: {} })
-  t.strictSame(touched, { ...changed, updated_by: 'carol', updated_at: '2030-01-01T00:00:02.234Z' }, 'PUT {}')
+  const touches = { updated_by: 'carol', updated_at: '2030-01-01T00:00:02.234Z', warnings: UNADMINISTERED }
+  t.strictSame(touched, { ...changed, ...touches }, 'PUT {}')
 
   const gone = await api.call(`DELETE ${SEAT}`, { id })
   t.strictSame(gone, { status: 204, body: undefined, refused: null })

@@ -130,6 +130,17 @@ function assertAnswerConforms(asked: Asked, reply: AdminReply, body: string, inp
   })
 }
 
+/** In answers to writes: a new store has no API key and no user. */
+export const UNADMINISTERED = [
+  {
+    path: '',
+    code: 'nobody_administers',
+    message:
+      'no API key in force and no user who signed in holds a Seat that can administer the tenant: ' +
+      'create an API key with such a Seat, or run seatgate bootstrap --tenant acme where the store is',
+  },
+]
+
 export const SEATS = '/v1/seats'
 export const SEAT = '/v1/seats/{seat_id}'
 export const KEYS = '/v1/api-keys'

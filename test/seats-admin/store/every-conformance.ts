@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
+import { administrationConformance } from './administration-conformance.ts'
 import { apiKeyConformance } from './api-key-conformance.ts'
 import { auditConformance } from './audit-conformance.ts'
 import { blockConformance } from './block-conformance.ts'
@@ -30,6 +31,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     seatsFileConformance,
     userConformance,
     auditConformance,
+    administrationConformance,
   ])
     suite(t, openStore)
 }

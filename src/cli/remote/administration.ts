@@ -1,0 +1,48 @@
+/** Asks before a change after which no one could administer the tenant: the plan of the gateway says so. */
+
+import { CommandFailed, type Terminal } from '../command.ts'
+import { planOf } from '../seats/plan.ts'
+import { warn } from '../seats/written.ts'
+import type { Gateway } from './gateway.ts'
+import { GatewayRefusal } from './problem.ts'
+import type { PlanBody, Warning } from './resources.ts'
+
+export const YES = {
+  type: 'boolean',
+  description: 'does it without a question, also where no one could administer the tenant afterwards',
+} as const
+
+/**
+ * A caller who may not ask for a plan is not asked: the change itself needs no permission for it.
+ *
+ * @param change none of it is written
+ */
+export async function confirmChange(
+  gateway: Gateway,
+  change: PlanBody,
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const warnings = await planOf(gateway, change).then(
+    (plan) => plan.warnings,
+    (cause: unknown): readonly Warning[] => {
+      if (cause instanceof GatewayRefusal && cause.problem.code === 'permission_denied') return []
+      throw cause
+    },
+  )
+  await confirmAdministration(warnings, yes, terminal)
+}
+
+/** @param warnings of a plan @throws CommandFailed: nothing is to be written */
+export async function confirmAdministration(
+  warnings: readonly Warning[],
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const found = warnings.filter(({ code }) => code === 'nobody_administers')
+  if (found.length === 0 || yes === true) return
+  warn(found, terminal)
+  const answer = await terminal.ask('Do it all the same? (yes/no) ')
+  if (answer === null) throw new CommandFailed('nothing was written: the change needs --yes')
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
+}

@@ -1,0 +1,53 @@
+/** Who could administer a tenant, of every store driver. */
+
+import type { Test } from 'tap'
+import type { Administration, Store } from '../../../seats-admin/store/store.ts'
+import { done, signedIn, suiteOf, writer } from './conformance.ts'
+
+const NOW = 1000
+const NO_CHANGE = { space: 'admin', now: NOW, without: [], also: [], revoked: [], blocked: [] }
+const MANAGER = { spaces: ['main', 'admin'], permissions: ['seats:grant', 'a:b', 'seats:update'] }
+
+export function administrationConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
+  const { test } = suiteOf(t, openStore)
+  const seat = async (store: Store, name: string, spaces: string[], permissions: string[]) =>
+    done(await store.createSeat(writer(), { name, spaces, permissions })).value.id
+  const key = async (store: Store, seats: string[], expiresAt: number | null = null) =>
+    done(await store.createApiKey(writer(), { name: 'k', seats, expiresAt })).value.id
+  const asked = (store: Store, change: Partial<Administration> = {}, tenant = 'acme') =>
+    store.isAdministered(tenant, { ...NO_CHANGE, ...change })
+
+  test('an API key in force with an administrating Seat', async (t, store) => {
+    t.equal(await asked(store), false, 'an empty tenant')
+    const manager = await seat(store, 'Manager', MANAGER.spaces, MANAGER.permissions)
+    const half = await seat(store, 'Half', ['admin'], ['seats:update'])
+    await seat(store, 'Elsewhere', ['main', 'admin.x'], ['*'])
+    await key(store, ['Half', 'Elsewhere'])
+    t.equal(await asked(store), false, 'no key has the Seat')
+    t.equal(await asked(store, { also: [half] }), true)
+    const id = await key(store, ['Half', 'Manager'], NOW + 1)
+    t.equal(await asked(store), true)
+    t.equal(await asked(store, { now: NOW + 1 }), false, 'expired')
+    t.equal(await asked(store, { without: [manager] }), false)
+    t.equal(await asked(store, { without: [manager], also: [manager] }), true)
+    t.equal(await asked(store, { revoked: [id] }), false)
+    t.equal(await asked(store, { space: 'other' }), false)
+    t.equal(await asked(store, {}, 'globex'), false)
+    done(await store.revokeApiKey(writer(), id))
+    t.equal(await asked(store), false, 'revoked')
+  })
+
+  test('a user who signed in, and is not blocked', async (t, store) => {
+    const every = await seat(store, 'admin', ['admin'], ['*'])
+    await store.recordSignIn('acme', signedIn('ann'), [every])
+    t.equal(await asked(store), true)
+    t.equal(await asked(store, { blocked: ['anna', '', '\ud800', 'a"b'] }), true)
+    t.equal(await asked(store, { blocked: ['ben', 'ann'] }), false)
+    await store.recordSignIn('acme', signedIn('jörg/…'), [every])
+    t.equal(await asked(store, { blocked: ['ann'] }), true)
+    t.equal(await asked(store, { blocked: ['ann', 'jörg/…'] }), false)
+    await store.recordSignIn('acme', signedIn('ann'), [])
+    await store.recordSignIn('acme', signedIn('jörg/…'), [])
+    t.equal(await asked(store), false, 'the Seat went with a later sign-in')
+  })
+}
