@@ -66,7 +66,8 @@ export function sessionEvent(session: ListedSession, before: number | null, ende
   }
 }
 
-function blockForm(block: Block): JsonObject {
+/** As `GET` shows it. */
+export function blockForm(block: Block): JsonObject {
   return {
     id: block.id,
     user: storable(block.user),
@@ -89,7 +90,8 @@ function sessionForm(session: ListedSession, endedAt: number | null): JsonObject
   }
 }
 
-function seatForm(seat: StoredSeat): JsonObject {
+/** As `GET` shows it. */
+export function seatForm(seat: StoredSeat): JsonObject {
   return {
     id: seat.id,
     name: storable(seat.name),
@@ -102,7 +104,8 @@ function seatForm(seat: StoredSeat): JsonObject {
   }
 }
 
-function apiKeyForm(key: ApiKey): JsonObject {
+/** As `GET` shows it. */
+export function apiKeyForm(key: ApiKey): JsonObject {
   return {
     id: key.id,
     name: storable(key.name),

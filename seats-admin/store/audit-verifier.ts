@@ -11,10 +11,13 @@ import { integer, type Row, text, textOrNull } from './rows.ts'
  * - `unexpected`: an entry with a number that another one has or had: inserted, or moved here
  * - `unlinked`: the entry does not follow the one before it: one of the two was replaced
  * - `head`: the newest entry is not the one that the store or the given head names
+ * - `before`: the entry does not begin where the one before it on the same target ended
+ * - `row`: a row of the store is not what its last entry says
  */
-export type AuditFault = 'changed' | 'missing' | 'unexpected' | 'unlinked' | 'head'
+export type AuditFault = 'changed' | 'missing' | 'unexpected' | 'unlinked' | 'head' | 'before' | 'row'
 
 export interface AuditFinding {
+  /** 0: there is no entry. */
   readonly seq: number
   readonly fault: AuditFault
   readonly message: string

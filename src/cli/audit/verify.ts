@@ -1,10 +1,11 @@
 /** `seatgate audit verify`, on the store. */
 
-import { type AuditHead, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
+import { type AuditHead, AuditStates, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
 import { UsageError } from '../arguments.ts'
 import { configOf, defineCommand, type Terminal } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
 import { CONFIG, JSON_OUTPUT } from '../options.ts'
+import { compareRows } from './compare-rows.ts'
 import { verifiedText } from './output.ts'
 import { AUDITED, auditedTenants } from './tenants.ts'
 
@@ -17,7 +18,7 @@ export const verifyAudit = defineCommand(
     name: 'audit verify',
     summary: 'Proves that the audit is as it was written.',
     details:
-      'It finds entries that were changed, dropped, inserted or moved, and a chain that was cut at either end.',
+      'It finds entries that were changed, dropped, inserted or moved, and a chain that was cut at either end; entries that do not begin where the one before them ended; and Seats, API keys and blocks that are not what their last entry says.',
     options: {
       tenant: AUDITED,
       head: {
@@ -26,13 +27,17 @@ export const verifyAudit = defineCommand(
         description:
           'an entry of the tenant that must be there, such as seatgate_audit_head in the log of a start',
       },
+      'no-rows': {
+        type: 'boolean',
+        description: 'leaves out the comparison of Seats, API keys and blocks with their last entries',
+      },
       config: CONFIG,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'every entry is the one that was written, and none is missing',
+      0: 'every entry is the one that was written, none is missing, and the store has what they say',
       1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
-      3: 'an entry was changed, or is missing',
+      3: 'an entry was changed, or is missing, or the store has something else than its entries say',
     },
     example: 'seatgate audit verify',
   },
@@ -46,7 +51,15 @@ export const verifyAudit = defineCommand(
     try {
       let areIntact = true
       for (const tenant of tenants)
-        if (!(await isVerified(store, tenant, { head, json: values.json }, terminal))) areIntact = false
+        if (
+          !(await isVerified(
+            store,
+            tenant,
+            { head, json: values.json, rows: values['no-rows'] !== true },
+            terminal,
+          ))
+        )
+          areIntact = false
       return areIntact ? 0 : TAMPERED
     } finally {
       await store.close()
@@ -56,14 +69,22 @@ export const verifyAudit = defineCommand(
 
 /** Prints the result: as text, or as JSON on one line. */
 async function isVerified(
-  { audit: entries }: Store,
+  store: Store,
   tenant: string,
-  { head, json = false }: { head: AuditHead | null; json?: boolean | undefined },
+  { head, json = false, rows }: { head: AuditHead | null; json?: boolean | undefined; rows: boolean },
   terminal: Terminal,
 ): Promise<boolean> {
   const verifier = new AuditVerifier(head)
-  while (verifier.verify(await entries.chain(tenant, verifier.after, READ))) continue
-  const { findings, count, newest, start: first } = verifier
+  const states = new AuditStates()
+  for (;;) {
+    const part = await store.audit.chain(tenant, verifier.after, READ)
+    states.read(part.rows, part.start)
+    if (!verifier.verify(part)) break
+  }
+  if (rows) await compareRows(store, tenant, states, verifier.after)
+  const { newest, start: first } = verifier
+  const count = verifier.count + states.count
+  const findings = [...verifier.findings, ...states.findings]
   const result = {
     tenant,
     intact: count === 0,

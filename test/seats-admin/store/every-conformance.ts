@@ -4,6 +4,7 @@ import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { administrationConformance } from './administration-conformance.ts'
 import { apiKeyConformance } from './api-key-conformance.ts'
+import { auditStatesConformance } from './audit-states-conformance.ts'
 import { auditConformance } from './audit-conformance.ts'
 import { blockConformance } from './block-conformance.ts'
 import { changeConformance } from './change-conformance.ts'
@@ -31,6 +32,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     seatsFileConformance,
     userConformance,
     auditConformance,
+    auditStatesConformance,
     administrationConformance,
   ])
     suite(t, openStore)

@@ -1,0 +1,229 @@
+/**
+ * What the entries of a tenant's audit say of each Seat, API key and block: whether each entry begins where the one before it on
+ * the same target ended, and whether the rows of the store are what the last one says. A chain whose hashes are right does not
+ * show that: a row may have been changed by SQL. Sessions are left out, as refreshes change them without an entry.
+ */
+
+import { hash } from 'node:crypto'
+import type { ApiKey } from '../model/api-key.ts'
+import type { AuditStart } from '../model/audit.ts'
+import type { Block } from '../model/block.ts'
+import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
+import type { StoredSeat } from '../model/seat.ts'
+import { apiKeyForm, blockForm, seatForm } from './audit-forms.ts'
+import { storable } from './audit-rows.ts'
+import type { AuditFault, AuditFinding } from './audit-verifier.ts'
+import { integer, type Row, text, textOrNull } from './rows.ts'
+
+type Kind = 'seat' | 'api-key' | 'block'
+
+interface State {
+  /** Of the last entry. */
+  readonly seq: number
+  readonly name: string
+  /** Of what the entry left, as {@link digest} has it; null: nothing. */
+  readonly digest: string | null
+  /** ms since the epoch: a block that has ended is no more, without an entry. */
+  readonly until: number
+  /** Of an API key: the ids of its Seats; null: not all are known. */
+  readonly seats: readonly string[] | null
+}
+
+/** A row of the store, as far as it is compared. */
+interface Compared {
+  readonly kind: Kind
+  readonly id: string
+  readonly name: string
+  /** ms since the epoch */
+  readonly createdAt: number
+  readonly digest: string | null
+  /** Of an API key, as {@link namesOf} has its Seats. */
+  readonly seats: string | null
+}
+
+const NAMES: Readonly<Record<Kind, string>> = { seat: 'Seat', 'api-key': 'API key', block: 'block of' }
+const MAX_FINDINGS = 100
+
+export class AuditStates {
+  readonly findings: AuditFinding[] = []
+  /** Of all findings, also those that {@link findings} has no room for. */
+  count = 0
+  readonly #states = new Map<string, State>()
+  /** Ids of Seats by the name that they have. */
+  readonly #ids = new Map<string, string>()
+  readonly #rows: Compared[] = []
+  /** Of the newest entry that was read. */
+  #newest = 0
+  /** Entries behind this one may be of changes that came while the rows were read. */
+  #settled = Infinity
+  #isWhole = false
+  /** ms since the epoch: of the first entry. */
+  #since: number | null = null
+
+  /** @param rows the next of the chain, in order */
+  read(rows: readonly Row[], start: AuditStart): void {
+    for (const row of rows) {
+      if (this.#since === null) {
+        this.#isWhole = start.seq === 1
+        this.#since = integer(row, 'at')
+      }
+      try {
+        this.#entry(row)
+      } catch {
+        // The verifier finds it: it is not the entry that was written.
+      }
+    }
+  }
+
+  /** Before the rows of the store are given. The entries that come meanwhile are read before {@link end}. */
+  beginRows(): void {
+    this.#settled = this.#newest
+  }
+
+  seat(seat: StoredSeat): void {
+    this.#rows.push(rowOf('seat', seat, seat.name, seatForm(seat)))
+  }
+
+  apiKey(key: ApiKey): void {
+    this.#rows.push({ ...rowOf('api-key', key, key.name, apiKeyForm(key)), seats: namesOf(key.seats) })
+  }
+
+  block(block: Block): void {
+    this.#rows.push(rowOf('block', block, block.user, blockForm(block)))
+  }
+
+  /** Compares the rows that were given. @param now ms since the epoch */
+  end(now: number): void {
+    for (const row of this.#rows) this.#compare(row)
+    const there = new Set(this.#rows.map(({ kind, id }) => keyOf(kind, id)))
+    for (const [key, { seq, name, digest: left, until }] of this.#states) {
+      if (left === null || there.has(key) || seq > this.#settled || until <= now) continue
+      const [kind = '', id = ''] = key.split(' ')
+      this.#add(seq, 'row', `${nameOf(kind as Kind, id, name)} is gone, and entry ${seq} left it`)
+    }
+  }
+
+  #entry(row: Row): void {
+    const [seq, id, kind] = [integer(row, 'seq'), text(row, 'target_id'), text(row, 'target_kind')]
+    this.#newest = Math.max(seq, this.#newest)
+    if (!isKind(kind)) return
+    const [before, after] = [stateOf(row, 'before'), stateOf(row, 'after')]
+    const key = keyOf(kind, id)
+    const known = this.#states.get(key)
+    const name = String((after ?? before)?.[kind === 'block' ? 'user' : 'name'] ?? id)
+    // A block that has ended is no more, without an entry.
+    const hasEnded = before === null && known !== undefined && known.until <= integer(row, 'at')
+    if (known !== undefined && known.digest !== digest(kind, before) && !hasEnded)
+      this.#add(
+        seq,
+        'before',
+        `entry ${seq} does not begin where entry ${known.seq} left ${nameOf(kind, id, name)}`,
+      )
+    this.#set(kind, id, { seq, name }, after)
+    const made = kind === 'seat' ? after?.['api_key'] : undefined
+    if (made !== undefined && isObject(made))
+      this.#set('api-key', String(made['id']), { seq, name: String(made['name']) }, made)
+  }
+
+  #set(kind: Kind, id: string, { seq, name }: { seq: number; name: string }, after: JsonObject | null): void {
+    const key = keyOf(kind, id)
+    const known = this.#states.get(key)
+    if (kind === 'seat') {
+      if (known !== undefined && this.#ids.get(known.name) === id) this.#ids.delete(known.name)
+      if (after !== null) this.#ids.set(name, id)
+    }
+    const until = kind === 'block' && after !== null ? Date.parse(String(after['until'])) : NaN
+    this.#states.set(key, {
+      seq,
+      name,
+      digest: digest(kind, after),
+      until: Number.isNaN(until) ? Infinity : until,
+      // A later entry of a key, its revocation, gives it no Seats.
+      seats: kind === 'api-key' ? (known?.seats ?? this.#idsOf(known === undefined ? after : null)) : null,
+    })
+  }
+
+  #idsOf(key: JsonObject | null): string[] | null {
+    const names = key?.['seats']
+    if (!Array.isArray(names)) return null
+    const ids = names.flatMap((name) => this.#ids.get(String(name)) ?? [])
+    return ids.length === names.length ? ids : null
+  }
+
+  #compare({ kind, id, name, createdAt, digest: is, seats }: Compared): void {
+    const state = this.#states.get(keyOf(kind, id))
+    const named = nameOf(kind, id, name)
+    if (state === undefined) {
+      // It may be older than the audit, or its entries are no longer kept.
+      const isNewer = this.#isWhole && this.#since !== null && createdAt >= this.#since
+      if (isNewer) this.#add(0, 'row', `${named} is there without an entry`)
+      return
+    }
+    const { seq, digest: left } = state
+    if (seq > this.#settled) return
+    if (left === null) return this.#add(seq, 'row', `${named} is there, and entry ${seq} deleted it`)
+    if (left !== is) return this.#add(seq, 'row', `${named} is not what entry ${seq} left`)
+    const given = this.#seatsOf(state)
+    if (seats !== null && given !== null && given !== seats)
+      this.#add(seq, 'row', `${named} has other Seats than its entries gave it`)
+  }
+
+  /** As {@link namesOf} has those that a key must have now; null: not known. */
+  #seatsOf({ seats }: State): string | null {
+    if (seats === null) return null
+    const states = seats.flatMap((id) => this.#states.get(keyOf('seat', id)) ?? [])
+    if (states.some(({ seq }) => seq > this.#settled)) return null
+    return namesOf(states.flatMap(({ name, digest: left }) => (left === null ? [] : name)))
+  }
+
+  #add(seq: number, fault: AuditFault, message: string): void {
+    this.count++
+    if (this.findings.length < MAX_FINDINGS) this.findings.push({ seq, fault, message })
+  }
+}
+
+function rowOf(
+  kind: Kind,
+  { id, createdAt }: { readonly id: string; readonly createdAt: number },
+  name: string,
+  form: JsonObject,
+): Compared {
+  return { kind, id, name, createdAt, digest: digest(kind, form), seats: null }
+}
+
+/** One text for the same names in any order. */
+function namesOf(names: readonly string[]): string {
+  return canonicalJson(names.map(storable).toSorted())
+}
+
+function isKind(kind: string): kind is Kind {
+  return Object.hasOwn(NAMES, kind)
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function keyOf(kind: Kind, id: string): string {
+  return `${kind} ${id}`
+}
+
+function nameOf(kind: Kind, id: string, name: string): string {
+  return `${NAMES[kind]} ${JSON.stringify(name)} (${id})`
+}
+
+/**
+ * Without what changes with no entry of the target: the key that a bootstrap made with a Seat, and the names of a key's Seats,
+ * which follow the Seats.
+ */
+function digest(kind: Kind, state: JsonObject | null): string | null {
+  if (state === null) return null
+  const left = kind === 'seat' ? 'api_key' : kind === 'api-key' ? 'seats' : ''
+  const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left))
+  return hash('sha256', canonicalJson(kept), 'base64')
+}
+
+function stateOf(row: Row, column: 'before' | 'after'): JsonObject | null {
+  const state = textOrNull(row, column)
+  return state === null ? null : JSON.parse(state)
+}

@@ -1,0 +1,79 @@
+/** `seatgate audit verify`: rows that were changed by SQL, and entries that do not begin where the one before them ended. */
+
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { openStore } from '../../seats-admin/index.ts'
+import { audited as written } from '../seats-admin/store/audit-states-conformance.ts'
+import { writer } from '../seats-admin/store/conformance.ts'
+import { CONFIG, folderWith, ROUTES } from './command-line.ts'
+import { seatgateHere } from './in-process.ts'
+
+async function audited(t: Test) {
+  const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
+  const path = join(cwd, 'seatgate.db')
+  await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
+  const store = await openStore({ kind: 'sqlite', path })
+  t.teardown(() => store.close())
+  const ids = await written(store)
+  return {
+    ...ids,
+    store,
+    sql(text: string) {
+      using database = new DatabaseSync(path, { timeout: 5000 })
+      database.exec(text)
+    },
+    async verify(...args: string[]) {
+      const { code, out } = await seatgateHere(cwd, ['audit', 'verify', '--json', ...args])
+      const { findings } = JSON.parse(out)
+      return {
+        code,
+        found: findings.map(({ fault, message }: Record<string, string>) => `${fault}: ${message}`),
+      }
+    },
+  }
+}
+
+t.test('as it was written: nothing is found', async (t) => {
+  const { verify } = await audited(t)
+  t.same(await verify(), { code: 0, found: [] })
+})
+
+t.test('rows changed by SQL', async (t) => {
+  const { sql, verify, desk, clerk, key } = await audited(t)
+  sql(`UPDATE seats SET permissions = '["*"]' WHERE id = '${desk}'`)
+  t.match(await verify(), { code: 3, found: [`row: Seat "Front desk" (${desk}) is not what entry 7 left`] })
+  t.same(await verify('--no-rows'), { code: 0, found: [] })
+  sql(`UPDATE seats SET permissions = '["a:b","a:c"]' WHERE id = '${desk}'`)
+  t.same(await verify(), { code: 0, found: [] })
+
+  sql(
+    `INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id) VALUES ('acme', '${key}', 9, '${clerk}')`,
+  )
+  t.match((await verify()).found, [`row: API key "ci" (${key}) has other Seats than its entries gave it`])
+  sql(`DELETE FROM api_key_seats WHERE seat_id = '${clerk}'`)
+  sql(`UPDATE api_keys SET revoked_at = 1 WHERE id = '${key}'`)
+  t.match((await verify()).found, [/row: API key "ci" \(\w+\) is not what entry 5 left/])
+  sql(`UPDATE api_keys SET revoked_at = NULL WHERE id = '${key}'`)
+
+  sql(`DELETE FROM blocks WHERE sub = '"ann"'; DELETE FROM seats WHERE id = '${clerk}'`)
+  t.match((await verify()).found, [/Seat "Clerk" \(\w+\) is gone/, /block of "ann" \(\w+\) is gone/])
+  sql(
+    `INSERT INTO seats (tenant, id, name, version, spaces, permissions, created_by, created_at)
+     VALUES ('acme', '01KAJ0Z1V5Q8T2C0W7M3E9R4XD', 'Eve', 1, '["main"]', '["*"]', 'eve', ${Date.now()})`,
+  )
+  t.match((await verify()).found, [/Seat "Eve" \(\w+\) is there without an entry/, /Clerk/, /ann/])
+})
+
+t.test('a change by SQL, and a later one by Seatgate that hides it', async (t) => {
+  const { sql, verify, store, desk, clerk } = await audited(t)
+  sql(`UPDATE seats SET permissions = '["*"]' WHERE id IN ('${desk}', '${clerk}')`)
+  await store.updateSeat(writer(), desk, { permissions: ['a:b'] })
+  await store.deleteSeat(writer(), clerk)
+  const found = [
+    `before: entry 12 does not begin where entry 7 left Seat "Front desk" (${desk})`,
+    `before: entry 13 does not begin where entry 3 left Seat "Clerk" (${clerk})`,
+  ]
+  t.same(await verify(), { code: 3, found })
+  t.same(await verify('--no-rows'), { code: 3, found }, 'entries are compared all the same')
+})
