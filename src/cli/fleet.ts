@@ -1,5 +1,6 @@
 /** `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it decides by. */
 
+import { hostname } from 'node:os'
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
 import type { StoreConfig } from '../config/config.ts'
 import { configOf, defineCommand } from './command.ts'
@@ -24,7 +25,8 @@ export const fleet = defineCommand(
     const store = await openExistingStore(config)
     try {
       const { seq } = (await store.changesSince(null)).head
-      const instances = await listed(store, seq)
+      const instances =
+        config.store.kind === 'sqlite' ? listedFile(config.store, seq) : await listed(store, seq)
       if (values.json) return await terminal.print(JSON.stringify({ seq, instances }))
       await terminal.print(
         config.store.kind === 'sqlite' ? formatFile(config.store, seq) : formatInstances(instances, seq),
@@ -62,11 +64,23 @@ function otherTables(instances: readonly Instance[]): ReadonlySet<Instance> {
   return new Set([...groups.values()].filter((group) => group.length <= live.length / 2).flat())
 }
 
-/** A store in a file has no list: its one gateway holds a lock. */
-function formatFile({ path }: Extract<StoreConfig, { kind: 'sqlite' }>, seq: number): string {
+type FileStore = Extract<StoreConfig, { kind: 'sqlite' }>
+
+/** A store in a file has no list: its one gateway holds a lock. It decides on the file itself, so that it is never behind. */
+function listedFile(store: FileStore, seq: number): Listed[] {
+  if (!isServed(store)) return []
+  return [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, config: null, differs: false }]
+}
+
+/** Whether a gateway runs on the file. */
+function isServed({ path }: FileStore): boolean {
   const lock = lockStore(path)
   lock?.release()
-  const state = lock === null ? 'A gateway uses this store' : 'No gateway uses this store'
+  return lock === null
+}
+
+function formatFile(store: FileStore, seq: number): string {
+  const state = isServed(store) ? 'A gateway uses this store' : 'No gateway uses this store'
   return fold(`${state}. A store in a file has no fleet. Its newest change is ${seq}.`)
 }
 
