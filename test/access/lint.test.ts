@@ -22,12 +22,7 @@ interface Given {
   readonly administered?: boolean | null
 }
 
-async function found({
-  seats = {},
-  keys = [],
-  issuers = [],
-  administered = null,
-}: Given): Promise<string[]> {
+async function found({ seats = {}, keys = [], issuers = [], administered = null }: Given): Promise<string[]> {
   const all = Object.entries(seats).map(([name, seat]) => ({
     name,
     spaces: ['main'],
