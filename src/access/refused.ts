@@ -39,7 +39,7 @@ export interface RefusedFilter {
 /** Clients choose their spaces, so the number of groups has no other bound. */
 const MAX_GROUPS = 10_000
 
-/** An upstream's fault refuses nobody a right, and the answers to AuthZEN's questions are no requests of a caller. */
+/** An upstream's fault is no refusal of a right, and the answers to AuthZEN's questions are no requests of a caller. */
 const NO_REFUSAL = /^(?:allow$|upstream_(?:unreachable|protocol_error|timeout)$)/
 
 export class RefusedRequests {

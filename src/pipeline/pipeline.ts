@@ -23,8 +23,7 @@ import type { SignedIdentity } from '../identity/signed-identity.ts'
 import { InFlight } from '../lib/in-flight.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
-import { Refusal } from '../model/errors.ts'
-import type { PublicResponse } from '../model/route.ts'
+import type { Refusal } from '../model/errors.ts'
 import { clientAddress, clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
@@ -35,16 +34,18 @@ import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
+import { EndedExchanges } from './ended-exchanges.ts'
 import { serveLocal } from './local-handler.ts'
 import { grantPreflight } from './preflight.ts'
-import { respondPublic, servePublic } from './public-handler.ts'
+import { servePublic } from './public-handler.ts'
 import { isCounted, refusalBy, takeTokens } from './rate-limits.ts'
+import { refuseOrSignIn, type SignInPorts } from './sign-in-refusals.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import { ShadowDecisions } from './shadow-decisions.ts'
 
 /** The parts of one configuration that requests use. A reload replaces it whole. */
-export interface PipelineConfig {
+export interface PipelineConfig extends SignInPorts {
   readonly engine: DecisionEngine
   /** Candidate tables, which answer nothing; null: there are none. */
   readonly shadow: ShadowEngine | null
@@ -54,8 +55,6 @@ export interface PipelineConfig {
   readonly requestIdsFrom: TrustedProxies
   /** For answers to other proxies; null: identity is not signed. */
   readonly identity: SignedIdentity | null
-  readonly signIn: SignInRedirect
-  readonly otherUserPage: OtherUserPage
   readonly limits: PipelineLimits
   /** Null: requests are not traced. */
   readonly tracer: Tracer | null
@@ -66,35 +65,15 @@ export interface PipelineLimits extends ValidationLimits, RequestShareLimits, We
   readonly bodyTimeout: number
 }
 
-interface BrowserRequest {
-  readonly method: string
-  readonly target: string
-  readonly rawHeaders: readonly string[]
-}
-
-/** Redirects a browser that loads a page to sign-in. Null for any other client: it gets the 401. */
-export type SignInRedirect = (
-  tenant: string,
-  request: BrowserRequest & { readonly requestId: string },
-) => Promise<PublicResponse | Refusal> | null
-
-/**
- * For a browser that loads a page, the refusal with a page that leads to a sign-in as another user. As it is for any other
- * client, and where the tenant has no sign-in.
- */
-export type OtherUserPage = (refusal: Refusal, tenant: string, request: BrowserRequest) => Refusal
-
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 100
 
 export class Pipeline {
   #config: PipelineConfig
-  readonly #log: AccessLog
   readonly #metrics: Metrics
   readonly #refusals: Refusals
   readonly #inFlight = new InFlight<Exchange>()
-  /** Ended exchanges that are not logged yet. The process may end before their stage runs. */
-  readonly #unlogged: Exchange[] = []
+  readonly #endedExchanges: EndedExchanges
   readonly #requestShares: RequestShares
   readonly #webSocketShares: WebSocketShares
   readonly #shadowDecisions: ShadowDecisions
@@ -103,7 +82,6 @@ export class Pipeline {
 
   constructor(config: PipelineConfig, log: AccessLog, metrics: Metrics, rateLimiter: RateLimiter) {
     this.#config = config
-    this.#log = log
     this.#metrics = metrics
     this.#rateLimiter = rateLimiter
     this.#refusals = new Refusals(log, metrics)
@@ -111,6 +89,8 @@ export class Pipeline {
     this.#requestShares = new RequestShares(this.#inFlight, clientOf, (of) => metrics.overShare(of))
     this.#requestShares.configure(config.limits)
     this.#webSocketShares = new WebSocketShares((by) => metrics.webSocketRefused(by))
+    const addressOf = ({ request }: Exchange) => clientAddress(request, this.#config.trustedProxies)
+    this.#endedExchanges = new EndedExchanges(log, metrics, addressOf)
     this.#shadowDecisions = new ShadowDecisions((result) => metrics.countShadow(result))
   }
 
@@ -291,7 +271,7 @@ export class Pipeline {
   #answer(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {
     if (isForSpace(evaluation)) return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
     if (evaluation.refusal !== null)
-      return this.#refuseOrSignIn(exchange, config, evaluation, evaluation.refusal)
+      return refuseOrSignIn(exchange, config, evaluation, evaluation.refusal, this.#refusals)
     if (exchange.question !== null) return this.#allow(exchange, exchange.question, config)
     if (evaluation.preflight !== null) return grantPreflight(exchange, evaluation.preflight)
     const overShare = this.#requestShares.admit(exchange)
@@ -361,42 +341,6 @@ export class Pipeline {
     if (evaluation.refusal !== null && !exchange.settled) this.#refuse(exchange, evaluation.refusal)
   }
 
-  /** A route may redirect browsers without credentials to sign-in, in place of the 401. */
-  #refuseOrSignIn(
-    exchange: Exchange,
-    { signIn, otherUserPage }: PipelineConfig,
-    { decision }: Evaluation,
-    refusal: Refusal,
-  ): void {
-    const { method, url: target, rawHeaders } = exchange.request
-    const taken = decision.route?.tenant ?? null
-    if (refusal.code === 'tenant_mismatch' && taken !== null)
-      return this.#refuse(exchange, otherUserPage(refusal, taken, { method, target, rawHeaders }))
-    const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
-    const redirect =
-      tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })
-    if (redirect === null) this.#refuse(exchange, refusal)
-    else if (exchange.question !== null)
-      this.#refuseWithSignIn(exchange, exchange.question, redirect, refusal)
-    else respondPublic(exchange, redirect, this.#refusals)
-  }
-
-  /** Other proxies need the status of the refusal: the redirect is in its header fields. */
-  #refuseWithSignIn(
-    exchange: Exchange,
-    question: Question,
-    redirect: Promise<PublicResponse | Refusal>,
-    refusal: Refusal,
-  ): void {
-    redirect
-      .then((known) => {
-        if (known instanceof Refusal) return this.#refuse(exchange, known)
-        question.signIn = known.headers
-        this.#refuse(exchange, refusal)
-      })
-      .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
-  }
-
   #refuse(exchange: Exchange, refusal: Refusal): void {
     this.#refusals.refuse(exchange, refusal, null)
   }
@@ -416,19 +360,12 @@ export class Pipeline {
     if (exchange.handshake) this.#webSocketShares.ended(exchange)
     if (webSocket === null) this.#metrics.requestEnded()
     else this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')
-    if (this.#unlogged.push(exchange) === 1) nextStage(logEnded, this)
+    this.#endedExchanges.add(exchange)
   }
 
-  /** Counts and logs the exchanges that have ended. */
+  /** Counts and logs the exchanges that have ended by now. */
   logEnded(): void {
-    for (const exchange of this.#unlogged) {
-      if (exchange.webSocket === null) {
-        this.#metrics.countRequest(exchange, exchange.endedAt)
-        exchange.trace?.end(exchange, exchange.endedAt)
-      }
-      this.#log.write(exchange, clientAddress(exchange.request, this.#config.trustedProxies))
-    }
-    this.#unlogged.length = 0
+    this.#endedExchanges.flush()
   }
 
   readonly #webSocketOpened = (exchange: Exchange): void => {
@@ -459,8 +396,4 @@ export class Pipeline {
   revoke(exchange: Exchange, refusal: Refusal): void {
     this.#refuse(exchange, refusal)
   }
-}
-
-function logEnded(pipeline: Pipeline): void {
-  pipeline.logEnded()
 }

@@ -10,7 +10,7 @@ import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session.ts'
 import { Refusal } from '../model/errors.ts'
-import type { OtherUserPage, SignInRedirect } from '../pipeline/pipeline.ts'
+import type { OtherUserPage, SignInRedirect } from '../pipeline/sign-in-refusals.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 import { verifiedToken } from './other-issuers.ts'
 
