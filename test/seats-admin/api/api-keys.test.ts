@@ -10,7 +10,8 @@ t.test('lifecycle of an API key, with the exact fields of each response', async 
   await api.body(`POST ${SEATS}`, { body: { name: 'A', spaces: ['one'], permissions: ['a:b'] } })
   const made = await api.call(`POST ${KEYS}`, { body: { name: 'ci', seats: ['A'] } })
   t.equal(made.status, 200)
-  const { key, ...shown } = made.body
+  const { key, warnings, ...shown } = made.body
+  t.match(warnings, [{ code: 'nobody_administers' }], 'its Seat does not administer')
   t.match(key, /^sk_[A-Za-z0-9]+$/)
   t.same(parseApiKey(key), { tenant: 'acme', id: shown.id })
   t.strictSame(shown, { id: shown.id, name: 'ci', seats: ['A'], created_by: 'alice', created_at: START })

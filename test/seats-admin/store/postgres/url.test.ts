@@ -67,7 +67,7 @@ t.test('refused URLs', async (t) => {
       /target_session_attrs must be primary, or be left out/,
     'postgres://anna@h/x?target_session_attrs=prefer-standby': /the store needs the primary/,
     'postgres://anna@h/x?host=other':
-      /unknown parameter, "host": known are sslmode, .*, target_session_attrs/,
+      /unknown parameter, "host": the known ones are sslmode, .*, target_session_attrs/,
     'postgres://anna@h/x?sslmode=verify-ca': /verify-ca requires sslrootcert/,
     'postgres://anna@h/x?sslmode=verify-full&sslrootcert=/absent/ca.pem':
       /sslrootcert cannot be read: ENOENT/,
