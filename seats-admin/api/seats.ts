@@ -3,6 +3,7 @@
 import { seatTag } from '../model/entity-tag.ts'
 import { text, type ValueOf } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
+import { administrates } from '../model/scope.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
@@ -90,8 +91,10 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
         const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
+        const changesGrants = body.spaces !== undefined || body.permissions !== undefined
         return respondToWrite(write, deps, async (updated) => {
-          const found = together(await warningsAfter(caller, deps), warnings)
+          const taken = changesGrants && !administrates(updated, caller.scope.space)
+          const found = together(await warningsAfter(caller, deps, taken), warnings)
           return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
         })
       },
