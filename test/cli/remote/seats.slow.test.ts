@@ -45,6 +45,10 @@ t.test('seats', async (t) => {
   })
   t.match(await run(['seats', 'update', 'admin', '--permission', 'seats:list']), {
     code: 1,
+    err: /nobody_administers[^]*needs --yes/,
+  })
+  t.match(await run(['seats', 'update', 'admin', '--permission', 'seats:list', '--yes']), {
+    code: 1,
     err: /409 last_administrator/,
   })
   await done('seats', 'delete', 'Reader')
