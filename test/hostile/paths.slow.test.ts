@@ -234,12 +234,15 @@ t.test('an encoded slash passes where the upstream accepts it, as a part of its 
     '/pkg/a%2Fb;c',
     '/without/a%2Fb',
     '/without/a/b%2fc',
-    '/v1/seats/a%2Fb',
+    '/v1/seats/a;b',
+    '/v1/seats/a%2F..',
     '/v1%2Fseats/a;',
   ]) {
     const { all } = await gateway.send(get('', target), { answers: 1 })
     t.match(all, [{ status: 400, code: 'path_ambiguous' }], target)
   }
+  const { all } = await gateway.send(get('', '/v1/seats/a%2Fb'), { answers: 1 })
+  t.match(all, [{ status: 401 }], 'an id of the gateway itself may have one')
   t.same(gateway.upstream.requests, [])
 })
 

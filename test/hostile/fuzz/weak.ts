@@ -33,9 +33,9 @@ const EDITS: Readonly<Record<string, Edit>> = {
     by: '',
   },
   'encoded slashes for any upstream': {
-    file: 'src/decision/engine.ts',
-    text: 'if (hasSlash && (route === null || !allowsEncodedSlash(route)))',
-    by: 'if (hasSlash && route === null)',
+    file: 'src/decision/router/ambiguity.ts',
+    text: 'if (target.encodedSlash && !allowEncodedSlashes)',
+    by: 'if (target.encodedSlash && route === null)',
   },
   'requests behind the last': {
     file: 'src/http/server/http1-connection.ts',
