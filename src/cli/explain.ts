@@ -127,7 +127,9 @@ export const explain = defineCommand(
       await otherIssuers?.close()
       const identity = signedIdentityOf(config, evaluation.decision)
       await terminal.print(
-        values.json ? recordAsJson(evaluation.decision, identity) : formatEvaluation(evaluation, identity),
+        values.json
+          ? recordAsJson(evaluation.decision, { signedIdentity: identity ?? undefined })
+          : formatEvaluation(evaluation, identity),
       )
       const { code } = evaluation.decision
       if (expected === null || expected === code) return 0
@@ -148,7 +150,7 @@ async function printAgain(
   terminal: Terminal,
 ): Promise<number> {
   const { code } = evaluation.decision
-  if (json) await terminal.print(recordAsJson({ ...evaluation.decision, logged_code: logged } as Decision))
+  if (json) await terminal.print(recordAsJson(evaluation.decision, { logged_code: logged }))
   else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
   if (expect === undefined || codeOf(expect) === code) return 0
   terminal.printError(`seatgate explain: expected ${expect}, got ${code}`)
@@ -265,11 +267,12 @@ function refusalOfRequestLine(method: string, target: string, config: Config): R
 
 /**
  * The whole decision record as JSON. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity (the
- * time of issue of a token without `iat`) null. `signedIdentity` is there where the request carries one.
+ * time of issue of a token without `iat`) null.
+ *
+ * @param more members behind those of the record
  */
-export function recordAsJson(decision: Decision, signedIdentity: SignedIdentity | null = null): string {
-  const record = signedIdentity === null ? decision : { ...decision, signedIdentity }
-  return JSON.stringify(record, plain, 2)
+export function recordAsJson(decision: Decision, more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ ...decision, ...more }, plain, 2)
 }
 
 function plain(_key: string, value: unknown): unknown {

@@ -55,7 +55,7 @@ function countMembersInText(text: string): number | null {
 }
 
 /** The position of the closing quote of the string that opens at `start`; the end of the text if it is unterminated. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) return at

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RedisConnection } from './connection.ts'
 import type { Keys } from './keys.ts'
-import { isRefusal } from './refusals.ts'
+import { isRedisRefusal } from './refusals.ts'
 
 /** Milliseconds until a command fails. Only sign-ins wait for it. */
 export const SIGN_IN_TIMEOUT = 2000
@@ -74,7 +74,7 @@ export class RedisEphemeral {
     try {
       return await ask(redis)
     } catch (cause) {
-      if (!isRefusal(cause) || redis.isCluster) throw cause
+      if (!isRedisRefusal(cause) || redis.isCluster) throw cause
       await nextReady(redis, RENEWAL_TIMEOUT)
       return await ask(redis)
     }

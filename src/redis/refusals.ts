@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { RedisConfig } from '../config/config.ts'
 
 /** An error that Redis replied, as ioredis gives it. Arguments may hold credentials: they are left out of messages. */
-export type Refusal = Error & { readonly command?: { readonly name: string } }
+export type RedisRefusal = Error & { readonly command?: { readonly name: string } }
 
 /** What the gateway asks for itself. ioredis sends others, and tolerates their refusal. */
 const OWN_COMMANDS = new Set(['get', 'set', 'publish', 'subscribe', 'ping', 'eval', 'evalsha'])
@@ -19,7 +19,7 @@ const WRONG_SERVER = new Set(['READONLY', 'MASTERDOWN', 'LOADING'])
 const RENEW_EVERY = 1000
 const RENEW_OTHERS_EVERY = 5000
 
-export function isRefusal(cause: unknown): cause is Refusal {
+export function isRedisRefusal(cause: unknown): cause is RedisRefusal {
   return cause instanceof Error && cause.name === 'ReplyError'
 }
 
@@ -30,7 +30,7 @@ export function wordOf({ message }: Error): string {
 }
 
 /** In upper case, as Redis writes it; null where ioredis does not say it. */
-export function commandOf({ command }: Refusal): string | null {
+export function commandOf({ command }: RedisRefusal): string | null {
   return command === undefined ? null : command.name.toUpperCase()
 }
 
@@ -43,9 +43,9 @@ function isOfOneKey({ message }: Error, word: string): boolean {
  * ioredis' option `reconnectOnError` of one connection: reports refusals, and has the connection made anew. Behind its
  * address there may be another server by now. A cluster's nodes keep their connections: its client asks for the slots.
  */
-export function refusalsOf(mode: RedisConfig['mode'], report: (cause: Refusal) => void) {
+export function refusalsOf(mode: RedisConfig['mode'], report: (cause: RedisRefusal) => void) {
   let renewedAt = Number.NEGATIVE_INFINITY
-  return (cause: Refusal): boolean => {
+  return (cause: RedisRefusal): boolean => {
     const word = wordOf(cause)
     if (!OWN_COMMANDS.has(cause.command?.name ?? '') || isOfOneKey(cause, word)) return false
     if (mode === 'cluster' && REDIRECTIONS.has(word)) return false

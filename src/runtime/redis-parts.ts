@@ -7,7 +7,7 @@ import { RedisBus } from '../redis/bus.ts'
 import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
 import { RedisHealth } from '../redis/health.ts'
 import { Keys } from '../redis/keys.ts'
-import { commandOf, isRefusal, wordOf } from '../redis/refusals.ts'
+import { commandOf, isRedisRefusal, wordOf } from '../redis/refusals.ts'
 import { Seal } from '../redis/seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { codeOf } from './surroundings/fault.ts'
@@ -29,11 +29,11 @@ export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
   const lines = new RedisLog(config, log)
   let health: RedisHealth | null = null
   const report = (cause: Error) => {
-    if (isRefusal(cause)) health?.refused()
+    if (isRedisRefusal(cause)) health?.refused()
     lines.warn(cause)
   }
   // Faults of these connections are those of the first one; what Redis refuses them is not.
-  const reportRefusal = (cause: Error) => isRefusal(cause) && report(cause)
+  const reportRefusal = (cause: Error) => isRedisRefusal(cause) && report(cause)
   const connection = connectRedis(redis, report)
   const subscriber = connectSubscriber(redis, connection, reportRefusal)
   const keys = new Keys(redis.prefix)
@@ -64,7 +64,7 @@ class RedisLog {
   }
 
   warn(cause: Error): void {
-    const refusal = isRefusal(cause) ? { command: commandOf(cause), reply: wordOf(cause) } : null
+    const refusal = isRedisRefusal(cause) ? { command: commandOf(cause), reply: wordOf(cause) } : null
     const fault = refusal === null ? codeOf(cause) : `${refusal.command} ${refusal.reply}`
     const now = systemClock.now()
     if (now - (this.#written.get(fault) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return

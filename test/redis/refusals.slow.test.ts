@@ -12,7 +12,7 @@ import { connectRedis, connectSubscriber } from '../../src/redis/connect.ts'
 import { RedisEphemeral, SIGN_IN_TIMEOUT } from '../../src/redis/ephemeral.ts'
 import { RedisHealth } from '../../src/redis/health.ts'
 import { Keys } from '../../src/redis/keys.ts'
-import { commandOf, isRefusal, wordOf } from '../../src/redis/refusals.ts'
+import { commandOf, isRedisRefusal, wordOf } from '../../src/redis/refusals.ts'
 import { Seal } from '../../src/redis/seal.ts'
 import { startTcpProxy } from '../support/servers/proxy.ts'
 import { startCluster } from '../support/servers/redis-groups.ts'
@@ -29,7 +29,7 @@ function gatewayOn(t: Test, url: string) {
   if (config instanceof InvalidValue) throw new Error(config.message)
   const refusals = new Set<string>()
   const report = (cause: Error) => {
-    if (!isRefusal(cause)) return
+    if (!isRedisRefusal(cause)) return
     health?.refused()
     refusals.add(`${wordOf(cause)} ${commandOf(cause)}`)
   }

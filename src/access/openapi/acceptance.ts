@@ -12,7 +12,7 @@ import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
 import { compileTable } from '../../decision/router/table.ts'
 import type { Route } from '../../model/route.ts'
 import { type ImportedEntry, requestKey } from './entries.ts'
-import type { Remark } from './operations.ts'
+import { leftOut, type Remark } from './operations.ts'
 import type { OpenApiTable } from './table.ts'
 
 /** What the configuration says beside the table. */
@@ -90,8 +90,7 @@ export function acceptedEntries(
     }
     const wrong = entries.filter((each) => reasonFor(each) !== null)
     if (wrong.length === 0) return { entries, remarks, warnings }
-    for (const each of wrong)
-      remarks.push({ at: each.at, message: `left out: ${shortened(reasonFor(each) ?? '')}` })
+    for (const each of wrong) remarks.push(leftOut(each.at, shortened(reasonFor(each) ?? '')))
     entries = entries.filter((each) => !wrong.includes(each))
   }
 }

@@ -2,7 +2,7 @@
 
 import { isOwnPermission, isPermission } from '../../../seats-admin/model/permission.ts'
 import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
-import type { Described, Operation, Remark } from './operations.ts'
+import { type Described, leftOut, type Operation, type Remark } from './operations.ts'
 
 export interface ImportedEntry {
   readonly method: string
@@ -48,14 +48,14 @@ export function entriesOf(
   const found = [...remarks]
   for (const operation of operations) {
     const entry = entryOf(operation, template, upstream)
-    const remark = (message: string) => found.push({ at: operation.at, message })
+    const leaveOut = (reason: string) => void found.push(leftOut(operation.at, reason))
     if (typeof entry === 'string') {
-      remark(`left out: ${entry}`)
+      leaveOut(entry)
       continue
     }
     const key = requestKey(entry)
     const known = entries.get(key)
-    if (known !== undefined) remark(`left out: it matches the same requests as ${known.method} ${known.path}`)
+    if (known !== undefined) leaveOut(`it matches the same requests as ${known.method} ${known.path}`)
     else entries.set(key, entry)
   }
   const { kept, dropped } = withoutUnsafeAny([...entries.values()], found)
@@ -69,17 +69,15 @@ function withoutUnsafeAny(
 ): { kept: ImportedEntry[]; dropped: Remark[] } {
   const paths = new Set(
     remarks
-      .filter(({ at, message }) => at.length > 2 && at[2] !== 'trace' && message.startsWith(LEFT_OUT))
+      .filter(({ at, isLeftOut }) => isLeftOut && at.length > 2 && at[2] !== 'trace')
       .map(({ at }) => at[1]),
   )
   const [dropped, kept] = [true, false].map((isDropped) =>
     entries.filter(({ method, at }) => (method === 'ANY' && paths.has(at[1])) === isDropped),
   )
-  const message = `${LEFT_OUT}: it would serve other operations of this path that are left out`
-  return { kept: kept ?? [], dropped: (dropped ?? []).map(({ at }) => ({ at, message })) }
+  const reason = 'it would serve other operations of this path that are left out'
+  return { kept: kept ?? [], dropped: (dropped ?? []).map(({ at }) => leftOut(at, reason)) }
 }
-
-const LEFT_OUT = 'left out'
 
 /** Equal for entries that match the same requests. */
 export function requestKey({ method, path }: { readonly method: string; readonly path: string }): string {

@@ -1,5 +1,7 @@
 /** Where the members of a JSON text stand, which `JSON.parse` does not tell. */
 
+import { endOfString } from '../../lib/json.ts'
+
 export interface Member {
   /** Of its name: offset in the text. */
   readonly at: number
@@ -11,7 +13,6 @@ const LEVELS = 5
 
 const QUOTE = 0x22
 const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
 const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
@@ -61,14 +62,4 @@ function isName(text: string, from: number): boolean {
   let at = from
   while (/\s/.test(text.charAt(at))) at++
   return text.charAt(at) === ':'
-}
-
-/** The offset of the closing quote. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) return at
-    if (code === BACKSLASH) at++
-  }
-  return text.length
 }

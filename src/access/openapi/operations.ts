@@ -25,6 +25,13 @@ export interface Remark {
   /** Keys from the root, by which a reader finds it. */
   readonly at: readonly string[]
   readonly message: string
+  /** The table does not have it. */
+  readonly isLeftOut: boolean
+}
+
+/** @param reason of what the table does not have */
+export function leftOut(at: readonly string[], reason: string): Remark {
+  return { at, message: `left out: ${reason}`, isLeftOut: true }
 }
 
 /** As `METHOD /path`, where it is about an operation. */
@@ -137,13 +144,13 @@ class Reader {
     if (READ.has(field)) return
     if (field === 'additionalOperations') {
       for (const method of Object.keys(mapOf(value)))
-        this.#remark([...at, method], 'left out: operations of additionalOperations are not read')
-      if (!isMap(value)) this.#remark(at, 'left out: it is no map')
+        this.#leaveOut([...at, method], 'operations of additionalOperations are not read')
+      if (!isMap(value)) this.#leaveOut(at, 'it is no map')
     } else if (METHODS.includes(field.toLowerCase()))
-      this.#remark(at, `left out: a method is in lower case in a description, ${field.toLowerCase()}`)
-    else if (!EXTENSION.test(field)) this.#remark(at, 'left out: a path has no such field')
+      this.#leaveOut(at, `a method is in lower case in a description, ${field.toLowerCase()}`)
+    else if (!EXTENSION.test(field)) this.#leaveOut(at, 'a path has no such field')
     else if (isMap(value) && ('responses' in value || 'operationId' in value))
-      this.#remark(at, 'left out: it looks like an operation, and its method is not known')
+      this.#leaveOut(at, 'it looks like an operation, and its method is not known')
   }
 
   #operation(at: readonly string[], method: string, base: string, item: Json, operation: Json): Operation {
@@ -211,12 +218,12 @@ class Reader {
       const reference = mapOf(value)['$ref']
       if (typeof reference !== 'string') {
         if (isMap(value)) return value
-        this.#remark(at, hops === 0 ? 'left out: it is no map' : 'left out: it refers to nothing')
+        this.#leaveOut(at, hops === 0 ? 'it is no map' : 'it refers to nothing')
         return null
       }
       this.#remarkBeside(mapOf(value), at)
       if (!reference.startsWith('#/')) {
-        this.#remark(at, `left out: ${reference} is in another file, which is not read`)
+        this.#leaveOut(at, `${reference} is in another file, which is not read`)
         return null
       }
       value = reference
@@ -224,7 +231,7 @@ class Reader {
         .split('/')
         .reduce<unknown>((each, part) => ownOf(each, decodedPointer(part)), this.#root)
     }
-    this.#remark(at, 'left out: its references do not end')
+    this.#leaveOut(at, 'its references do not end')
     return null
   }
 
@@ -233,12 +240,16 @@ class Reader {
     for (const field of Object.keys(holder)) {
       const isOurs = field === PERMISSION || ANY_METHOD.test(field)
       if (BESIDE.has(field) || (EXTENSION.test(field) && !isOurs)) continue
-      this.#remark([...at, field], 'left out: it stands beside a $ref; write it into what that refers to')
+      this.#leaveOut([...at, field], 'it stands beside a $ref; write it into what that refers to')
     }
   }
 
   #remark(at: readonly string[], message: string): void {
-    this.remarks.push({ at, message })
+    this.remarks.push({ at, message, isLeftOut: false })
+  }
+
+  #leaveOut(at: readonly string[], reason: string): void {
+    this.remarks.push(leftOut(at, reason))
   }
 }
 

@@ -1,7 +1,7 @@
 /** Why Redis can't be used. The gateway goes on without it, so that this is for the log. */
 
 import type { Config, RedisConfig } from '../../config/config.ts'
-import { commandOf, isRefusal, wordOf } from '../../redis/refusals.ts'
+import { commandOf, isRedisRefusal, wordOf } from '../../redis/refusals.ts'
 import { codeOf, describeFault, type Finding, settingOf } from './fault.ts'
 import { networkFinding, type ServerText } from './network.ts'
 
@@ -91,7 +91,7 @@ function refusedCommand(
   { prefix, mode }: RedisConfig,
   cause: Error,
 ): Finding | null {
-  const command = isRefusal(cause) ? commandOf(cause) : null
+  const command = isRedisRefusal(cause) ? commandOf(cause) : null
   const said = `${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}${command === null ? '' : `, in reply to ${command}`}`
   const again = 'The gateway connects again by itself'
   switch (wordOf(cause)) {
@@ -140,7 +140,7 @@ function refusedCommand(
         advice: `Write redis+cluster:// in place of redis:// in ${setting}`,
       }
     default:
-      if (!isRefusal(cause)) return null
+      if (!isRedisRefusal(cause)) return null
       return {
         cause: `${at} refused a command (${said})`,
         advice: `See the log of Redis, and check ${setting}`,
