@@ -108,7 +108,7 @@ export function isSigned({ signed, signature }: Jws, config: TokenConfig): boole
 
 const keys = new WeakMap<TokenConfig, readonly HmacKey[]>()
 
-/** The prepared secrets of a configuration. */
+/** The secrets of a configuration, as keys. */
 function keysOf(config: TokenConfig): readonly HmacKey[] {
   let known = keys.get(config)
   if (known === undefined) {

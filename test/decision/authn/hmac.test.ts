@@ -1,15 +1,8 @@
-/** The prepared HMAC against Node.js' own, and RFC 4231. */
+/** Signatures of RFC 4231, and their spelling. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { HmacKey } from '../../../src/decision/authn/hmac.ts'
-
-const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const
-const ALGORITHMS = Object.keys(HASHES) as (keyof typeof HASHES)[]
-
-function reference(algorithm: keyof typeof HASHES, secret: Uint8Array, input: string): string {
-  return createHmac(HASHES[algorithm], secret).update(input, 'latin1').digest('base64url')
-}
 
 t.test('RFC 4231, test cases 2 and 6', async (t) => {
   const jefe = new HmacKey('HS256', Buffer.from('Jefe'))
@@ -27,31 +20,10 @@ t.test('RFC 4231, test cases 2 and 6', async (t) => {
   )
 })
 
-t.test('equals createHmac for secrets and inputs of all lengths around a block', async (t) => {
-  for (const algorithm of ALGORITHMS)
-    for (const secretBytes of [1, 31, 32, 63, 64, 65, 127, 128, 129, 300]) {
-      const secret = randomBytes(secretBytes)
-      const key = new HmacKey(algorithm, secret)
-      for (const length of [0, 1, 55, 56, 63, 64, 65, 111, 112, 127, 128, 129, 1000, 16 * 1024]) {
-        const input = randomBytes(length).toString('base64').slice(0, length)
-        const signature = reference(algorithm, secret, input)
-        if (key.sign(input) !== signature) t.fail(`${algorithm}, ${secretBytes}, ${length}`)
-        if (!key.verifies(input, signature)) t.fail(`verifies ${algorithm}, ${secretBytes}, ${length}`)
-      }
-    }
-})
-
-t.test('a longer input before leaves nothing behind', async (t) => {
-  const secret = randomBytes(32)
-  const [one, other] = [new HmacKey('HS256', secret), new HmacKey('HS512', randomBytes(64))]
-  other.sign('x'.repeat(10_000))
-  t.equal(one.sign('short'), reference('HS256', secret, 'short'))
-})
-
 t.test('accepts no other spelling of the signature', async (t) => {
   const secret = randomBytes(32)
   const key = new HmacKey('HS256', secret)
-  const signature = reference('HS256', secret, 'input')
+  const signature = createHmac('sha256', secret).update('input').digest('base64url')
   const last = signature.at(-1) ?? ''
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const others = [
@@ -68,5 +40,4 @@ t.test('accepts no other spelling of the signature', async (t) => {
   ]
   for (const each of others) t.notOk(key.verifies('input', each), JSON.stringify(each))
   t.notOk(key.verifies('Input', signature))
-  t.throws(() => key.sign('x'.repeat(16 * 1024 + 1)), { name: 'RangeError' })
 })
