@@ -66,7 +66,6 @@ export class ReplyValidator {
 /** Other commands accept any reply but an array. */
 const SHAPES = new Map<string, (reply: Reply) => boolean>([
   ['get', isBulkOrNull],
-  ['getdel', isBulkOrNull],
   ['info', isBulk],
   ['publish', isInteger],
   ['subscribe', (reply) => isNamed(reply, 'subscribe', isBulk, isInteger)],

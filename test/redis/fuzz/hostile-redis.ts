@@ -73,7 +73,6 @@ export class HostileRedis {
     const [first = '', second = ''] = words
     if (name === 'get') return bulk(this.#values.get(first) ?? null)
     if (name === 'set') this.#values.set(first, second)
-    if (name === 'getdel') return bulk(this.#take(first))
     if (name === 'publish') return `:${this.#publish(first, second)}\r\n`
     if (name === 'subscribe') return this.#subscribe(socket, words)
     if (name === 'ping') return this.#subscribers.has(socket) ? array(bulk('pong'), bulk('')) : '+PONG\r\n'
@@ -85,12 +84,6 @@ export class HostileRedis {
       return array(array(':0\r\n', ':16383\r\n', node))
     }
     return '+OK\r\n'
-  }
-
-  #take(key: string): string | null {
-    const value = this.#values.get(key) ?? null
-    this.#values.delete(key)
-    return value
   }
 
   #publish(channel: string, message: string): number {
