@@ -252,11 +252,3 @@ export interface Store extends SeatReader, ChangeReader, AdminStore {
   readonly health: Health
   close(): Promise<void>
 }
-
-/** What a start would find. */
-export interface StoreInspection {
-  /** The number of applied migrations; null: there is no store yet. */
-  readonly version: number | null
-  /** The version of this program. A start migrates an older store, and creates a missing one. */
-  readonly current: number
-}
