@@ -47,7 +47,7 @@ export function sectionOf(fields: FieldTable): HeaderSection {
   let host: string | null = null
   let upgrade: string | null = null
   let expect: string | null = null
-  let length = NO_LENGTH
+  let length: number | null = null
   let connection: string | null = null
   let cookies = 0
   for (let i = 0; i < fields.count; i++) {
@@ -72,25 +72,23 @@ export function sectionOf(fields: FieldTable): HeaderSection {
         break
       case CONTENT_LENGTH.hash:
         if (!fields.is(i, CONTENT_LENGTH)) break
-        if (length !== NO_LENGTH) throw twoFramings()
+        if (length !== null) throw twoFramings()
         length = countable(parseContentLength(fields.value(i)))
         break
       case TRANSFER_ENCODING.hash:
         if (!fields.is(i, TRANSFER_ENCODING)) break
-        if (length !== NO_LENGTH) throw twoFramings()
+        if (length !== null) throw twoFramings()
         if (!CHUNKED_LINE.test(fields.received(i))) throw malformed('The Transfer-Encoding is not "chunked".')
         length = CHUNKED
         break
     }
   }
-  if (length === NO_LENGTH) length = 0
   if (cookies > MAX_COOKIES) throw malformed(`The request has more than ${MAX_COOKIES} cookies.`)
   if (connection !== null && isLongList(connection)) throw longList('Connection')
   if (upgrade !== null && isLongList(upgrade)) throw longList('Upgrade')
-  return { fields, hosts, host, upgrade, expect, connection, length }
+  return { fields, hosts, host, upgrade, expect, connection, length: length ?? 0 }
 }
 
-const NO_LENGTH = -3
 /** To the byte: a value that another parser could read as a further coding is refused. */
 const CHUNKED_LINE = /^transfer-encoding:[\t ]*chunked *\r\n$/i
 
