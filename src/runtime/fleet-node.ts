@@ -53,7 +53,6 @@ export class FleetNode {
   readonly #health: StoreHealth
   readonly #size: FleetSize
   #sizeChanged: () => void = () => {}
-  /** The content hash of the active tables. */
 
   private constructor(
     config: Config,
