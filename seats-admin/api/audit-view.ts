@@ -22,12 +22,17 @@ const actor = named(
   'Who made a change.',
   object(
     {
-      kind: oneOf(ACTOR_KINDS, '`command`: a command of `seatgate` on the store.'),
-      id: text('The `sub` of the token, the id of the API key, or the name of the command.', {
+      kind: oneOf(
+        ACTOR_KINDS,
+        '`command`: a command of `seatgate` on the store; `provider`: the identity provider of the tenant. Kinds may be added.',
+      ),
+      id: text('The `sub` of the token, the id of the API key, the name of the command, or the issuer.', {
         examples: ['alice'],
       }),
     },
-    { name: text("The user's email address, or the API key's name. Absent: not known.") },
+    {
+      name: text("The user's email address, the API key's name, or the provider's host. Absent: not known."),
+    },
   ),
 )
 
@@ -50,10 +55,12 @@ const entry = named(
     at: time('When, by the clock of the gateway.'),
     tenant: text('The tenant.', { examples: ['acme'] }),
     actor,
-    request_id: orNull(text('That of the request. Null for a command.')),
+    request_id: orNull(
+      text('That of the request. Null for a command, and where no request caused the change.'),
+    ),
     action: oneOf(AUDIT_ACTIONS, 'What was done. Actions may be added.'),
     target,
-    space: text('The space of the request.', { examples: ['admin'] }),
+    space: text('The space of the request; of a provider the admin space.', { examples: ['admin'] }),
     before: orNull(freeObject('As `GET` showed the target before. Null: there was none.')),
     after: orNull(freeObject('As `GET` shows the target afterwards. Null: there is none.')),
     prev: orNull(text('The hash of the entry before this one. Null for the first.', HASH)),

@@ -17,8 +17,8 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-/** `command`: a command of `seatgate` on the store. */
-export const ACTOR_KINDS = ['user', 'api-key', 'command'] as const
+/** `command`: a command of `seatgate` on the store; `provider`: the tenant's identity provider. */
+export const ACTOR_KINDS = ['user', 'api-key', 'command', 'provider'] as const
 
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
@@ -26,9 +26,9 @@ export const TARGET_KINDS = ['seat', 'api-key', 'block', 'session'] as const
 
 export interface AuditActor {
   readonly kind: ActorKind
-  /** The token's `sub`, the API key's id, or the command's name. */
+  /** The token's `sub`, the API key's id, the command's name, or the provider's issuer. */
   readonly id: string
-  /** The user's email or the API key's name; absent where it is not known. */
+  /** The user's email, the API key's name or the provider's host; absent where it is not known. */
   readonly name?: string
 }
 
@@ -48,7 +48,7 @@ export interface AuditEntry {
   readonly at: string
   readonly tenant: string
   readonly actor: AuditActor
-  /** Null for a command. */
+  /** Null for a command, and where no request caused the change. */
   readonly request_id: string | null
   readonly action: AuditAction
   readonly target: AuditTarget

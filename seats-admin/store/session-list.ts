@@ -2,7 +2,7 @@
 
 import type { ListedSession } from '../model/session.ts'
 import type { Row } from './rows.ts'
-import { listedSession } from './session-rows.ts'
+import { LISTED_COLUMNS, listedSession } from './session-rows.ts'
 
 export interface SessionPage {
   readonly limit: number
@@ -14,7 +14,7 @@ export interface SessionPage {
   readonly now: number
 }
 
-const LIVE = `SELECT id, sub, email, cookie_hash, created_at, expires_at FROM sessions
+const LIVE = `SELECT ${LISTED_COLUMNS} FROM sessions
   WHERE tenant = :tenant AND id > :after AND ended_at IS NULL AND expires_at > :now`
 /** In order of the random id; one row more than the page, to learn whether there are more. */
 const PAGE = 'ORDER BY id LIMIT :rows'

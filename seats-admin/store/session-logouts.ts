@@ -1,8 +1,9 @@
 /** SQL of logouts at the provider that both drivers share. */
 
+import { LISTED_COLUMNS } from './session-rows.ts'
 import type { LogoutSince, LogoutSubject } from './session-store.ts'
 
-const OPEN = 'SELECT id FROM sessions WHERE tenant = :tenant AND ended_at IS NULL'
+const OPEN = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE tenant = :tenant AND ended_at IS NULL`
 const SOME = 'ORDER BY id LIMIT :limit'
 
 export const logoutQueries = {

@@ -8,6 +8,9 @@ import type { Renewal, StoredSession } from './session-store.ts'
 export const RECORD_COLUMNS =
   'id, tenant, cookie_hash, sub, email, hash_perm, issued_at, renew_at, expires_at, ended_at'
 
+/** Of {@link listedSession}. */
+export const LISTED_COLUMNS = 'id, sub, email, cookie_hash, created_at, expires_at'
+
 export const SESSION_COLUMNS = `${RECORD_COLUMNS}, name, family_hash, handle_hash, sealed, provider_session, created_at`
 
 export function sessionRecord(row: Row): SessionRecord {

@@ -8,7 +8,8 @@
 
 import type { Committed } from '../model/change.ts'
 import type { AsOf } from '../model/readings.ts'
-import type { SessionRecord } from '../model/session.ts'
+import type { ListedSession, SessionRecord } from '../model/session.ts'
+import type { Writer, Written } from './writer.ts'
 
 export interface StoredSession extends SessionRecord {
   readonly name: string | null
@@ -51,7 +52,7 @@ export interface HandleProof {
  */
 export type Rotation =
   | { readonly outcome: 'rotated'; readonly session: StoredSession }
-  | { readonly outcome: 'replayed'; readonly committed: Committed }
+  | { readonly outcome: 'replayed'; readonly committed: Committed; readonly user: string }
   | { readonly outcome: 'expired' | 'ended' | 'unknown' }
 
 export interface SessionStore {
@@ -67,11 +68,13 @@ export interface SessionStore {
   /**
    * Consumes a refresh handle. Atomically: the row of (tenant, id) whose family hash is `proof.family` is looked at in
    * this order — none: `unknown`; `endedAt` set: `ended`; `expiresAt <= now`: `expired`; its handle hash is not
-   * `proof.handle`: `endedAt` becomes `now` with a row in the feed, `replayed`; else its handle hash becomes `next`,
-   * `rotated` with the row as it now is. Of two concurrent uses of one handle exactly one is `rotated`; the other then
-   * finds another handle in the row, which is a replay, and ends the family.
+   * `proof.handle`: `endedAt` becomes `now` with a row in the feed and an entry in the audit, `replayed`; else its handle
+   * hash becomes `next`, `rotated` with the row as it now is. Of two concurrent uses of one handle exactly one is `rotated`;
+   * the other then finds another handle in the row, which is a replay, and ends the family.
+   *
+   * @param author for the audit of a replay; its `now` is the time
    */
-  rotate(tenant: string, id: string, proof: HandleProof, next: Uint8Array, now: number): Promise<Rotation>
+  rotate(author: Writer, id: string, proof: HandleProof, next: Uint8Array): Promise<Rotation>
 
   /**
    * Reverts a rotation after the provider was unavailable. Atomically: if the session is not ended and its handle hash is
@@ -106,20 +109,27 @@ export interface SessionStore {
   renew(tenant: string, id: string, handle: Uint8Array | null, renewal: Renewal): Promise<Committed | null>
 
   /**
-   * Ends a session, with a row in the feed. An ended session keeps its time and is announced again. `sealed` becomes empty:
-   * the provider's tokens are not needed any more.
+   * Ends a session for its own user, with a row in the feed; the audit has no entry of that. An ended session keeps its time
+   * and is announced again. `sealed` becomes empty: the provider's tokens are not needed any more.
    *
    * @returns null for an unknown session
    */
   end(tenant: string, id: string, now: number): Promise<Committed | null>
 
   /**
-   * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token may outlive
-   * its session by the leeway. As by `end`, with a row in the feed for each.
+   * As {@link end}, for the provider: with an entry in the audit, unless the session had ended before.
    *
-   * @returns null when there is none
+   * @returns null for an unknown session
    */
-  endSome(tenant: string, subject: LogoutSubject, now: number, limit: number): Promise<Committed | null>
+  endByProvider(author: Writer, id: string): Promise<Committed | null>
+
+  /**
+   * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token may outlive
+   * its session by the leeway. As by {@link endByProvider}, with a row in the feed and an entry in the audit for each.
+   *
+   * @returns the sessions, in order of their ids; null when there is none
+   */
+  endSome(author: Writer, subject: LogoutSubject, limit: number): Promise<Written<ListedSession[]> | null>
 
   /**
    * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time counts. It is

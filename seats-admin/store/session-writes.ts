@@ -7,6 +7,7 @@ import type { Change } from '../model/change.ts'
 import type { Row } from './rows.ts'
 import { SESSION_COLUMNS, sessionOrNull } from './session-rows.ts'
 import type { HandleProof, Rotation, StoredSession } from './session-store.ts'
+import type { Writer } from './writer.ts'
 
 const THIS = 'tenant = :tenant AND id = :id'
 
@@ -54,7 +55,7 @@ export const sessionQueries = {
 /** The parameters of a use of a refresh handle. */
 export type Use = ReturnType<typeof useOf>
 
-export function useOf(tenant: string, id: string, proof: HandleProof, next: Uint8Array, now: number) {
+export function useOf({ tenant, now }: Writer, id: string, proof: HandleProof, next: Uint8Array) {
   const { family, handle } = proof
   return { tenant, id, family, handle, next, now }
 }

@@ -8,9 +8,7 @@
 
 import type { Block } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
-import type { ActorKind } from '../model/audit.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
-import type { IfMatch } from '../model/entity-tag.ts'
 import type { Registry } from '../model/instance.ts'
 import type { AsOf, BlockReader, GrantReader, Named } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
@@ -24,36 +22,15 @@ import type { AppliedSeats, SeatHolders, SeatsPlan, SeatsReader, SeatVersions } 
 import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
+import type { Writer, Written } from './writer.ts'
 
 export { type StoreFault, StoreUnavailable } from './unavailable.ts'
+export type { Actor, Writer, Written } from './writer.ts'
 
 /** The reads of the data plane, and the complete Seat of a name. */
 export interface SeatReader extends GrantReader, BlockReader {
   seatByName(tenant: string, name: string): Promise<AsOf<Named<StoredSeat>>>
   seatById(tenant: string, id: string): Promise<AsOf<StoredSeat | null>>
-}
-
-/** What the audit says of an author beside the id. `name` is the user's email; null where it is not known. */
-export interface Actor {
-  readonly kind: ActorKind
-  readonly name: string | null
-}
-
-/** The author of a write, their scope, and the time in ms since the epoch. */
-export interface Writer {
-  readonly tenant: string
-  /** The token's `sub` or the API key's id: stored as created_by, updated_by. */
-  readonly by: string
-  /** For the audit; a command when absent. The name of an API key is looked up in the transaction. */
-  readonly actor?: Actor
-  /** Absent for a command. */
-  readonly requestId?: string
-  readonly scope: Scope
-  readonly now: number
-  /** Limit of a Seat's size in bytes; none when absent. See `seatSize`. */
-  readonly seatBytes?: number
-  /** Checked in the transaction; none when absent. */
-  readonly ifMatch?: IfMatch | null
 }
 
 export interface Page {
@@ -102,11 +79,6 @@ export interface StoreInspection {
   readonly version: number | null
   /** The version of this program. A start migrates an older store, and creates a missing one. */
   readonly current: number
-}
-
-/** The result of a durable write. */
-export interface Written<V> extends Committed {
-  readonly value: V
 }
 
 /** Administration. Rules that depend on stored data are checked inside the transaction. */

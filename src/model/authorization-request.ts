@@ -38,6 +38,8 @@ export interface BrowserContext {
   readonly rawHeaders: readonly string[]
   /** The request asks for another protocol (RFC 9110, section 7.8): a WebSocket. */
   readonly upgrade: boolean
+  /** As in the response and the access log; left out: no request of a client. */
+  readonly requestId?: string
   /** The values of Origin, one array element a line; left out: none. */
   readonly origins?: readonly string[]
   /** The request as a preflight; null or left out: it is none. */

@@ -14,6 +14,8 @@ export interface Context extends OidcPorts {
   readonly cookieBytes: number
   /** Before the paths of the endpoints, in requests and in redirect URIs; '': nothing. */
   readonly prefix: string
+  /** Of the request that is served; null: none. Lines of `log` have it already. */
+  readonly requestId: string | null
 }
 
 const rejected = new Refusal(

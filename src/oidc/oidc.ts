@@ -46,7 +46,7 @@ const TENANT_ADDRESS = /^(GET \/auth\/oidc\/callback|POST \/auth\/oidc\/backchan
 
 export class Oidc {
   readonly #context: Context
-  readonly #renewals: Renewals
+  readonly #renewals = new Renewals()
   /** The providers of tenants with `accept_provider_tokens`. */
   readonly #accepting: readonly Provider[]
   readonly #inFlight = new Set<Promise<unknown>>()
@@ -56,8 +56,7 @@ export class Oidc {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
     const { cookieBytes = COOKIE_BYTES, prefix = '' } = limits
     const sharedRedirect = withSharedRedirect(tenants)
-    this.#context = { ...ports, providers, sharedRedirect, cookieBytes, prefix }
-    this.#renewals = new Renewals(this.#context)
+    this.#context = { ...ports, providers, sharedRedirect, cookieBytes, prefix, requestId: null }
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)
   }
 
@@ -95,18 +94,24 @@ export class Oidc {
   }
 
   /** Every line of the log that the request causes has its id. */
-  #contextOf(requestId: string): Context {
+  #contextOf(requestId: string | null): Context {
+    if (requestId === null) return this.#context
     const { log } = this.#context
     const write =
       (level: keyof OidcLog): OidcLog['info'] =>
       (fields, message) =>
         log[level]({ ...fields, request_id: requestId }, message)
-    return { ...this.#context, log: { info: write('info'), warn: write('warn'), error: write('error') } }
+    const ownLog = { info: write('info'), warn: write('warn'), error: write('error') }
+    return { ...this.#context, log: ownLog, requestId }
   }
 
-  /** Renews a session whose Seats are older than the token lifetime. */
-  readonly renew = (tenant: string, id: string): Promise<SessionRecord | Refusal> =>
-    this.#track(this.#renewals.renew(tenant, id))
+  /** Renews a session whose Seats are older than the token lifetime. @param requestId of the request that needs it */
+  readonly renew = (
+    tenant: string,
+    id: string,
+    requestId: string | null = null,
+  ): Promise<SessionRecord | Refusal> =>
+    this.#track(this.#renewals.renew(this.#contextOf(requestId), tenant, id))
 
   /** Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either. */
   async verifyProviderToken(text: string): Promise<ProviderToken | Refusal | null> {

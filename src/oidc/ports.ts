@@ -9,6 +9,8 @@ import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 /** A tenant with an identity provider. */
 export interface OidcTenant {
   readonly id: string
+  /** The space of the audit's entries that the provider causes. */
+  readonly adminSpace: string
   readonly oidc: OidcConfig
   readonly token: TokenConfig
 }

@@ -185,7 +185,7 @@ export class Pipeline {
   }
 
   #evaluate(exchange: Exchange, config: PipelineConfig): void {
-    const request = authorizationRequest(exchange.request)
+    const request = authorizationRequest(exchange.request, exchange.id)
     const evaluation = config.engine.evaluate(request)
     if (evaluation instanceof Promise) {
       evaluation
@@ -385,7 +385,7 @@ export class Pipeline {
 
   /** Evaluates the same request under the current configuration. */
   reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation> {
-    return this.#config.engine.evaluate(authorizationRequest(exchange.request))
+    return this.#config.engine.evaluate(authorizationRequest(exchange.request, exchange.id))
   }
 
   reevaluated({ decision }: Evaluation): void {

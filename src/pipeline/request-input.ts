@@ -22,9 +22,10 @@ const REQUESTED_METHOD = fieldName('access-control-request-method')
 const SPACE = fieldName('space')
 const REQUEST_ID_FIELD = fieldName('x-request-id')
 
-export function authorizationRequest(request: ClientRequest): AuthorizationRequest {
+/** @param requestId as in the response and the access log */
+export function authorizationRequest(request: ClientRequest, requestId: string): AuthorizationRequest {
   const { method, url, host, section } = request
-  const context = new RequestContext(request)
+  const context = new RequestContext(request, requestId)
   return {
     method,
     target: url,
@@ -48,9 +49,11 @@ export function credentialsOf(fields: FieldTable): Credentials {
 /** Only sessions, tables with `cors` and some sources of a space need the fields: they are not read before that. */
 class RequestContext implements BrowserContext, RequestFields {
   readonly #request: ClientRequest
+  readonly requestId: string
 
-  constructor(request: ClientRequest) {
+  constructor(request: ClientRequest, requestId: string) {
     this.#request = request
+    this.requestId = requestId
   }
 
   get method(): string {

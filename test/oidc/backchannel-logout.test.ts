@@ -38,7 +38,12 @@ t.test('with sid: the sessions of that session at the provider end, and their to
   t.equal((await one.browser.refresh(one.handle)).status, 401)
   t.equal(world.announced.flatMap(({ changes }) => changes).length, 2, 'both ends were announced')
   t.same(await statuses(world, other.browser, other.token), [200, 200], 'another session at the provider')
-  t.match(world.events('backchannel_logout'), [{ level: 'info', tenant: 'acme' }])
+  const entries = world.endedByProvider('backchannel_logout')
+  t.match(entries, [{ target: { kind: 'session', name: 'alice' } }, { target: { name: 'alice' } }])
+  t.same(entries.map(({ after }) => after?.['kind']).toSorted(), ['browser', 'program'])
+  const sessions = entries.map(({ target }) => target.id)
+  const line = { level: 'info', tenant: 'acme', user: 'alice', ended: 2, sessions, request_id: /^[\w-]{36}$/ }
+  t.match(world.events('backchannel_logout'), [line])
 
   t.equal((await one.browser.page('/pages/home')).status, 200, 'a new sign-in')
   t.equal((await one.browser.send(`${world.origin}/v1/me`)).status, 200)
@@ -71,6 +76,7 @@ t.test('tokens end with their session also by logout and by a replayed refresh t
   const byLogout = await signedIn(world, 'alice')
   const program = world.visitor()
   await program.postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: byLogout.handle })
+  t.same(world.sessions.audit(), [], 'no entry for what users do themselves')
   t.equal((await statuses(world, world.visitor(), byLogout.token))[1], 401)
 
   const replayed = await signedIn(world, 'alice')

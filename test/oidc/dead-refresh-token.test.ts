@@ -71,7 +71,11 @@ t.test('responses that end the session of a program', async (t) => {
     provider.gives(null)
     t.equal((await browser.refresh(handle)).status, 401, `${name}: the session stays ended`)
   }
-  t.equal(world.events('session_ended').length, Object.keys(ENDS).length, 'each end is logged')
+  const lines = world.events('session_ended')
+  t.equal(lines.length, Object.keys(ENDS).length, 'each end is logged')
+  const asked = lines.map(({ session, request_id }) => ({ target: { id: session }, request_id }))
+  t.match(world.sessions.audit(), asked, 'and in the audit')
+  t.ok(world.sessions.audit().every(({ actor }) => actor.id === provider.issuer))
 })
 
 t.test('responses that end the session of a browser', async (t) => {

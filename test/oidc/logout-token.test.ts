@@ -319,6 +319,8 @@ t.test('a sign-in that began before the logout does not complete after it', asyn
   const bySub = await begin()
   t.equal((await post(await logoutToken({ sid: undefined, sub: 'carol' }))).status, 200)
   t.match((await finish(bySub, 'new')).json, { status: 401, code: 'token_invalid' })
+  const last = world.sessions.audit().at(-1)
+  t.match(last, { action: 'session.end', actor: { kind: 'provider' }, target: { name: 'carol' } })
   const left = world.sessions.rows().filter(({ user, endedAt }) => user === 'carol' && endedAt === null)
   t.same(left, [], 'no session is left')
   await nextMillisecond()

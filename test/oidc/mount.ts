@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Authenticator } from '../../src/decision/authn/authenticator.ts'
+import type { BrowserContext } from '../../src/model/authorization-request.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
@@ -35,7 +36,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
   const body = chunks.length === 0 ? null : Buffer.concat(chunks)
   if (path.startsWith('/auth/oidc/'))
     return world.oidc.serve({ method, path, query, rawHeaders, body, requestId })
-  const caller = await authenticate(world, method, rawHeaders)
+  const caller = await authenticate(world, { method, rawHeaders, upgrade: false, requestId })
   if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }
   // The behaviour of `sign_in: acme` on a route.
   if (
@@ -49,11 +50,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
 }
 
 /** As on a route that requires `authenticated`. */
-async function authenticate(
-  world: SignInWorld,
-  method: string,
-  rawHeaders: readonly string[],
-): Promise<Principal | Refusal> {
+async function authenticate(world: SignInWorld, browser: BrowserContext): Promise<Principal | Refusal> {
   const sessionById = async (tenant: string, id: string) =>
     (await world.sessions.readSession(tenant, id)).value
   const tenants = new Map(world.tenants().map((each) => [each.id, each]))
@@ -62,9 +59,11 @@ async function authenticate(
     ...{ tenants, defaultTenant: null, apiKeyById: () => null, sessionById, now, memory: DEFAULT_MEMORY },
     sessions: new Sessions({ tenants, sessionById, renew: oidc.renew, now }),
   })
-  const [authorization, cookie] = ['authorization', 'cookie'].map((name) => headerLines(rawHeaders, name))
+  const [authorization, cookie] = ['authorization', 'cookie'].map((name) =>
+    headerLines(browser.rawHeaders, name),
+  )
   const credentials = { apiKey: [], authorization: authorization ?? [], cookie: cookie ?? [], space: [] }
-  return authenticator.authenticate(credentials, undefined, { method, rawHeaders, upgrade: false })
+  return authenticator.authenticate(credentials, undefined, browser)
 }
 
 function shown({ method, tenant, user, email, claims }: Principal) {

@@ -17,7 +17,10 @@ t.test('the attacker replays the handle after its rotation', async (t) => {
   })
   t.equal((await browser.refresh(honest.json.refresh_token)).status, 401, 'the current handle is invalid too')
   t.equal(world.acme.count('/token'), tokenRequests, 'the provider received no request')
-  t.match(world.events('refresh_replayed'), [{ level: 'warn', tenant: 'acme', session: String }])
+  t.match(world.events('refresh_replayed'), [
+    { level: 'warn', tenant: 'acme', user: 'alice', session: String },
+  ])
+  t.match(world.endedByProvider('refresh_replayed'), [{ target: { name: 'alice' } }])
   t.equal(world.announced.length, 1, 'the end is published to every instance')
 })
 
@@ -55,6 +58,7 @@ t.test('concurrent uses: at most one succeeds, and the session ends', async (t) 
   for (const { json } of pages)
     if (json.refresh_token !== undefined) t.equal((await browser.refresh(json.refresh_token)).status, 401)
   t.equal((await browser.refresh(handle)).status, 401)
+  t.equal(world.endedByProvider('refresh_replayed').length, 1, 'one entry')
 })
 
 t.test('other sessions of the user stay valid', async (t) => {

@@ -125,6 +125,9 @@ t.test('the provider no longer has the user', async (t) => {
   world.ahead = HOUR + 1000
   const page = await browser.send(`${world.origin}/v1/me`)
   t.match(page.json, { status: 401, code: 'token_expired' })
+  const line = { tenant: 'acme', user: 'alice', session: String, request_id: /^[\w-]{36}$/ }
+  t.match(world.events('session_ended'), [line])
+  t.match(world.endedByProvider('session_ended'), [{ target: { name: 'alice' } }])
   world.user('alice', {})
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'the session stays ended')
 })

@@ -1,7 +1,12 @@
 /** The sessions of the embedded store, on a database in memory and without its threads. */
 
 import { DatabaseSync } from 'node:sqlite'
-import type { SessionStore, StoredSession } from '../../seats-admin/index.ts'
+import {
+  auditEntry,
+  type AuditEntry,
+  type SessionStore,
+  type StoredSession,
+} from '../../seats-admin/index.ts'
 import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-rows.ts'
 import { ChangeLog } from '../../seats-admin/store/sqlite/change-log.ts'
 import { mark, migrate } from '../../seats-admin/store/sqlite/migrations.ts'
@@ -9,6 +14,8 @@ import { readerOperations } from '../../seats-admin/store/sqlite/reader.ts'
 import { sessionWrites } from '../../seats-admin/store/sqlite/session-writer.ts'
 
 export interface SessionTable extends SessionStore {
+  /** All entries of the audit, in order. */
+  audit(): AuditEntry[]
   /** The error that every method rejects with; null: methods succeed. */
   fault: Error | null
   /** All rows, in the order of their creation. */
@@ -36,6 +43,7 @@ export function openSessions(): SessionTable {
     fault: null,
     rows: () =>
       database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions ORDER BY rowid`).all().map(storedSession),
+    audit: () => database.prepare('SELECT * FROM audit ORDER BY id').all().map(auditEntry),
     logouts: () => database.prepare('SELECT * FROM provider_logouts').all().length,
   })
   return table

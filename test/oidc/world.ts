@@ -19,7 +19,7 @@ import type {
   SeatDirectory,
   SeatOfName,
 } from '../../src/oidc/ports.ts'
-import type { Committed } from '../../seats-admin/index.ts'
+import type { AuditEntry, Committed } from '../../seats-admin/index.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 import { searchIn } from '../sign-in/search.ts'
 import { SignInTenants, startProviders } from '../sign-in/tenants.ts'
@@ -144,6 +144,23 @@ export class SignInWorld extends SignInTenants {
 
   events(event: string): Line[] {
     return this.lines.filter((line) => line.event === event)
+  }
+
+  /**
+   * The sessions that the audit of `acme` says its provider ended, oldest first.
+   *
+   * @param event of the log: each line's request is the one of an entry
+   */
+  endedByProvider(event: string): AuditEntry[] {
+    const { issuer } = this.acme
+    const actor = { kind: 'provider', id: issuer, name: new URL(issuer).host }
+    const entries = this.sessions.audit()
+    for (const each of entries)
+      this.t.match(each, { tenant: 'acme', action: 'session.end', actor, space: 'admin' })
+    const asked = new Set(entries.map(({ request_id }) => request_id))
+    const logged = new Set(this.events(event).map(({ request_id }) => request_id))
+    this.t.same([...asked], [...logged], 'the audit and the log name the same requests')
+    return entries
   }
 
   #open(options: WorldOptions): Oidc {

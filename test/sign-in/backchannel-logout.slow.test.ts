@@ -61,6 +61,20 @@ async function endsAll(t: Test, how: (signedIn: { visitor: Visitor; token: strin
 t.test('logout at the provider', async (t) => {
   await endsAll(t, logOutAtProvider)
   t.match(fleet.at(0).log, '"event":"backchannel_logout"')
+  const { issuer } = fleet.provider
+  const query = `action=session.end&actor=${encodeURIComponent(issuer)}`
+  const { data } = (await fleet.admin('GET', `/v1/audit?${query}`, undefined, 1)).json
+  t.equal(data.length, 8, 'two sessions in each of four rounds')
+  for (const { actor, target, request_id: id } of data) {
+    t.match(
+      [actor, target],
+      [
+        { kind: 'provider', id: issuer },
+        { kind: 'session', name: 'alice' },
+      ],
+    )
+    t.match(fleet.at(0).log, `"request_id":"${id}"`)
+  }
 })
 
 t.test('the end of sessions by an administrator, at a gateway by turns', async (t) => {

@@ -12,7 +12,7 @@
 import type { Committed } from '../../model/change.ts'
 import { sessionNotFound } from '../../model/refusal.ts'
 import { sessionEvent } from '../audit-forms.ts'
-import { integer, integerOrNull, type Row, text } from '../rows.ts'
+import { integer, integerOrNull, type Row } from '../rows.ts'
 import { logoutQueries, sessionsOfSubject, sinceValues } from '../session-logouts.ts'
 import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { Rotation, SessionStore } from '../session-store.ts'
@@ -46,8 +46,8 @@ const OPEN_SESSIONS = {
   ofProviderSession: sql(`${logoutQueries.ofProviderSession} FOR UPDATE`),
   ofUser: sql(`${logoutQueries.ofUser} FOR UPDATE`),
 }
-const END_BY_ADMINISTRATOR = recorded(`ended AS (${sessionQueries.end}),`)
-const END_THESE = logged(
+const END_RECORDED = recorded(`ended AS (${sessionQueries.end}),`)
+const END_THESE = recorded(
   `ended AS (UPDATE sessions SET ended_at = :now, sealed = '' WHERE tenant = :tenant AND id = ANY (:ids::text[])),`,
 )
 const RECORD_LOGOUT = sql(logoutQueries.record)
@@ -73,7 +73,7 @@ export function sessionEndsOf(pools: ConnectionPools): Pick<AdminStore, 'endSess
         const row = await locked(transaction, tenant, id)
         if (row === undefined) return sessionNotFound
         transaction.record(sessionEvent(listedSession(row), integerOrNull(row, 'ended_at'), now), now)
-        return { ...(await write(transaction, END_BY_ADMINISTRATOR, tenant, id, { now })), value: null }
+        return { ...(await write(transaction, END_RECORDED, tenant, id, { now })), value: null }
       }, writer)
     },
   }
@@ -91,12 +91,13 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
     },
 
     /** Locks the counter only to end a family: a request without a secret of the family never gets that far. */
-    async rotate(tenant, id, proof, next, now) {
-      const asked = useOf(tenant, storableOrEmpty(id), proof, next, now)
+    async rotate(given, id, proof, next) {
+      const author = storableWriter(given)
+      const asked = useOf(author, storableOrEmpty(id), proof, next)
       const rotation = await pools.runRetryable(pools.signIns, (connection) =>
         rotateAtOnce(connection, asked),
       )
-      return rotation ?? pools.write((transaction) => rotateInTurn(transaction, asked))
+      return rotation ?? pools.write((transaction) => rotateInTurn(transaction, asked), author)
     },
 
     async giveBack(tenant, id, from, to, sealed) {
@@ -124,15 +125,33 @@ export function sessionsOf(pools: ConnectionPools): Omit<SessionStore, 'readSess
       })
     },
 
-    endSome: (tenant, subject, now, limit) =>
-      pools.write(async (transaction) => {
-        const { query: found, values } = sessionsOfSubject(subject)
+    endByProvider(given, wantedId) {
+      const author = storableWriter(given)
+      const { tenant, now } = author
+      const id = storableOrEmpty(wantedId)
+      return pools.write(async (transaction) => {
+        const row = await locked(transaction, tenant, id)
+        if (row === undefined) return null
+        if (integerOrNull(row, 'ended_at') !== null) return write(transaction, END, tenant, id, { now })
+        transaction.record(sessionEvent(listedSession(row), null, now), now)
+        return write(transaction, END_RECORDED, tenant, id, { now })
+      }, author)
+    },
+
+    endSome(given, subject, limit) {
+      const author = storableWriter(given)
+      const { tenant, now } = author
+      const { query: found, values } = sessionsOfSubject(subject)
+      return pools.write(async (transaction) => {
         const rows = await transaction.query(OPEN_SESSIONS[found], { tenant, limit, ...values })
-        const ids = rows.map((row) => text(row, 'id'))
-        if (ids.length === 0) return null
+        const value = rows.map(listedSession)
+        if (value.length === 0) return null
+        for (const session of value) transaction.record(sessionEvent(session, null, now), now)
+        const ids = value.map(({ id }) => id)
         const changes = ids.map((id) => sessionChange(tenant, id))
-        return transaction.write(END_THESE, changes, { tenant, ids, now })
-      }),
+        return { ...(await transaction.write(END_THESE, changes, { tenant, ids, now })), value }
+      }, author)
+    },
 
     async recordLogout(tenant, digest, at) {
       await query(RECORD_LOGOUT, { tenant, digest, at })
@@ -162,9 +181,15 @@ async function rotateAtOnce(connection: Connection, asked: Use): Promise<Rotatio
 /** For a handle that was not valid in a first check. It may have been restored since. */
 async function rotateInTurn(transaction: Transaction, asked: Use): Promise<Rotation> {
   const { tenant, id, now } = asked
-  const outcome = outcomeOf(await locked(transaction, tenant, id), asked)
-  if (outcome === 'replayed')
-    return { outcome, committed: await write(transaction, END, tenant, id, { now }) }
+  const found = await locked(transaction, tenant, id)
+  if (found === undefined) return { outcome: 'unknown' }
+  const outcome = outcomeOf(found, asked)
+  if (outcome === 'replayed') {
+    const session = listedSession(found)
+    transaction.record(sessionEvent(session, null, now), now)
+    const committed = await write(transaction, END_RECORDED, tenant, id, { now })
+    return { outcome, committed, user: session.user }
+  }
   if (outcome !== 'rotated') return { outcome }
   const [row] = await transaction.query(USE, asked)
   if (row === undefined) throw new Error('the session changed while its row was locked')

@@ -3,12 +3,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Committed } from '../../model/change.ts'
 import { sessionNotFound } from '../../model/refusal.ts'
+import type { ListedSession } from '../../model/session.ts'
 import { sessionEvent } from '../audit-forms.ts'
-import { integerOrNull, type Row, text } from '../rows.ts'
+import { integerOrNull, type Row } from '../rows.ts'
 import { logoutQueries, sessionsOfSubject } from '../session-logouts.ts'
 import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from '../session-rows.ts'
 import type { SessionStore } from '../session-store.ts'
-import type { AdminStore } from '../store.ts'
+import type { AdminStore, Writer } from '../store.ts'
 import { idTaken, mayRenew, outcomeOf, sessionChange, sessionQueries, useOf } from '../session-writes.ts'
 import type { Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
@@ -36,14 +37,17 @@ export function sessionWrites(
       if (statements.create.get(sessionValues(session)) === undefined) throw idTaken()
     },
 
-    rotate(tenant, id, proof, next, now) {
-      const asked = useOf(tenant, id, proof, next, now)
-      const row = statements.use.get(asked)
-      if (row !== undefined) return { outcome: 'rotated', session: storedSession(row) }
-      const outcome = outcomeOf(find(tenant, id), asked)
+    rotate(author, id, proof, next) {
+      const asked = useOf(author, id, proof, next)
+      const used = statements.use.get(asked)
+      if (used !== undefined) return { outcome: 'rotated', session: storedSession(used) }
+      const row = find(author.tenant, id)
+      if (row === undefined) return { outcome: 'unknown' }
+      const outcome = outcomeOf(row, asked)
       if (outcome === 'rotated') throw new Error('the session changed during a transaction')
-      if (outcome === 'replayed') return { outcome, committed: ended(tenant, id, now) }
-      return { outcome }
+      if (outcome !== 'replayed') return { outcome }
+      const session = listedSession(row)
+      return { outcome, committed: endedBy(author, [session]), user: session.user }
     },
 
     giveBack: (tenant, id, from, to, sealed) =>
@@ -59,6 +63,14 @@ export function sessionWrites(
 
     end: (tenant, id, now) => (find(tenant, id) === undefined ? null : ended(tenant, id, now)),
 
+    endByProvider(author, id) {
+      const { tenant, now } = author
+      const row = find(tenant, id)
+      if (row === undefined) return null
+      const isOpen = integerOrNull(row, 'ended_at') === null
+      return isOpen ? endedBy(author, [listedSession(row)]) : ended(tenant, id, now)
+    },
+
     endSession(writer, id) {
       const { tenant, now } = writer
       const row = find(tenant, id)
@@ -68,11 +80,11 @@ export function sessionWrites(
       return { ...log.record(writer, [event], [sessionChange(tenant, id)]), value: null }
     },
 
-    endSome(tenant, subject, now, limit) {
+    endSome(author, subject, limit) {
       const { query, values } = sessionsOfSubject(subject)
-      const ids = statements[query].all({ tenant, limit, ...values }).map((row) => text(row, 'id'))
-      for (const id of ids) statements.end.run({ tenant, id, now })
-      return ids.length === 0 ? null : log.append(ids.map((id) => sessionChange(tenant, id)))
+      const { tenant } = author
+      const sessions = statements[query].all({ tenant, limit, ...values }).map(listedSession)
+      return sessions.length === 0 ? null : { ...endedBy(author, sessions), value: sessions }
     },
 
     recordLogout: (tenant, digest, at) => void statements.record.run({ tenant, digest, at }),
@@ -88,6 +100,18 @@ export function sessionWrites(
   function ended(tenant: string, id: string, now: number): Committed {
     statements.end.run({ tenant, id, now })
     return changed(tenant, id)
+  }
+
+  /** @param sessions none of them has ended */
+  function endedBy(author: Writer, sessions: readonly ListedSession[]): Committed {
+    const { tenant, now } = author
+    for (const { id } of sessions) statements.end.run({ tenant, id, now })
+    const events = sessions.map((session) => sessionEvent(session, null, now))
+    return log.record(
+      author,
+      events,
+      sessions.map(({ id }) => sessionChange(tenant, id)),
+    )
   }
 
   function changed(tenant: string, id: string): Committed {

@@ -97,6 +97,7 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
       claimRenewal: writer.method('claimRenewal'),
       renew: writer.method('renew'),
       end: writer.method('end'),
+      endByProvider: writer.method('endByProvider'),
       endSome: writer.method('endSome'),
       recordLogout: writer.method('recordLogout'),
       loggedOutSince: reader.method('loggedOutSince'),

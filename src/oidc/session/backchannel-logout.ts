@@ -19,6 +19,9 @@ import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest 
 /** Bytes. Other parameters are ignored (section 2.5), so there may be some. */
 const MAX_BODY = 16 * 1024
 
+/** Ids of ended sessions in the line of the log; the audit has all. */
+const MAX_LOGGED = 100
+
 const notForm = invalid('The body must be application/x-www-form-urlencoded, in UTF-8, of at most 16 KiB.')
 const noToken = invalid('The body must have logout_token once.')
 /** The same for an unknown tenant, so that it does not reveal which tenants exist. */
@@ -49,7 +52,8 @@ async function logOut(context: Context, request: PublicRequest): Promise<Refusal
   const verify = () => verifyLogoutToken(jws, provider, context.now())
   const token = await withProviderErrors(context, provider, verify)
   if (token instanceof Refusal) return token
-  return (await endInTenants(context, tenants, logoutOf(token, provider))) ? null : used
+  const logout = logoutOf(token, provider)
+  return (await endInTenants(context, tenants, logout, token.sub)) ? null : used
 }
 
 function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {
@@ -81,20 +85,27 @@ function logoutOf({ sid, sub, jti }: LogoutToken, { tenant: { oidc } }: Provider
   return { token, subject: { user: sub ?? '' } }
 }
 
-/** @returns false when the token was used in all of them. After a fault it is used in some. */
+/**
+ * @param sub of the logout token; null: it names a session alone
+ * @returns false when the token was used in all of them. After a fault it is used in some.
+ */
 async function endInTenants(
   context: Context,
   tenants: readonly Provider[],
   logout: ProviderLogout,
+  sub: string | null,
 ): Promise<boolean> {
   let isFirst = false
   for (const { tenant } of tenants) {
-    if (!(await endByProvider(context, tenant.id, logout))) continue
+    const ended = await endByProvider(context, tenant, logout)
+    if (ended === null) continue
     isFirst = true
-    context.log.info(
-      { event: 'backchannel_logout', tenant: tenant.id },
-      'logged out by the identity provider',
-    )
+    const user = ended[0]?.user ?? sub
+    const fields = {
+      ...{ event: 'backchannel_logout', tenant: tenant.id, ...(user === null ? {} : { user }) },
+      ...{ ended: ended.length, sessions: ended.slice(0, MAX_LOGGED).map(({ id }) => id) },
+    }
+    context.log.info(fields, 'logged out by the identity provider')
   }
   return isFirst
 }

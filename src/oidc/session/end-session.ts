@@ -4,12 +4,34 @@ import type { Context } from '../context.ts'
 import { headerLines } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
 import { parseCookieText, sameHash } from './session-credentials.ts'
-import type { StoredSession } from '../../../seats-admin/index.ts'
+import type { StoredSession, Writer } from '../../../seats-admin/index.ts'
+import type { OidcTenant } from '../ports.ts'
 
-/** Resolves when no instance accepts the session any more. Rejects when the store is unavailable. */
+/** For its own user. Resolves when no instance accepts the session any more. Rejects when the store is unavailable. */
 export async function endSession(context: Context, tenant: string, id: string): Promise<void> {
   const committed = await context.sessions.end(tenant, id, context.now())
   if (committed !== null) await context.announce(committed)
+}
+
+/** As {@link endSession}, for the provider: the audit has an entry. */
+export async function endForProvider(context: Context, tenant: OidcTenant, id: string): Promise<void> {
+  const committed = await context.sessions.endByProvider(providerAuthor(context, tenant), id)
+  if (committed !== null) await context.announce(committed)
+}
+
+/** The author of what the tenant's provider causes, for the audit. */
+export function providerAuthor(
+  { now, requestId }: Pick<Context, 'now' | 'requestId'>,
+  { id, adminSpace, oidc }: OidcTenant,
+): Writer {
+  return {
+    tenant: id,
+    by: oidc.issuer,
+    actor: { kind: 'provider', name: new URL(oidc.issuer).host },
+    ...(requestId === null ? {} : { requestId }),
+    scope: { space: adminSpace, admin: true, all: false, permissions: [] },
+    now: now(),
+  }
 }
 
 /** The session of a browser's cookie, ended or not; null when the cookie is not valid. */

@@ -50,7 +50,7 @@ export async function openBrowserSession(
 ): Promise<string | Refusal> {
   const [fresh, secret] = [newSession(tenant, signedIn), newSecret()]
   const session = { ...fresh, cookieHash: sha256(secret), familyHash: null, handleHash: null }
-  const loggedOut = await create(context, session, signedIn)
+  const loggedOut = await create(context, tenant, session, signedIn)
   if (loggedOut !== null) return loggedOut
   const maxAge = Math.floor((session.expiresAt - signedIn.issuedAt * 1000) / 1000)
   return setCookie(SESSION_COOKIE, cookieText(tenant.id, session.id, secret), maxAge)
@@ -59,22 +59,24 @@ export async function openBrowserSession(
 /** @returns the first refresh handle, or a Refusal when the user was logged out meanwhile */
 export async function openFamily(
   context: Context,
+  tenant: OidcTenant,
   fresh: NewSession,
   signedIn: NewSignIn,
 ): Promise<string | Refusal> {
   const [family, rotating] = [newSecret(), newSecret()]
   const hashes = { cookieHash: null, familyHash: sha256(family), handleHash: sha256(rotating) }
-  const loggedOut = await create(context, { ...fresh, ...hashes }, signedIn)
+  const loggedOut = await create(context, tenant, { ...fresh, ...hashes }, signedIn)
   return loggedOut ?? handleText(fresh.tenant, fresh.id, family, rotating)
 }
 
 async function create(
   context: Context,
+  tenant: OidcTenant,
   session: StoredSession,
   { startedAt }: NewSignIn,
 ): Promise<Refusal | null> {
   await context.sessions.create(session)
-  return endIfLoggedOut(context, session, startedAt)
+  return endIfLoggedOut(context, tenant, session, startedAt)
 }
 
 /**

@@ -8,8 +8,9 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
-import type { LogoutSubject, StoredSession } from '../../../seats-admin/index.ts'
-import { endSession } from './end-session.ts'
+import type { ListedSession, LogoutSubject, StoredSession } from '../../../seats-admin/index.ts'
+import type { OidcTenant } from '../ports.ts'
+import { endForProvider, providerAuthor } from './end-session.ts'
 import { sha256 } from './session-credentials.ts'
 import { LEEWAY } from '../provider/provider.ts'
 
@@ -47,21 +48,25 @@ function digestOf(subject: LogoutSubject): Uint8Array {
  * Ends the tenant's sessions of the logout on all instances. The token is recorded last, so that it can be sent again
  * after a fault.
  *
- * @returns false when the token was used before. Rejects when the store is unavailable.
+ * @returns the sessions that ended; null when the token was used before. Rejects when the store is unavailable.
  */
 export async function endByProvider(
-  { sessions, announce, now }: Context,
-  tenant: string,
+  context: Context,
+  tenant: OidcTenant,
   { subject, token }: ProviderLogout,
-): Promise<boolean> {
-  if (await sessions.loggedOutSince(tenant, { digest: token, since: 0 })) return false
-  await sessions.recordLogout(tenant, digestOf(subject), now())
+): Promise<ListedSession[] | null> {
+  const { sessions, announce, now } = context
+  const { id } = tenant
+  if (await sessions.loggedOutSince(id, { digest: token, since: 0 })) return null
+  await sessions.recordLogout(id, digestOf(subject), now())
+  const ended: ListedSession[] = []
   for (;;) {
-    const committed = await sessions.endSome(tenant, subject, now(), BATCH)
-    if (committed === null) break
-    await announce(committed)
+    const some = await sessions.endSome(providerAuthor(context, tenant), subject, BATCH)
+    if (some === null) break
+    await announce(some)
+    ended.push(...some.value)
   }
-  return sessions.recordToken(tenant, token, now())
+  return (await sessions.recordToken(id, token, now())) ? ended : null
 }
 
 /**
@@ -70,6 +75,7 @@ export async function endByProvider(
  */
 export async function endIfLoggedOut(
   context: Context,
+  provider: OidcTenant,
   { tenant, id, user, providerSession }: StoredSession,
   startedAt: number,
 ): Promise<Refusal | null> {
@@ -78,6 +84,6 @@ export async function endIfLoggedOut(
   const ofSession =
     providerSession === null ? null : { digest: providerSession, since: startedAt - LEEWAY * 1000 }
   if (!(await sessions.loggedOutSince(tenant, ofUser, ofSession))) return null
-  await endSession(context, tenant, id)
+  await endForProvider(context, provider, id)
   return loggedOut
 }

@@ -3,7 +3,7 @@
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
-import { endSession } from './end-session.ts'
+import { endForProvider } from './end-session.ts'
 import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn } from './open-session.ts'
 import { readUser, type SignedInUser } from '../tokens/signed-in-user.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -37,10 +37,10 @@ export async function queryProvider(
 ): Promise<Renewed | Failed | Refusal> {
   const result = await query(context, provider, session)
   if (!('reason' in result)) return result
-  const { tenant, id } = session
-  await endSession(context, tenant, id)
+  const { tenant, id, user } = session
+  await endForProvider(context, provider.tenant, id)
   context.log.info(
-    { event: 'session_ended', tenant, session: id, reason: result.reason },
+    { event: 'session_ended', tenant, user, session: id, reason: result.reason },
     'the identity provider ended a session',
   )
   return result.refusal

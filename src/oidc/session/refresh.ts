@@ -8,6 +8,7 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { providerAuthor } from './end-session.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
@@ -32,8 +33,9 @@ export async function refresh(context: Context, request: PublicRequest): Promise
   const provider = handle === null ? undefined : context.providers.get(handle.tenant)
   if (handle === null || provider === undefined) return invalid
   const rotating = newSecret()
-  const { tenant, id, proof } = handle
-  const rotation = await context.sessions.rotate(tenant, id, proof, sha256(rotating), context.now())
+  const { id, proof } = handle
+  const author = providerAuthor(context, provider.tenant)
+  const rotation = await context.sessions.rotate(author, id, proof, sha256(rotating))
   if (rotation.outcome !== 'rotated') return notRotated(context, handle, rotation)
   return renewFamily(context, provider, handle, rotating, rotation.session)
 }
@@ -47,7 +49,7 @@ async function notRotated(
   if (rotation.outcome === 'replayed') {
     await announce(rotation.committed)
     log.warn(
-      { event: 'refresh_replayed', tenant, session: id },
+      { event: 'refresh_replayed', tenant, user: rotation.user, session: id },
       'a used refresh token was presented again: its session was ended',
     )
   }

@@ -25,66 +25,74 @@ const POLL = 100
 const BACKOFF = 2_000
 
 export class Renewals {
-  readonly #context: Context
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
   /** Session key → end of the backoff, ms since the epoch. */
   readonly #failed = new LRUCache<string, number>({ max: 10_000 })
 
-  constructor(context: Context) {
-    this.#context = context
-  }
-
-  /** Rejects when the store is unavailable. */
-  renew(tenant: string, id: string): Promise<SessionRecord | Refusal> {
-    const provider = this.#context.providers.get(tenant)
+  /** Requests that need the same renewal share the one of the first. Rejects when the store is unavailable. */
+  renew(context: Context, tenant: string, id: string): Promise<SessionRecord | Refusal> {
+    const provider = context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)
     const key = `${tenant}.${id}`
-    if ((this.#failed.get(key) ?? 0) > this.#context.now()) return Promise.resolve(providerUnavailable)
-    const pending = this.#pending.get(key) ?? this.#begin(key, provider, id)
+    if ((this.#failed.get(key) ?? 0) > context.now()) return Promise.resolve(providerUnavailable)
+    const pending = this.#pending.get(key) ?? this.#begin(context, key, provider, id)
     this.#pending.set(key, pending)
     return pending
   }
 
-  async #begin(key: string, provider: Provider, id: string): Promise<SessionRecord | Refusal> {
+  async #begin(
+    context: Context,
+    key: string,
+    provider: Provider,
+    id: string,
+  ): Promise<SessionRecord | Refusal> {
     try {
-      const outcome = await this.#claimAndRenew(provider, id)
-      if (outcome === providerUnavailable) this.#failed.set(key, this.#context.now() + BACKOFF)
+      const outcome = await claimAndRenew(context, provider, id)
+      if (outcome === providerUnavailable) this.#failed.set(key, context.now() + BACKOFF)
       return outcome
     } finally {
       this.#pending.delete(key)
     }
   }
+}
 
-  /** Claims the renewal, or waits for the claim holder. */
-  async #claimAndRenew(provider: Provider, id: string): Promise<SessionRecord | Refusal> {
-    const { sessions, now } = this.#context
-    const tenant = provider.tenant.id
-    for (let waited = 0; waited < WAIT; waited += POLL) {
-      const session = await sessions.sessionById(tenant, id)
-      if (session === null || session.endedAt !== null) return sessionEnded
-      if (!(now() < session.expiresAt)) return sessionExpired
-      if (now() < session.renewAt) return session
-      // The claim returns the current row: another instance may have used the provider's refresh token before.
-      const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
-      if (claimed !== null)
-        return now() < claimed.renewAt ? claimed : this.#renewFromProvider(provider, claimed)
-      await new Promise((resolve) => setTimeout(resolve, POLL))
-    }
-    return providerUnavailable
+/** Claims the renewal, or waits for the claim holder. */
+async function claimAndRenew(
+  context: Context,
+  provider: Provider,
+  id: string,
+): Promise<SessionRecord | Refusal> {
+  const { sessions, now } = context
+  const tenant = provider.tenant.id
+  for (let waited = 0; waited < WAIT; waited += POLL) {
+    const session = await sessions.sessionById(tenant, id)
+    if (session === null || session.endedAt !== null) return sessionEnded
+    if (!(now() < session.expiresAt)) return sessionExpired
+    if (now() < session.renewAt) return session
+    // The claim returns the current row: another instance may have used the provider's refresh token before.
+    const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
+    if (claimed !== null)
+      return now() < claimed.renewAt ? claimed : renewFromProvider(context, provider, claimed)
+    await new Promise((resolve) => setTimeout(resolve, POLL))
   }
+  return providerUnavailable
+}
 
-  async #renewFromProvider(provider: Provider, session: StoredSession): Promise<SessionRecord | Refusal> {
-    const { sessions, announce } = this.#context
-    const { tenant, id } = session
-    const result = await queryProvider(this.#context, provider, session)
-    if (result instanceof Refusal) return result
-    if ('cause' in result) {
-      await sessions.giveBack(tenant, id, null, null, result.sealed)
-      return refusalOf(this.#context, provider, result.cause)
-    }
-    const committed = await sessions.renew(tenant, id, null, result.renewal)
-    if (committed === null) return sessionEnded
-    await announce(committed)
-    return { ...session, ...result.renewal }
+async function renewFromProvider(
+  context: Context,
+  provider: Provider,
+  session: StoredSession,
+): Promise<SessionRecord | Refusal> {
+  const { sessions, announce } = context
+  const { tenant, id } = session
+  const result = await queryProvider(context, provider, session)
+  if (result instanceof Refusal) return result
+  if ('cause' in result) {
+    await sessions.giveBack(tenant, id, null, null, result.sealed)
+    return refusalOf(context, provider, result.cause)
   }
+  const committed = await sessions.renew(tenant, id, null, result.renewal)
+  if (committed === null) return sessionEnded
+  await announce(committed)
+  return { ...session, ...result.renewal }
 }

@@ -31,8 +31,8 @@ export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
   /** The current session, from memory under the lease. Rejects when the store is unavailable. */
   readonly sessionById: (tenant: string, id: string) => SessionRecord | null | Promise<SessionRecord | null>
-  /** Maps the session's Seats again. */
-  readonly renew: (tenant: string, id: string) => Promise<SessionRecord | Refusal>
+  /** Maps the session's Seats again. @param requestId of the request that needs it; null: none */
+  readonly renew: (tenant: string, id: string, requestId: string | null) => Promise<SessionRecord | Refusal>
   /** ms since the epoch */
   readonly now: () => number
 }
@@ -71,14 +71,16 @@ export class Sessions {
     if (handle === null || origin === undefined) return sessionUnknown
     if (!isCookieAccepted(request, origin, cors)) return sessionCrossSite
     const record = this.#options.sessionById(handle.tenant, handle.id)
-    if (record instanceof Promise) return record.then((found) => this.#admit(handle, found))
-    return this.#admit(handle, record)
+    const { requestId = null } = request
+    if (record instanceof Promise) return record.then((found) => this.#admit(handle, found, requestId))
+    return this.#admit(handle, record, requestId)
   }
 
   /** Checks expiry before the end, as for API keys: a session that is both ended and expired has expired. */
   #admit(
     handle: CookieHandle,
     record: SessionRecord | null,
+    requestId: string | null,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     const same = sameHash(record?.cookieHash ?? NO_HASH, handle.hash)
     if (record === null || !same) return sessionUnknown
@@ -87,7 +89,7 @@ export class Sessions {
     if (record.endedAt !== null) return sessionEnded.of(record)
     if (now < record.renewAt) return this.#principal(record)
     return this.#options
-      .renew(record.tenant, record.id)
+      .renew(record.tenant, record.id, requestId)
       .then((fresh) => (fresh instanceof Refusal ? fresh.of(record) : this.#principal(fresh)))
   }
 

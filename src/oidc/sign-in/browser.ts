@@ -50,6 +50,8 @@ export interface CookieRequest {
   readonly rawHeaders: readonly string[]
   /** The request upgrades to WebSocket. */
   readonly upgrade: boolean
+  /** As in the response and the access log; left out: no request of a client. */
+  readonly requestId?: string
 }
 
 /**

@@ -139,7 +139,7 @@ async function respondToProgram(
   const session = newSession(tenant, signedIn)
   const tokens = await mintFor(context, tenant, signedIn, session)
   if (tokens instanceof Refusal) return tokens
-  const handle = await openFamily(context, session, signedIn)
+  const handle = await openFamily(context, tenant, session, signedIn)
   if (handle instanceof Refusal) return logRefusal(context.log, tenant.id, handle)
   const body = tokens(signedIn.providerGrant.refreshToken === null ? null : handle)
   return { status: 200, headers: ['Set-Cookie', clearSignInCookie(pending.state)], body }

@@ -14,6 +14,7 @@ import { registryConformance } from './registry-conformance.ts'
 import { rightConformance } from './right-conformance.ts'
 import { seatConformance } from './seat-conformance.ts'
 import { seatsFileConformance } from './seats-file-conformance.ts'
+import { sessionAuditConformance } from './session-audit-conformance.ts'
 import { userConformance } from './user-conformance.ts'
 import { versionConformance } from './version-conformance.ts'
 
@@ -33,6 +34,7 @@ export function conforms(t: Test, openStore: (t: Test) => Promise<Store>): void 
     userConformance,
     auditConformance,
     auditStatesConformance,
+    sessionAuditConformance,
     administrationConformance,
   ])
     suite(t, openStore)

@@ -1,6 +1,6 @@
 /** Ends of sessions at the provider, on every driver. */
 
-import { browserSession, family, hash, NOW, type sessionTest } from './session-records.ts'
+import { browserSession, family, hash, NOW, provider, type sessionTest } from './session-records.ts'
 
 export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
   test('endSome: the sessions of one session at the provider', async (t, { sessions, feed }) => {
@@ -12,7 +12,7 @@ export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
       browserSession({ providerSession, tenant: 'globex' }),
     ]
     for (const each of [...own, ...others]) await sessions.create(each)
-    const committed = await sessions.endSome('acme', { providerSession }, NOW, 10)
+    const committed = await sessions.endSome(provider(), { providerSession }, 10)
     const ids = own.map(({ id }) => id).toSorted()
     t.same(committed?.changes.map(({ key }) => key).toSorted(), ids, 'expired ones too')
     if (feed !== null) t.same((await feed()).toSorted(), ids, 'the feed has each of them')
@@ -20,7 +20,7 @@ export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
       t.match(await sessions.sessionById(tenant, id), { endedAt: NOW, sealed: '' })
     for (const { tenant, id } of others)
       t.equal((await sessions.sessionById(tenant, id))?.endedAt, null, 'others go on')
-    t.equal(await sessions.endSome('acme', { providerSession }, NOW + 1, 10), null, 'none is left')
+    t.equal(await sessions.endSome(provider(NOW + 1), { providerSession }, 10), null, 'none is left')
     t.equal((await sessions.sessionById('acme', own[0]?.id ?? ''))?.endedAt, NOW)
   })
 
@@ -31,7 +31,7 @@ export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
       for (const each of [...own, other]) await sessions.create(each)
       const counts: number[] = []
       for (;;) {
-        const committed = await sessions.endSome('acme', { user }, NOW, 2)
+        const committed = await sessions.endSome(provider(), { user }, 2)
         if (committed === null) break
         counts.push(committed.changes.length)
       }
@@ -43,7 +43,7 @@ export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
 
   test('endSome: ended sessions cannot be used', async (t, { sessions, created, use, renew }) => {
     const session = await created(family({ user: 'bob' }))
-    await sessions.endSome('acme', { user: 'bob' }, NOW, 10)
+    await sessions.endSome(provider(), { user: 'bob' }, 10)
     t.equal(await use(session), 'ended')
     t.equal(await renew(session, session.handleHash), null)
   })

@@ -11,6 +11,7 @@ import {
   HOUR,
   NOW,
   proofOf,
+  provider,
   RENEWAL,
   same,
   sessionCalls,
@@ -43,7 +44,7 @@ export async function useAtOnce(t: Test, stores: readonly Store[], rounds: numbe
     const session = family()
     await stores[0]?.sessions.create(session)
     const rotations = await atOnce(stores, 20, (store) =>
-      store.sessions.rotate('acme', session.id, proofOf(session), hash(), NOW + round),
+      store.sessions.rotate(provider(NOW + round), session.id, proofOf(session), hash()),
     )
     t.strictSame(counted(rotations), { rotated: 1, replayed: 1, ended: 18 })
     for (const { sessions } of stores)
@@ -57,8 +58,8 @@ export async function sessionsFromBefore(t: Test, store: Store): Promise<void> {
   const page = { limit: 9, after: null, user: 'alice', now: NOW }
   t.match((await store.listSessions('acme', page)).data, [{ id, kind: 'browser', createdAt: null }])
   t.match(await store.sessions.sessionById('acme', id), { providerSession: null, sealed: 'sealed' })
-  t.equal(await store.sessions.endSome('acme', { providerSession: hash() }, NOW, 9), null)
-  t.match(await store.sessions.endSome('acme', { user: 'alice' }, NOW, 9), { changes: [{ key: id }] })
+  t.equal(await store.sessions.endSome(provider(), { providerSession: hash() }, 9), null)
+  t.match(await store.sessions.endSome(provider(), { user: 'alice' }, 9), { changes: [{ key: id }] })
   t.match((await store.sessions.readSession('acme', id)).value, { endedAt: NOW })
 }
 
@@ -162,7 +163,7 @@ export function sessionInstances(t: Test, two: (t: Test) => Promise<readonly Sto
       const logout = async () => {
         await other.sessions.recordLogout('acme', token, NOW)
         const subject = round % 2 === 0 ? { providerSession } : { user }
-        return other.sessions.endSome('acme', subject, NOW, 10)
+        return other.sessions.endSome(provider(), subject, 10)
       }
       const [isSeen] = await Promise.all([signIn(), logout()])
       const found = await other.stored(session)

@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { openStore } from '../../../seats-admin/index.ts'
-import { NOW, proofOf } from './session-records.ts'
+import { NOW, proofOf, provider } from './session-records.ts'
 import { nextHandle, sessionNamed } from './session-killed.ts'
 
 const [, , location = '', prefix = ''] = process.argv
@@ -13,7 +13,7 @@ for (let count = 0; ; count++) {
   await sessions.create(session)
   writeSync(1, `created ${id}\n`)
   if (count % 3 === 0) continue
-  const { outcome } = await sessions.rotate(tenant, id, proofOf(session), nextHandle(id), NOW)
+  const { outcome } = await sessions.rotate(provider(), id, proofOf(session), nextHandle(id))
   if (outcome !== 'rotated') throw new Error(outcome)
   writeSync(1, `rotated ${id}\n`)
   if (count % 3 === 1) continue

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import type { Committed, SessionStore, Store, StoredSession } from '../../../seats-admin/index.ts'
+import type { Committed, SessionStore, Store, StoredSession, Writer } from '../../../seats-admin/index.ts'
 import type { Renewal } from '../../../seats-admin/store/session-store.ts'
 
 export const NOW = 1_800_000_000_000
@@ -36,6 +36,13 @@ export function browserSession(more: Partial<StoredSession> = {}): StoredSession
 
 export function family(more: Partial<StoredSession> = {}): StoredSession {
   return browserSession({ cookieHash: null, familyHash: hash(), handleHash: hash(), ...more })
+}
+
+/** The identity provider of `acme`, as an author. */
+export function provider(now = NOW, more: Partial<Writer> = {}): Writer {
+  const scope = { space: 'admin', admin: true, all: false, permissions: [] }
+  const actor = { kind: 'provider', name: 'login.acme.example' } as const
+  return { tenant: 'acme', by: 'https://login.acme.example/realms/a', actor, scope, now, ...more }
 }
 
 /** Session ids in the feed, in order. */
@@ -85,7 +92,7 @@ export function sessionCalls(t: Test, { sessions, feed }: StoreUnderTest) {
   const stored = ({ id }: Identified) => sessions.sessionById('acme', id)
   /** Uses the handle of the family, or what `proof` has instead. */
   const rotate = (session: StoredSession, proof: Partial<Proof> = {}, next = hash(), now = NOW) =>
-    sessions.rotate('acme', session.id, { ...proofOf(session), ...proof }, next, now)
+    sessions.rotate(provider(now), session.id, { ...proofOf(session), ...proof }, next)
   return {
     sessions,
     stored,

@@ -11,6 +11,7 @@ import {
   hash,
   NOW,
   proofOf,
+  provider,
   same,
   sessionCalls,
   underTest,
@@ -52,7 +53,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
     const session = await created(family())
     const next = hash()
     const rotation = await answerOf(
-      () => store.sessions.rotate('acme', session.id, proofOf(session), next, NOW),
+      () => store.sessions.rotate(provider(), session.id, proofOf(session), next),
       `handle_hash = '\\x${Buffer.from(next).toString('hex')}'`,
     )
     t.equal(rotation.outcome, 'rotated')
@@ -82,7 +83,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
       sessions.create(browserSession()),
       sessions.readSession('acme', id),
       sessions.sessionById('acme', id),
-      sessions.rotate('acme', id, proofOf(family()), hash(), NOW),
+      sessions.rotate(provider(), id, proofOf(family()), hash()),
       sessions.giveBack('acme', id, hash(), hash(), null),
       sessions.claimRenewal('acme', id, NOW, NOW),
       sessions.end('acme', id, NOW),

@@ -5,7 +5,17 @@ import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
-import { browserSession, family, fedSessions, hash, NOW, proofOf, RENEWAL, same } from '../session-records.ts'
+import {
+  browserSession,
+  family,
+  fedSessions,
+  hash,
+  NOW,
+  proofOf,
+  provider,
+  RENEWAL,
+  same,
+} from '../session-records.ts'
 import { atOnce } from '../session-instances.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
@@ -56,7 +66,7 @@ t.test('while another transaction holds the write lock', async (t) => {
   t.equal((await sessions.readSession('acme', browser.id)).value?.endedAt, null)
   const next = hash()
   const rotate = async (id: string, handle: Uint8Array | null, now = NOW, familyHash = program.familyHash) =>
-    (await sessions.rotate('acme', id, proofOf({ ...program, familyHash, handleHash: handle }), next, now))
+    (await sessions.rotate(provider(now), id, proofOf({ ...program, familyHash, handleHash: handle }), next))
       .outcome
   t.equal(await rotate(program.id, program.handleHash), 'rotated')
   t.equal(await rotate(program.id, program.handleHash, NOW, hash()), 'unknown')
@@ -71,7 +81,7 @@ t.test('while another transaction holds the write lock', async (t) => {
   const announced = await Promise.allSettled([
     hasty.end('acme', browser.id, NOW),
     hasty.renew('acme', browser.id, null, RENEWAL),
-    hasty.rotate('acme', program.id, { ...proofOf(program), handle: hash() }, next, NOW),
+    hasty.rotate(provider(), program.id, { ...proofOf(program), handle: hash() }, next),
   ])
   for (const each of announced)
     t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable, JSON.stringify(each))
@@ -115,7 +125,7 @@ t.test('a handle whose return is being committed is no replay', async (t) => {
   await store.sessions.create({ ...session, handleHash: hash() })
   const commit = await changeHandle(t, url, session.id, session.handleHash)
   const next = hash()
-  const rotation = store.sessions.rotate('acme', session.id, proofOf(session), next, NOW)
+  const rotation = store.sessions.rotate(provider(), session.id, proofOf(session), next)
   await waiting(url, 1)
   await commit()
   t.equal((await rotation).outcome, 'rotated')
@@ -159,8 +169,8 @@ t.test('many concurrent calls on a few sessions all succeed, without a deadlock'
     const session = any(at >> 3)
     const { id, handleHash } = session
     const calls = [
-      () => sessions.rotate('acme', id, { ...proofOf(session), handle: hash() }, hash(), NOW),
-      () => sessions.rotate('acme', id, proofOf(session), hash(), NOW),
+      () => sessions.rotate(provider(), id, { ...proofOf(session), handle: hash() }, hash()),
+      () => sessions.rotate(provider(), id, proofOf(session), hash()),
       () => sessions.giveBack('acme', id, handleHash, handleHash, 'x'),
       () => sessions.claimRenewal('acme', id, NOW, NOW + at),
       () => sessions.renew('acme', id, handleHash, RENEWAL),
