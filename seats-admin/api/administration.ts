@@ -22,31 +22,27 @@ export async function administrationWarnings(
 }
 
 /**
- * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant. Of more
- * blocks than are read as a whole none counts: a warning may be missing then, and none is wrong.
+ * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant.
  *
  * @param now ms since the epoch
  */
-export async function isAdministered(
-  store: Pick<AdminDeps['store'], 'blocks' | 'isAdministered'>,
+export function isAdministered(
+  store: Pick<AdminDeps['store'], 'isAdministered'>,
   tenant: string,
   space: string,
   { without = [], also = [], revoked = [], blocked = [] }: Pending = {},
   now = Date.now(),
 ): Promise<boolean> {
-  const { blocks } = (await store.blocks(tenant)).value
-  const users = (blocks ?? []).map(({ user }) => user)
-  const pending = { without, also, revoked, blocked: [...users, ...blocked] }
-  return store.isAdministered(tenant, { space, now, ...pending })
+  return store.isAdministered(tenant, { space, now, without, also, revoked, blocked })
 }
 
 /**
  * As {@link administrationWarnings}, after a write. It is committed: where the store can't be asked, nothing is said.
  *
  * An API key that holds every permission in the admin space administers the tenant itself, so that the store is asked only
- * about a write that may take this from it.
+ * about a write that takes the administration from a Seat.
  *
- * @param taken the write may take rights from the Seats of its caller
+ * @param taken a Seat administrated the tenant before the write, and no longer does
  */
 export async function warningsAfter(caller: Caller, deps: AdminDeps, taken = false): Promise<Warning[]> {
   const { actor, scope } = caller

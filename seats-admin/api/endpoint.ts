@@ -137,15 +137,15 @@ export function tagged<B>(tag: string, body: B) {
 }
 
 /** Announces a committed write before the response. Only the changes are announced: the value may contain a key. */
-export async function respondToWrite<V, const R extends AdminReply>(
-  write: Promise<Written<V> | AdminRefusal>,
+export async function respondToWrite<W extends Written<unknown>, const R extends AdminReply>(
+  write: Promise<W | AdminRefusal>,
   { announce }: AdminDeps,
-  reply: (value: V) => R | Promise<R>,
+  reply: (value: W['value'], written: W) => R | Promise<R>,
 ): Promise<R | AdminRefusal> {
   const written = await write
   if (isRefusal(written)) return written
   await announce(committedOf(written))
-  return reply(written.value)
+  return reply(written.value, written)
 }
 
 export const noContent = () => ({ status: 204 }) as const

@@ -3,7 +3,6 @@
 import { seatTag } from '../model/entity-tag.ts'
 import { text, type ValueOf } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
-import { administrates } from '../model/scope.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
@@ -91,10 +90,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
         const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        const changesGrants = body.spaces !== undefined || body.permissions !== undefined
-        return respondToWrite(write, deps, async (updated) => {
-          const taken = changesGrants && !administrates(updated, caller.scope.space)
-          const found = together(await warningsAfter(caller, deps, taken), warnings)
+        return respondToWrite(write, deps, async (updated, { endsAdministration }) => {
+          const found = together(await warningsAfter(caller, deps, endsAdministration), warnings)
           return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
         })
       },

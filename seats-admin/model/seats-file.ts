@@ -57,6 +57,8 @@ export interface AppliedSeats {
     readonly id: string
   }[]
   readonly unchanged: number
+  /** A Seat administrated the tenant before, and no longer does. */
+  readonly endsAdministration: boolean
   /** Null: there was nothing to do. */
   readonly committed: Committed | null
 }

@@ -131,10 +131,15 @@ export function seatWritesDue(
 export function mayEndAdministration(writer: Writer, writes: readonly SeatWrite[]): boolean {
   const { space } = writer.scope
   if (writes.some(({ after }) => after !== null && administrates(after, space))) return false
+  return endsSomeAdministration(writer, writes)
+}
+
+function endsSomeAdministration(writer: Pick<Writer, 'scope'>, writes: readonly SeatWrite[]): boolean {
   return writes.some(({ before, after }) => before !== null && endsAdministration(writer, before, after))
 }
 
 export function appliedSeats(
+  writer: Pick<Writer, 'scope'>,
   writes: readonly SeatWrite[],
   { unchanged }: DueChanges,
   committed: Committed | null,
@@ -145,7 +150,7 @@ export function appliedSeats(
     const was = before !== null && before.name !== seat.name ? before.name : null
     return [{ action, name: seat.name, was, id: seat.id }]
   })
-  return { changes, unchanged, committed }
+  return { changes, unchanged, endsAdministration: endsSomeAdministration(writer, writes), committed }
 }
 
 /** A name that the write gives up; null: none. */

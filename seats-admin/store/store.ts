@@ -81,20 +81,24 @@ export interface StoreInspection {
   readonly current: number
 }
 
+export interface UpdatedSeat extends Written<StoredSeat> {
+  /** The Seat administrated the tenant before, and no longer does. */
+  readonly endsAdministration: boolean
+}
+
 /** Administration. Rules that depend on stored data are checked inside the transaction. */
 export interface AdminStore {
   createSeat(writer: Writer, seat: SeatInput): Promise<Written<StoredSeat> | AdminRefusal>
-  updateSeat(
-    writer: Writer,
-    id: string,
-    patch: Partial<SeatInput>,
-  ): Promise<Written<StoredSeat> | AdminRefusal>
+  updateSeat(writer: Writer, id: string, patch: Partial<SeatInput>): Promise<UpdatedSeat | AdminRefusal>
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the versions. */
   planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
   /** Users and API keys that a Seat has, as a plan has them; none where it is not visible. */
   seatHolders(reader: SeatsReader, id: string): Promise<SeatHolders>
-  /** Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant. */
+  /**
+   * Whether an API key in force, or a user who signed in and is not blocked, holds a Seat that administrates the tenant. Of more
+   * blocks than are read as a whole none counts: the answer may be yes then where it is no, and not the other way round.
+   */
   isAdministered(tenant: string, administration: Administration): Promise<boolean>
   /**
    * Makes the Seats what is wanted: all changes or none, in one transaction. Rights, names and the last administrator are
@@ -169,7 +173,7 @@ export interface Administration {
   readonly also: readonly string[]
   /** Ids of API keys that count as revoked. */
   readonly revoked: readonly string[]
-  /** `sub` of each user that does not count. */
+  /** `sub` of each user that counts as blocked, beside those who are. */
   readonly blocked: readonly string[]
 }
 

@@ -75,7 +75,8 @@ export function seatWritesOf(
         if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
         transaction.record(seatEvent('seat.update', before, after), writer.now)
         const values = { ...seatValues(writer, after), ...giving(transaction, writer, givenUp) }
-        return { ...(await transaction.write(UPDATE, changes, values)), value: after }
+        const committed = await transaction.write(UPDATE, changes, values)
+        return { ...committed, value: after, endsAdministration: plan.endsAdministration }
       }, writer)
     },
 

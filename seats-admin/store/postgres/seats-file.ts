@@ -11,9 +11,15 @@ import {
 import { pointerTo } from '../../model/pointer.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { StoredSeat, WantedSeats } from '../../model/seat.ts'
-import { administrationQuery, administrationValues } from '../administration.ts'
+import {
+  administratingKeyValues,
+  administratingUserValues,
+  administrationQueries,
+} from '../administration.ts'
 import { seatEvent } from '../audit-forms.ts'
+import { blockReads, blocksReading } from '../blocks.ts'
 import { visibilityOf } from '../pages.ts'
+import { asOf } from '../point-reads.ts'
 import { integer, type Row, text } from '../rows.ts'
 import { otherAdministratorValues, seatQueries } from '../seat-queries.ts'
 import { changesOf, deletionChanges, givenUpAt } from '../seat-rules.ts'
@@ -54,7 +60,10 @@ type QueryName = keyof ReturnType<typeof seatsFileQueries>
 const QUERIES = Object.fromEntries(
   Object.entries(seatsFileQueries(postgres)).map(([name, query]) => [name, sql(query)]),
 ) as Readonly<Record<QueryName, Sql>>
-const ADMINISTRATION = sql(administrationQuery(postgres))
+const ADMINISTRATING = administrationQueries(postgres)
+const ADMINISTRATING_KEY = sql(ADMINISTRATING.administratingKey)
+const ADMINISTRATING_USER = sql(ADMINISTRATING.administratingUser)
+const BLOCKS = sql(blockReads(postgres).blocks)
 const ADMINISTRATOR = sql(seatQueries(postgres).administrator)
 
 /** Two statements with work between them, for which the transaction may be idle for longer than others. */
@@ -106,8 +115,12 @@ export function seatsFileOf(
     },
 
     async isAdministered(tenant, administration) {
-      const values = administrationValues(postgres, tenant, administration)
-      return (await pools.query(pools.administration, ADMINISTRATION, values)).length > 0
+      const read: Read = (query, values) => pools.query(pools.administration, query, values)
+      const keys = await read(ADMINISTRATING_KEY, administratingKeyValues(tenant, administration))
+      if (keys.length > 0) return true
+      const { blocks } = asOf((await read(BLOCKS, { tenant }))[0], blocksReading).value
+      const values = administratingUserValues(postgres, tenant, administration, blocks)
+      return (await read(ADMINISTRATING_USER, values)).length > 0
     },
 
     applySeats(author, wanted, versions) {
@@ -123,14 +136,14 @@ export function seatsFileOf(
           if (isRefusal(due)) return due
           const writes = seatWritesDue(writer, due, versions, () => transaction.idTime(writer.now))
           if (isRefusal(writes)) return writes
-          if (writes.length === 0) return appliedSeats(writes, due, null)
+          if (writes.length === 0) return appliedSeats(writer, writes, due, null)
           const changes = await changesAfter(transaction, writer, writes)
           for (const { action, before, after } of writes)
             transaction.record(seatEvent(`seat.${action}`, before, after), writer.now)
           const committed = await transaction.write(WRITE, changes, valuesOf(transaction, writer, writes))
           if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
             return lastAdministrator
-          return appliedSeats(writes, due, committed)
+          return appliedSeats(writer, writes, due, committed)
         },
         writer,
         PATIENCE,

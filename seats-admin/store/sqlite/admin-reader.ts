@@ -2,7 +2,12 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { apiKeyNotFound } from '../../model/refusal.ts'
-import { blockQueries, storedBlock } from '../blocks.ts'
+import {
+  administratingKeyValues,
+  administratingUserValues,
+  administrationQueries,
+} from '../administration.ts'
+import { blockQueries, blockReads, blocksReading, storedBlock } from '../blocks.ts'
 import {
   adminQueries,
   listing,
@@ -13,13 +18,13 @@ import {
   visibleSeat,
   visibleUser,
 } from '../pages.ts'
+import { asOf } from '../point-reads.ts'
 import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from '../range-queries.ts'
 import { apiKey, listedSeat, type Row, user } from '../rows.ts'
 import { sessionListing, sessionLists, sessionPageValues } from '../session-list.ts'
 import { storableOrEmpty } from '../storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from '../store.ts'
 import { type AuditReads, auditReads } from './audit-reader.ts'
-import { administrationQuery, administrationValues } from '../administration.ts'
 import { seatHolders, seatsPlanner } from './seats-file-reader.ts'
 import type { RunningCall, Synchronous } from './calls.ts'
 import { prepareAll } from './connection.ts'
@@ -45,7 +50,8 @@ export type ListerOperations = Synchronous<
 
 const QUERIES = {
   ...adminQueries(sqlite),
-  administration: administrationQuery(sqlite),
+  ...administrationQueries(sqlite),
+  blocks: blockReads(sqlite).blocks,
   user: userQuery(sqlite),
   ...blockQueries(sqlite),
   ...sessionLists,
@@ -60,8 +66,13 @@ export function listerOperations(database: DatabaseSync, running: RunningCall): 
     ...auditReads(database, running),
     planSeats: seatsPlanner(database),
     seatHolders: seatHolders(database),
-    isAdministered: (tenant, administration) =>
-      statements.administration.get(administrationValues(sqlite, tenant, administration)) !== undefined,
+    isAdministered(tenant, administration) {
+      const ofKeys = administratingKeyValues(tenant, administration)
+      if (statements.administratingKey.get(ofKeys) !== undefined) return true
+      const { blocks } = asOf(statements.blocks.get({ tenant }), blocksReading).value
+      const ofUsers = administratingUserValues(sqlite, tenant, administration, blocks)
+      return statements.administratingUser.get(ofUsers) !== undefined
+    },
     readSeat: (tenant, id, scope) =>
       visibleSeat(statements.seat.get({ tenant, id, ...visibilityOf(scope) }), scope),
     listSeats(tenant, page) {

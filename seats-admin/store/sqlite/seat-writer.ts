@@ -60,7 +60,8 @@ export function seatWrites(
       if (plan.endsAdministration && isLast(writer, id)) return lastAdministrator
       statements.update.run(seatValues(writer, after))
       if (givenUp !== null) markGivenUp(writer, givenUp)
-      return { ...log.record(writer, [seatEvent('seat.update', before, after)], changes), value: after }
+      const committed = log.record(writer, [seatEvent('seat.update', before, after)], changes)
+      return { ...committed, value: after, endsAdministration: plan.endsAdministration }
     },
 
     deleteSeat(writer, id) {

@@ -42,7 +42,7 @@ export function seatsFileWrites(
       if (isRefusal(due)) return due
       const writes = seatWritesDue(writer, due, versions, () => log.idTime(writer.now))
       if (isRefusal(writes)) return writes
-      if (writes.length === 0) return appliedSeats(writes, due, null)
+      if (writes.length === 0) return appliedSeats(writer, writes, due, null)
       const changes = changesAfter(writer, writes)
       for (const write of writes) {
         running.throwIfExpired()
@@ -50,7 +50,7 @@ export function seatsFileWrites(
       }
       if (mayEndAdministration(writer, writes) && !isAdministrated(writer)) return lastAdministrator
       const events = writes.map(({ action, before, after }) => seatEvent(`seat.${action}`, before, after))
-      return appliedSeats(writes, due, log.record(writer, events, changes))
+      return appliedSeats(writer, writes, due, log.record(writer, events, changes))
     },
   }
 

@@ -39,6 +39,13 @@ t.test('the warning in the answers of writes and of plans', async (t) => {
   t.same(codes(await ask('POST', '/v1/seats/apply', { seats: {} })), [CODE])
 })
 
+t.test('the warning of a file of Seats that takes the rights of its caller', async (t) => {
+  const world = await startWorld(t)
+  await world.admin('POST', '/v1/seats', { name: 'Second', spaces: ['admin'], permissions: ['*'] })
+  const seats = { admin: { spaces: ['admin'], permissions: ['seats:read'] } }
+  t.same(codes(await world.admin('POST', '/v1/seats/apply', { seats })), [CODE])
+})
+
 t.test('outside the admin space nothing is said', async (t) => {
   const world = await startWorld(t)
   await world.seat('Manager', ['s1'], ['seats:create', 'seats:read', 'a:b'])

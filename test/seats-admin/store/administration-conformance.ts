@@ -50,4 +50,40 @@ export function administrationConformance(t: Test, openStore: (t: Test) => Promi
     await store.recordSignIn('acme', signedIn('jörg/…'), [])
     t.equal(await asked(store), false, 'the Seat went with a later sign-in')
   })
+
+  test('a blocked user is no administrator, and blocks leave API keys alone', async (t, store) => {
+    const every = await seat(store, 'admin', ['admin'], ['*'])
+    const block = async (user: string, until: number | null = null) =>
+      done(await store.createBlock(writer(), { user, until, reason: null })).value.id
+    await store.recordSignIn('acme', signedIn('ann'), [every])
+    for (const other of ['anna', '\ud800', 'a\0']) await block(other)
+    t.equal(await asked(store), true)
+    const id = await block('ann')
+    t.equal(await asked(store), false)
+    await store.recordSignIn('acme', signedIn('ben'), [every])
+    t.equal(await asked(store), true)
+    t.equal(await asked(store, { blocked: ['ben'] }), false)
+    done(await store.deleteBlock(writer(), id))
+    t.equal(await asked(store, { blocked: ['ben'] }), true)
+    for (const user of ['ann', 'ben']) await block(user)
+    t.equal(await asked(store), false)
+    await key(store, ['admin'])
+    t.equal(await asked(store), true)
+  })
+
+  test('a write says whether it takes the administration from a Seat', async (t, store) => {
+    await seat(store, 'admin', ['admin'], ['*'])
+    const id = await seat(store, 'Manager', MANAGER.spaces, MANAGER.permissions)
+    const ends = async (patch: object) => done(await store.updateSeat(writer(), id, patch)).endsAdministration
+    t.equal(await ends({ permissions: ['*', 'a:b'] }), false)
+    t.equal(await ends({ spaces: ['main'] }), true)
+    t.equal(await ends({ spaces: ['main'], permissions: ['a:b'] }), false, 'it did not administrate')
+    t.equal(await ends({ name: 'Renamed', spaces: ['admin'], permissions: ['*'] }), false)
+    const apply = async (permissions: string[]) => {
+      const wanted = { seats: [{ name: 'Renamed', spaces: ['admin'], permissions, was: null }], prune: false }
+      return done(await store.applySeats(writer(), wanted, null)).endsAdministration
+    }
+    t.equal(await apply(['a:b']), true)
+    t.equal(await apply(['a:b']), false, 'nothing to do')
+  })
 }
