@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { CommandFailed } from '../command.ts'
+import { networkFault, strangeAnswer } from './network.ts'
 import { GatewayRefusal, type Problem, problemOf } from './problem.ts'
 
 export interface GatewayOptions {
@@ -43,15 +44,6 @@ const MAX_ANSWER = 256 * 1024 * 1024
 /** Items of a page: the most that the endpoints give. */
 const PAGE = 100
 const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
-/** Nothing was sent. */
-const NOT_CONNECTED = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-])
 
 export class Gateway {
   readonly #options: GatewayOptions
@@ -104,7 +96,7 @@ export class Gateway {
     for (let tries = 1, pause = PAUSE; ; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const result = await this.#exchange<V>(path, sent)
       if ('value' in result) return result
-      const again = result.sent ? repeats && result.passing : true
+      const again = result.passing && (repeats || !result.sent)
       if (!again || tries === TRIES) throw result.error
       await sleep(Math.max(pause, Math.min(result.after, LONGEST_PAUSE)))
     }
@@ -133,9 +125,10 @@ export class Gateway {
       if (status === 200 && value !== null)
         return { value: value as V, tag: typeof headers.etag === 'string' ? headers.etag : null }
       const problem = problemOf(status, value)
-      if (problem === null) return this.#failed(this.#strange(`the answer has status ${status}`))
+      if (problem === null)
+        return this.#failed(this.#strange(strangeAnswer(status, headers.location, this.#options.url)))
       const after = 1000 * (Number(headers['retry-after']) || 0)
-      return { error: new GatewayRefusal(problem), sent: true, passing: status === 503, after }
+      return { error: new GatewayRefusal(problem, sent.body), sent: true, passing: status === 503, after }
     } catch (cause) {
       return this.#failed(cause, sent)
     }
@@ -152,14 +145,11 @@ export class Gateway {
 
   #failed(cause: unknown, sent?: Sent): Failure {
     if (cause instanceof CommandFailed) return { error: cause, sent: true, passing: false, after: 0 }
-    const code = codeOf(cause)
-    const connected = !NOT_CONNECTED.has(code)
-    const message = cause instanceof Error ? cause.message : String(cause)
-    const why = TIMEOUTS.has(code) ? `no answer in ${this.#options.timeout} ms` : message || code
+    const fault = networkFault(cause, this.#options)
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
-    const doubt = connected && writes ? '. The change may have been made: look before you try again' : ''
-    const error = new CommandFailed(`the request to ${this.origin} failed: ${why}${doubt}`)
-    return { error, sent: connected, passing: true, after: 0 }
+    const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''
+    const error = new CommandFailed(`the request to ${this.origin} failed: ${fault.text}${doubt}`)
+    return { error, sent: fault.sent, passing: fault.passing, after: 0 }
   }
 
   #strange(what: string): CommandFailed {
@@ -183,15 +173,6 @@ interface Failure {
 }
 
 export type { Problem }
-
-const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'TimeoutError'])
-
-function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return ''
-  const inner = cause instanceof AggregateError ? cause.errors[0] : cause
-  const code: unknown = inner instanceof Error && 'code' in inner ? inner.code : undefined
-  return typeof code === 'string' ? code : cause.name
-}
 
 /** Null: it is no JSON object. */
 function parsed(text: string): object | null {

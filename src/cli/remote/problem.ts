@@ -2,6 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
+import { placeInWords } from './place.ts'
 
 export interface Problem {
   readonly status: number
@@ -15,8 +16,9 @@ export interface Problem {
 export class GatewayRefusal extends CommandFailed {
   readonly problem: Problem
 
-  constructor(problem: Problem) {
-    super(textOf(problem))
+  /** @param body what was sent: its faults are told by their values */
+  constructor(problem: Problem, body: unknown) {
+    super(textOf(problem, body))
     this.problem = problem
   }
 }
@@ -34,10 +36,19 @@ export function problemOf(status: number, body: object | null): Problem | null {
   }
 }
 
-function textOf({ status, code, detail, requestId, errors }: Problem): string {
-  const faults = errors.map(({ path, message }) => `${path === '' ? 'the body' : path} ${message}`)
-  const id = requestId === '' ? '' : `, request ${requestId}`
-  return (
-    printable(`${detail} (${status} ${code}${id})`) + faults.map((each) => `\n  ${printable(each)}`).join('')
+function textOf({ status, code, detail, requestId, errors }: Problem, body: unknown): string {
+  const faults = errors.map(
+    ({ path, message }) => `${placeInWords(`${path}`, body) || 'the body'} ${message}`,
   )
+  const id = requestId === '' ? '' : `, request ${requestId}`
+  const lines = [
+    `${detail} (${status} ${code}${id})`,
+    ...faults,
+    ...(code === 'route_not_found' ? [ELSEWHERE] : []),
+  ]
+  return lines.map(printable).join('\n  ')
 }
+
+/** The endpoints that commands ask are built in: a gateway without them has them at another place. */
+const ELSEWHERE =
+  'The gateway has its own endpoints elsewhere: give its api.prefix as the path of --url or SEATGATE_URL, and one of its api.hosts as the host'

@@ -2,6 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
+import { placeInWords } from '../remote/place.ts'
 import type { SeatView, Warning } from '../remote/resources.ts'
 import { fold } from '../screen.ts'
 
@@ -10,7 +11,8 @@ export function warn(warnings: readonly Warning[] | undefined, terminal: Termina
 }
 
 export function warningText({ path, code, message }: Warning): string {
-  const where = path === '' ? '' : `${path} `
+  const place = placeInWords(path)
+  const where = place === '' ? '' : `${place}: `
   return fold(printable(`warning: ${where}${message} (${code})`), '', '  ')
 }
 

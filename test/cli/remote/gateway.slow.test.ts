@@ -76,7 +76,7 @@ t.test('there is no gateway', async (t) => {
   t.match(await run(['seats', 'list']), {
     code: 1,
     out: '',
-    err: /^seatgate seats list: the request to http:\/\/127\.0\.0\.1:9 failed: .*ECONNREFUSED/,
+    err: /^seatgate seats list: the request to http:\/\/127\.0\.0\.1:9 failed: no program listens there \(ECONNREFUSED\)/,
   })
   const html: RequestListener = (_, response) => response.end('<html>a portal</html>')
   t.match(await afar(t, await serving(t, html), KEY).run(['seats', 'list']), {

@@ -1,0 +1,171 @@
+/** Why a request to a gateway has no answer of a gateway, and what to do next: one text for each kind of fault. */
+
+import { printable } from '../../telemetry/readable.ts'
+
+/** The next step where the address may be wrong. */
+const GIVE_ADDRESS =
+  'give the address of the gateway with --url or SEATGATE_URL, and the path of api.prefix where it has one'
+
+export interface NetworkFault {
+  /** What happened, and the next step: two sentences without the last full stop. */
+  readonly text: string
+  /** Something of the request may have reached the gateway. */
+  readonly sent: boolean
+  /** A later try may succeed. */
+  readonly passing: boolean
+}
+
+interface Asked {
+  readonly url: URL
+  /** ms for an answer. */
+  readonly timeout: number
+}
+
+interface Kind {
+  readonly codes: RegExp
+  readonly sent: boolean
+  readonly passing: boolean
+  readonly text: (asked: Asked, code: string) => string
+}
+
+/** The first one that fits. Codes are those of Node.js, OpenSSL and undici. */
+const KINDS: readonly Kind[] = [
+  {
+    codes: /^ECONNREFUSED$/,
+    sent: false,
+    passing: true,
+    text: (_, code) => `no program listens there (${code}). Start the gateway, or ${GIVE_ADDRESS}`,
+  },
+  {
+    codes: /^(?:ENOTFOUND|EAI_\w+)$/,
+    sent: false,
+    passing: true,
+    text: ({ url }, code) =>
+      `no address is known for the name ${url.hostname} (${code}). Look whether the name is spelled right and DNS answers, or ${GIVE_ADDRESS}`,
+  },
+  {
+    codes: /^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/,
+    sent: false,
+    passing: true,
+    text: (_, code) =>
+      `the network has no way there (${code}). Look at routes, firewalls and VPN, or ${GIVE_ADDRESS}`,
+  },
+  {
+    codes: /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
+    sent: false,
+    passing: true,
+    text: ({ timeout }) =>
+      `no connection in ${timeout} ms. Look whether a firewall is in the way, or ${GIVE_ADDRESS}; --timeout waits longer`,
+  },
+  {
+    codes: /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|TimeoutError)$/,
+    sent: true,
+    passing: true,
+    text: ({ timeout }) =>
+      `no answer in ${timeout} ms. Look at /readyz and the log of the gateway; --timeout waits longer`,
+  },
+  {
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    sent: false,
+    passing: false,
+    text: ({ url }, code) =>
+      `its certificate is not for the name ${url.hostname} (${code}). Give a name that the certificate has with --url or SEATGATE_URL`,
+  },
+  {
+    codes: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
+    sent: false,
+    passing: false,
+    text: (_, code) =>
+      `its certificate is not valid now (${code}). Renew the certificate, or correct the clock of this machine`,
+  },
+  {
+    codes: /CERT|^UNABLE_TO_\w+_(?:SIGNATURE|KEY)$|^INVALID_(?:CA|PURPOSE)$/,
+    sent: false,
+    passing: false,
+    text: (_, code) =>
+      `its certificate is not trusted (${code}). Give the certificate of its authority with --ca FILE, or let the system trust it (NODE_EXTRA_CA_CERTS)`,
+  },
+  {
+    codes:
+      /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE|HTTP_REQUEST)$|^EPROTO$/,
+    sent: false,
+    passing: false,
+    text: ({ url }, code) =>
+      `the port does not speak TLS (${code}). Where the listener has no TLS, give ${other(url)} with --url or SEATGATE_URL`,
+  },
+  {
+    codes: /^ERR_(?:SSL|TLS)_/,
+    sent: false,
+    passing: false,
+    text: (_, code) =>
+      `the TLS handshake failed (${code}). Look at the TLS settings of the listener: client certificates are not supported by this command`,
+  },
+  {
+    codes: /^HTTPParserError$|^HPE_/,
+    sent: true,
+    passing: false,
+    text: ({ url }) =>
+      `the answer is not HTTP/1.1. ${url.protocol === 'http:' ? `Where the port is one for TLS, give ${other(url)}; else ${GIVE_ADDRESS}` : capital(GIVE_ADDRESS)}`,
+  },
+  {
+    codes: /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED)$/,
+    sent: true,
+    passing: true,
+    text: ({ url }, code) =>
+      `the connection ended without an answer (${code}). ${url.protocol === 'http:' ? `Where the port is one for TLS, give ${other(url)} with --url or SEATGATE_URL; else look` : 'Look'} at the log of the gateway and of what is in front of it`,
+  },
+]
+
+/** @param cause an exception of undici */
+export function networkFault(cause: unknown, asked: Asked): NetworkFault {
+  const code = codeOf(cause)
+  const kind = KINDS.find(({ codes }) => codes.test(code))
+  if (kind === undefined) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    return {
+      text: `${printable(message || code)}. Look at the address in --url or SEATGATE_URL`,
+      sent: true,
+      passing: true,
+    }
+  }
+  return { text: kind.text(asked, code), sent: kind.sent, passing: kind.passing }
+}
+
+/**
+ * What an answer is that no gateway has sent, and what to do next.
+ *
+ * @param location the header of a redirection
+ */
+export function strangeAnswer(status: number, location: unknown, url: URL): string {
+  return `the answer has status ${status}. ${stepAfter(status, location, url)}`
+}
+
+function stepAfter(status: number, location: unknown, url: URL): string {
+  if (status >= 300 && status < 400) {
+    const target =
+      typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url).origin : null
+    const where = target === null || target === url.origin ? 'elsewhere' : printable(target)
+    return `It leads to ${where}, which is not followed, so that the API key goes to no other place: ${GIVE_ADDRESS}`
+  }
+  if (status >= 502 && status <= 504)
+    return 'A proxy answers in place of the gateway: look whether the gateway runs, and whether the proxy reaches it'
+  if (status === 400 && url.protocol === 'http:')
+    return `Where the port is one for TLS, give ${other(url)}; else ${GIVE_ADDRESS}`
+  return `Another program answers there: ${GIVE_ADDRESS}`
+}
+
+/** The same address with the other scheme. */
+function other({ protocol, host }: URL): string {
+  return `${protocol === 'http:' ? 'https:' : 'http:'}//${host}`
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+function codeOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return ''
+  const inner = cause instanceof AggregateError ? cause.errors[0] : cause
+  const code: unknown = inner instanceof Error && 'code' in inner ? inner.code : undefined
+  return typeof code === 'string' ? code : cause.name
+}
