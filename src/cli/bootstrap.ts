@@ -9,7 +9,7 @@ import { adviceOn } from './bootstrap-advice.ts'
 import type { Config } from '../config/config.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, configOf, defineCommand, tenantOf, type Terminal } from './command.ts'
-import { openKeyFile } from './key-file.ts'
+import { KEY_FILE, openKeyFile } from './key-file.ts'
 import { repair } from './repair.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
 
@@ -27,12 +27,7 @@ export const bootstrap = defineCommand(
         description:
           'gives Seat "admin" back its rights, or creates it, where no administrator is left; no key',
       },
-      out: {
-        type: 'string',
-        value: 'FILE',
-        description: 'writes the key to this new file, which only its owner may read, and does not print it',
-        completes: 'file',
-      },
+      out: KEY_FILE,
       config: CONFIG,
       json: JSON_OUTPUT,
     },

@@ -1,9 +1,18 @@
 /** The file of a new API key, for its owner alone. */
 
 import { open, rm } from 'node:fs/promises'
+import type { Option } from './arguments.ts'
 import { CommandFailed } from './command.ts'
 
 const PRIVATE = 0o600
+
+/** The option that names it. */
+export const KEY_FILE = {
+  type: 'string',
+  value: 'FILE',
+  description: 'writes the key to this new file, which only its owner may read, and does not print it',
+  completes: 'file',
+} as const satisfies Option
 
 export interface KeyFile {
   /** Writes the key and a line end, and waits for the disk. */

@@ -5,11 +5,13 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { OutputFailed, type Terminal } from './command.ts'
 import { runCommandLine } from './command-line.ts'
+import { COLUMNS } from './screen.ts'
 
 let abandoned = false
 
 const terminal: Terminal = {
   env,
+  columns: process.stdout.columns || COLUMNS,
   print: (line) => written(process.stdout, line),
   readInput: () => text(process.stdin),
   ask: async (question) => (process.stdin.isTTY ? answerTo(question) : null),

@@ -1,6 +1,7 @@
 /** Text for a screen of 80 columns and 50 lines. Paths and other data without spaces are not cut. */
 
-const COLUMNS = 80
+/** Of a line where nothing else is known. */
+export const COLUMNS = 80
 /** No column is made narrower than this. */
 const NARROW = 16
 /** Two are left for the command itself and the next prompt. */

@@ -17,6 +17,7 @@ const terminal: Terminal = {
   print: () => Promise.reject(new Error('printed')),
   printError: () => {},
   readInput: () => Promise.reject(new Error('read')),
+  columns: 80,
   ask: () => Promise.reject(new Error('asked')),
   abandonOutput: () => {},
 }

@@ -12,16 +12,31 @@ defaults.timeout = 60_000
 let last: Promise<unknown> = Promise.resolve()
 
 /** As `seatgate` of `command-line.ts`. Standard input is empty, and no person is at the terminal. */
-export const seatgateHere: typeof seatgate = (cwd, args, more) => next(cwd, args, more, () => {})
+export const seatgateHere: typeof seatgate = (cwd, args, more) => next(cwd, args, more)
+
+/** As `seatgateHere`, at a terminal with a person, an input or a width of its own. */
+export function seatgateAt(
+  terminal: Partial<Terminal>,
+  ...[cwd, args, more]: Parameters<typeof seatgate>
+): Promise<Ran> {
+  return next(cwd, args, more, terminal)
+}
 
 /** Into a pipe whose reader is gone. */
 export const seatgateUnread: typeof seatgate = (cwd, args, more) =>
-  next(cwd, args, more, () => {
-    throw new OutputFailed(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+  next(cwd, args, more, {
+    print: async () => {
+      throw new OutputFailed(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    },
   })
 
-function next(cwd: string, args: readonly string[], more: NodeJS.ProcessEnv = {}, written: () => void) {
-  const ran = last.then(() => run(cwd, args, { ...env, ACME_SECRET: SECRET, ...more }, written))
+function next(
+  cwd: string,
+  args: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+  at: Partial<Terminal> = {},
+): Promise<Ran> {
+  const ran = last.then(() => run(cwd, args, { ...env, ACME_SECRET: SECRET, ...more }, at))
   last = ran.catch(() => {})
   return ran
 }
@@ -30,7 +45,7 @@ async function run(
   cwd: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  written: () => void,
+  at: Partial<Terminal>,
 ): Promise<Ran> {
   const before = folder()
   let out = ''
@@ -38,13 +53,14 @@ async function run(
   const terminal: Terminal = {
     env,
     print: async (line) => {
-      written()
       out += `${line}\n`
     },
     printError: (line) => void (err += `${line}\n`),
     readInput: async () => '',
     ask: async () => null,
     abandonOutput: () => {},
+    columns: 80,
+    ...at,
   }
   chdir(cwd)
   try {

@@ -2,6 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
+import { KEY_FILE, openKeyFile } from '../key-file.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
 import { momentOf } from '../remote/moment.ts'
@@ -13,7 +14,7 @@ export const createKey = defineCommand(
   {
     name: 'keys create',
     summary: 'Creates an API key, and prints its text: it is not kept, and cannot be shown again.',
-    details: 'The text is the only line on standard output.',
+    details: 'The text is the only line on standard output. With --out it is in the file, and not printed.',
     positionals: [{ name: 'NAME', description: 'what it is for; need not be unique' }],
     options: {
       seat: {
@@ -28,28 +29,46 @@ export const createKey = defineCommand(
         value: 'TIME',
         description: 'when it expires: a duration such as 90d, or a date-time; left out: never',
       },
+      out: KEY_FILE,
       ...REMOTE,
       json: JSON_OUTPUT,
     },
     exits: WRITTEN,
-    example: 'seatgate keys create nightly-export --seat Viewer --expires 90d',
+    example: 'seatgate keys create nightly-export --seat Viewer --expires 90d --out nightly.key',
   },
   async ({ values, positionals: [name = ''] }, terminal) => {
     const expires = values.expires === undefined ? null : momentOf('--expires', values.expires)
     return withGateway(values, terminal, async (gateway) => {
       const body = { name, seats: values.seat, ...(expires === null ? {} : { expires_at: expires }) }
-      const { value } = await gateway.send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
-      const until = value.expires_at === undefined ? '' : `, until ${value.expires_at}`
-      warn(value.warnings, terminal)
-      terminal.printError(printable(`created API key ${JSON.stringify(value.name)} ${value.id}${until}`))
+      const file = values.out === undefined ? null : await openKeyFile(values.out)
       try {
-        await terminal.print(values.json ? JSON.stringify(value) : (value.key ?? ''))
-      } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause)
-        throw new CommandFailed(
-          `its text could not be printed: revoke it with seatgate keys revoke ${value.id} (${why})`,
-        )
+        const { value } = await gateway.send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
+        const until = value.expires_at === undefined ? '' : `, until ${value.expires_at}`
+        warn(value.warnings, terminal)
+        await file?.write(value.key ?? '').catch((cause: unknown) => {
+          throw notKept(value, 'written', cause)
+        })
+        terminal.printError(printable(`created API key ${JSON.stringify(value.name)} ${value.id}${until}`))
+        const text = values.json ? asJson(value, values.out) : (values.out ?? value.key ?? '')
+        await terminal.print(text).catch((cause: unknown) => {
+          throw file === null ? notKept(value, 'printed', cause) : cause
+        })
+      } finally {
+        await file?.close()
       }
     })
   },
 )
+
+/** @param file that has the key in place of the output */
+function asJson({ key, ...rest }: ApiKeyView, file: string | undefined): string {
+  return JSON.stringify(file === undefined ? { ...rest, key } : { ...rest, key_file: file })
+}
+
+/** The gateway has only the hash: a key that is not kept is lost. */
+function notKept({ id }: ApiKeyView, done: 'printed' | 'written', cause: unknown): CommandFailed {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new CommandFailed(
+    `its text could not be ${done}: revoke it with seatgate keys revoke ${id} (${why})`,
+  )
+}

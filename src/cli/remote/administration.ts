@@ -1,8 +1,9 @@
 /** Asks before a change after which no one could administer the tenant: the plan of the gateway says so. */
 
-import { CommandFailed, type Terminal } from '../command.ts'
+import type { Terminal } from '../command.ts'
 import { planOf } from '../seats/plan.ts'
 import { warn } from '../seats/written.ts'
+import { confirm } from './confirm.ts'
 import type { Gateway } from './gateway.ts'
 import { GatewayRefusal } from './problem.ts'
 import type { PlanBody, Warning } from './resources.ts'
@@ -42,7 +43,6 @@ export async function confirmAdministration(
   const found = warnings.filter(({ code }) => code === 'nobody_administers')
   if (found.length === 0 || yes === true) return
   warn(found, terminal)
-  const answer = await terminal.ask('Do it all the same? (yes/no) ')
-  if (answer === null) throw new CommandFailed('nothing was written: the change needs --yes')
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
+  const question = { question: 'Do it all the same?', change: 'it would leave no administrator' }
+  await confirm(question, yes, terminal)
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { confirmAdministration } from '../remote/administration.ts'
+import { confirm } from '../remote/confirm.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
@@ -64,7 +65,7 @@ export const applySeats = defineCommand(
         if (values.json) await terminal.print(JSON.stringify(nothing(plan)))
         return
       }
-      if (!isUsed) await confirm(plan, values.yes === true, terminal)
+      if (!isUsed) await confirmDeletions(plan, values.yes, terminal)
       // The plan that is printed has the warning already; a question says what it is about again.
       if (!isUsed) await confirmAdministration(plan.warnings, values.yes, terminal)
       const applied = await apply(gateway, { ...body, versions: plan.versions })
@@ -87,12 +88,15 @@ function nothing({ tenant, unchanged, warnings }: Plan) {
   return { tenant, changes: [], unchanged, warnings }
 }
 
-async function confirm({ changes }: Plan, yes: boolean, terminal: Terminal): Promise<void> {
+async function confirmDeletions(
+  { changes }: Plan,
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
   const gone = changes.filter(({ action }) => action === 'delete').length
-  if (gone === 0 || yes) return
-  const answer = await terminal.ask(`Delete ${counted(gone, 'Seat')}? (yes/no) `)
-  if (answer === null) throw new CommandFailed(`${counted(gone, 'Seat')} would be deleted: that needs --yes`)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
+  if (gone === 0) return
+  const seats = counted(gone, 'Seat')
+  await confirm({ question: `Delete ${seats}?`, change: `${seats} would be deleted` }, yes, terminal)
 }
 
 async function apply(gateway: Gateway, body: SeatsBody): Promise<Applied> {

@@ -26,6 +26,19 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
     .join('\n')
 }
 
+/**
+ * A deletion as the plan of `--prune` shows it.
+ *
+ * @param change what emptying the Seat changes; undefined: it is empty already
+ */
+export function deletionText(name: string, change: PlannedChange | undefined): string {
+  const text =
+    change === undefined
+      ? `${SIGNS.delete} ${JSON.stringify(name)}\n    it grants nothing: no route is lost`
+      : changeText({ ...change, action: 'delete' })
+  return text.split('\n').map(printable).join('\n')
+}
+
 function changeText(change: PlannedChange): string {
   const { action, name, was } = change
   const title = `${SIGNS[action]} ${JSON.stringify(name)}${was === undefined ? '' : `, was ${JSON.stringify(was)}`}`
@@ -46,10 +59,7 @@ function listLines(change: PlannedChange): string[] {
 }
 
 /** Users and API keys in force with the Seat; null: none has it. */
-export function holdersText({
-  users,
-  api_keys: keys,
-}: Pick<PlannedChange, 'users' | 'api_keys'>): string | null {
+function holdersText({ users, api_keys: keys }: Pick<PlannedChange, 'users' | 'api_keys'>): string | null {
   const holders = [
     ...(users > 0 ? [counted(users, 'user')] : []),
     ...(keys.count > 0 ? [`${counted(keys.count, 'API key')} (${shown(keys.names, keys.count)})`] : []),

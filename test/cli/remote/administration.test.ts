@@ -64,13 +64,21 @@ t.test('the commands ask, or need --yes', async (t) => {
   for (const args of [
     ['keys', 'revoke', own.id],
     ['seats', 'update', 'admin', '--remove', '*', '--add', 'seats:read'],
-    ['seats', 'delete', 'admin'],
   ]) {
     const { code, err, out } = await run(args)
     t.match({ code, out }, { code: 1, out: '' }, args.join(' '))
     t.match(err, /warning: no API key in force[^]*\(nobody_administers\)/)
-    t.match(err, 'nothing was written: the change needs --yes')
+    t.match(err, 'nothing was written: it would leave no administrator, which needs --yes')
   }
+  const deleting = await run(
+    ['seats', 'delete', 'admin'],
+    {},
+    { ask: async (asked) => (asked.startsWith('Delete') ? 'yes' : null) },
+  )
+  t.match(deleting, {
+    code: 1,
+    err: /warning: no API key in force[^]*nothing was written: it would leave no/,
+  })
   t.match((await world.admin('GET', '/v1/seats')).json.data, [{ name: 'admin', permissions: ['*'] }])
   await signedIn(world, { ann: 'ann@example.com' }, [(await world.admin('GET', '/v1/seats')).json.data[0].id])
   t.match(await run(['users', 'block', 'ann@example.com']), { code: 0 }, 'the key is left')

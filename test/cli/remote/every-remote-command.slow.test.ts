@@ -56,7 +56,10 @@ const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wro
   'seats apply': { works: [['seats', 'apply', 'seats.yaml']], wrong: [['seats', 'apply']] },
   'seats export': { works: [['seats', 'export']], wrong: [['seats', 'export', 'x']] },
   'keys create': {
-    works: [['keys', 'create', 'nightly', '--seat', 'Viewer', '--expires', '90d']],
+    works: [
+      ['keys', 'create', 'nightly', '--seat', 'Viewer', '--expires', '90d'],
+      ['keys', 'create', 'kept', '--seat', 'Viewer', '--out', 'kept.key'],
+    ],
     wrong: [
       ['keys', 'create', 'nightly'],
       ['keys', 'create', 'a', '--seat', 'b', '--expires', '0d'],
@@ -80,7 +83,7 @@ const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wro
   },
   'users blocks': { works: [['users', 'blocks']], wrong: [['users', 'blocks', 'alice']] },
   'users unblock': { works: [['users', 'unblock', 'alice']], wrong: [['users', 'unblock']] },
-  'seats delete': { works: [['seats', 'delete', 'Viewer']], wrong: [['seats', 'delete']] },
+  'seats delete': { works: [['seats', 'delete', 'Viewer', '--yes']], wrong: [['seats', 'delete']] },
 }
 
 const FILES = {

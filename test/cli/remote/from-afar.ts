@@ -2,15 +2,21 @@
 
 import type { Test } from 'tap'
 import { openStore } from '../../../seats-admin/index.ts'
+import type { Terminal } from '../../../src/cli/command.ts'
 import type { World } from '../../support/world.ts'
 import { folderWith, type Ran } from '../command-line.ts'
-import { seatgateHere } from '../in-process.ts'
+import { seatgateAt } from '../in-process.ts'
 
 interface Afar {
   readonly folder: string
   /** Succeeds. @returns what it prints */
   done(...args: string[]): Promise<string>
-  run(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<Ran>
+  /** @param terminal with a person, an input or a width of its own */
+  run(
+    args: readonly string[],
+    env?: Readonly<Record<string, string | undefined>>,
+    terminal?: Partial<Terminal>,
+  ): Promise<Ran>
 }
 
 export function afar(
@@ -21,7 +27,8 @@ export function afar(
 ): Afar {
   const folder = folderWith(t, files)
   const base = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: key }
-  const run: Afar['run'] = (args, env = {}) => seatgateHere(folder, args, { ...base, ...env })
+  const run: Afar['run'] = (args, env = {}, terminal = {}) =>
+    seatgateAt(terminal, folder, args, { ...base, ...env })
   return {
     folder,
     run,

@@ -110,7 +110,7 @@ tenant acme: 0 to create, 1 to change, 0 to delete, 0 as in the files
       t.match(ran, { code: 1, out: '', err: /edited\.plan was changed after it was written: plan again/ })
     }
     t.match(await done('seats', 'apply', 'three.plan'), 'applied: 2 changes')
-    for (const name of ['1', '__proto__']) await done('seats', 'delete', name)
+    for (const name of ['1', '__proto__']) await done('seats', 'delete', name, '--yes')
   })
 
   await t.test('prune', async (t) => {
@@ -124,7 +124,7 @@ tenant acme: 0 to create, 1 to change, 0 to delete, 0 as in the files
     })
     t.match(await run(['seats', 'apply', 'few.yaml', '--prune']), {
       code: 1,
-      err: /2 Seats would be deleted: that needs --yes/,
+      err: /2 Seats would be deleted, which needs --yes/,
     })
     t.equal(JSON.parse(await done('seats', 'list', '--json')).data.length, 3)
     t.match(await done('seats', 'apply', 'few.yaml', '--prune', '--yes'), 'applied: 2 changes')
