@@ -21,10 +21,10 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 /** Milliseconds for a refused body to arrive before the connection is closed. */
 const DISCARD_TIME = 5000
 
-/** The problem document. `request_id` leads to the log line with the details. */
+/** The problem document, with a line end for terminals. `request_id` leads to the log line with the details. */
 export function problemBody(refusal: Refusal, requestId: string): string {
   const { status, title } = errors[refusal.code]
-  return JSON.stringify({
+  const document = JSON.stringify({
     type: `urn:seatgate:${refusal.code}`,
     title,
     status,
@@ -33,6 +33,7 @@ export function problemBody(refusal: Refusal, requestId: string): string {
     request_id: requestId,
     ...(refusal.faults === null ? {} : { errors: refusal.faults }),
   })
+  return `${document}\n`
 }
 
 /** The body and its Content-Type: the page of the refusal if it has one, otherwise the problem document. */
