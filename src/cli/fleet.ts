@@ -90,6 +90,8 @@ const SILENT_AFTER = 1000
 /** Characters; --json has the whole id. */
 const SHOWN_OF_ID = 8
 
+const HEADING = ['state', 'change', 'sign of life', 'tables', 'name', 'id']
+
 function formatInstances(instances: readonly Listed[], seq: number): string {
   const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) => {
     const state = age > SILENT_AFTER ? 'silent' : 'live'
@@ -99,7 +101,7 @@ function formatInstances(instances: readonly Listed[], seq: number): string {
   })
   const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
   const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
-  return [first, ...(rows.length === 0 ? [] : [columns(rows)]), ...differ].join('\n')
+  return [first, ...(rows.length === 0 ? [] : [columns([HEADING, ...rows])]), ...differ].join('\n')
 }
 
 const DIFFERENT = 'Some instances decide by other route tables: the same request may be answered differently.'

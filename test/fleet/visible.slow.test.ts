@@ -43,6 +43,7 @@ t.test('the view of an operator', async (t) => {
       await until(caughtUp, () => 'the instances do not apply the newest change')
       const { code, out } = await run(fleet)
       t.equal(code, 0)
+      t.match(out, /^state +change +sign of life +tables +name +id$/m)
       for (const { pid } of fleet.gateways) t.match(out, String(pid))
     },
   )

@@ -73,7 +73,9 @@ export const listAudit = defineCommand(
       tenant === undefined
         ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
         : await ofStore({ tenant, config: values.config }, filter, terminal)
-    await terminal.print(values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more))
+    await terminal.print(
+      values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more, terminal.columns),
+    )
   },
 )
 

@@ -2,34 +2,22 @@
 
 import type { AuditEntry, AuditFinding, AuditHead } from '../../../seats-admin/index.ts'
 import { printable } from '../../telemetry/readable.ts'
+import { type Column, shortTime, tableOf } from '../remote/output.ts'
 
-/** Columns of a terminal of 80 characters, with two blanks between them. */
-const WIDTHS = [7, 20, 14, 16, 15] as const
-const NAMES = ['seq', 'at', 'action', 'actor', 'target']
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'seq', width: 7, of: ({ seq }) => `${seq}` },
+  { name: 'at', width: 20, of: ({ at }) => shortTime(at) },
+  { name: 'action', width: 14, of: ({ action }) => action },
+  { name: 'actor', width: 16, of: ({ actor }) => actor.name ?? actor.id },
+  { name: 'target', width: 15, of: ({ target }) => target.name ?? target.id },
+]
 
-export function auditTable(entries: readonly AuditEntry[], hasMore: boolean): string {
+/** @param room characters of a line */
+export function auditTable(entries: readonly AuditEntry[], hasMore: boolean, room: number): string {
   if (entries.length === 0) return 'no entries'
-  const rows = entries.map(({ seq, at, action, actor, target }) => [
-    `${seq}`,
-    at.replace(/\.\d+Z$/, 'Z'),
-    action,
-    actor.name ?? actor.id,
-    target.name ?? target.id,
-  ])
+  const { heading, line } = tableOf(COLUMNS, entries, room)
   const more = hasMore ? ['… and older ones: --limit, --until or --json'] : []
-  return [...[NAMES, ...rows].map(lineOf), ...more].join('\n')
-}
-
-function lineOf(cells: readonly string[]): string {
-  return cells
-    .map((cell, at) => fitted(printable(cell), WIDTHS[at] ?? 0))
-    .join('  ')
-    .trimEnd()
-}
-
-function fitted(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text.padEnd(width)
+  return [heading, ...entries.map(line), ...more].join('\n')
 }
 
 interface Verified {

@@ -5,13 +5,13 @@ import { JSON_OUTPUT } from '../options.ts'
 import { READ } from '../remote/exits.ts'
 import { idOf } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
-import { names, printList, shortTime } from '../remote/output.ts'
+import { printList, shortTime } from '../remote/output.ts'
 import type { ApiKeyView } from '../remote/resources.ts'
 
 const COLUMNS = [
   { name: 'id', width: 26, of: ({ id }: ApiKeyView) => id },
   { name: 'name', width: 16, of: ({ name }: ApiKeyView) => name },
-  { name: 'seats', width: 14, of: ({ seats }: ApiKeyView) => names(seats, 1) },
+  { name: 'seats', width: 14, of: ({ seats }: ApiKeyView) => seats },
   { name: 'state', width: 18, of: stateOf },
 ]
 

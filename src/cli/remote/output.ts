@@ -5,9 +5,10 @@ import type { Terminal } from '../command.ts'
 
 export interface Column<V> {
   readonly name: string
-  /** Characters; a longer cell is cut. The last column may be as wide as its cells. */
+  /** Characters that a long cell has at least. The sum, with two blanks between columns, is at most 80. */
   readonly width: number
-  readonly of: (item: V) => string
+  /** Of a list, as many texts are shown as have room. */
+  readonly of: (item: V) => string | readonly string[]
 }
 
 interface Listed<V> {
@@ -17,41 +18,88 @@ interface Listed<V> {
   readonly none: string
 }
 
-/** Of any length: the widths do not depend on the items. */
+/** Of any length: the widths are those of the first page. */
 export async function printList<V>(
   pages: AsyncIterable<readonly V[]>,
   { columns, json = false, none }: Listed<V>,
   terminal: Terminal,
 ): Promise<void> {
   let printed = 0
+  let line: ((item: V) => string) | null = null
   if (json) await terminal.print('{"data":[')
   for await (const page of pages) {
-    const lines = page.map((item) =>
-      json ? `${printed++ === 0 ? ' ' : ','}${JSON.stringify(item)}` : row(columns, item, printed++),
-    )
-    if (lines.length > 0) await terminal.print(lines.join('\n'))
+    if (page.length === 0) continue
+    const lines: string[] = []
+    if (!json && line === null) {
+      const table = tableOf(columns, page, terminal.columns)
+      line = table.line
+      lines.push(table.heading)
+    }
+    for (const item of page)
+      lines.push(line?.(item) ?? `${printed === 0 && lines.length === 0 ? ' ' : ','}${JSON.stringify(item)}`)
+    printed += page.length
+    await terminal.print(lines.join('\n'))
   }
   if (json) await terminal.print(']}')
   else if (printed === 0) await terminal.print(none)
 }
 
-function row<V>(columns: readonly Column<V>[], item: V, at: number): string {
-  const heading = cells(columns.map(({ name, width }) => [name, width]))
-  const line = cells(columns.map(({ of, width }) => [of(item), width]))
-  return at === 0 ? `${heading}\n${line}` : line
+/** @param first the items whose cells decide the widths @param room characters of a line */
+export function tableOf<V>(
+  columns: readonly Column<V>[],
+  first: readonly V[],
+  room: number,
+): { readonly heading: string; line(item: V): string } {
+  const wanted = columns.map(({ name, of }) =>
+    first.reduce((most, item) => Math.max(most, lengthOf(textOf(of(item)))), name.length),
+  )
+  const least = columns.map(({ width }, at) => Math.min(width, wanted[at] ?? 0))
+  const widths = widened(least, wanted, room - 2 * (columns.length - 1))
+  const join = (cell: (column: Column<V>, width: number) => string) =>
+    columns
+      .map((column, at) => cell(column, widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return {
+    heading: join(({ name }, width) => fitted(name, width)),
+    line: (item) => join(({ of }, width) => fitted(of(item), width)),
+  }
 }
 
-/** Two blanks between columns. */
-export function cells(row: readonly (readonly [text: string, width: number])[]): string {
-  return row
-    .map(([text, width]) => fitted(printable(text), width))
-    .join('  ')
-    .trimEnd()
+/** Gives what is left of the room to the columns that want more: the narrowest first. */
+function widened(least: readonly number[], wanted: readonly number[], room: number): number[] {
+  const widths = [...least]
+  for (let left = room - least.reduce((sum, each) => sum + each, 0); left > 0; left--) {
+    let narrowest = -1
+    for (const [at, width] of widths.entries())
+      if (width < (wanted[at] ?? 0) && width < (widths[narrowest] ?? Infinity)) narrowest = at
+    if (narrowest < 0) break
+    widths[narrowest] = (widths[narrowest] ?? 0) + 1
+  }
+  return widths
 }
 
-function fitted(text: string, width: number): string {
-  const characters = [...text]
-  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text.padEnd(width)
+function textOf(cell: string | readonly string[]): string {
+  return printable(typeof cell === 'string' ? cell : cell.join(', '))
+}
+
+function lengthOf(text: string): number {
+  return [...text].length
+}
+
+function fitted(cell: string | readonly string[], width: number): string {
+  const characters = [...(typeof cell === 'string' ? printable(cell) : namesWithin(cell, width))]
+  return characters.length > width
+    ? `${characters.slice(0, width - 1).join('')}…`
+    : characters.join('') + ' '.repeat(width - characters.length)
+}
+
+/** All of them, or as many as have room, one at least: `main, dev and 3 more`. */
+function namesWithin(all: readonly string[], width: number): string {
+  if (lengthOf(textOf(all)) <= width) return textOf(all)
+  let most = 1
+  while (most < all.length && lengthOf(printable(names(all, most + 1))) <= width) most++
+  return printable(names(all, most))
 }
 
 /** `main, dev and 3 more`. @param most names */

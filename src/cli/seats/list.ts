@@ -4,14 +4,14 @@ import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { idOf } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
-import { names, printList } from '../remote/output.ts'
+import { printList } from '../remote/output.ts'
 import type { SeatView } from '../remote/resources.ts'
 import { READ } from '../remote/exits.ts'
 
 const COLUMNS = [
   { name: 'name', width: 22, of: ({ name }: SeatView) => name },
-  { name: 'spaces', width: 20, of: ({ spaces }: SeatView) => names(spaces) },
-  { name: 'permissions', width: 27, of: ({ permissions }: SeatView) => names(permissions, 2) },
+  { name: 'spaces', width: 20, of: ({ spaces }: SeatView) => spaces },
+  { name: 'permissions', width: 27, of: ({ permissions }: SeatView) => permissions },
   { name: 'users', width: 5, of: ({ member_count: users }: SeatView) => `${users ?? ''}` },
 ]
 

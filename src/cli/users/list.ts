@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { READ } from '../remote/exits.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
-import { names, printList, shortTime } from '../remote/output.ts'
+import { printList, shortTime } from '../remote/output.ts'
 import type { UserView } from '../remote/resources.ts'
 
 const COLUMNS = [
@@ -14,7 +14,7 @@ const COLUMNS = [
   {
     name: 'seats',
     width: 14,
-    of: ({ seats, blocked }: UserView) => (blocked ? 'BLOCKED' : names(seats, 1)),
+    of: ({ seats, blocked }: UserView) => (blocked ? 'BLOCKED' : seats),
   },
 ]
 
