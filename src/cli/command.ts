@@ -47,8 +47,8 @@ export interface Terminal {
   /** Resolves once the text is written; rejects with OutputFailed. */
   print(text: string): Promise<void>
   printError(text: string): void
-  /** Standard input, whole. */
-  readInput(): Promise<string>
+  /** Standard input, whole. It is read once. */
+  readInput(): Promise<Buffer>
   /** The answer of the person at the terminal; null where there is none. */
   ask(question: string): Promise<string | null>
   /** Discards output that standard output has not taken by the end of the command, so that the process ends. */

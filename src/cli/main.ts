@@ -2,7 +2,7 @@
 
 import { argv, env, exit } from 'node:process'
 import { createInterface } from 'node:readline/promises'
-import { text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { OutputFailed, type Terminal } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { COLUMNS } from './screen.ts'
@@ -13,7 +13,7 @@ const terminal: Terminal = {
   env,
   columns: process.stdout.columns || COLUMNS,
   print: (line) => written(process.stdout, line),
-  readInput: () => text(process.stdin),
+  readInput: () => buffer(process.stdin),
   ask: async (question) => (process.stdin.isTTY ? answerTo(question) : null),
   printError: (line) => void written(process.stderr, line).catch(() => {}),
   abandonOutput: () => {

@@ -21,6 +21,11 @@ export async function readSource(path: string, advice = IN_YAML): Promise<Source
   return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes, advice)
 }
 
+/** As `readSource`, of bytes that are there already: those of standard input. */
+export function sourceOf(bytes: Buffer): Source {
+  return bytes.length > MAX_FILE ? { line: 1, column: 1, message: TOO_LARGE } : decode(bytes, IN_YAML)
+}
+
 /** @returns the content, or the fault's message */
 async function readBytes(path: string): Promise<Buffer | string> {
   try {

@@ -6,6 +6,7 @@ import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
+import type { Source } from './read-file.ts'
 import type { Section } from './section.ts'
 import { spaceId } from './space-id.ts'
 
@@ -19,9 +20,16 @@ export interface SeatOfFile extends SeatInput {
   readonly was?: string
 }
 
-/** @throws ConfigError with every fault of the file */
-export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv): Promise<SeatsFile> {
-  const { document, root } = await openDocument(file, env, 'seats')
+/**
+ * @param source of what is no file; `file` is its name in messages then
+ * @throws ConfigError with every fault of the file
+ */
+export async function readSeatsFile(
+  file: string,
+  env: NodeJS.ProcessEnv,
+  source?: Source,
+): Promise<SeatsFile> {
+  const { document, root } = await openDocument(file, env, 'seats', source)
   const tenant = root.text('tenant', tenantId) ?? ''
   const seats = seatsOf(root.section('seats'))
   if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))

@@ -56,7 +56,7 @@ async function run(
       out += `${line}\n`
     },
     printError: (line) => void (err += `${line}\n`),
-    readInput: async () => '',
+    readInput: async () => Buffer.alloc(0),
     ask: async () => null,
     abandonOutput: () => {},
     columns: 80,

@@ -204,7 +204,12 @@ function replayed(log: string, ...more: string[]) {
 
 /** Each line of the log by itself. */
 async function eachReplayed(lines: readonly string[]): Promise<ReplayResult[]> {
-  const unused = { columns: 80, readInput: async () => '', ask: async () => null, abandonOutput: () => {} }
+  const unused = {
+    columns: 80,
+    readInput: async () => Buffer.alloc(0),
+    ask: async () => null,
+    abandonOutput: () => {},
+  }
   const terminal = { env, print: async () => {}, printError: () => {}, ...unused }
   const { subject, close } = await openSubject({ config: gateway.config.file, seats: undefined }, terminal)
   const results: ReplayResult[] = []

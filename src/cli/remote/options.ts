@@ -78,7 +78,7 @@ async function keyOf(given: string | undefined, terminal: Terminal): Promise<str
     given === undefined
       ? ['SEATGATE_API_KEY', terminal.env['SEATGATE_API_KEY'] ?? '']
       : given === '-'
-        ? ['the API key on standard input', (await terminal.readInput()).trim()]
+        ? ['the API key on standard input', (await terminal.readInput()).toString().trim()]
         : ['--api-key', given]
   if (key === '' && given === undefined)
     throw new UsageError('--api-key is missing: an API key, - to read it, or SEATGATE_API_KEY')

@@ -9,7 +9,7 @@ import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import { GatewayRefusal } from '../remote/problem.ts'
 import type { Plan, SeatsBody, Warning } from '../remote/resources.ts'
-import { readSavedPlan, readSeats, type SavedPlan } from './files.ts'
+import { inputsOf, readSavedPlan, readSeats, SEATS_FILES, type SavedPlan } from './files.ts'
 import { planOf, PRUNE } from './plan.ts'
 import { counted, planText } from './plan-output.ts'
 import { warn } from './written.ts'
@@ -26,14 +26,7 @@ export const applySeats = defineCommand(
     summary: 'Makes the Seats of a tenant what the files say, all of them or none.',
     details:
       'It prints the plan first, and applies exactly that: where a Seat has changed meanwhile, nothing is written. With a plan of `seatgate seats plan --out`, what that one said.',
-    positionals: [
-      {
-        name: 'FILE',
-        description: 'files with Seats of one tenant, or a saved plan',
-        multiple: true,
-        completes: 'file',
-      },
-    ],
+    positionals: [{ ...SEATS_FILES, description: `${SEATS_FILES.description}; or a saved plan` }],
     options: {
       prune: PRUNE,
       yes: {
@@ -50,12 +43,13 @@ export const applySeats = defineCommand(
     example: 'seatgate seats apply seats.yaml',
   },
   async ({ values, positionals }, terminal) => {
-    const saved = positionals.length === 1 ? readSavedPlan(positionals[0] ?? '') : null
+    const inputs = await inputsOf(positionals, values['api-key'], terminal)
+    const saved = readSavedPlan(inputs)
     if (saved !== null && values.prune === true)
       throw new UsageError('--prune goes with files: a plan has it')
     if (saved !== null && saved.space !== values.space)
       throw new CommandFailed(`the plan was made in space ${saved.space}: give --space ${saved.space}`)
-    const read = saved === null ? await readSeats(positionals, terminal.env) : saved.body
+    const read = saved === null ? await readSeats(inputs, terminal.env) : saved.body
     const body: SeatsBody = values.prune === true ? { ...read, prune: true } : read
     return withGateway(values, terminal, async (gateway) => {
       const plan = saved?.plan ?? (await planOf(gateway, body))

@@ -2,9 +2,13 @@
 
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sourceOf } from '../../config/read-file.ts'
 import { readSeatsFile } from '../../config/seats-file.ts'
 import { quote } from '../../config/invalid-value.ts'
-import { CommandFailed } from '../command.ts'
+import { type Positional, UsageError } from '../arguments.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
 import type { Plan, SeatItem, SeatsBody } from '../remote/resources.ts'
 
 /** The form of saved plans. */
@@ -20,15 +24,79 @@ export interface SavedPlan {
   readonly digest: string
 }
 
+/** What a command is given: a file, or standard input. */
+export interface Input {
+  /** Its path; the name of standard input in messages. */
+  readonly file: string
+  /** Null: a file. */
+  readonly bytes: Buffer | null
+}
+
+export const SEATS_FILES = {
+  name: 'FILE',
+  description: 'files with Seats of one tenant, folders with such files, or - for standard input',
+  multiple: true,
+  completes: 'file',
+} as const satisfies Positional
+
+/**
+ * The files of folders too, in the order of their paths.
+ *
+ * @param key of `--api-key`, which standard input may be asked for as well
+ * @throws UsageError, CommandFailed
+ */
+export async function inputsOf(
+  given: readonly string[],
+  key: string | undefined,
+  terminal: Terminal,
+): Promise<Input[]> {
+  const asked = [...given, ...(key === undefined ? [] : [key])].filter((each) => each === '-')
+  if (asked.length > 1) throw new UsageError('- is given twice: standard input can be read once')
+  const inputs: Input[] = []
+  for (const each of given) {
+    if (each === '-') inputs.push({ file: 'standard input', bytes: await terminal.readInput() })
+    else for (const file of await filesAt(each)) inputs.push({ file, bytes: null })
+  }
+  return inputs
+}
+
+const SEATS = /\.(?:ya?ml|json)$/i
+
+async function filesAt(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory() !== true) return [path]
+  const files = await filesBelow(path)
+  if (files.length === 0)
+    throw new CommandFailed(
+      `${path} has no file that ends in .yaml, .yml or .json: name a file or another folder`,
+    )
+  return files.toSorted()
+}
+
+/** In folders of it too: with `--prune`, a file that is passed over would cost its Seats. What is hidden does not count. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const files: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.name.startsWith('.')) continue
+    if (entry.isDirectory()) files.push(...(await filesBelow(path)))
+    // Also a link: a volume of Kubernetes has its files as links into a hidden folder.
+    else if (SEATS.test(entry.name)) files.push(path)
+  }
+  return files
+}
+
 /** The Seats of all files, which are of one tenant. @throws ConfigError, CommandFailed */
-export async function readSeats(files: readonly string[], env: NodeJS.ProcessEnv): Promise<SeatsBody> {
+export async function readSeats(inputs: readonly Input[], env: NodeJS.ProcessEnv): Promise<SeatsBody> {
   let tenant: string | null = null
   const seats = new Map<string, { file: string; item: SeatItem }>()
-  for (const file of files) {
-    const read = await readSeatsFile(file, env)
+  for (const { file, bytes } of inputs) {
+    const read = await readSeatsFile(file, env, bytes === null ? undefined : sourceOf(bytes))
     tenant ??= read.tenant
     if (tenant !== read.tenant)
-      throw new CommandFailed(`${file} is of tenant ${read.tenant}, and ${files[0]} of tenant ${tenant}`)
+      throw new CommandFailed(
+        `${file} is of tenant ${read.tenant}, and ${inputs[0]?.file} of tenant ${tenant}`,
+      )
     for (const { name, ...item } of read.seats) {
       const other = seats.get(name)
       if (other !== undefined)
@@ -43,11 +111,13 @@ export async function readSeats(files: readonly string[], env: NodeJS.ProcessEnv
   }
 }
 
-/** @returns null where the file is none. @throws CommandFailed where it is not as it was written */
-export function readSavedPlan(file: string): SavedPlan | null {
+/** @returns null where they are not one file with a plan. @throws CommandFailed where it is not as it was written */
+export function readSavedPlan([input, ...others]: readonly Input[]): SavedPlan | null {
+  if (input === undefined || others.length > 0) return null
+  const { file, bytes } = input
   let value: unknown
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'))
+    value = JSON.parse(bytes === null ? readFileSync(file, 'utf8') : bytes.toString())
   } catch {
     return null
   }

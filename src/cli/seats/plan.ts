@@ -6,7 +6,7 @@ import { JSON_OUTPUT } from '../options.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 import type { Plan, PlanBody } from '../remote/resources.ts'
-import { planFile, readSeats } from './files.ts'
+import { inputsOf, planFile, readSeats, SEATS_FILES } from './files.ts'
 import { planText } from './plan-output.ts'
 
 const CHANGES = 3
@@ -22,9 +22,7 @@ export const planSeats = defineCommand(
     summary: 'Shows what the files would change of the Seats of a tenant, and whom it touches.',
     details:
       'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan that --out saves can be applied while none of its Seats has changed.',
-    positionals: [
-      { name: 'FILE', description: 'files with Seats of one tenant', multiple: true, completes: 'file' },
-    ],
+    positionals: [SEATS_FILES],
     options: {
       prune: PRUNE,
       out: { type: 'string', value: 'P', description: 'writes the plan to this file', completes: 'file' },
@@ -39,7 +37,8 @@ export const planSeats = defineCommand(
     example: 'seatgate seats plan seats.yaml --out seats.plan',
   },
   async ({ values, positionals }, terminal) => {
-    const read = await readSeats(positionals, terminal.env)
+    const inputs = await inputsOf(positionals, values['api-key'], terminal)
+    const read = await readSeats(inputs, terminal.env)
     const body = values.prune === true ? { ...read, prune: true } : read
     return withGateway(values, terminal, async (gateway) => {
       const plan = await planOf(gateway, body)

@@ -36,7 +36,7 @@ t.test('plan, apply, and plan again', async (t) => {
     gains 1 route: GET /v1/trainings
 tenant acme: 2 to create, 0 to change, 0 to delete, 0 as in the files
 1 Seat in no file, left alone: admin
-warning: /seats/Editor/permissions/2 no route requires trainings:reads: perhaps
+warning: Seat "Editor", permission 3: no route requires trainings:reads: perhaps
   trainings:read is meant (permission_unasked)
 `,
   )
