@@ -75,6 +75,14 @@ async function git(...args: readonly string[]): Promise<string> {
   }
 }
 
+/** Whether git has a commit of this name here; false also where git or a repository is missing. */
+export async function isRevision(text: string): Promise<boolean> {
+  return commitOf(text).then(
+    () => true,
+    () => false,
+  )
+}
+
 async function commitOf(revision: string): Promise<string> {
   try {
     const asked = ['--verify', '--quiet', '--end-of-options', `${revision}^{commit}`]

@@ -6,7 +6,7 @@ import { type Tables, tablesOf } from '../access/tables.ts'
 import { CommandFailed } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG } from './options.ts'
-import { checkOut } from './revision.ts'
+import { checkOut, isRevision } from './revision.ts'
 
 export interface ReadTables {
   readonly tables: Tables
@@ -26,7 +26,7 @@ export async function readTables(text: string): Promise<ReadTables> {
   const { shadow, revision, path = CONFIG.default, own = '' } = SIDE.exec(text)?.groups ?? {}
   const which = shadow === undefined ? 'routes' : 'shadow'
   if (revision === undefined) {
-    const file = await fileOf(own)
+    const file = await fileOf(own, shadow)
     return { tables: await compiled(file, which), file }
   }
   const { file, display, remove } = await checkOut(revision, path)
@@ -48,7 +48,12 @@ async function compiled(
   return tablesOf(config, shadow)
 }
 
-async function fileOf(path: string): Promise<string> {
+/** @param prefix `shadow:`, where it stands before the path */
+async function fileOf(path: string, prefix = ''): Promise<string> {
   const found = await stat(path).catch(() => null)
+  if (found === null && (await isRevision(path.split(':')[0] ?? '')))
+    throw new CommandFailed(
+      `there is no file ${path}, but git has a revision of this name: write ${prefix}git:${path}`,
+    )
   return found?.isDirectory() === true ? join(path, CONFIG.default) : path
 }

@@ -214,6 +214,25 @@ t.test('without variables: what no answer depends on is left out', async (t) => 
   t.match((await diff(cwd, 'git:HEAD', '.')).err, /^routes\/a\.yaml:3:22: .*\bPERMISSION\b/)
 })
 
+t.test('a revision without git:', async (t) => {
+  const cwd = repository(t, FILES)
+  for (const [side, meant] of [
+    ['HEAD', 'git:HEAD'],
+    ['shadow:HEAD', 'shadow:git:HEAD'],
+    ['HEAD:routes/a.yaml', 'git:HEAD:routes/a.yaml'],
+  ] as const)
+    t.match(await diff(cwd, '.', side), {
+      code: 1,
+      out: '',
+      err: `git has a revision of this name: write ${meant}\n`,
+    })
+  t.match(await diff(cwd, 'none', '.'), { code: 1, err: /^none:1:1: no such file/ })
+  writeFileSync(join(cwd, 'HEAD'), CONFIG)
+  t.match(await diff(cwd, '.', 'HEAD'), { code: 0 }, 'a file of this name wins')
+  const elsewhere = folderWith(t, FILES)
+  t.match(await diff(elsewhere, 'HEAD', '.'), { code: 1, err: /^HEAD:1:1: no such file/ }, 'no repository')
+})
+
 t.test('faults', async (t) => {
   const cwd = repository(t, FILES)
   for (const [args, code, message] of [
