@@ -21,7 +21,7 @@ export const bootstrap = defineCommand(
     details:
       'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key, with a name of its own, and says so.',
     options: {
-      tenant: { ...TENANT, required: true },
+      tenant: TENANT,
       repair: {
         type: 'boolean',
         description:

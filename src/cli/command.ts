@@ -1,6 +1,7 @@
 /** What a command declares. Its parser, usage, help, completion and entry of the manual follow from that. */
 
 import type { Config, TenantConfig } from '../config/config.ts'
+import { didYouMean, quote } from '../config/invalid-value.ts'
 import { loadConfig } from '../config/load.ts'
 import { type Given, type Options, type Positional, readArguments } from './arguments.ts'
 
@@ -72,10 +73,18 @@ export function configOf({ config }: { readonly config: string }, terminal: Term
   return loadConfig(config, terminal.env)
 }
 
-export function tenantOf(config: Config, id: string): TenantConfig {
-  const tenant = config.tenants.get(id)
+/** @param id undefined: the only tenant of the configuration @throws CommandFailed that names the tenants */
+export function tenantOf(config: Config, id: string | undefined): TenantConfig {
+  const [first, ...others] = config.tenants.values()
+  const tenant = id === undefined ? (others.length === 0 ? first : undefined) : config.tenants.get(id)
   if (tenant !== undefined) return tenant
-  throw new CommandFailed(
-    `${config.file} has no tenant "${id}" (it has ${[...config.tenants.keys()].join(', ')})`,
-  )
+  const ids = [...config.tenants.keys()]
+  const shown = `${ids.slice(0, MOST_TENANTS).join(', ')}${ids.length > MOST_TENANTS ? ', …' : ''}`
+  if (id === undefined)
+    throw new CommandFailed(`${config.file} has several tenants: name one with --tenant (${shown})`)
+  const near = ids.length > MOST_TENANTS ? didYouMean(id, ids) : ''
+  throw new CommandFailed(`${config.file} has no tenant ${quote(id)}${near || ` (it has ${shown})`}`)
 }
+
+/** Tenants that a message names. */
+const MOST_TENANTS = 20

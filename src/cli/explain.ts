@@ -35,7 +35,11 @@ const options = {
   },
   token: { type: 'string', value: 'T', description: 'a bearer token' },
   'api-key': { type: 'string', value: 'K', description: 'an API key' },
-  tenant: { ...TENANT, description: 'the tenant of a caller who holds the named Seats' },
+  tenant: {
+    ...TENANT,
+    description:
+      'the tenant of a caller who holds the named Seats, or none; left out with --seat: the only one',
+  },
   seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
   expect: {
     type: 'string',
@@ -69,7 +73,7 @@ export const explain = defineCommand(
       { name: 'PATH', description: 'its target: the path, and a query if there is one', optional: true },
     ],
     options,
-    alternatives: [['token'], ['api-key'], ['tenant', 'seat'], ['from']],
+    alternatives: [['token'], ['api-key'], ['seat'], ['from']],
     exits: {
       0: 'there is a decision, whichever it is',
       1: 'the configuration has faults, or the store cannot be read',
@@ -79,6 +83,9 @@ export const explain = defineCommand(
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', target] = positionals
+    const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
+    if (values.tenant !== undefined && credential !== undefined)
+      throw new UsageError(`--tenant goes with --seat: --${credential} has its own tenant`)
     if (values.from !== undefined) {
       if (target !== undefined || values.space !== undefined || values.host !== undefined)
         throw new UsageError('--from takes the id of a request alone, without PATH, --space and --host')
@@ -96,7 +103,8 @@ export const explain = defineCommand(
       space: headerLines('--space', values.space),
     }
     const config = await configOf(values, terminal)
-    const tenant = values.tenant === undefined ? null : tenantOf(config, values.tenant)
+    const tenant =
+      values.tenant === undefined && values.seat === undefined ? null : tenantOf(config, values.tenant)
     const { store, note, close } = await openStoreOrEmpty(config)
     try {
       if (note !== null) terminal.printError(`note: ${note}`)

@@ -54,20 +54,9 @@ export async function openHolders(
       close,
     }
   }
-  const tenant = theTenant(config, named)
+  const tenant = tenantOf(config, named)
   const { store, note, close } = await openStoreOrEmpty(config)
   return { config, table, tenant, lists: store, store, seats: null, note, close }
-}
-
-/** Where there is one tenant, it need not be named. */
-function theTenant(config: Config, named: string | undefined): TenantConfig {
-  if (named !== undefined) return tenantOf(config, named)
-  const [first, ...others] = config.tenants.values()
-  if (first === undefined || others.length > 0)
-    throw new CommandFailed(
-      `${config.file} has several tenants: name one with --tenant (${[...config.tenants.keys()].join(', ')})`,
-    )
-  return first
 }
 
 /** A file has no position in a feed of changes. */

@@ -38,7 +38,7 @@ export const SEATS_FILE = {
 export const TENANT = {
   type: 'string',
   value: 'T',
-  description: 'id of a tenant of the configuration',
+  description: 'id of a tenant of the configuration; left out: its only one',
 } as const satisfies Option
 
 export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option

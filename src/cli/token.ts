@@ -12,7 +12,7 @@ import { openExistingStore } from './existing-store.ts'
 import { CONFIG, TENANT } from './options.ts'
 
 const options = {
-  tenant: { ...TENANT, required: true },
+  tenant: TENANT,
   sub: { type: 'string', value: 'U', description: 'the user: `sub` of the token', required: true },
   email: { type: 'string', value: 'E', description: "the user's email address" },
   seat: {

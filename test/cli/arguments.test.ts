@@ -93,12 +93,12 @@ t.test('options that exclude each other', async (t) => {
   const explain = every.find(({ name }) => name === 'explain')
   if (explain === undefined) throw new Error('no explain')
   const refusal = (...args: string[]) => refusalOf(explain, ['GET', '/', ...args])
-  const all = '--token, --api-key, --tenant and --from exclude each other'
+  const all = '--token, --api-key, --seat and --from exclude each other'
   t.equal(await refusal('--token', 'a', '--api-key', 'b'), all)
-  t.equal(await refusal('--tenant', 'a', '--api-key', 'b'), all)
-  t.equal(await refusal('--seat', 'a'), '--seat goes with --tenant')
-  t.equal(await refusal('--token', 'a', '--seat', 'a'), '--seat goes with --tenant')
-  t.match(usageOf(explain), ' [--token T | --api-key K | --tenant T --seat NAME… | --from LOG] ')
+  t.equal(await refusal('--token', 'a', '--seat', 'a'), all)
+  const tenant = '--tenant goes with --seat: --api-key has its own tenant'
+  t.equal(await refusal('--tenant', 'a', '--api-key', 'b'), tenant)
+  t.match(usageOf(explain), ' [--token T | --api-key K | --seat NAME… | --from LOG] ')
 })
 
 /** Without the breaks of a screen: lines go on at the margin of a paragraph, or below a second column. */

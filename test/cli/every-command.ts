@@ -75,6 +75,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       ['explain', 'GET', '/v1/trainings', '--space', 'main', ...caller],
       ['explain', 'GET', '/docs/a'],
       ['explain', 'GET', '/v1/trainings', '--api-key', 'x'],
+      ['explain', 'GET', '/v1/trainings', '--seat', 'admin'],
     ],
     broken: ['explain', 'GET', '/', '--config', 'broken.yaml'],
     unknownTenant: ['explain', 'GET', '/', '--tenant', 'nobody', '--seat', 'a'],
@@ -83,6 +84,7 @@ export const ROWS: Readonly<Record<string, Row>> = {
       ['explain', 'GET'],
       ['explain', 'GET', '/', '--expect', 'perhaps'],
       ['explain', 'GET', '/', '--token', 'a\u0007b'],
+      ['explain', 'GET', '/', '--token', 'a', '--tenant', 'acme'],
     ],
   },
   'who-can': {
@@ -189,10 +191,13 @@ export const ROWS: Readonly<Record<string, Row>> = {
     broken: ['bootstrap', '--tenant', 'acme', '--config', 'broken.yaml'],
     unknownTenant: ['bootstrap', '--tenant', 'nobody'],
     withoutStore: 0,
-    wrong: [['bootstrap'], ['bootstrap', '--tenant', '']],
+    wrong: [['bootstrap', 'acme']],
   },
   token: {
-    works: [['token', '--sub', 'anna', ...caller]],
+    works: [
+      ['token', '--sub', 'anna', ...caller],
+      ['token', '--sub', 'anna', '--seat', 'admin'],
+    ],
     broken: ['token', '--sub', 'anna', ...caller, '--config', 'broken.yaml'],
     unknownTenant: ['token', '--sub', 'a', '--tenant', 'nobody', '--seat', 'a'],
     withoutStore: 1,

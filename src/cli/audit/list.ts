@@ -22,7 +22,10 @@ export const listAudit = defineCommand(
     summary: 'Lists who changed which Seat, API key, block or session: the newest entries first.',
     details: 'It asks a gateway. With --tenant it reads the store of the configuration.',
     options: {
-      tenant: { ...TENANT, description: `${TENANT.description}: reads its store` },
+      tenant: {
+        ...TENANT,
+        description: 'id of a tenant of the configuration: reads its store in place of a gateway',
+      },
       limit: { type: 'string', value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
       since: {
         type: 'string',

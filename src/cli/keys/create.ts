@@ -34,7 +34,7 @@ export const createKey = defineCommand(
       json: JSON_OUTPUT,
     },
     exits: WRITTEN,
-    example: 'seatgate keys create nightly-export --seat Viewer --expires 90d --out nightly.key',
+    example: 'seatgate keys create nightly --seat Viewer --expires 90d --out nightly.key',
   },
   async ({ values, positionals: [name = ''] }, terminal) => {
     const expires = values.expires === undefined ? null : momentOf('--expires', values.expires)

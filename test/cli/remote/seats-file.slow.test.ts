@@ -161,7 +161,7 @@ t.test('a file of another tenant', async (t) => {
   const { run } = afar(t, world, key, { 'globex.yaml': 'tenant: globex\nseats: {}\n' })
   t.match(await run(['seats', 'plan', 'globex.yaml']), {
     code: 1,
-    err: /400 input_invalid, request .*\n {2}\/tenant is not the tenant of the caller\n/,
+    err: /400 input_invalid, request .*\n {2}tenant is not the tenant of the caller\n/,
   })
 })
 

@@ -116,7 +116,7 @@ t.test('keys', async (t) => {
   t.match(await done('keys', 'list', '--all'), /nightly +Role 2 +revoked 20/)
   t.match(await run(['keys', 'create', 'x', '--seat', 'None']), {
     code: 1,
-    err: /\/seats\/0 is not the name of a Seat/,
+    err: /Seat 1 \("None"\) is not the name of a Seat/,
   })
 })
 
