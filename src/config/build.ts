@@ -23,7 +23,7 @@ import { buildWorkers } from './workers.ts'
 /** The part of a configuration that the main file alone determines. */
 export type Settings = Omit<
   Config,
-  'file' | 'files' | 'signature' | 'shadow' | 'openTelemetry' | keyof TablesConfig
+  'file' | 'files' | 'signature' | 'shadow' | 'openTelemetry' | 'providerProxies' | keyof TablesConfig
 >
 
 /** @param folder what relative paths are relative to */

@@ -7,6 +7,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Requirement } from '../model/route.ts'
 import type { SpaceSource } from '../model/space-source.ts'
 import type { OpenTelemetryConfig } from './open-telemetry/types.ts'
+import type { ProviderProxies } from './provider-proxies.ts'
 
 /** The entries of all route tables that one list names. */
 export interface TablesConfig {
@@ -55,6 +56,8 @@ export interface Config extends TablesConfig {
   readonly metrics: { readonly routes: boolean }
   /** From the environment alone. */
   readonly openTelemetry: OpenTelemetryConfig
+  /** From the environment alone: by which proxies identity providers and other issuers are asked. */
+  readonly providerProxies: ProviderProxies
   /** How long entries of the audit are kept. */
   readonly auditRetention: number
   /** How long a start waits for a slow or unavailable store. */

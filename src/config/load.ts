@@ -6,7 +6,7 @@
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { buildSettings } from './build.ts'
 import { contentHash } from './content-hash.ts'
-import type { Config, RouteEntry, TablesConfig, UpstreamConfig } from './config.ts'
+import type { Config, RouteEntry, SettingSource, TablesConfig, UpstreamConfig } from './config.ts'
 import type { Document } from './positioned-document.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
@@ -14,6 +14,7 @@ import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from '
 import { joinSignatures, signatureOf } from './watch.ts'
 import { methodsOf } from './methods.ts'
 import { NO_OPEN_TELEMETRY, readOpenTelemetry } from './open-telemetry/read.ts'
+import { NO_PROXIES, readProviderProxies } from './provider-proxies.ts'
 import { parse, parseAnywhere } from './yaml-parser.ts'
 import { identityFiles } from './identity.ts'
 import { listenerFiles } from './listeners.ts'
@@ -125,7 +126,11 @@ export async function loadConfigWithFaults(
   const documents = [main, ...tables.values()].map(({ document }) => document)
   const inComments = comments.flatMap((each) => each.faults)
   const inDocuments = documents.flatMap((document) => document.faults)
-  const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments])
+  const { proxies, faults: ofProxies } =
+    env === null
+      ? { proxies: NO_PROXIES, faults: [] }
+      : readProviderProxies(variables, issuersOf(settings.sources))
+  const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments, ...ofProxies])
   const ofHosts = distinct([activeTables, candidateTables ?? []].flatMap(hostWarnings))
   const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
     (each) => !accepts(each),
@@ -144,6 +149,7 @@ export async function loadConfigWithFaults(
       : Object.freeze({
           ...settings,
           openTelemetry: env === null ? NO_OPEN_TELEMETRY : await readOpenTelemetry(variables),
+          providerProxies: proxies,
           file,
           files,
           signature,
@@ -162,6 +168,10 @@ export async function loadConfigWithFaults(
     api,
     files,
   }
+}
+
+function issuersOf({ issuers, tokenIssuers }: Config['sources']): SettingSource[] {
+  return [...issuers.values(), ...[...tokenIssuers.values()].flat()]
 }
 
 /** A file may be in both lists. */
