@@ -18,6 +18,16 @@ export interface ProviderAddresses {
   readonly backchannel_logout_uri: string
 }
 
+/** An issuer that is asked by a proxy, without the credentials of the proxy. */
+export interface ProviderProxyUse {
+  readonly tenant: string
+  readonly issuer: string
+  /** `http://proxy.example:3128` */
+  readonly proxy: string
+  /** The environment variable that names it. */
+  readonly variable: string
+}
+
 export interface Checked {
   /** The configuration file, as it was given. */
   readonly file: string
@@ -29,6 +39,7 @@ export interface Checked {
   readonly routes: number
   readonly upstreams: number
   readonly providers: readonly ProviderAddresses[]
+  readonly proxies: readonly ProviderProxyUse[]
 }
 
 /** Data goes to standard output. @param version of the program */
@@ -53,7 +64,8 @@ export function checkOutput(
   if (faults.length > 0)
     return { out: '', err: [...warned, ...fine, ...faults.map(faultLine), summary].join('\n') }
   const addresses = checked.providers.map(addressesLine)
-  return { out: [...fine, ...addresses, summary].join('\n'), err: warned.join('\n') }
+  const proxies = checked.proxies.map(proxyLine)
+  return { out: [...fine, ...addresses, ...proxies, summary].join('\n'), err: warned.join('\n') }
 }
 
 /** Warnings of one code that have lines of their own. */
@@ -102,6 +114,10 @@ function addressesLine({ tenant, redirect_uri, backchannel_logout_uri }: Provide
   return `tenant ${tenant}: to register at its provider: redirect URI ${redirect_uri}, back-channel logout URI ${backchannel_logout_uri}`
 }
 
+function proxyLine({ tenant, issuer, proxy, variable }: ProviderProxyUse): string {
+  return `tenant ${tenant}: ${issuer} is asked by the proxy ${proxy} of ${variable}`
+}
+
 function summaryOf({ file, faults, warnings, routes, upstreams }: Checked): string {
   const warned = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`
   if (faults.length > 0) return `${file}: ${count(faults.length, 'fault')}${warned}`
@@ -112,11 +128,19 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-function asJson({ faults, warnings, observed, routes, upstreams, providers }: Checked): string {
+function asJson({ faults, warnings, observed, routes, upstreams, providers, proxies }: Checked): string {
   const found = ({ place, code, message }: CheckedFault) => ({ ...place, code, message })
   const online = observed?.map((each) => ({ ...found(each), level: each.level }))
   return JSON.stringify(
-    { faults: faults.map(found), warnings: warnings.map(found), online, routes, upstreams, providers },
+    {
+      faults: faults.map(found),
+      warnings: warnings.map(found),
+      online,
+      routes,
+      upstreams,
+      providers,
+      proxies,
+    },
     null,
     2,
   )

@@ -1,10 +1,17 @@
 /** `seatgate check`: loads the configuration as `start` does, and reports every fault at once. */
 
-import type { TenantConfig } from '../config/config.ts'
+import type { Config, TenantConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { backchannelLogoutUri } from '../config/oidc.ts'
+import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
 import { UsageError } from './arguments.ts'
-import { type Checked, checkOutput, FORMATS, type ProviderAddresses } from './check-output.ts'
+import {
+  type Checked,
+  checkOutput,
+  FORMATS,
+  type ProviderAddresses,
+  type ProviderProxyUse,
+} from './check-output.ts'
 import { defineCommand } from './command.ts'
 import { loadWithTables } from './load.ts'
 import { CONFIG, formatOption } from './options.ts'
@@ -62,7 +69,8 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     const providers = [...config.tenants.values()].flatMap((tenant) =>
       addressesOf(tenant, config.api.authPrefix),
     )
-    const counts = { file, routes, upstreams: config.upstreams.size, providers }
+    const proxies = proxiesOf(config)
+    const counts = { file, routes, upstreams: config.upstreams.size, providers, proxies }
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
     const { observe } = await import('../runtime/surroundings/online.ts')
@@ -84,8 +92,19 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
       routes: 0,
       upstreams: 0,
       providers: [],
+      proxies: [],
     }
   }
+}
+
+/** The issuers that are asked by a proxy. */
+function proxiesOf({ tenants, providerProxies }: Config): ProviderProxyUse[] {
+  return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) =>
+    [...(oidc === null ? [] : [oidc]), ...issuers].flatMap(({ issuer }) => {
+      const proxy = proxyFor(new URL(issuer), providerProxies)
+      return proxy === null ? [] : [{ tenant: id, issuer, proxy: proxyUrl(proxy), variable: proxy.variable }]
+    }),
+  )
 }
 
 function addressesOf({ id, oidc }: TenantConfig, prefix: string): ProviderAddresses[] {

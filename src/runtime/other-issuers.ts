@@ -18,11 +18,11 @@ export interface OtherIssuers {
 
 /** @param providerToken verifies tokens of the tenants' providers; null: they are not accepted */
 export function openOtherIssuers(
-  { tenants }: Config,
+  { tenants, providerProxies: proxies }: Config,
   log: OidcLog,
   providerToken: OtherIssuer | null,
 ): OtherIssuers {
-  const issuers = new Issuers(tenants.values(), { log, now: Date.now })
+  const issuers = new Issuers(tenants.values(), { log, now: Date.now, limits: { proxies } })
   const verify: OtherIssuer = async (text) => {
     const found = await issuers.verify(text)
     // A provider may be the issuer too, of tokens for another audience.

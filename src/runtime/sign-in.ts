@@ -52,6 +52,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
   const oidc = new Oidc(ports, tenants, {
     cookieBytes: Math.floor(config.limits.headerBytes / 2),
     prefix: config.api.authPrefix,
+    proxies: config.providerProxies,
   })
   const serve: PublicHandler = (request) => oidc.serve(request)
   const redirect: SignInRedirect = (tenant, { method, ...request }) =>

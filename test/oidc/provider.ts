@@ -28,6 +28,8 @@ export interface ProviderOptions {
   readonly claimsInIdToken?: boolean
   /** Loads it at the first request, which takes a second: for clients that wait. */
   readonly lazy?: boolean
+  /** Of the issuer, where it is not the address that it listens at, 127.0.0.1: clients get there by a proxy alone. */
+  readonly host?: string
 }
 
 /** A client for each authentication method and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
@@ -53,7 +55,7 @@ export class TestProvider {
   private constructor(server: Server, port: number, options: ProviderOptions) {
     this.#server = server
     this.#options = options
-    this.issuer = `http://127.0.0.1:${port}`
+    this.issuer = `http://${options.host ?? '127.0.0.1'}:${port}`
   }
 
   static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
@@ -168,6 +170,8 @@ export class TestProvider {
     const path = new URL(request.url ?? '', this.issuer).pathname
     this.requestCounts.set(path, this.count(path) + 1)
     if (this.instead?.(request, response) === true) return
+    // Browsers of the tests know the port alone.
+    if (this.#options.host !== undefined) request.headers.host = new URL(this.issuer).host
     this.#ready().then(
       (handle) => handle(request, response),
       (cause: unknown) => response.destroy(cause instanceof Error ? cause : new Error(String(cause))),

@@ -2,6 +2,8 @@
  * Restricts the addresses of a provider's endpoints against SSRF. The operator configures the issuer's host and port and
  * `endpoint_hosts`; these may have inner addresses. The discovery document chooses all other hosts, which must not have
  * inner addresses. The check applies to the address of the connection, so DNS rebinding does not bypass it.
+ *
+ * A proxy looks up names itself, where the check cannot follow. So only the configured hosts are asked by a proxy.
  */
 
 import type { LookupAddress } from 'node:dns'
@@ -9,6 +11,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import { callbackify } from 'node:util'
 import { buildConnector } from 'undici'
 import type { OidcConfig } from '../../config/config.ts'
+import { NO_PROXIES, type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'
+import { openTunnel } from './proxy-tunnel.ts'
 import { sanitizeName } from './log-text.ts'
 import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
@@ -20,6 +24,8 @@ export interface ProviderPlace extends Pick<OidcConfig, 'issuer' | 'endpointHost
   readonly setting?: string
 }
 
+const tunnel = callbackify(openTunnel)
+
 type Endpoint = Pick<URL, 'protocol' | 'hostname' | 'port'>
 
 export class EndpointAddresses {
@@ -27,9 +33,15 @@ export class EndpointAddresses {
   /** `host:port` */
   readonly #configured: ReadonlySet<string>
   readonly #setting: string
+  readonly #proxies: ProviderProxies
 
-  constructor({ issuer, endpointHosts, setting = 'endpoint_hosts' }: ProviderPlace, names: NameLookup) {
+  constructor(
+    { issuer, endpointHosts, setting = 'endpoint_hosts' }: ProviderPlace,
+    names: NameLookup,
+    proxies: ProviderProxies = NO_PROXIES,
+  ) {
     this.#names = names
+    this.#proxies = proxies
     this.#setting = setting
     const own = URL.parse(issuer)
     this.#configured = new Set([
@@ -47,15 +59,39 @@ export class EndpointAddresses {
     return inner ? this.#innerAddress(what, hostAndPort(endpoint)) : null
   }
 
+  /** Null when the URL is asked directly, or when a proxy may be asked for it. */
+  proxyFault(url: string, what: string): ProviderError | null {
+    const endpoint = URL.parse(url)
+    if (endpoint === null || this.#configured.has(hostAndPort(endpoint))) return null
+    const proxy = proxyFor(endpoint, this.#proxies)
+    if (proxy === null) return null
+    const host = sanitizeName(hostAndPort(endpoint))
+    return new ProviderError(
+      `${what} is at ${host}, which ${proxyText(proxy)} would look up, so that no check of its address is possible: allow it by ${this.#setting}, or name it in NO_PROXY`,
+    )
+  }
+
   /** For undici's Agent. @param timeout ms for look-up, TCP connect and TLS handshake */
   connector(timeout: number): buildConnector.connector {
     // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply.
     const options = { timeout, rejectUnauthorized: true, allowH2: false } as const
-    const unrestricted = buildConnector({ ...options, lookup: this.#lookup(() => false) })
+    const anyAddress = this.#lookup(() => false)
+    const unrestricted = buildConnector({ ...options, lookup: anyAddress })
     const globalOnly = buildConnector({ ...options, lookup: this.#lookup(isInnerAddress) })
     return (endpoint, callback) => {
-      const connect = this.#configured.has(hostAndPort(endpoint)) ? unrestricted : globalOnly
-      connect(endpoint, callback)
+      const proxy = proxyFor(endpoint, this.#proxies)
+      if (proxy === null) {
+        const isConfigured = this.#configured.has(hostAndPort(endpoint))
+        return (isConfigured ? unrestricted : globalOnly)(endpoint, callback)
+      }
+      const { protocol } = endpoint
+      const fault = this.proxyFault(`${protocol}//${authorityOf(endpoint)}`, 'an endpoint of the provider')
+      if (fault !== null) return callback(fault, null)
+      tunnel(proxy, authorityOf(endpoint), { timeout, lookup: anyAddress }, (cause, httpSocket) => {
+        if (cause !== null) callback(cause, null)
+        else if (protocol === 'https:') unrestricted({ ...endpoint, httpSocket }, callback)
+        else callback(null, httpSocket)
+      })
     }
   }
 
@@ -85,6 +121,12 @@ export class EndpointAddresses {
       `${what} is at ${sanitizeName(host)}, an inner address that is neither the issuer's nor in ${this.#setting}`,
     )
   }
+}
+
+/** `host:port` as CONNECT has it. */
+function authorityOf(endpoint: Endpoint): string {
+  const host = withoutBrackets(endpoint.hostname)
+  return isIP(host) === 6 ? hostAndPort(endpoint).replace(host, `[${host}]`) : hostAndPort(endpoint)
 }
 
 function hostAndPort({ protocol, hostname, port }: Endpoint): string {

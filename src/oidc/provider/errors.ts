@@ -19,6 +19,17 @@ export class ProviderError extends Error {
   }
 }
 
+/** A failure of the proxy on the way to the provider, or of the way to the proxy. The message names the proxy's variable. */
+export class ProxyError extends ProviderError {
+  /** `HTTPS_PROXY` */
+  readonly variable: string
+
+  constructor(message: string, variable: string) {
+    super(message)
+    this.variable = variable
+  }
+}
+
 /** The provider refused a code, a refresh token or an access token. The message is for the log, sanitized. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused'

@@ -1,10 +1,11 @@
 /**
  * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured
- * (`endpoint-addresses.ts`), with limits of time, size and number. Each tenant has its own client, so that a provider or a
+ * (`endpoint-addresses.ts`), by the proxy that the environment names, with limits of time, size and number. Each tenant has its own client, so that a provider or a
  * name server that hangs does not delay other tenants.
  */
 
 import { Agent, request } from 'undici'
+import type { ProviderProxies } from '../../config/provider-proxies.ts'
 import { type NameLimits, NameLookup } from './name-lookup.ts'
 import { EndpointAddresses, type ProviderPlace } from './endpoint-addresses.ts'
 import { codeOf, networkError, ProviderError } from './errors.ts'
@@ -19,6 +20,8 @@ export interface HttpLimits {
   /** Requests in flight. Further ones are rejected, because the provider is already slow. */
   readonly maxRequests?: number
   readonly names?: NameLimits
+  /** Left out: every address is asked directly. */
+  readonly proxies?: ProviderProxies
 }
 
 /** The members of openid-client's `CustomFetchOptions` in use. */
@@ -47,7 +50,7 @@ export class ProviderHttp {
   constructor(place: ProviderPlace & { readonly allowInsecure: boolean }, limits: HttpLimits = {}) {
     const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
     this.#allowInsecure = place.allowInsecure
-    this.#addresses = new EndpointAddresses(place, new NameLookup(limits.names))
+    this.#addresses = new EndpointAddresses(place, new NameLookup(limits.names), limits.proxies)
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({
@@ -63,7 +66,7 @@ export class ProviderHttp {
 
   /** Rejects with ProviderError. Redirects are not followed: a 3xx response is returned as it is. */
   readonly fetch = async (url: string, options: FetchOptions): Promise<Response> => {
-    const fault = this.addressFault(url, 'an endpoint of the provider')
+    const fault = this.requestFault(url, 'an endpoint of the provider')
     if (fault !== null) throw fault
     if (this.#inFlight >= this.#maxRequests)
       throw new ProviderError('too many requests to the provider are pending')
@@ -81,6 +84,11 @@ export class ProviderHttp {
   addressFault(url: string, what: string): ProviderError | null {
     if (!isAllowedScheme(url, this.#allowInsecure)) return new ProviderError(`${what} is not https`)
     return this.#addresses.addressFault(url, what)
+  }
+
+  /** The same for an address that the gateway itself asks, which a proxy may not allow. */
+  requestFault(url: string, what: string): ProviderError | null {
+    return this.addressFault(url, what) ?? this.#addresses.proxyFault(url, what)
   }
 
   /** Resolves when no request is in flight. */

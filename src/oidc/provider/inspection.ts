@@ -58,7 +58,7 @@ async function inspect(
 }
 
 /** Keeps what the last response says. */
-class ObservedFetch implements Pick<ProviderHttp, 'fetch' | 'addressFault'> {
+class ObservedFetch implements Pick<ProviderHttp, 'fetch' | 'addressFault' | 'requestFault'> {
   readonly fetch: ProviderHttp['fetch']
   clockAhead: number | null = null
   readonly #http: ProviderHttp
@@ -77,6 +77,10 @@ class ObservedFetch implements Pick<ProviderHttp, 'fetch' | 'addressFault'> {
 
   addressFault(url: string, what: string): ProviderError | null {
     return this.#http.addressFault(url, what)
+  }
+
+  requestFault(url: string, what: string): ProviderError | null {
+    return this.#http.requestFault(url, what)
   }
 
   /** Why the document is none, in more detail than the library has. */

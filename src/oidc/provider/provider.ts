@@ -22,7 +22,7 @@ const TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 1_000 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-export type DiscoveryHttp = Pick<ProviderHttp, 'fetch' | 'addressFault'>
+export type DiscoveryHttp = Pick<ProviderHttp, 'fetch' | 'addressFault' | 'requestFault'>
 
 type Discovered = Awaited<ReturnType<typeof discover>>
 
@@ -137,11 +137,15 @@ function checkEndpoints(metadata: client.ServerMetadata, http: DiscoveryHttp): v
   for (const name of optional) if (metadata[name] !== undefined) checkedEndpoint(metadata, name, http)
 }
 
+/** The endpoints that the browser asks in place of the gateway. */
+const OF_BROWSERS = new Set(['authorization_endpoint', 'end_session_endpoint'])
+
 /** @returns its URL. @throws ProviderError */
 export function checkedEndpoint(metadata: client.ServerMetadata, name: string, http: DiscoveryHttp): string {
   const url: unknown = metadata[name]
   if (typeof url !== 'string') throw new ProviderError(`the provider's ${name} is missing or not a string`)
-  const fault = http.addressFault(url, `the provider's ${name}`)
+  const what = `the provider's ${name}`
+  const fault = OF_BROWSERS.has(name) ? http.addressFault(url, what) : http.requestFault(url, what)
   if (fault !== null) throw fault
   return url
 }

@@ -4,6 +4,7 @@ import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { soon } from '../../config/certificate-time.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
+import { type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'
 import { inspectIssuer, inspectProvider, type ProviderInspection } from '../../oidc/provider/inspection.ts'
 import { inspectTarget } from '../../proxy/inspection.ts'
 import { inspectRedis } from '../../redis/inspection.ts'
@@ -87,13 +88,15 @@ function ofRedis({ redis, sources }: Config): Question[] {
   ]
 }
 
-function ofProviders({ tenants, sources }: Config): Question[] {
+function ofProviders({ tenants, sources, providerProxies }: Config): Question[] {
+  const limits = { proxies: providerProxies }
   return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => {
     const source = sources.issuers.get(id)
-    const provider = oidc === null || source === undefined ? [] : [ofIssuer(oidc, source, inspectProvider)]
+    const provider =
+      oidc === null || source === undefined ? [] : [ofIssuer(oidc, source, limits, inspectProvider)]
     const others = issuers.flatMap((config, index) => {
       const place = sources.tokenIssuers.get(id)?.[index]
-      return place === undefined ? [] : [ofIssuer(config, place, inspectIssuer)]
+      return place === undefined ? [] : [ofIssuer(config, place, limits, inspectIssuer)]
     })
     return [...provider, ...others]
   })
@@ -102,15 +105,18 @@ function ofProviders({ tenants, sources }: Config): Question[] {
 function ofIssuer<C extends { readonly issuer: string }>(
   config: C,
   source: SettingSource,
-  inspect: (config: C) => Promise<ProviderInspection>,
+  limits: { readonly proxies: ProviderProxies },
+  inspect: (config: C, limits: { readonly proxies: ProviderProxies }) => Promise<ProviderInspection>,
 ): Question {
   const { issuer } = config
   return async () => {
     try {
-      const { keys, clockAhead } = await inspect(config)
+      const { keys, clockAhead } = await inspect(config, limits)
       if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
         return warning('clock_differs', source, clockFinding(issuer, clockAhead))
-      return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}`)
+      const proxy = proxyFor(new URL(issuer), limits.proxies)
+      const by = proxy === null ? '' : `, by ${proxyText(proxy)}`
+      return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}${by}`)
     } catch (cause) {
       const reported = cause instanceof Error ? cause : new Error(String(cause))
       return fault('provider_unavailable', source, providerFinding(issuer, source, reported))

@@ -1,11 +1,17 @@
 /** Why an identity provider can't be used. */
 
 import type { SettingSource } from '../../config/config.ts'
+import { ProxyError } from '../../oidc/provider/errors.ts'
 import { codeOf, type Finding, settingOf } from './fault.ts'
 import { networkFinding, type ServerText } from './network.ts'
 
 /** @param issuer checked when the configuration was loaded */
 export function providerFinding(issuer: string, source: SettingSource, cause: Error): Finding {
+  if (cause instanceof ProxyError)
+    return {
+      cause: cause.message,
+      advice: `Correct the environment variable ${cause.variable}, or the proxy; where the gateway reaches the provider without it, name the host in NO_PROXY`,
+    }
   const setting = settingOf(source)
   const { host, hostname } = new URL(issuer)
   const server: ServerText = {

@@ -1,0 +1,201 @@
+/**
+ * Providers and issuers that only a forward proxy reaches: whole sign-ins by a real provider, keys over TLS, and a proxy
+ * that refuses, is away or answers garbage.
+ */
+
+import { createServer as createSecureServer } from 'node:tls'
+import { connect, createServer } from 'node:net'
+import { setDefaultCACertificates, getCACertificates } from 'node:tls'
+import t, { type Test } from 'tap'
+import { type ProviderProxies, readProviderProxies } from '../../src/config/provider-proxies.ts'
+import { inspectIssuer } from '../../src/oidc/provider/inspection.ts'
+import { Authority } from '../proxy/authority.ts'
+import { listen } from '../support/listen.ts'
+import { ForwardProxy, type ForwardProxyOptions } from '../support/servers/forward-proxy.ts'
+import { HostileProvider } from './hostile-provider.ts'
+import { NameServer } from './name-server.ts'
+import { TestProvider } from './provider.ts'
+import { startWorld } from './world.ts'
+
+/** Nothing listens there: only the proxy leads to it. */
+const HOST = '127.0.0.5'
+const PASSWORD = 'hush-hush@secret'
+const CREDENTIALS = `gate:${PASSWORD}`
+const USERINFO = `gate:${encodeURIComponent(PASSWORD)}@`
+const PATIENT = { connect: 30_000, total: 30_000 }
+
+function proxiesOf(env: Record<string, string>): ProviderProxies {
+  const place = { file: 'gateway.config.yaml', line: 1, column: 1 }
+  const { proxies, faults } = readProviderProxies(env, [{ key: 'issuer', place }])
+  if (faults.length > 0) throw new Error(faults[0]?.message)
+  return proxies
+}
+
+async function startSignIn(t: Test, env: (proxy: ForwardProxy) => Record<string, string>) {
+  const world = await startWorld(t)
+  const redirectUri = `${world.origin}/auth/oidc/callback`
+  const provider = await TestProvider.start(t, { redirectUri, host: HOST, claimsInIdToken: false })
+  const { host, port, origin: issuer } = new URL(provider.issuer)
+  const proxy = await ForwardProxy.start(t, { credentials: CREDENTIALS })
+  proxy.routes.set(host, Number(port))
+  const take = (variables = env(proxy)) =>
+    world.reopen({ acme: { issuer }, limits: { ...PATIENT, proxies: proxiesOf(variables) } })
+  await take()
+  provider.user('alice', { memberOf: ['Viewer'] })
+  const begin = () => world.visitor().begin()
+  const reason = () => world.events('sign_in_failed').at(-1)?.reason
+  return { world, provider, host, proxy, take, begin, reason }
+}
+
+const through = ({ port }: ForwardProxy) => ({ HTTP_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
+
+t.test('a whole sign-in, refresh and logout', async (t) => {
+  const { world, provider, host, proxy, take, begin, reason } = await startSignIn(t, through)
+  const browser = world.visitor()
+  const page = await browser.signIn()
+  t.equal(page.status, 200, page.body)
+  for (const path of ['/.well-known/openid-configuration', '/jwks', '/token', '/me'])
+    t.equal(provider.count(path), 1, path)
+  t.equal((await browser.refresh(page.json.refresh_token)).status, 200)
+  t.ok(proxy.targets.length > 0)
+  t.same([...new Set(proxy.targets)], [host])
+  t.same(proxy.others, [])
+  const before = proxy.targets.length
+  await take({})
+  t.equal((await begin()).status, 503, 'without the proxy the provider is out of reach')
+  t.match(reason(), 'the provider is unreachable (ECONNREFUSED)')
+  await take({ ...through(proxy), NO_PROXY: '127.0.0.0/8' })
+  t.equal((await begin()).status, 503, 'NO_PROXY')
+  t.match(reason(), 'the provider is unreachable (ECONNREFUSED)')
+  t.equal(proxy.targets.length, before)
+})
+
+t.test('a proxy that refuses, is away or answers garbage', async (t) => {
+  const { world, proxy, take, begin, reason } = await startSignIn(t, through)
+  const named = (more = '') => `the proxy http://127.0.0.1:${proxy.port} of HTTP_PROXY${more}`
+  const cases: Record<string, string> = {
+    'HTTP/1.1 403 Forbidden\r\n\r\n': ` refused a connection to ${HOST}:`,
+    'HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n': ` refused a connection to ${HOST}:`,
+    'SSH-2.0-OpenSSH_9.2\r\n': ' sent what is not a response of HTTP/1.1 (HPE_INVALID_CONSTANT)',
+    '': ' closed the connection (ECONNRESET)',
+    'HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n': ' sent data before the request',
+    [`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`]:
+      ' sent what is not a response of HTTP/1.1 (HPE_HEADER_OVERFLOW)',
+  }
+  for (const [answer, expected] of Object.entries(cases)) {
+    proxy.instead = answer
+    await take()
+    t.equal((await begin()).status, 503, expected)
+    t.match(reason(), named(expected))
+  }
+  proxy.instead = null
+  await take({ HTTP_PROXY: `http://gate:wrong-secret@127.0.0.1:${proxy.port}` })
+  t.equal((await begin()).status, 503)
+  t.match(reason(), /refused a connection to \S+ without the right user name and password \(407\)$/)
+  proxy.routes.clear()
+  await take()
+  t.equal((await begin()).status, 503)
+  t.match(reason(), /refused a connection to \S+ \(502\)$/)
+  const nobody = createServer()
+  const port = await listen(t, nobody)
+  await new Promise((resolve) => nobody.close(resolve))
+  await take({ HTTP_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
+  t.equal((await begin()).status, 503)
+  t.match(reason(), `the proxy http://127.0.0.1:${port} of HTTP_PROXY is unreachable (ECONNREFUSED)`)
+  const encoded = Buffer.from(CREDENTIALS).toString('base64')
+  for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), encoded, 'wrong-secret'])
+    t.notMatch(JSON.stringify(world.lines), secret)
+})
+
+t.test('a proxy that answers nothing', async (t) => {
+  const silent = await listen(t, createServer())
+  const { take, world, begin, reason } = await startSignIn(t, through)
+  const HTTP_PROXY = `http://127.0.0.1:${silent}`
+  const limits = { connect: 20, total: 60_000, proxies: proxiesOf({ HTTP_PROXY }) }
+  await take()
+  await world.reopen({ acme: { issuer: `http://${HOST}:9` }, limits })
+  t.equal((await begin()).status, 503)
+  t.match(reason(), `the proxy http://127.0.0.1:${silent} of HTTP_PROXY has not answered within 20 ms`)
+})
+
+const ISSUER = 'https://login.acme.test'
+const authority = new Authority()
+const identity = authority.issue({ names: ['login.acme.test', 'keys.acme.test', 'proxy.acme.test'] })
+
+/** An issuer at a name that only the proxy knows, over TLS. */
+async function startIssuer(t: Test, options: ForwardProxyOptions = {}) {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, authority.cert])
+  t.teardown(() => setDefaultCACertificates(before))
+  const provider = await HostileProvider.start(t)
+  const server = createSecureServer(identity, (socket) => {
+    const onward = connect(Number(new URL(provider.issuer).port), '127.0.0.1')
+    socket
+      .on('error', () => onward.destroy())
+      .pipe(onward)
+      .pipe(socket)
+    onward.on('error', () => socket.destroy())
+  })
+  const port = await listen(t, server)
+  const proxy = await ForwardProxy.start(t, options)
+  for (const name of ['login.acme.test', 'keys.acme.test', '10.0.0.7']) proxy.routes.set(`${name}:443`, port)
+  const nameServer = await NameServer.start(t)
+  nameServer.names.set('proxy.acme.test', ['127.0.0.1'])
+  const { tls } = options
+  const HTTPS_PROXY = tls === undefined ? `127.0.0.1:${proxy.port}` : `https://proxy.acme.test:${proxy.port}`
+  provider.metadata = {
+    issuer: ISSUER,
+    jwks_uri: `${ISSUER}/jwks`,
+    authorization_endpoint: undefined,
+    token_endpoint: undefined,
+  }
+  const names = { servers: [nameServer.address], resolvFile: '/nowhere', total: 60_000, timeout: 20_000 }
+  const inspect = (jwksUri: string | null = null) => {
+    const config = {
+      issuer: ISSUER,
+      audience: 'seatgate',
+      jwksUri,
+      algorithms: ['ES256'],
+      seats: null,
+      seatsClaim: 'memberOf',
+      match: [],
+      userClaim: 'sub',
+      maxLifetime: 3_600_000,
+      allowInsecure: false,
+    }
+    const found = inspectIssuer(config, { ...PATIENT, names, proxies: proxiesOf({ HTTPS_PROXY }) })
+    return found.then(
+      ({ keys }) => keys,
+      (cause: Error) => cause.message,
+    )
+  }
+  return { provider, proxy, inspect, nameServer }
+}
+
+t.test('keys over TLS, from a name that the proxy alone knows', async (t) => {
+  const { proxy, inspect, nameServer } = await startIssuer(t)
+  t.equal(await inspect(), 1)
+  t.same([...new Set(proxy.targets)], ['login.acme.test:443'])
+  t.equal(nameServer.count('login.acme.test'), 0, 'the proxy looks up the name')
+  proxy.routes.set('login.acme.test:443', proxy.port)
+  t.match(await inspect(), /the provider is unreachable \(\w+\)/, 'what is behind the proxy speaks no TLS')
+})
+
+t.test('TLS to the proxy', async (t) => {
+  const { proxy, inspect } = await startIssuer(t, { tls: identity })
+  t.equal(await inspect(), 1)
+  t.same([...new Set(proxy.targets)], ['login.acme.test:443'])
+})
+
+t.test('a proxy leads to no host that the discovery document chose', async (t) => {
+  const { provider, proxy, inspect } = await startIssuer(t)
+  provider.metadata = { ...provider.metadata, jwks_uri: 'https://keys.acme.test/jwks' }
+  t.match(
+    await inspect(),
+    /^the provider's jwks_uri is at keys\.acme\.test:443, which the proxy \S+ of HTTPS_PROXY would look up, .* allow it by jwks_uri, or name it in NO_PROXY$/,
+  )
+  t.equal(await inspect('https://keys.acme.test/jwks'), 1, 'the operator names it')
+  provider.metadata = { ...provider.metadata, jwks_uri: 'https://10.0.0.7/jwks' }
+  t.match(await inspect(), /an inner address that is neither the issuer's nor in jwks_uri$/)
+  t.notOk(proxy.targets.includes('10.0.0.7:443'))
+})
