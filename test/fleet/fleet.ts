@@ -27,6 +27,8 @@ export interface FleetOptions {
   readonly redis?: 'own' | 'none' | { readonly url: string } | { readonly urls: readonly string[] }
   /** Servers that each gateway reaches through a proxy of its own. A proxy costs time, most of all to the store. */
   readonly proxies?: readonly ('store' | 'redis')[]
+  /** One address of the store for all, which can lead to another server. */
+  readonly oneAddress?: boolean
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** The rate limit of all requests but those to built-in endpoints, on one line. */
   readonly rateLimit?: string
@@ -46,6 +48,8 @@ interface FleetParts {
   readonly gateways: readonly FleetGateway[]
   readonly postgres: PostgresServer
   readonly database: string
+  /** Null without `oneAddress`. */
+  readonly address: TcpProxy | null
   readonly env: Readonly<Record<string, string>>
   /** An API key with all permissions in the admin space. */
   readonly key: string
@@ -134,7 +138,8 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
 export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
   const { gateways: count = 3, workers = 1, redis: wanted = 'own', proxies = ['redis'] } = options
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
-  const database = await postgres.createDatabase('fleet')
+  const address = options.oneAddress === true ? await startTcpProxy(t, postgres) : null
+  const database = through(address, await postgres.createDatabase('fleet'))
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
   const { url: target } = await startService(t, 'fleet', succeed)
   const provider = await startLogoutProvider(t)
@@ -171,7 +176,20 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const store = await openStore({ kind: 'postgres', url: database })
   t.teardown(() => store.close())
   const { tenants } = config
-  return new Fleet({ gateways, postgres, database, env, key, provider, store, ownRedis, tenants, another })
+  const parts = {
+    gateways,
+    postgres,
+    database,
+    address,
+    env,
+    key,
+    provider,
+    store,
+    ownRedis,
+    tenants,
+    another,
+  }
+  return new Fleet(parts)
 }
 
 function urlFor(at: number, wanted: FleetOptions['redis']): string | null {

@@ -68,7 +68,12 @@ function urlOf(text: string): URL {
   return url
 }
 
-/** As libpq takes them: `host:port,host:port`. A comma of a password is none of a host. */
+/**
+ * Several hosts are refused: each gateway would find a primary by itself. One that still reads the former primary after a
+ * failover keeps its lease there, and decides by what the new one has changed since.
+ *
+ * As libpq takes them: `host:port,host:port`. A comma of a password is none of a host.
+ */
 export function namesSeveralHosts(text: string): boolean {
   return /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#][^@]*)?$/.test(text)
 }

@@ -11,12 +11,21 @@ export interface PostgresOptions {
   readonly settings?: readonly string[]
   /** False: quicker, and loses what was committed when the machine crashes; not when the server is killed. */
   readonly fsync?: boolean
+  /** Begins as a standby that streams from there: until a promotion it is read only. */
+  readonly standbyOf?: Primary
+}
+
+/** What a standby connects to. */
+export interface Primary {
+  readonly port: number
+  readonly user: string
+  readonly password: string
 }
 
 export function configure(
   data: string,
   port: number,
-  { tls, settings = [], fsync = true }: PostgresOptions,
+  { tls, settings = [], fsync = true, standbyOf }: PostgresOptions,
 ): void {
   const lines = [
     `listen_addresses = '127.0.0.1'`,
@@ -29,6 +38,7 @@ export function configure(
     'dynamic_shared_memory_type = mmap',
     `fsync = ${fsync ? 'on' : 'off'}`,
     ...(tls === undefined ? [] : tlsLines(data)),
+    ...(standbyOf === undefined ? [] : standbyLines(data, standbyOf)),
     ...settings,
   ]
   appendFileSync(join(data, 'postgresql.conf'), `\n${lines.join('\n')}\n`)
@@ -53,7 +63,17 @@ function tlsLines(data: string): string[] {
   ]
 }
 
+function standbyLines(data: string, { port, user, password }: Primary): string[] {
+  const signal = join(data, 'standby.signal')
+  writeFileSync(signal, '')
+  giveTo(signal, ordinaryUser())
+  const place = `host=127.0.0.1 port=${port} user=${user} password=${password}`
+  return [`primary_conninfo = '${place}'`]
+}
+
 function accessRule(tls?: Tls): string {
   const kind = tls === undefined ? 'host' : 'hostssl'
-  return `${kind} all all 127.0.0.1/32 scram-sha-256 ${tls === 'mutual' ? 'clientcert=verify-ca' : ''}\n`
+  // `all` is no replication.
+  const rules = ['all', 'replication'].map((database) => `${kind} ${database} all 127.0.0.1/32 scram-sha-256`)
+  return rules.map((rule) => `${rule} ${tls === 'mutual' ? 'clientcert=verify-ca' : ''}\n`).join('')
 }

@@ -14,6 +14,7 @@ import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
 import { Server } from './server.ts'
 import { releaseMemory } from './shared-memory.ts'
 import { CERTIFICATES } from './tls.ts'
+import { until } from '../until.ts'
 
 export type { PostgresOptions }
 
@@ -81,6 +82,28 @@ export class PostgresServer extends Server {
     } finally {
       await client.end().catch(() => {})
     }
+  }
+
+  /**
+   * A standby of this server: all of them begin with the same data directory, so it streams everything since. Resolves
+   * once commits here wait for it (`synchronous_standby_names`).
+   */
+  async startStandby(t: Test): Promise<PostgresServer> {
+    const primary = { port: this.port, user: OWNER, password: this.#password }
+    const standby = await PostgresServer.start(t, { ...this.#options, standbyOf: primary })
+    await this.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
+    await this.query('SELECT pg_reload_conf()')
+    const states = () => this.query('SELECT sync_state FROM pg_stat_replication')
+    await until(
+      async () => (await states()).some(({ sync_state }) => sync_state === 'sync'),
+      () => `the standby does not follow:\n${standby.log}`,
+    )
+    return standby
+  }
+
+  /** Of a standby: it becomes a primary, on a timeline of its own. */
+  async promote(): Promise<void> {
+    await this.query('SELECT pg_promote()')
   }
 
   async stop(mode: StopMode = 'fast'): Promise<void> {
