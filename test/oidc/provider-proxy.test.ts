@@ -181,10 +181,30 @@ t.test('keys over TLS, from a name that the proxy alone knows', async (t) => {
   t.match(await inspect(), /the provider is unreachable \(\w+\)/, 'what is behind the proxy speaks no TLS')
 })
 
+t.test('a proxy that answers for the provider itself', async (t) => {
+  const { proxy, inspect } = await startIssuer(t)
+  const codes: [Authority, string, string][] = [
+    [authority, 'other.acme.test', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+    [new Authority('Another'), 'login.acme.test', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ]
+  for (const [of, name, code] of codes) {
+    const impostor = createSecureServer(of.issue({ names: [name] }), (socket) => socket.on('error', () => {}))
+    impostor.on('tlsClientError', () => {})
+    proxy.routes.set('login.acme.test:443', await listen(t, impostor))
+    t.equal(await inspect(), `the provider is unreachable (${code})`)
+  }
+})
+
 t.test('TLS to the proxy', async (t) => {
   const { proxy, inspect } = await startIssuer(t, { tls: identity })
   t.equal(await inspect(), 1)
   t.same([...new Set(proxy.targets)], ['login.acme.test:443'])
+  const other = await startIssuer(t, { tls: authority.issue({ names: ['other.acme.test'] }) })
+  t.match(
+    await other.inspect(),
+    /^the proxy \S+ of HTTPS_PROXY is unreachable \(ERR_TLS_CERT_ALTNAME_INVALID\)$/,
+  )
+  t.same(other.proxy.targets, [])
 })
 
 t.test('a proxy leads to no host that the discovery document chose', async (t) => {
