@@ -21,6 +21,9 @@ export interface Scope {
 /** A holder of this permission in the scope's space may grant any permission there, `*` included. */
 export const GRANT_ANY = 'seats:grant'
 
+/** What each kind of change of a Seat needs. A request that makes several kinds needs each. */
+export const SEAT_RIGHTS = { create: 'seats:create', update: 'seats:update', delete: 'seats:delete' } as const
+
 /**
  * Whether the scope may create, change, rename or delete the Seat, or give it to an API key. A change requires it of the
  * Seat before and after.

@@ -14,7 +14,7 @@ import {
   permissionDenied,
   preconditionFailed,
 } from '../model/refusal.ts'
-import { administrates, managerOf, type Scope } from '../model/scope.ts'
+import { administrates, managerOf, type Scope, SEAT_RIGHTS } from '../model/scope.ts'
 import type { ListedSeat, SeatLists, StoredSeat, WantedSeat, WantedSeats } from '../model/seat.ts'
 import { endsAdministration, largerThanAllowed, newSeat } from './seat-rules.ts'
 import type { Writer } from './store.ts'
@@ -187,18 +187,12 @@ function stored(
   return { id, tenant, name, version, spaces, permissions, ...times }
 }
 
-const NEEDED: readonly (readonly [SeatAction, string])[] = [
-  ['create', 'seats:create'],
-  ['update', 'seats:update'],
-  ['delete', 'seats:delete'],
-]
-
 /** Each change needs what its single write needs. */
 function rightsMissing(scope: Scope, changes: readonly SeatChange[]): AdminRefusal | null {
   const held = new Set(scope.permissions)
-  for (const [action, permission] of NEEDED)
-    if (!scope.all && !holds(held, permission) && changes.some((change) => change.action === action))
-      return permissionDenied(permission)
+  for (const action of ORDER)
+    if (!scope.all && !holds(held, SEAT_RIGHTS[action]) && changes.some((change) => change.action === action))
+      return permissionDenied(SEAT_RIGHTS[action])
   return null
 }
 

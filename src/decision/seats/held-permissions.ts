@@ -1,7 +1,7 @@
 /** All permissions of a caller in a space, for built-in endpoints that grant permissions. */
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
-import { GRANT_ANY } from '../../../seats-admin/model/scope.ts'
+import { GRANT_ANY, SEAT_RIGHTS } from '../../../seats-admin/model/scope.ts'
 import type { ResolvedSeats } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
 import type { SeatMemory } from './memory.ts'
@@ -10,10 +10,13 @@ import type { SeatMemory } from './memory.ts'
 export type WholeSeats = Pick<SeatMemory, 'wholeSeat'>
 
 /**
- * Bound of one caller's permissions, in the order of the credential's Seats. A caller that holds more, and neither `*`
- * nor `seats:grant`, can't grant the rest.
+ * Bound of one caller's permissions, in the order of the credential's Seats, beside {@link DECIDING}. A caller that holds
+ * more, and neither `*` nor `seats:grant`, can't grant the rest.
  */
 export const MAX_HELD = 10_000
+
+/** The rights that endpoints ask for beside the one of their route: never left out, whatever else the caller holds. */
+const DECIDING: ReadonlySet<string> = new Set([GRANT_ANY, ...Object.values(SEAT_RIGHTS)])
 
 /** Rejects when the store can't be asked. */
 export async function heldPermissions(
@@ -23,18 +26,21 @@ export async function heldPermissions(
   space: string,
 ): Promise<HeldPermissions> {
   const permissions = new Set<string>()
+  const deciding = new Set<string>()
   for (const { seat, nameGivenUp } of entries) {
     if (nameGivenUp || seat === null || !seat.spaces.has(space)) continue
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
     const held = seat.complete ? seat.permissions : await permissionsOf(seats, tenant, seat.id, space)
     for (const permission of held) {
-      // Either of these decides every question about the caller.
       if (permission === EVERY_PERMISSION) return EVERYTHING
-      if (permission === GRANT_ANY) return GRANTING
-      if (permissions.size < MAX_HELD) permissions.add(permission)
+      if (DECIDING.has(permission)) deciding.add(permission)
+      else if (permissions.size < MAX_HELD) permissions.add(permission)
     }
+    // Together they decide every question about the caller: no further Seat is read.
+    if (deciding.size === DECIDING.size) break
   }
-  return { all: false, permissions }
+  // A holder of seats:grant may grant the others too, whether it holds them or not.
+  return { all: false, permissions: deciding.has(GRANT_ANY) ? deciding : permissions.union(deciding) }
 }
 
 /** The current state: the Seat may have lost the space, or be deleted. */
@@ -44,4 +50,3 @@ async function permissionsOf(seats: WholeSeats, tenant: string, id: string, spac
 }
 
 const EVERYTHING: HeldPermissions = { all: true, permissions: new Set([EVERY_PERMISSION]) }
-const GRANTING: HeldPermissions = { all: false, permissions: new Set([GRANT_ANY]) }

@@ -33,17 +33,29 @@ t.test('permissions of the space alone, from current Seats', async (t) => {
   t.equal((await heldPermissions(stored(), 'acme', givenUp, 's1')).permissions.size, 0)
 })
 
-t.test('* and seats:grant suffice, without further reads', async (t) => {
-  const large = seat('Large', ['s1'], [], false)
-  const admin = seat('Admin', ['s1'], ['*'])
-  t.equal((await heldPermissions(stored(), 'acme', resolved(admin, large), 's1')).all, true)
-  t.equal(
-    (await heldPermissions(stored(), 'acme', resolved(seat('L', ['s1'], ['*'], false)), 's1')).all,
-    true,
-  )
-  const granter = seat('Granter', ['s1'], ['seats:grant'])
-  const held = await heldPermissions(stored(), 'acme', resolved(granter, large), 's1')
-  t.same([held.all, held.permissions.has('seats:grant')], [false, true])
+t.test(
+  '* suffices, and so does seats:grant with the rights to change Seats, without further reads',
+  async (t) => {
+    const large = seat('Large', ['s1'], [], false)
+    const admin = seat('Admin', ['s1'], ['*'])
+    t.equal((await heldPermissions(stored(), 'acme', resolved(admin, large), 's1')).all, true)
+    t.equal(
+      (await heldPermissions(stored(), 'acme', resolved(seat('L', ['s1'], ['*'], false)), 's1')).all,
+      true,
+    )
+    const rights = ['seats:grant', 'seats:create', 'seats:update', 'seats:delete']
+    const granter = seat('Granter', ['s1'], ['a:b', ...rights])
+    const held = await heldPermissions(stored(), 'acme', resolved(granter, large), 's1')
+    t.same(held, { all: false, permissions: new Set(rights) })
+  },
+)
+
+t.test('seats:grant hides no right to change Seats', async (t) => {
+  const granter = seat('Granter', ['s1'], ['seats:grant', 'seats:update'])
+  const held = (...seats: Seat[]) => heldPermissions(stored(), 'acme', resolved(...seats), 's1')
+  t.same([...(await held(granter)).permissions], ['seats:grant', 'seats:update'])
+  const maker = seat('Maker', ['s1'], ['seats:create'])
+  t.ok((await held(granter, maker)).permissions.has('seats:create'), 'of a later Seat')
 })
 
 t.test('a large Seat is read whole, in its current state', async (t) => {
@@ -62,6 +74,14 @@ t.test('permissions count up to a limit, and those beyond cannot be passed on', 
   const whole = { 'id-Large': { spaces: ['s1'], permissions } }
   const held = await heldPermissions(stored(whole), 'acme', resolved(seat('Large', ['s1'], [], false)), 's1')
   t.same([held.permissions.size, held.permissions.has(`r:p${MAX_HELD}`)], [MAX_HELD, false])
+  const right = seat('Right', ['s1'], ['seats:delete'])
+  const more = await heldPermissions(
+    stored(whole),
+    'acme',
+    resolved(seat('Large', ['s1'], [], false), right),
+    's1',
+  )
+  t.ok(more.permissions.has('seats:delete'), 'a right to change Seats is never beyond it')
 })
 
 t.test('a store failure is an error', async (t) => {
