@@ -91,11 +91,14 @@ export const apiKeySchema = strictObject(
   },
 )
 
+/** The characters of a token: whatever a token names can be blocked. */
+const MAX_USER = 16 * 1024
+
 export const blockSchema = strictObject(
   {
     user: text('The `sub` of the user.', {
       minLength: 1,
-      maxLength: 1024,
+      maxLength: MAX_USER,
       format: 'well-formed',
       examples: ['alice'],
     }),

@@ -13,7 +13,7 @@ import { isUlid } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
 import { applySchema, planSchema, seatOfFileSchema } from './schemas.ts'
 import { appliedAnswer, planAnswer, shownApplied, shownPlan } from './seats-file-views.ts'
-import { type Checker, checker } from './validate.ts'
+import { type Checker, checker, MAX_ECHO } from './validate.ts'
 import { together, unaskedPermissions, type Warning } from './warnings.ts'
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
@@ -134,8 +134,10 @@ function fileChecker<T extends Body>(schema: Schema<T>): Checker<T> {
 
 function faultsOf(name: string, item: unknown): AdminFault[] {
   const path = pointerTo('/seats', name)
-  if (!FORMATS.name.accepts(name))
-    return [{ path: '/seats', message: `has a name that ${FORMATS.name.otherwise}` }]
+  if (!FORMATS.name.accepts(name)) {
+    const place = name.length > MAX_ECHO ? '/seats' : path
+    return [{ path: place, message: `has a name that ${FORMATS.name.otherwise}` }]
+  }
   const checked = checkSeat(item)
   if (!isRefusal(checked)) return []
   return (checked.faults ?? []).map((fault) => ({ ...fault, path: `${path}${fault.path}` }))

@@ -8,8 +8,8 @@ import { pointerTo } from '../model/pointer.ts'
 
 /** Members and items of a body up to which all faults are reported. For a larger body only the first one is. */
 const MAX_SIZE = 1000
-/** Longest name of an unknown member in a response, in characters. */
-const MAX_ECHO = 128
+/** Longest name of a wrong member in a response, in characters. */
+export const MAX_ECHO = 128
 
 const first = withFormats({ allErrors: false })
 const all = withFormats({ allErrors: true })
@@ -64,8 +64,22 @@ function faultOf({ keyword, instancePath, params, message }: ErrorObject): Admin
   }
   if (keyword === 'type')
     return { path: instancePath, message: `must be ${[params.type].flat().join(' or ')}` }
-  const otherwise = keyword === 'format' ? formatOf(params.format)?.otherwise : message
+  const otherwise =
+    keyword === 'format' ? formatOf(params.format)?.otherwise : (sizeFault(keyword, params) ?? message)
   return { path: instancePath, message: otherwise ?? 'is not valid' }
+}
+
+const UNITS: Readonly<Record<string, string>> = {
+  maxLength: 'characters',
+  maxItems: 'items',
+  maxProperties: 'members',
+}
+
+/** Undefined: the keyword bounds no size. */
+function sizeFault(keyword: string, { limit }: ErrorObject['params']): string | undefined {
+  if (keyword === 'minLength' && limit === 1) return 'must not be empty'
+  const unit = Object.hasOwn(UNITS, keyword) ? UNITS[keyword] : undefined
+  return unit === undefined ? undefined : `must have at most ${limit} ${unit}`
 }
 
 /** ajv's `uniqueItems` takes quadratic time, or uses an object whose inherited members count as items. */

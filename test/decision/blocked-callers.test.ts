@@ -1,5 +1,6 @@
 /** A blocked user is refused with every credential that names the user, on a running gateway. */
 
+import { SignJWT } from 'jose'
 import t from 'tap'
 import { done, writer } from '../seats-admin/store/conformance.ts'
 import { open } from '../seats-admin/store/sqlite/support.ts'
@@ -41,6 +42,22 @@ t.test('a user of another tenant, and another spelling, are others', async (t) =
   await block('carol')
   t.equal(await ask('/me', await bearer('carol', { tenant: 'globex' })), 'allow')
   t.equal(await ask('/me', await bearer('Carol')), 'allow')
+})
+
+t.test('a user whose sub fills the token', async (t) => {
+  const { secrets, algorithm } = world.tenant('acme').token
+  const [secret] = secrets
+  if (secret === undefined) throw new Error('the tenant has no secret')
+  // A token has 16,384 characters at most: of these three quarters are claims.
+  const sub = 'x'.repeat(12_000)
+  const token = await new SignJWT({ sub, tenant_id: 'acme' })
+    .setProtectedHeader({ alg: algorithm })
+    .setExpirationTime('1h')
+    .sign(secret)
+  const headers = { authorization: `Bearer ${token}` }
+  t.equal(await ask('/me', headers), 'allow')
+  await block(sub)
+  t.equal(await ask('/me', headers), '403 caller_blocked')
 })
 
 t.test('an API key is not a user, whatever the block names', async (t) => {

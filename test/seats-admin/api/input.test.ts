@@ -2,6 +2,8 @@
 
 import t from 'tap'
 import { apiKeyBody, apiKeyInput, seatBody, seatPatchBody } from '../../../seats-admin/api/input.ts'
+import { blockSchema } from '../../../seats-admin/api/schemas.ts'
+import { checker } from '../../../seats-admin/api/validate.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 
 const SEAT = { name: 'A', spaces: ['one'], permissions: ['a:b'] }
@@ -91,6 +93,15 @@ t.test('items', async (t) => {
   ])
   t.same(faultPaths(seatPatchBody({ permissions: ['a:*', '*', 'a'] })), ['/permissions/0', '/permissions/2'])
   t.same(faultPaths(readApiKeyInput({ ...KEY, seats: ['A', '', '\ud800'] }, 0)), ['/seats/1', '/seats/2'])
+})
+
+t.test('the messages of sizes', async (t) => {
+  const messageOf = (result: unknown) => (isRefusal(result) ? result.faults?.[0]?.message : result)
+  t.equal(messageOf(seatBody({ ...SEAT, spaces: Array(10_001).fill('a') })), 'must have at most 10000 items')
+  const checkBlock = checker(blockSchema)
+  t.equal(messageOf(checkBlock({ user: '' })), 'must not be empty')
+  const reason = 'x'.repeat(1025)
+  t.equal(messageOf(checkBlock({ user: 'eve', reason })), 'must have at most 1024 characters')
 })
 
 t.test('duplicate items', async (t) => {

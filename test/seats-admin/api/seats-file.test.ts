@@ -115,7 +115,8 @@ t.test('bodies that are refused', async (t) => {
     '/seats/a~1b/permissions/0',
   ])
   t.same(await paths({ seats: { A: { spaces: ['a', 'a'], permissions: [] } } }), ['/seats/A/spaces/1'])
-  t.same(await paths({ seats: { ' A': VIEWER } }), ['/seats'])
+  t.same(await paths({ seats: { A: VIEWER, ' A': VIEWER } }), ['/seats/ A'])
+  t.same(await paths({ seats: { ['A'.repeat(257)]: VIEWER } }), ['/seats'], 'long names are not repeated')
   t.same(await paths({ seats: { A: { ...VIEWER, was: '' } } }), ['/seats/A/was'])
   const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`S${at}`, VIEWER]))
   t.same(await paths({ seats: many }), ['/seats'])
