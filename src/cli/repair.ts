@@ -43,8 +43,9 @@ function textOf(
   { tenant, space, result }: { tenant: string; space: string; result: string },
 ): string {
   const name = `Seat "${seat.name}" of ${tenant}`
-  if (result === 'unchanged') return `${name} holds every permission in space ${space}: nothing was changed.`
   const keys = [`An API key that holds it: seatgate bootstrap --tenant ${tenant}`]
+  if (result === 'unchanged')
+    return [`${name} holds every permission in space ${space}: nothing was changed.`, ...keys].join('\n')
   if (before === null)
     return [`${name} was created: it holds every permission in space ${space}.`, ...keys].join('\n')
   return [

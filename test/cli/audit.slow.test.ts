@@ -132,6 +132,10 @@ t.test('bootstrap --repair lets a locked-out administrator in, at once', async (
   const repaired = await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--repair'])
   t.match(repaired, { code: 0, out: /again\.\nspaces: none, now admin\npermissions: a:b, now \*\n/ })
   t.equal(await status(), 200, 'as soon as it is said')
+  t.match(await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--repair']), {
+    code: 0,
+    out: /: nothing was changed\.\nAn API key that holds it: seatgate bootstrap --tenant acme\n$/,
+  })
   const again = await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme', '--repair', '--json'])
   t.match(JSON.parse(again.out), {
     result: 'unchanged',

@@ -1,7 +1,6 @@
 /** What a change of Seats by file would do, and whom it touches, as text. */
 
 import { printable } from '../../telemetry/readable.ts'
-import { names } from '../remote/output.ts'
 import type { Plan, PlannedChange } from '../remote/resources.ts'
 import { fold } from '../screen.ts'
 import { warningText } from './written.ts'
@@ -19,7 +18,11 @@ export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan
   const rest =
     unnamed.count === 0
       ? []
-      : [fold(`${counted(unnamed.count, 'Seat')} in no file, left alone: ${names(unnamed.names, SHOWN)}`)]
+      : [
+          fold(
+            `${counted(unnamed.count, 'Seat')} in no file, left alone: ${shown(unnamed.names, unnamed.count)}`,
+          ),
+        ]
   const warned = warnings.map((each) => warningText(each))
   return [...changes.map(changeText), fold(summary), ...rest, ...warned]
     .map((text) => text.split('\n').map(printable).join('\n'))
