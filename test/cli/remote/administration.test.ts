@@ -39,11 +39,16 @@ t.test('the warning in the answers of writes and of plans', async (t) => {
   t.same(codes(await ask('POST', '/v1/seats/apply', { seats: {} })), [CODE])
 })
 
-t.test('the warning of a file of Seats that takes the rights of its caller', async (t) => {
-  const world = await startWorld(t)
-  await world.admin('POST', '/v1/seats', { name: 'Second', spaces: ['admin'], permissions: ['*'] })
-  const seats = { admin: { spaces: ['admin'], permissions: ['seats:read'] } }
-  t.same(codes(await world.admin('POST', '/v1/seats/apply', { seats })), [CODE])
+t.test('the warning in the answer of a file that takes the rights of the caller', async (t) => {
+  const taking = [
+    { seats: { admin: { spaces: ['main'], permissions: ['*'] } } },
+    { seats: { Second: { spaces: ['admin'], permissions: ['*'] } }, prune: true },
+  ]
+  for (const file of taking) {
+    const world = await startWorld(t)
+    await world.seat('Second', ['admin'], ['*'])
+    t.same(codes(await world.admin('POST', '/v1/seats/apply', file)), [CODE], 'no one holds the other Seat')
+  }
 })
 
 t.test('outside the admin space nothing is said', async (t) => {
