@@ -125,8 +125,11 @@ function chosen(name: string, value: string, choices: readonly string[]): string
   throw new UsageError(`${name} "${value}" is not ${listed(choices, 'or')}${didYouMean(value, choices)}`)
 }
 
-/** With defaults in place of those that are left out. */
+/** With defaults in place of those that are left out. An empty one is no name: a script may have an unset variable there. */
 function completed(given: readonly string[], positionals: readonly Positional[]): string[] {
+  const empty = given.indexOf('')
+  if (empty >= 0)
+    throw new UsageError(`${(positionals[empty] ?? positionals.at(-1))?.name ?? 'an argument'} is empty`)
   const further = given.slice(positionals.length)
   if (further.length > 0 && positionals.at(-1)?.multiple !== true)
     throw new UsageError(`unexpected argument "${further[0]}"`)

@@ -39,15 +39,14 @@ export const init = defineCommand(
     example: 'seatgate init my --tenant acme --upstream http://127.0.0.1:9001',
   },
   async ({ values: { tenant, upstream }, positionals: [folder = ''] }, terminal) => {
-    checkValues(folder, tenant, upstream)
+    checkValues(tenant, upstream)
     const files = filesOf({ tenant, upstream, schemas: schemasWithin(folder) })
     await writeNew(folder, files)
     await terminal.print(report(folder, tenant, files, programName(terminal.env)))
   },
 )
 
-function checkValues(folder: string, tenant: string, upstream: string): void {
-  if (folder === '') throw new UsageError('DIR is empty')
+function checkValues(tenant: string, upstream: string): void {
   if (!isTenantId(tenant))
     throw new UsageError(
       `--tenant ${quote(tenant)} is not 1 to 63 lower-case letters, digits and -, beginning with a letter or digit`,

@@ -76,6 +76,8 @@ t.test('positional arguments', async (t) => {
   t.throws(() => read(), new UsageError('ONE is missing'))
   t.throws(() => read('a', 'd'), new UsageError('TWO "d" is not b or c'))
   t.throws(() => read('a', 'b', 'c'), new UsageError('unexpected argument "c"'))
+  t.throws(() => read(''), new UsageError('ONE is empty'))
+  t.throws(() => read('a', ''), new UsageError('TWO is empty'))
 })
 
 t.test('the last positional argument may take several values', async (t) => {
@@ -87,6 +89,14 @@ t.test('the last positional argument may take several values', async (t) => {
   t.same(read('a'), ['a', 'x'])
   t.same(read('a', 'b', 'c'), ['a', 'b', 'c'])
   t.throws(() => read(), new UsageError('ONE is missing'))
+  t.throws(() => read('a', 'b', ''), new UsageError('FILE is empty'))
+})
+
+t.test('an empty name of the audit is none', async (t) => {
+  const list = every.find(({ name }) => name === 'audit list')
+  if (list === undefined) throw new Error('no audit list')
+  for (const option of ['--actor', '--target'])
+    t.equal(await refusalOf(list, ['--tenant', 'acme', option, '']), `${option} is empty`)
 })
 
 t.test('options that exclude each other', async (t) => {

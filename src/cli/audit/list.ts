@@ -66,8 +66,8 @@ export const listAudit = defineCommand(
       since: timeOf('since', values.since),
       until: timeOf('until', values.until),
       action: values.action ?? null,
-      actor: values.actor ?? null,
-      target: values.target ?? null,
+      actor: nameOf('actor', values.actor),
+      target: nameOf('target', values.target),
     }
     if (values.tenant !== undefined && values.url !== undefined)
       throw new UsageError('--tenant reads a store, and --url asks a gateway: give one')
@@ -81,6 +81,12 @@ export const listAudit = defineCommand(
     )
   },
 )
+
+/** An empty name has no entries, which would read as if there were none of the one that is meant. */
+function nameOf(option: string, value: string | undefined): string | null {
+  if (value === '') throw new UsageError(`--${option} is empty`)
+  return value ?? null
+}
 
 type Page = Parameters<Store['audit']['list']>[1]
 type Filter = Omit<Page, 'after' | 'scope'>
