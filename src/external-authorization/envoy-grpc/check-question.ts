@@ -2,7 +2,7 @@
 
 import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange, Question } from '../../http/server/exchange.ts'
-import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../../http/server/grpc-problem.ts'
+import { grpcProblemFields, grpcStatusOf, speaksGrpc } from '../../http/server/grpc-problem.ts'
 import { problemContent, problemHeaders } from '../../http/server/problem.ts'
 import { Refusal } from '../../model/errors.ts'
 import { linesOf } from '../../pipeline/refusals.ts'
@@ -51,8 +51,8 @@ export class CheckQuestion implements Question {
     // Clients of gRPC get what the gateway sends them itself: trailers only. With a fault, the request is the question.
     if (this.fault === null && speaksGrpc(request)) {
       exchange.grpcStatus = grpcStatus
-      const headers = ['content-type', 'application/grpc', ...grpcTrailers(refusal), 'x-request-id', id]
-      return { grpcStatus, status: 200, headers, body: '' }
+      const headers = [...grpcProblemFields(refusal, id), ...linesOf(exchange).pairs]
+      return { grpcStatus, status: 200, headers: endToEnd(headers), body: '' }
     }
     const { type, text } = problemContent(refusal, id)
     const headers = [...problemHeaders(refusal, id), 'content-type', type, ...this.signIn]

@@ -83,7 +83,7 @@ export function writeProblem(
   extra: FieldLines = FieldLines.none,
 ): number {
   if (speaksGrpc(request)) {
-    writeGrpcProblem(response, refusal, requestId)
+    writeGrpcProblem(response, refusal, requestId, extra)
     return 0
   }
   const { type, text } = problemContent(refusal, requestId)

@@ -134,6 +134,7 @@ t.test('clients of gRPC get trailers only, as the gateway sends them', async (t)
     'content-type': 'application/grpc',
     'grpc-status': '16',
     'grpc-message': /^credentials_missing: /,
+    'cache-control': 'no-store',
   })
   t.match(await loggedLine(world, ({ grpc_status }) => grpc_status === 16), { status: 200 })
   const http1 = deniedResponse(await envoy.check({ ...request, protocol: 'HTTP/1.1' }))
