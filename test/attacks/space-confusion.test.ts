@@ -87,6 +87,12 @@ t.test('a query parameter that is sent twice, in any spelling, is refused', asyn
     'space=main&+space=other',
     'space=main&%20space=other',
     'space=main&space%00x=other',
+    // LATIN SMALL LETTER LONG S: S in upper case. Java's equalsIgnoreCase compares so.
+    'space=main&%C5%BFpace=other',
+    'space=main&\xc5\xbfpace=other',
+    'space=main&\xe2\x80\x83space=other',
+    // A letter of full width: s where names are normalised (NFKC).
+    'space=main&%EF%BD%93pace=other',
     'space=main;space=other',
     'a=b;space=other&space=main',
     'space=main&a=b;space=other',
@@ -115,6 +121,7 @@ t.test('a value that is no space id, or not decodable, is refused', async (t) =>
   ])
     t.equal(await ask(`/query?space=${value}`), 'request_malformed', value)
   t.equal(await ask('/query?%zz=1&space=main'), 'request_malformed', 'a name that is not decodable')
+  t.equal(await ask('/query?\xc3=1&space=main'), 'request_malformed', 'in bytes')
   for (const value of ['a%20b', '%C3%A9', '-a', '*', 'a,b', 'a:b'])
     t.equal(await ask(`/o/${value}/a`), 'request_malformed', value)
   for (const value of ['a b', 'a:b', '', 'a/b'])

@@ -42,17 +42,30 @@ function nameIn(piece: string): string {
   return equals < 0 ? piece : piece.slice(0, equals)
 }
 
-/** As the most lenient reader sees a name: PHP trims it, and ends it at `[` and NUL; others ignore case. */
+function escaped(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16)}`
+}
+
+/**
+ * As the most lenient reader sees a name: PHP trims it, and ends it at `[` and NUL; others ignore case. Java compares in upper
+ * case and then in lower case (`equalsIgnoreCase`), which makes `s` of `\u017f`; others normalise names (NFKC).
+ */
 function fold(name: string): string {
-  const [first = ''] = name.trimStart().split(/[[\0]/)
+  const [first = ''] = (isAscii(name) ? name : name.normalize('NFKC').toUpperCase())
+    .trimStart()
+    .split(/[[\0]/)
   return first.trimEnd().toLowerCase().replaceAll(/[ .]/g, '_')
 }
 
-/** Null: not decodable. A `+` is a space in a form. */
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text)
+}
+
+/** Null: not decodable. A `+` is a space in a form. Bytes beyond ASCII, each a character here, are those of UTF-8. */
 function decoded(text: string): string | null {
-  if (!text.includes('%') && !text.includes('+')) return text
+  if (isAscii(text) && !text.includes('%') && !text.includes('+')) return text
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(text.replaceAll('+', ' ').replace(/[\x80-\xff]/g, escaped))
   } catch {
     return null
   }
