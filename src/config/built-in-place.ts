@@ -13,8 +13,10 @@ export function buildPlace(root: Section): BuiltInPlace {
   if (root.has('api_hosts') && section.has('hosts'))
     section.faultAtKey('hosts', 'hosts: api_hosts says the same: keep one')
   const [of, key] = root.has('api_hosts') ? [root, 'api_hosts'] : [section, 'hosts']
+  const hosts = of.texts(key, distinctHost())
   return Object.freeze({
-    hosts: of.has(key) ? Object.freeze(of.texts(key, distinctHost())) : null,
+    // An empty list is the default, written out.
+    hosts: hosts.length === 0 ? null : Object.freeze(hosts),
     prefix: section.text('prefix', prefix) ?? '',
     authPrefix: section.text('auth_prefix', prefix) ?? '',
   })

@@ -10,7 +10,8 @@ t.test('prefixes and hosts', async (t) => {
     `${BASE}api: { prefix: /_seatgate, auth_prefix: /_auth/a, hosts: [GW.example] }\n`,
   )
   t.same(api, { hosts: ['gw.example'], prefix: '/_seatgate', authPrefix: '/_auth/a' })
-  t.same((await configOf(t, `${BASE}api: { prefix: "" }\n`)).api.prefix, '')
+  const written = await configOf(t, `${BASE}api: { prefix: "", hosts: [] }\n`)
+  t.same(written.api, { hosts: null, prefix: '', authPrefix: '' }, 'the defaults, written out')
 })
 
 t.test('faults', async (t) => {
@@ -18,7 +19,7 @@ t.test('faults', async (t) => {
     await faultsAt(t, `${BASE}api: { prefix: "${prefix}" }\n`, '3:16')
   await faultsAt(t, `${BASE}api: { auth_prefix: /auth/oidc }\n`, '3:21')
   await faultsAt(t, `${BASE}api_hosts: [a.example]\napi: { hosts: [a.example] }\n`, '4:8')
-  await faultsAt(t, `${BASE}api: { hosts: [] }\n`, '3:15')
+  await faultsAt(t, `${BASE}api_hosts: []\n`, '3:12')
   await faultsAt(t, `${BASE}api: /_seatgate\n`, '3:6')
 })
 
