@@ -89,7 +89,11 @@ async function found(program: string, args: readonly string[]): Promise<boolean 
 
 async function results(program: string, args: readonly string[]): Promise<Result[]> {
   const { stdout } = await run(program, [...args], { timeout: 120_000 })
-  return stdout
+  return resultsIn(stdout)
+}
+
+function resultsIn(output: string): Result[] {
+  return output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
@@ -181,6 +185,14 @@ for (const http2 of [false, true]) {
     )
   })
 }
+
+t.test("Node.js' own fetch", async (t) => {
+  const asked = ASKED.map(({ what, method, path, headers }) => ({ what, method, path, headers }))
+  const args = [fileOf('client.ts'), JSON.stringify({ base, asked, upload: MIB })]
+  const env = { ...process.env, NODE_EXTRA_CA_CERTS: ca }
+  const { stdout } = await run(process.execPath, args, { env, timeout: 120_000 })
+  report(t, "Node.js' own fetch", 'HTTP/2', resultsIn(stdout))
+})
 
 t.test('requests, HTTP/1.1', skipped(await found(PYTHON, ['-c', 'import requests'])), async (t) => {
   const options = { library: 'requests', base, ca, token, http2: false }
