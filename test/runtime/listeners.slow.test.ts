@@ -23,8 +23,14 @@ const run = promisify(execFile)
 const authority = new Authority()
 const issue = () => authority.issue({ names: ['a.example', '127.0.0.1'] })
 const first = issue()
-const LISTEN =
-  '[{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", tls: { certificates: [{ cert: a.pem, key: a.key }] } }]'
+const CERTIFICATES = 'certificates: [{ cert: a.pem, key: a.key }]'
+const LISTEN = `[
+  { address: "127.0.0.1:0" },
+  { address: "127.0.0.1:0", tls: { ${CERTIFICATES} } },
+  { address: "127.0.0.1:0", tls: { ${CERTIFICATES}, client_ca: clients.pem, client_auth: require } },
+]`
+/** Authority of the clients of the last one. */
+const clients = new Authority('Clients')
 
 async function start(t: Test, workers: number) {
   const { url, server } = await startService(t, 'main', (request, response) => {
@@ -42,9 +48,11 @@ async function start(t: Test, workers: number) {
   write('a.pem', first.cert)
   write('a.key', first.key)
   write('ca.pem', authority.cert)
+  write('clients.pem', clients.cert)
   const gateway = await startGatewayProcess(t, { folder })
-  const [, port] = /listening on https:\/\/127\.0\.0\.1:(\d+) \(front door\)/.exec(gateway.log) ?? []
-  return { gateway, write, port: Number(port) }
+  const ports = gateway.log.matchAll(/listening on https:\/\/127\.0\.0\.1:(\d+) \(front door\)/g)
+  const [port = NaN, checked = NaN] = [...ports].map(([, port]) => Number(port))
+  return { gateway, write, port, checked }
 }
 
 const secure = (port: number) => ({
@@ -144,6 +152,42 @@ t.test('two processes', async (t) => {
       { reason: 'server_name', detail: 'b.example', listener: `127.0.0.1:${port}`, peer: '127.0.0.1' },
     ])
     t.equal(await gateway.metric('seatgate_tls_handshakes_failed_total{reason="server_name"}'), 1)
+  })
+
+  t.test('openssl: client certificates; one line for each that is refused', async (t) => {
+    const { checked } = started
+    const request = 'GET /docs/a HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n'
+    const ask = (certificate: string) =>
+      run('sh', [
+        '-c',
+        `printf '${request}' | openssl s_client -ign_eof -connect 127.0.0.1:${checked} -servername a.example ${certificate}`,
+      ]).then(
+        ({ stdout }) => stdout,
+        ({ stdout }: { stdout: string }) => stdout,
+      )
+    const files = (name: string, notAfter: Date) => {
+      const { cert, key } = clients.issue({ names: [name], notAfter })
+      write(`${name}.pem`, cert)
+      write(`${name}.key`, key)
+      return `-cert ${join(gateway.folder, `${name}.pem`)} -key ${join(gateway.folder, `${name}.key`)}`
+    }
+    const lines = () =>
+      gateway
+        .lines()
+        .filter(({ reason, listener }) => reason !== undefined && listener === `127.0.0.1:${checked}`)
+    t.match(await ask(files('valid', new Date(Date.now() + 3_600_000))), /HTTP\/1\.1 200 OK\r\n[^]*https/)
+    t.same(lines(), [])
+    t.notMatch(await ask(files('expired', new Date(Date.now() - 60_000))), 'HTTP/1.1')
+    await until(() => lines().length > 0, 'a line')
+    t.match(lines(), [
+      {
+        msg: 'a TLS handshake failed: the connection is closed',
+        reason: 'client_certificate',
+        detail: /EXPIRED/,
+        peer: '127.0.0.1',
+      },
+    ])
+    t.equal(lines().length, 1)
   })
 
   t.test('sessions are resumed at every worker', async (t) => {
