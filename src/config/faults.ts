@@ -18,7 +18,7 @@ export const WARNINGS = {
   shadowed_wildcard:
     'a host that a table names gets nothing from the wildcard of another table that matches it',
   space_unreachable:
-    'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send',
+    'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send; or a host of a table has no label that the space is read from',
   issuer_unmatched:
     'tokens hold the Seats of `seats` by issuer and audience alone: an entry of `issuers` has no `match`',
   redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api.hosts`',

@@ -10,7 +10,7 @@ import { canBeListed } from './methods.ts'
 import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
 import { SPACE_HEADER } from '../model/space-source.ts'
-import { buildSpaceSource } from './space-source.ts'
+import { buildSpaceSource, checkLabel } from './space-source.ts'
 import { buildTableHead, type TableHead, type TableHosts, tableHosts } from './table-head.ts'
 import { namedRateLimits } from './rate-limits.ts'
 import { durationWithin, maxBody } from './units.ts'
@@ -88,6 +88,7 @@ function spaceOf(
   const params = new Set(path.split('/').flatMap((each) => PARAM.exec(each)?.[1] ?? []))
   const section = routes.section(key)
   const own = buildSpaceSource(section, params)
+  checkLabel(section, own, head.shared.hosts ?? [])
   if (section.has('space')) {
     if (requirement === 'public')
       section.faultAtKey('space', 'space: not allowed on a public route, which needs none: remove it')

@@ -1,5 +1,6 @@
 /** Reads `space:` of a route table or of a route. */
 
+import { isAddress } from '../model/host.ts'
 import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
 import { didYouMeanOneOf, InvalidValue } from './invalid-value.ts'
 import { isReservedField } from './reserved-fields.ts'
@@ -59,4 +60,28 @@ function querySource(name: string): SpaceSource | InvalidValue {
 
 function labelSource(label: number | undefined): SpaceSource | undefined {
   return label === undefined ? undefined : Object.freeze({ kind: 'host_label', label })
+}
+
+/**
+ * Hosts without the label that the space is read from: each request to them would be `space_required`. A fault where no host of
+ * the table has it, and else a warning.
+ *
+ * @param parent has the key `space` of this source
+ * @param hosts canonical, of the table
+ */
+export function checkLabel(parent: Section, source: SpaceSource | undefined, hosts: readonly string[]): void {
+  if (source?.kind !== 'host_label') return
+  const without = hosts.filter((host) => labelsOf(host) < source.label)
+  const [host] = without
+  if (host === undefined) return
+  const has = isAddress(host) ? 'an address has none' : `it has ${labelsOf(host)}`
+  const message = `host_label: ${host} has no label ${source.label} (${has}), so its requests name no space: correct the number, or give its routes another space`
+  const section = parent.section('space')
+  if (without.length === hosts.length) section.fault('host_label', message)
+  else section.warn('host_label', 'space_unreachable', message)
+}
+
+/** With the `*` of a wildcard. */
+function labelsOf(host: string): number {
+  return isAddress(host) ? 0 : host.split('.').length
 }

@@ -5,7 +5,7 @@ import type { SpaceSource } from '../model/space-source.ts'
 import type { RouteEntry } from './config.ts'
 import { distinctHost } from './hosts.ts'
 import type { Section } from './section.ts'
-import { buildSpaceSource } from './space-source.ts'
+import { buildSpaceSource, checkLabel } from './space-source.ts'
 import { staticPath } from './static-path.ts'
 
 export interface TableHead {
@@ -33,7 +33,9 @@ export function buildTableHead(root: Section): TableHead {
     ...(prefix === undefined ? {} : { prefix }),
     ...(prefix !== undefined && stripPrefix ? { stripPrefix } : {}),
   }
-  return { shared, space: buildSpaceSource(root, null) }
+  const space = buildSpaceSource(root, null)
+  checkLabel(root, space, hosts)
+  return { shared, space }
 }
 
 function buildHosts(root: Section): string[] {

@@ -133,6 +133,29 @@ t.test('space: faults', async (t) => {
   await route('3:35', '{ fixed: a }', 'public')
 })
 
+t.test('space: a label that hosts of the table do not have', async (t) => {
+  const head = (hosts: string, label: number) => `hosts: [${hosts}]\nspace: { host_label: ${label} }\n`
+  for (const [hosts, label] of [
+    ['a.example', 3],
+    ['"*.example"', 3],
+    ['127.0.0.1, "[::1]"', 1],
+  ] as const)
+    await tableFaultsAt(t, head(hosts, label) + ROUTES, '2:22')
+  const own = 'upstream: main\nroutes:\n  GET /a: { permission: p:q, space: { host_label: 4 } }\n'
+  await tableFaultsAt(t, `host: a.b.example\n${own}`, '4:51')
+  await tableFaultsAt(t, own, '')
+  const warnings = (hosts: string, label: number) => {
+    const folder = new Folder(t, {
+      'gateway.config.yaml': `${BASE}routes: [routes.yaml]\n`,
+      'routes.yaml': head(hosts, label) + ROUTES,
+    })
+    return (places: readonly string[]) => folder.warningsAt(t, places)
+  }
+  await warnings('a.example, "*.a.example"', 3)(['space_unreachable routes.yaml:2:22'])
+  await warnings('a.example, "*.a.example"', 2)([])
+  await warnings('a.example, 127.0.0.1', 1)(['space_unreachable routes.yaml:2:22'])
+})
+
 t.test('space: no credential, and no header with another meaning, names one', async (t) => {
   const names = ['Authorization', 'X-API-Key', 'Cookie', 'Host', 'X-Seatgate-Space', 'X-Forwarded-Host']
   for (const name of [...names, 'Connection', 'Content-Type', 'Origin', 'X-Request-Id', 'Sec-Fetch-Site'])
