@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
+import { Authority } from '../proxy/authority.ts'
 import { startWebSocketUpstream } from '../websocket/support.ts'
 import { findChromium, startChromium } from './chromium.ts'
 import { startSignIn } from './world.ts'
@@ -40,35 +41,43 @@ const echoOf = (path: string) => `new Promise((resolve) => {
   socket.onclose = () => resolve('closed')
 })`
 
-t.test(
-  'navigation, EventSource, WebSocket',
-  { skip: typeof program === 'string' ? program : false },
-  async (t) => {
-    if (typeof program === 'string') return
-    const { url: target } = await startWebSocketUpstream(t, { serve })
-    const originOf = (port: number) => `http://localhost:${port}`
-    const world = await startSignIn(t, { target, originOf, routes: ROUTES })
-    await world.gateway.seat('Reader', ['main'], ['docs:read'])
-    world.user('alice', { memberOf: ['Reader'] })
-    const { origin, secrets } = world
-    const browser = await startChromium(t, program)
-    const page = await browser.newPage()
+for (const secure of [null, new Authority().issue({ names: ['localhost'] })])
+  t.test(
+    `navigation, EventSource, WebSocket${secure === null ? '' : ', over TLS with HTTP/2'}`,
+    { skip: typeof program === 'string' ? program : false },
+    async (t) => {
+      if (typeof program === 'string') return
+      const { url: target } = await startWebSocketUpstream(t, { serve })
+      const world = await startSignIn(t, {
+        target,
+        routes: ROUTES,
+        ...(secure === null ? {} : { secure }),
+        originOf: (port, gateway) =>
+          secure === null ? `http://localhost:${port}` : `https://localhost:${gateway.securePort}`,
+      })
+      await world.gateway.seat('Reader', ['main'], ['docs:read'])
+      world.user('alice', { memberOf: ['Reader'] })
+      const { origin, secrets } = world
+      const browser = await startChromium(t, program)
+      const page = await browser.newPage()
 
-    await page.goto(`${origin}/o/main/pages/home`)
-    await page.fill('input[name=login]', 'alice')
-    await page.fill('input[name=password]', 'a password')
-    await page.click('button[type=submit]')
-    await page.locator('form:not(:has(input[name=login])) button[type=submit]').click()
-    await page.waitForURL(`${origin}/o/main/pages/home`)
-    for (const { value } of await browser.cookies(origin)) secrets.add(value)
-    t.equal(await page.textContent('h1'), 'main', 'navigation')
-    t.equal(await page.evaluate(eventOf('/o/main/events')), 'main', 'EventSource')
-    t.equal(await page.evaluate(echoOf('/live?space=main')), 'hello', 'WebSocket')
+      await page.goto(`${origin}/o/main/pages/home`)
+      await page.fill('input[name=login]', 'alice')
+      await page.fill('input[name=password]', 'a password')
+      await page.click('button[type=submit]')
+      await page.locator('form:not(:has(input[name=login])) button[type=submit]').click()
+      await page.waitForURL(`${origin}/o/main/pages/home`)
+      for (const { value } of await browser.cookies(origin)) secrets.add(value)
+      const spoken = 'performance.getEntriesByType("navigation")[0].nextHopProtocol'
+      t.equal(await page.evaluate(spoken), secure === null ? 'http/1.1' : 'h2')
+      t.equal(await page.textContent('h1'), 'main', 'navigation')
+      t.equal(await page.evaluate(eventOf('/o/main/events')), 'main', 'EventSource')
+      t.equal(await page.evaluate(echoOf('/live?space=main')), 'hello', 'WebSocket')
 
-    t.equal(await page.evaluate(eventOf('/o/other/events')), 'error', 'another space')
-    t.equal(await page.evaluate(echoOf('/live?space=other')), 'closed')
-    t.equal(await page.evaluate(echoOf('/live')), 'closed', 'no space')
-    const refused = await page.goto(`${origin}/o/other/pages/home`)
-    t.equal(refused?.status(), 403)
-  },
-)
+      t.equal(await page.evaluate(eventOf('/o/other/events')), 'error', 'another space')
+      t.equal(await page.evaluate(echoOf('/live?space=other')), 'closed')
+      t.equal(await page.evaluate(echoOf('/live')), 'closed', 'no space')
+      const refused = await page.goto(`${origin}/o/other/pages/home`)
+      t.equal(refused?.status(), 403)
+    },
+  )

@@ -86,7 +86,7 @@ function written(oidc: OidcConfig): string {
 
 export interface Start extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top'> {
   /** The gateway's origin for browsers, by its port. */
-  readonly originOf?: (port: number) => string | Promise<string>
+  readonly originOf?: (port: number, gateway: World) => string | Promise<string>
 }
 
 export async function startSignIn(
@@ -95,7 +95,7 @@ export async function startSignIn(
 ): Promise<SignInWorld> {
   const searched = searchAtEnd(t)
   const gateway = await startWorld(t, options)
-  const origin = await originOf(gateway.port)
+  const origin = await originOf(gateway.port, gateway)
   const providers = await startProviders(t, origin, { postLogoutRedirect: `${origin}/bye` })
   const world = new SignInWorld(gateway, origin, providers)
   for (const provider of Object.values(providers)) eavesdrop(provider, world.secrets)
