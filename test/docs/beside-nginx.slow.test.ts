@@ -2,10 +2,11 @@
 
 import { join } from 'node:path'
 import t from 'tap'
-import { startBeside } from './beside.ts'
+import { type FilesOf, startBeside, startBesideSignIn } from './beside.ts'
 import { besideCases } from './beside-cases.ts'
+import { signInCases } from './beside-sign-in.ts'
 
-const beside = await startBeside(t, (block) => ({
+const files: FilesOf = (block) => ({
   program: 'nginx',
   files: (folder) => ({
     'nginx.conf': `daemon off; pid ${folder}/pid; error_log stderr; worker_processes 1; ${process.getuid?.() === 0 ? 'user root;' : ''}
@@ -17,6 +18,9 @@ ${block('nginx')}
 }`,
   }),
   args: (folder) => ['-c', join(folder, 'nginx.conf'), '-e', 'stderr'],
-}))
+})
+const beside = await startBeside(t, files)
+const signIn = await startBesideSignIn(t, files)
 
 besideCases(beside, 'nginx')
+signInCases(signIn)

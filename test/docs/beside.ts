@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { acceptOf } from '../../src/proxy/websocket/handshake.ts'
 import { keyFile } from '../identity/support.ts'
-import { startAsking } from '../external-authorization/support.ts'
+import { decisionPort, startAsking } from '../external-authorization/support.ts'
+import { startSignIn } from '../sign-in/world.ts'
 import { Client } from '../support/client.ts'
 import { listen } from '../support/listen.ts'
 import { findProgram, type ProgramName } from '../support/servers/binaries.ts'
@@ -27,6 +28,17 @@ interface SeenRequest {
 
 export type Beside = Awaited<ReturnType<typeof startBeside>>
 
+/** Where the configurations of the manual find the others. */
+interface Places {
+  /** The decision listener. */
+  readonly decision: number
+  /** The listener for clients, with the sign-in. */
+  readonly gateway: number
+  readonly service: number
+}
+
+export type FilesOf = (block: (language: string) => string) => ProxyFiles
+
 interface ProxyFiles {
   readonly program: ProgramName
   /** Name of a file → its text. @param folder where they are */
@@ -35,14 +47,14 @@ interface ProxyFiles {
 }
 
 /** @param files the proxy's, of the text of blocks */
-export async function startBeside(t: Test, files: (block: (language: string) => string) => ProxyFiles) {
+export async function startBeside(t: Test, files: FilesOf) {
   const top = [`identity: { lifetime: 5m, keys: [${keyFile(t)}] }`]
   const asking = await startAsking(t, { top })
   const seen: SeenRequest[] = []
   const service = await startService(t, seen)
+  const places = { decision: asking.port, gateway: asking.world.port, service }
   const proxyPort = await onReservedPort(t, async (port) => {
-    const block = (language: string) => blockText(language, { decision: asking.port, service, port })
-    await startProxy(t, files(block), port)
+    await startProxy(t, files, places, port)
     return port
   })
   const client = new Client(proxyPort)
@@ -55,13 +67,28 @@ export async function startBeside(t: Test, files: (block: (language: string) => 
   }
 }
 
-function blockText(language: string, ports: { decision: number; service: number; port: number }): string {
+/** The same in front of a gateway with sign-in, whose browsers know the proxy alone. */
+export async function startBesideSignIn(t: Test, files: FilesOf) {
+  const seen: SeenRequest[] = []
+  const service = await startService(t, seen)
+  const world = await onReservedPort(t, async (port) => {
+    const top = ['decision: { listen: 127.0.0.1:0 }']
+    const started = await startSignIn(t, { top, originOf: () => `http://127.0.0.1:${port}` })
+    const { gateway } = started
+    await startProxy(t, files, { decision: decisionPort(gateway), gateway: gateway.port, service }, port)
+    return started
+  })
+  return { world, seen }
+}
+
+function blockText(language: string, { decision, gateway, service }: Places, port: number): string {
   const [block] = runnable(PAGE, language)
   if (block === undefined) throw new Error(`${PAGE} has no block of ${language}`)
   return block.text
-    .replaceAll('127.0.0.1:9191', `127.0.0.1:${ports.decision}`)
-    .replaceAll('127.0.0.1:3000', `127.0.0.1:${ports.service}`)
-    .replace(/(listen |bind :|^:)8080/m, (_, before: string) => `${addressBefore(before)}${ports.port}`)
+    .replaceAll('127.0.0.1:9191', `127.0.0.1:${decision}`)
+    .replaceAll('127.0.0.1:9090', `127.0.0.1:${gateway}`)
+    .replaceAll('127.0.0.1:3000', `127.0.0.1:${service}`)
+    .replace(/(listen |bind :|^:)8080/m, (_, before: string) => `${addressBefore(before)}${port}`)
 }
 
 /** Tests listen on loopback alone; Caddy by `default_bind`. */
@@ -70,7 +97,8 @@ function addressBefore(before: string): string {
   return before === 'bind :' ? 'bind 127.0.0.1:' : before
 }
 
-async function startProxy(t: Test, { program, files, args }: ProxyFiles, port: number): Promise<void> {
+async function startProxy(t: Test, filesOf: FilesOf, places: Places, port: number): Promise<void> {
+  const { program, files, args } = filesOf((language) => blockText(language, places, port))
   const folder = serverFolder(t, program)
   for (const [name, text] of Object.entries(files(folder))) writeFileSync(join(folder, name), text)
   const child = await Child.start({ program: await findProgram(program), args: args(folder), folder })
