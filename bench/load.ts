@@ -67,10 +67,12 @@ interface WrkOutput extends Omit<Loaded, 'rate'> {
 async function byAutocannon({ port, requests, from, connections, seconds }: Load): Promise<Loaded> {
   const reader = readRequests(requests, from)
   let sent = 0
+  // autocannon takes nothing of its own for what the returned request lacks: Host would be `undefined:undefined`.
+  const Host = `127.0.0.1:${port}`
   const setupRequest = () => {
     sent++
     const { method, path, headers, body } = reader.next().value
-    return { method, path, headers: Object.fromEntries(headers.map(fieldOf)), body }
+    return { method, path, headers: { Host, ...Object.fromEntries(headers.map(fieldOf)) }, body }
   }
   const result = await autocannon({
     url: `http://127.0.0.1:${port}`,

@@ -124,6 +124,7 @@ function sendDue(): void {
 function finishLater(): void {
   const late = setTimeout(finish, LAST_WAIT)
   const look = () => {
+    if (ended) return
     if (latencies.length + failed < total) return void setTimeout(look, 5)
     clearTimeout(late)
     finish()

@@ -117,7 +117,7 @@ function withAll<V>(
 }
 
 /** A store permits one gateway at a time. */
-function ownStore(place: Place, { name }: Peer): Place {
+export function ownStore(place: Place, { name }: Peer): Place {
   const path = join(place.folder, `${name}.db`)
   copyFileSync(place.world.store.slice(SCHEME.length), path)
   return { ...place, world: { ...place.world, store: SCHEME + path } }

@@ -97,8 +97,10 @@ function encode(value: unknown): string {
 /** Writes Seatgate's configuration into the folder; returns its path. */
 export function writeConfiguration(folder: string, setup: ConfigurationSetup): string {
   mkdirSync(join(folder, 'routes'))
-  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(setup.routes))
-  const { world, upstream, ca, workers } = setup
+  const { world, upstream, ca, workers, part = {} } = setup
+  writeFileSync(join(folder, 'routes', 'main.yaml'), routeTable(setup.routes, part.table))
+  if (part.variables !== undefined)
+    writeFileSync(join(folder, '.env'), part.variables.join('\n'), { mode: 0o600 })
   const tls = ca === null ? '' : `, tls: { ca: ${JSON.stringify(ca)} }`
   const protocol = setup.h2c === true ? ', protocol: h2c' : ''
   const file = join(folder, 'gateway.config.yaml')
@@ -110,9 +112,18 @@ ${setup.decision === undefined ? '' : `decision: { listen: "127.0.0.1:${setup.de
 tenants: { ${TENANT}: { token: { secrets: ["${world.secret}"] } } }
 upstreams: { main: { targets: ["${upstream}"]${tls}${protocol} } }
 routes: [routes/*.yaml]
-`
+${(part.top ?? []).map((line) => `${line}\n`).join('')}`
   writeFileSync(file, text, { mode: 0o600 })
   return file
+}
+
+/** What a part of Seatgate that is off by default adds to the configuration, as lines. */
+export interface ConfiguredPart {
+  readonly top?: readonly string[]
+  /** Of the route table. */
+  readonly table?: readonly string[]
+  /** Of the environment. */
+  readonly variables?: readonly string[]
 }
 
 export interface ConfigurationSetup {
@@ -130,6 +141,7 @@ export interface ConfigurationSetup {
   readonly h2c?: boolean
   /** The listener has TLS and HTTP/2. */
   readonly tls?: boolean
+  readonly part?: ConfiguredPart
 }
 
 function listenOf({ world, port, tls = false }: ConfigurationSetup): string {
@@ -147,10 +159,10 @@ const FIXED = [
   `GET /v1/sizes/*: ${PERMISSION}`,
 ]
 
-function routeTable(routes: number): string {
+function routeTable(routes: number, head: readonly string[] = []): string {
   const more = Array.from({ length: Math.max(0, routes - FIXED.length) }, (_, i) => {
     const { method, path } = routeEntry(i)
     return `${method} ${path}/{id}: ${PERMISSIONS[i % PERMISSIONS.length]}`
   })
-  return `upstream: main\nroutes:\n${[...FIXED, ...more].map((line) => `  ${line}\n`).join('')}`
+  return `${['upstream: main', ...head].join('\n')}\nroutes:\n${[...FIXED, ...more].map((line) => `  ${line}\n`).join('')}`
 }

@@ -7,11 +7,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { peerCores } from '../cores.ts'
 import { freePort, Program } from '../program.ts'
-import { writeConfiguration } from '../world.ts'
+import { type ConfiguredPart, writeConfiguration } from '../world.ts'
 import { runningOf } from './node-program.ts'
 import type { Peer, RunningPeer, Setup } from './peer.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const START = join(root, 'src', 'cli', 'seatgate.js')
 
 /** @param folder of the source: another one where revisions are compared */
 export function seatgateOf(folder: string, name = 'seatgate'): Peer {
@@ -26,6 +27,13 @@ export function seatgateOf(folder: string, name = 'seatgate'): Peer {
 }
 
 export const seatgate = seatgateOf(root)
+
+/** With a part that is off by default. */
+export function seatgateWith(name: string, label: string, part: ConfiguredPart): Peer {
+  const script = [START, 'start', '--config']
+  const startWith = async (setup: Setup) => runningOf([await launch(setup, script, { part })])
+  return { ...seatgate, name, label, start: startWith }
+}
 
 export const seatgateOpen = withoutAuthorization('open', 'routing and authorization off')
 export const seatgateBare = withoutAuthorization('bare', 'log and metrics off as well')
@@ -47,13 +55,13 @@ async function start(setup: Setup, script: readonly string[]): Promise<RunningPe
 
 /** Seatgate for other proxies. @param decision the port of its decision listener */
 export function launchDecisions(setup: Setup, decision: number): Promise<Program> {
-  return launch(setup, [join(root, 'src', 'cli', 'seatgate.js'), 'start', '--config'], { decision })
+  return launch(setup, [START, 'start', '--config'], { decision })
 }
 
 async function launch(
   setup: Setup,
   script: readonly string[],
-  more: { readonly decision?: number } = {},
+  more: { readonly decision?: number; readonly part?: ConfiguredPart } = {},
 ): Promise<Program> {
   const { world, upstream, folder, routes, workers, tls } = setup
   const port = await freePort()

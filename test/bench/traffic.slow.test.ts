@@ -25,7 +25,8 @@ const requests = writeRequests(
 
 async function trafficOf(t: Test, statusOf: (request: IncomingMessage) => number, authorises = true) {
   const server = createServer((request, response) => {
-    response.writeHead(statusOf(request), ['Content-Length', '0']).end()
+    const isOwn = request.headers.host === `127.0.0.1:${request.socket.localPort}`
+    response.writeHead(isOwn ? statusOf(request) : 400, ['Content-Length', '0']).end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => {

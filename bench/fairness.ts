@@ -1,0 +1,160 @@
+/**
+ * `node bench/fairness.ts [--rounds N] [--seconds N]`: whether one caller far above its rate limit delays others. These send 500
+ * requests a second, alone, beside a caller that sends five times its limit, and beside one that sends as fast as it can. Prints
+ * Markdown: the latency of the others, and what passed of the flood against what its limit allows.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { bindThisProcess } from './cores.ts'
+import type { Latency } from './latency.ts'
+import { saturate } from './load.ts'
+import { type Place, withPeer } from './measure.ts'
+import { SPACE, seatName } from './names.ts'
+import { atRate } from './open-loop.ts'
+import { seatgateWith } from './peers/seatgate.ts'
+import { type Requests, writeRequests } from './requests.ts'
+import { machine } from './results.ts'
+import { Ending } from './scale/ending.ts'
+import { median } from './scale/statistics.ts'
+import { CONNECTIONS } from './traffic.ts'
+import { startUpstreams } from './upstreams.ts'
+import { oneToken } from './workloads.ts'
+import { makeWorld, token, type World } from './world.ts'
+
+/** Requests a second of the others together, their number and connections. */
+const RATE = 500
+const OTHERS = 50
+const CONNECTIONS_OF_OTHERS = 16
+/** Of each caller, a second. */
+const LIMIT = 200
+const BURST = 20
+/** Seconds. */
+const WARM_UP = 4
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '5' } },
+})
+const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+
+interface Flood {
+  /** Requests, how many passed, and how many its limit allows in the time that it took. */
+  readonly requests: number
+  readonly passed: number
+  readonly allowed: number
+}
+
+interface Row {
+  readonly others: Latency
+  readonly flood: Flood | null
+}
+
+const LABELS = ['alone', `beside five times the limit`, 'beside as many as it can']
+
+bindThisProcess()
+process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
+const ending = new Ending()
+try {
+  await main()
+} finally {
+  await ending.run()
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-fairness-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.once('exit', remove)
+  ending.teardown(remove)
+  const world = await makeWorld(join(folder, 'world'))
+  const upstreams = await startUpstreams(join(folder, 'upstream'))
+  ending.teardown(() => upstreams.stop())
+  const measured = LABELS.map((): Row[] => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [at, row] of (await rowsOf({ folder, world, upstreams })).entries()) measured[at]?.push(row)
+  print(measured)
+}
+
+function rowsOf(place: Place): Promise<Row[]> {
+  const limited = seatgateWith('limited', 'Seatgate with a rate limit', {
+    top: [`rate_limits: { each: { limit: ${LIMIT}/s, burst: ${BURST}, per: caller } }`],
+    table: ['rate_limit: [each]'],
+  })
+  const { world, folder } = place
+  const others = requestsOf(world, folder, 'others', OTHERS)
+  const flood = requestsOf(world, folder, 'flood', 1)
+  return withPeer({ peer: limited, workload: oneToken }, place, async ({ port }) => {
+    const common = { client: 'http1', port, from: 0, countStatuses: false, workers: 1, seconds } as const
+    const ofOthers = { ...common, requests: others, connections: CONNECTIONS_OF_OTHERS }
+    const ofFlood = { ...common, requests: flood, connections: CONNECTIONS }
+    await saturate({ ...ofFlood, seconds: WARM_UP })
+    await saturate({ ...ofOthers, seconds: WARM_UP })
+    await sleep(1000)
+    const measure = async () => {
+      const latency = await atRate({ ...ofOthers, rate: RATE })
+      if (latency.refused + latency.failed > 0)
+        throw new Error(
+          `${latency.refused} requests of the others were refused, and ${latency.failed} failed`,
+        )
+      return latency
+    }
+    // The flood begins before them and ends after them.
+    const beside = async (flooding: Promise<Flood>): Promise<Row> => {
+      await sleep(1000)
+      const latency = await measure()
+      return { others: latency, flood: await flooding }
+    }
+    const longer = { ...ofFlood, seconds: seconds + 2 }
+    const fiveTimes = () => floodOf(() => atRate({ ...longer, rate: LIMIT * 5 }))
+    const asFast = () => floodOf(() => saturate(longer))
+    return [{ others: await measure(), flood: null }, await beside(fiveTimes()), await beside(asFast())]
+  })
+}
+
+/** Its time includes that of starting the client: the limit never allows more. */
+async function floodOf(
+  send: () => Promise<{ readonly requests: number; readonly refused: number }>,
+): Promise<Flood> {
+  const begun = performance.now()
+  const { requests, refused } = await send()
+  const allowed = BURST + (LIMIT * (performance.now() - begun)) / 1000
+  return { requests, passed: requests - refused, allowed }
+}
+
+function requestsOf(world: World, folder: string, name: string, users: number): Requests {
+  const all = Array.from({ length: users }, (_, i) => {
+    const bearer = token(world, { user: `${name}-${i}`, hashPerm: [`${SPACE}:${seatName(i)}`] })
+    return { path: '/v1/trainings/7', headers: [`Space: ${SPACE}`, `Authorization: Bearer ${bearer}`] }
+  })
+  return writeRequests(folder, name, all)
+}
+
+function print(measured: readonly (readonly Row[])[]): void {
+  const of = (rows: readonly Row[], value: (row: Row) => number) => median(rows.map(value))
+  const alone = of(measured[0] ?? [], ({ others }) => others.p99)
+  console.log(`${machine()}; ${RATE} requests a second of ${OTHERS} callers, ${rounds} rounds\n`)
+  console.log(
+    '| others | p50 | p99 | p99 / alone | load late by | requests of the flood | passed | allowed at most |',
+  )
+  console.log('|---|---|---|---|---|---|---|---|')
+  for (const [at, rows] of measured.entries()) {
+    const p99 = of(rows, ({ others }) => others.p99)
+    const cells = [
+      LABELS[at] ?? '',
+      `${of(rows, ({ others }) => others.p50).toFixed(2)} ms`,
+      `${p99.toFixed(2)} ms`,
+      (p99 / alone).toFixed(2),
+      `${of(rows, ({ others }) => others.late).toFixed(2)} ms`,
+      ...(at === 0
+        ? ['', '', '']
+        : [
+            of(rows, ({ flood }) => flood?.requests ?? 0).toFixed(0),
+            of(rows, ({ flood }) => flood?.passed ?? 0).toFixed(0),
+            of(rows, ({ flood }) => flood?.allowed ?? 0).toFixed(0),
+          ]),
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+}
