@@ -58,6 +58,11 @@ export function isEveryAddress({ host }: Address): boolean {
   return ['0.0.0.0', '[::]'].includes(canonicalHost(host))
 }
 
+/** Whether a valid CIDR has all addresses of its family. */
+export function isEveryone(text: string): boolean {
+  return text.endsWith('/0')
+}
+
 /** Whether two listeners can't bind both addresses at once. */
 export function addressesConflict(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false

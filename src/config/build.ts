@@ -2,7 +2,7 @@
 
 import { buildPlace, warnOfRedirects } from './built-in-place.ts'
 import { resolve } from 'node:path'
-import { address, addressesConflict, cidr, hostName, isEveryAddress } from './addresses.ts'
+import { address, addressesConflict, cidr, hostName, isEveryAddress, isEveryone } from './addresses.ts'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
@@ -106,6 +106,12 @@ function sourcesOfTargets(upstreams: Section): SettingSources['targets'] {
 function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {
   const proxyProtocol = root.flag('proxy_protocol')
   const trustedProxies = root.texts('trusted_proxies', cidr)
+  if (trustedProxies.some(isEveryone))
+    root.warn(
+      'trusted_proxies',
+      'everyone_trusted',
+      'trusted_proxies: any client can name another address and scheme for itself: list the addresses of the proxies',
+    )
   // Faulty blocks are left out here; their faults are already reported.
   if (proxyProtocol && !root.has('trusted_proxies'))
     root.fault(

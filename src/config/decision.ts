@@ -1,6 +1,6 @@
 /** Builds `decision:`, the listener that answers other proxies. */
 
-import { address, addressesConflict, cidr, origin } from './addresses.ts'
+import { address, addressesConflict, cidr, isEveryone, origin } from './addresses.ts'
 import type { Address, DecisionConfig } from './config.ts'
 import { InvalidValue } from './invalid-value.ts'
 import type { Section } from './section.ts'
@@ -17,6 +17,12 @@ export function buildDecision(
   const section = root.section('decision')
   const listen = section.text('listen', address)
   const clients = section.has('clients') ? section.texts('clients', cidr) : DEFAULT_CLIENTS
+  if (clients.some(isEveryone))
+    section.warn(
+      'clients',
+      'everyone_trusted',
+      'clients: any machine can ask, and name any client in its questions: list the addresses of the proxies',
+    )
   const url = section.text('url', publicOrigin) ?? null
   if (listen === undefined) return null
   const other = Object.keys(others).find((key) =>

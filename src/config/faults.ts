@@ -26,6 +26,7 @@ export const WARNINGS = {
   secret_wrapped:
     'a secret has white space or quotes around it, or control characters in it, which other programs may leave out',
   ops_open: 'the listener for operators, which asks for no credential, accepts connections of other machines',
+  everyone_trusted: 'a list of trusted addresses, such as `trusted_proxies`, has a network of all addresses',
   certificate_expires: 'a certificate expires within 30 days',
   env_file_shared: 'group or others may read `.env`',
   env_file_unreadable: '`.env` is not readable',

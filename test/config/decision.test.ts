@@ -1,7 +1,7 @@
 /** `decision`: the listener that answers other proxies. */
 
 import t from 'tap'
-import { BASE, configOf, faultsAt } from './support.ts'
+import { BASE, configOf, faultsAt, Folder } from './support.ts'
 
 t.test('its settings', async (t) => {
   t.equal((await configOf(t, BASE)).decision, null)
@@ -30,4 +30,18 @@ t.test('its faults', async (t) => {
     ['{ listen: "127.0.0.1:8080" }', '3:21'],
   ] as const)
     await faultsAt(t, `${BASE}decision: ${text}\n`, place)
+})
+
+t.test('a warning where every peer is trusted, also of trusted_proxies', async (t) => {
+  const warnings = (text: string) => new Folder(t, { 'gateway.config.yaml': `${BASE}${text}\n` })
+  for (const [network, place] of [
+    ['[0.0.0.0/0]', '3:48'],
+    ['[10.0.0.0/8, "::/0"]', '3:48'],
+  ] as const) {
+    const text = `decision: { listen: "127.0.0.1:9191", clients: ${network} }`
+    await warnings(text).warningsAt(t, [`everyone_trusted ${place}`])
+  }
+  await warnings('decision: { listen: "127.0.0.1:9191", clients: [10.0.0.0/8] }').warningsAt(t, [])
+  await warnings('trusted_proxies: [10.0.0.0/8, 0.0.0.0/0]').warningsAt(t, ['everyone_trusted 3:18'])
+  await warnings('# seatgate: accept everyone_trusted\ntrusted_proxies: ["::/0"]').warningsAt(t, [])
 })
