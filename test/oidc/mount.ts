@@ -34,7 +34,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = chunks.length === 0 ? null : Buffer.concat(chunks)
-  if (path.startsWith('/auth/oidc/'))
+  if (path.startsWith(`${world.prefix}/auth/oidc/`))
     return world.oidc.serve({ method, path, query, rawHeaders, body, requestId })
   const caller = await authenticate(world, { method, rawHeaders, upgrade: false, requestId })
   if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }

@@ -36,6 +36,8 @@ export interface WorldOptions {
   readonly ephemeral?: Ephemeral
   /** The providers send back-channel logouts; `session`: with `sid`. */
   readonly backchannel?: 'session' | 'user'
+  /** Before the paths of sign-in. */
+  readonly prefix?: string
   /** ms */
   readonly tokenLifetime?: number
 }
@@ -74,6 +76,7 @@ export class Seats implements SeatDirectory {
 
 export class SignInWorld extends SignInTenants {
   readonly t: Test
+  readonly prefix: string
   readonly seats = new Seats()
   readonly sessions = openSessions()
   /** `tenant user` */
@@ -93,6 +96,7 @@ export class SignInWorld extends SignInTenants {
   ) {
     super(parts.origin, parts.providers)
     this.t = t
+    this.prefix = options.prefix ?? ''
     this.ephemeral = options.ephemeral ?? new ProcessEphemeral()
     const token = () => tokenConfig(options.tokenLifetime ?? HOUR)
     this.#tokens = {
@@ -174,7 +178,8 @@ export class SignInWorld extends SignInTenants {
       log: this.#log(),
       now: this.now,
     }
-    return new Oidc(ports, this.tenants(options), { ...PATIENT, ...options.limits })
+    const { prefix } = this
+    return new Oidc(ports, this.tenants(options), { ...PATIENT, ...options.limits, prefix })
   }
 
   tenants(options: WorldOptions = {}): (TenantConfig & OidcTenant)[] {
@@ -209,11 +214,12 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<S
   t.teardown(() => world?.searchLog())
   const server = createServer()
   const origin = `http://127.0.0.1:${await listen(t, server)}`
-  const { backchannel } = options
-  const uri = `${origin}/auth/oidc/backchannel-logout`
+  const { backchannel, prefix = '' } = options
+  const uri = `${origin}${prefix}/auth/oidc/backchannel-logout`
   const providers = await startProviders(t, origin, {
     // Many tests use one of the two providers, or none.
     lazy: true,
+    redirectUri: `${origin}${prefix}/auth/oidc/callback`,
     postLogoutRedirect: `${origin}/pages/bye`,
     ...(backchannel && { backchannelLogout: { uri, session: backchannel === 'session' } }),
   })

@@ -64,7 +64,9 @@ async function respond(
   const duplicate = Object.keys(callbackParameters).find((name) => query.getAll(name).length > 1)
   if (duplicate !== undefined) return inputInvalid(`/${duplicate}`, 'must not occur more than once')
   if (pending === null) return callbackAtCanonicalHost(context, request) ?? notStarted
-  if (new URL(pending.provider.tenant.oidc.redirectUri).pathname !== request.path) return notStarted
+  const { pathname } = new URL(pending.provider.tenant.oidc.redirectUri)
+  // The redirect URI has the prefix, and the path of the request comes without it.
+  if (pathname !== context.prefix + request.path) return notStarted
   if (pending.expired) return (await signedInAlready(context, pending, request)) ?? expired
   return withProviderErrors(context, pending.provider, () => finish(context, request, query, pending))
 }
