@@ -17,6 +17,8 @@ export interface RefusedGroup {
   request_id: string
   /** Of the last one: other spaces in which the caller's Seats hold the permission. */
   granted_in: readonly string[]
+  /** Of the last one: why it was refused; null: an older version wrote the line. */
+  detail: string | null
 }
 
 export interface RefusedResult {
@@ -45,8 +47,8 @@ const NO_REFUSAL = /^(?:allow$|upstream_(?:unreachable|protocol_error|timeout)$)
 export class RefusedRequests {
   readonly #filter: RefusedFilter
   readonly #groups = new Map<string, RefusedGroup>()
-  /** Of the last request of each group. */
-  readonly #details = new Map<RefusedGroup, string>()
+  #lines = 0
+  #requestLines = 0
   #requests = 0
   #refused = 0
   #further = 0
@@ -61,10 +63,12 @@ export class RefusedRequests {
 
   /** Lines that are no requests do not count. */
   add(text: string): void {
+    this.#lines++
     const line = parsed(text)
     if (line === null || line['msg'] !== 'request' || line['asked_by'] === 'authzen') return
     const { code, time, request_id: id } = line
     if (typeof code !== 'string' || typeof time !== 'string' || typeof id !== 'string') return
+    this.#requestLines++
     if (!this.#isWanted(line, time)) return
     this.#requests++
     if (NO_REFUSAL.test(code)) return
@@ -72,9 +76,9 @@ export class RefusedRequests {
     this.#count(line, { code, time, id })
   }
 
-  /** Why the last request of the group was refused, in words; null: an older version wrote the line. */
-  detailOf(group: RefusedGroup): string | null {
-    return this.#details.get(group) ?? null
+  /** There are lines, and none is a request, whatever the filter: they are of something else than an access log. */
+  get isOther(): boolean {
+    return this.#lines > 0 && this.#requestLines === 0
   }
 
   result(): RefusedResult {
@@ -108,7 +112,7 @@ export class RefusedRequests {
       group = {
         ...{ code, method: method ?? null, route: route ?? null, permission: permission ?? null },
         ...{ space: space ?? null, tenant: tenant ?? null, user: user ?? null },
-        ...{ count: 0, last: '', request_id: '', granted_in: [] },
+        ...{ count: 0, last: '', request_id: '', granted_in: [], detail: null },
       }
       this.#groups.set(key, group)
     }
@@ -118,8 +122,7 @@ export class RefusedRequests {
     group.last = time
     group.request_id = id
     group.granted_in = textsOf(line['granted_in'])
-    const detail = textOf(line['detail'])
-    if (detail !== null) this.#details.set(group, detail)
+    group.detail = textOf(line['detail'])
   }
 }
 

@@ -48,6 +48,8 @@ export const refused = defineCommand(
     const requests = new RefusedRequests({ since, tenant, user })
     const ended = await readAll(requests, positionals, new Progress(process.stderr, sizes), terminal)
     if (ended === 'interrupted') return INTERRUPTED
+    if (requests.isOther)
+      terminal.printError('note: no line is a request of an access log: name logs that the gateway wrote')
     await terminal.print(values.json ? JSON.stringify(requests.result()) : asText(requests))
     return ended === 'failed' ? 1 : 0
   },
@@ -60,16 +62,18 @@ function asText(requests: RefusedRequests): string {
   const { refused, requests: all, groups, in_further_groups: further = 0 } = requests.result()
   const summary = `${refused} of ${all} requests ${refused === 1 ? 'was' : 'were'} refused`
   const rest = further === 0 ? [] : [`and ${further} in further groups`]
-  return [...groups.map((group) => groupAsText(group, requests.detailOf(group))), ...rest, summary].join('\n')
+  return [...groups.map(groupAsText), ...rest, summary].join('\n')
 }
 
-function groupAsText(group: RefusedGroup, detail: string | null): string {
-  const { code, method, route, space, tenant, user, count, last, request_id: id } = group
-  const caller = tenant === null ? 'a caller who is not known' : `${user ?? '?'} of ${tenant}`
+function groupAsText(group: RefusedGroup): string {
+  const { code, method, route, space, tenant, user, count, last, request_id: id, detail } = group
+  const caller = tenant === null ? 'an unknown caller' : `${user ?? '?'} of ${tenant}`
   const where = space === null ? '' : ` in ${space}`
+  const remedy = remedyOf(group)
   const lines = [
     fold(printable(`${count} × ${code}  ${route ?? method ?? 'no request'}  ${caller}${where}`), '', INDENT),
-    fold(printable(`allowed by ${remedyOf(group, detail)}`), INDENT, INDENT),
+    ...(detail === null ? [] : [fold(printable(detail), INDENT, INDENT)]),
+    ...(remedy === null ? [] : [fold(printable(`allowed by ${remedy}`), INDENT, INDENT)]),
     fold(`last ${last}, ${id}`, INDENT, INDENT),
   ]
   return `${lines.join('\n')}\n`
@@ -77,18 +81,13 @@ function groupAsText(group: RefusedGroup, detail: string | null): string {
 
 const INDENT = '    '
 
-/** What would have allowed it. */
-function remedyOf(
-  { code, permission, space, granted_in: spaces }: RefusedGroup,
-  detail: string | null,
-): string {
+/** What would have allowed it; null: no right is missing, and the detail says what is. */
+function remedyOf({ code, permission, space, granted_in: spaces }: RefusedGroup): string | null {
   if (code === 'permission_denied' || code === 'no_seat_in_space') {
     const held = spaces.length === 0 ? '' : `; its Seats hold it in ${spaces.join(', ')}`
     return `a Seat with ${permission} in ${space}${held}`
   }
-  const known = REMEDIES[code]
-  if (known !== undefined) return known
-  return `another request${detail === null ? '' : `: ${detail}`}`
+  return REMEDIES[code] ?? null
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

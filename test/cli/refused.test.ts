@@ -51,6 +51,7 @@ t.test('groups, the most frequent first', async (t) => {
           last: '2026-01-05T00:00:03.000Z',
           request_id: 'r3',
           granted_in: ['dev'],
+          detail: 'None of the Seats holds it.',
         },
       },
       {
@@ -63,7 +64,12 @@ t.test('groups, the most frequent first', async (t) => {
           user: 'bob',
           count: 1,
         },
-        ...{ last: '2026-01-05T00:00:01.000Z', request_id: 'r1', granted_in: [] },
+        ...{
+          last: '2026-01-05T00:00:01.000Z',
+          request_id: 'r1',
+          granted_in: [],
+          detail: 'None of the Seats holds it.',
+        },
       },
     ],
   })
@@ -86,6 +92,36 @@ t.test('as text, with what would have allowed it', async (t) => {
   t.match(out, 'allowed by a new token, or a refresh\n')
   t.match(out, /4 of 6 requests were refused\n$/)
   t.ok(out.split('\n').every((each) => each.length <= 80))
+})
+
+t.test('as text, why: with the detail of the last request', async (t) => {
+  const other = {
+    code: 'token_invalid',
+    tenant: undefined,
+    user: undefined,
+    route: undefined,
+    space: undefined,
+  }
+  const unavailable = { ...other, code: 'unavailable', detail: 'The provider is not available.' }
+  writeFileSync(
+    join(cwd, 'why.log'),
+    line({ ...other, detail: 'The token is for another.' }) + line(unavailable),
+  )
+  const { out } = await run('why.log')
+  t.match(
+    out,
+    'token_invalid  GET  an unknown caller\n    The token is for another.\n    allowed by a valid token',
+  )
+  t.match(out, 'unavailable  GET  an unknown caller\n    The provider is not available.\n    last ')
+})
+
+t.test('a file that is no log of a gateway', async (t) => {
+  writeFileSync(join(cwd, 'some.yaml'), 'listen: 127.0.0.1:8080\n')
+  const { code, out, err } = await run('some.yaml')
+  t.match({ code, out }, { code: 0, out: '0 of 0 requests were refused\n' })
+  t.match(err, 'note: no line is a request of an access log: name logs that the gateway wrote')
+  writeFileSync(join(cwd, 'empty.log'), '')
+  for (const args of [['empty.log'], ['a.log', '--tenant', 'other']]) t.equal((await run(...args)).err, '')
 })
 
 t.test('wrong input', async (t) => {
@@ -160,4 +196,15 @@ t.test('explain decides a request of the log again', async (t) => {
   t.match(await explain('none'), { code: 1, err: /gateway\.log has no request none/ })
   t.match(await explain(group.request_id, '/path'), { code: 2, err: /--from takes the id/ })
   t.match(await explain(), { code: 2, err: /METHOD is missing/ })
+})
+
+t.test('explain names the kind of credential that the line has', async (t) => {
+  const world = await startWorld(t)
+  const key = { 'x-api-key': world.keys['acme'] ?? '', space: 'main' }
+  await world.client.send('GET', '/v1/trainings', key)
+  writeFileSync(join(world.folder, 'gateway.log'), world.logText())
+  const [{ user, request_id: id }] = (await groupsOf(join(world.folder, 'gateway.log'))).groups
+  const secret = { GLOBEX_SECRET: 'a secret of globex, of 32 bytes and more' }
+  const { out } = await seatgateHere(world.folder, ['explain', '--from', 'gateway.log', id], secret)
+  t.match(out, `${user} of acme by api-key\n`)
 })

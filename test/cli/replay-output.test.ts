@@ -13,7 +13,7 @@ function change(
   count: number,
 ): void {
   const seats = { by: null, issuedAt: 0, names: [], ids: [], truncated: false }
-  const caller = user === null ? null : { tenant: 'acme', user, seats }
+  const caller = user === null ? null : { tenant: 'acme', user, method: 'bearer' as const, seats }
   for (let turn = 0; turn < count; turn++) tally.changed({ from, to, method: 'GET', route, caller })
 }
 

@@ -118,8 +118,8 @@ export class Judge {
     // A user who was blocked then counts as blocked on every route that needs a credential.
     if (caller !== null && code !== 'caller_blocked') {
       const claims = this.#claimsOf(caller, space)
-      const { tenant, user } = caller
-      return { method: 'bearer', tenant, user, email: null, claims, session: null, validUntil: null }
+      const { tenant, user, method } = caller
+      return { method, tenant, user, email: null, claims, session: null, validUntil: null }
     }
     // A credential that was refused is refused on every route that needs one.
     const wasRead = permission !== null && permission !== 'public'

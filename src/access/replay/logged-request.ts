@@ -1,5 +1,6 @@
 /** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
 
+import type { AuthMethod } from '../../model/principal.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
 import type { Reason } from './reasons.ts'
 import { type NamedSeats, namedSeats, type SeatFields } from './named-seats.ts'
@@ -25,6 +26,7 @@ export interface LoggedRequest {
 export interface LoggedCaller {
   readonly tenant: string
   readonly user: string
+  readonly method: AuthMethod
   readonly seats: NamedSeats
 }
 
@@ -94,6 +96,7 @@ interface Line extends SeatFields {
   readonly space_by?: unknown
   readonly tenant?: unknown
   readonly user?: unknown
+  readonly auth?: unknown
 }
 
 function isRequest(line: unknown): line is Line {
@@ -134,11 +137,18 @@ function decisionOf({ code, decision = code }: Line, permission: string | null):
 }
 
 function callerOf(line: Line): LoggedCaller | null | 'malformed_line' {
-  const { tenant, user } = line
+  const { tenant, user, auth } = line
   if (tenant === undefined && user === undefined) return null
   if (typeof tenant !== 'string' || typeof user !== 'string') return 'malformed_line'
   const seats = namedSeats(line)
-  return seats === null ? 'malformed_line' : { tenant, user, seats }
+  if (seats === null) return 'malformed_line'
+  return { tenant, user, method: isAuthMethod(auth) ? auth : 'bearer', seats }
+}
+
+const METHODS: ReadonlySet<unknown> = new Set<AuthMethod>(['api-key', 'bearer', 'session', 'issuer'])
+
+function isAuthMethod(value: unknown): value is AuthMethod {
+  return METHODS.has(value)
 }
 
 const SOURCES: ReadonlySet<unknown> = new Set<SpaceSource['kind']>([

@@ -17,7 +17,7 @@ const USUAL = new RegExp(
     `,"bytes_in":${NUMBER},"bytes_out":${NUMBER},"client":${ANY_TEXT}(?:,"peer":${ANY_TEXT})?`,
     `(?:,"user_agent":${ANY_TEXT})?(?:,"trace_id":${ANY_TEXT})?`,
     `(?:,"route":${ANY_TEXT},"upstream":${ANY_TEXT}(?:,"target":${ANY_TEXT})?,"permission":${TEXT})?`,
-    `(?:,"tenant":${TEXT},"user":${TEXT},"auth":${ANY_TEXT}`,
+    `(?:,"tenant":${TEXT},"user":${TEXT},"auth":${TEXT}`,
     `(?:,"seat_ids":${TEXTS}|,"issued_at":(${NUMBER})(,"any_space":true)?))?`,
     `(?:,"space":${TEXT})?(?:,"space_by":${TEXT})?(?:,"source":${ANY_TEXT})?(?:,"seats":${TEXTS})?`,
     `(?:,"detail":${ANY_TEXT})?,"msg":"request"\\}\\r?$`,
@@ -28,8 +28,8 @@ const USUAL = new RegExp(
 export function usualLine(text: string) {
   const found = USUAL.exec(text)
   if (found === null) return null
-  const [, method, path, host, noHost, code, decision, permission, tenant, user, ids, ...rest] = found
-  const [issuedAt, anySpace, space, spaceBy, seats] = rest
+  const [, method, path, host, noHost, code, decision, permission, tenant, user, ...rest] = found
+  const [auth, ids, issuedAt, anySpace, space, spaceBy, seats] = rest
   return {
     method,
     path,
@@ -39,6 +39,7 @@ export function usualLine(text: string) {
     permission,
     tenant,
     user,
+    auth,
     seat_ids: textsOf(ids),
     issued_at: issuedAt === undefined ? undefined : Number(issuedAt),
     any_space: anySpace !== undefined,
