@@ -53,7 +53,7 @@ function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
   return (
     value ??
     new Undetermined(
-      `uses the environment variable ${name}, which is not set: set it, or write \${${name}:-default}`,
+      `uses the environment variable ${name}, which is not set: set it, in the environment or in .env beside the configuration, or write \${${name}:-default}`,
     )
   )
 }

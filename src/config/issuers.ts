@@ -41,7 +41,7 @@ function buildIssuer(section: Section): IssuerConfig {
     section.warn(
       'issuer',
       'issuer_unmatched',
-      'issuer: every token that it signs for the audience holds the Seats of seats: say in match which of them may',
+      'issuer: every token that it signs for the audience holds the Seats of seats: name in match the claims that such a token must have',
     )
   const algorithms = section.texts('algorithms', algorithm)
   return Object.freeze({

@@ -92,7 +92,9 @@ export function secret(text: string): Uint8Array | InvalidValue {
   const bytes = text.startsWith(RAW) ? canonicalBytes(text.slice(RAW.length)) : Buffer.from(text, 'utf8')
   if (bytes instanceof InvalidValue) return bytes
   if (bytes.length >= MIN_BYTES) return new Uint8Array(bytes)
-  return new InvalidValue(`has ${bytes.length} bytes: a secret must have at least ${MIN_BYTES}`)
+  return new InvalidValue(
+    `has ${bytes.length} bytes: a secret must have at least ${MIN_BYTES}; "openssl rand -hex 32" prints a fresh one`,
+  )
 }
 
 /** Accepts only the canonical encoding (RFC 4648, section 3.5): no padding, no non-zero trailing bits, no other characters. */

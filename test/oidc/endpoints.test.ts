@@ -65,3 +65,14 @@ t.test('the manual names them', async (t) => {
   const text = readFileSync('docs/sign-in.md', 'utf8')
   for (const { method, path } of SIGN_IN_ENDPOINTS) t.match(text, `\`${method} ${path}\``)
 })
+
+t.test('JSON that Content-Type calls a form, as curl -d sends it, is named', async (t) => {
+  const world = await startWorld(t)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const body = ' {"tenant": "acme"}'
+  const { status, json } = await world
+    .visitor()
+    .send(`${world.origin}/auth/oidc/login`, { method: 'POST', headers, body })
+  t.equal(status, 400)
+  t.match(json.errors, [{ path: '', message: /send Content-Type: application\/json$/ }])
+})

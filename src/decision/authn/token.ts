@@ -32,7 +32,7 @@ export interface TokenIssuers {
 
 const malformed = new Refusal(
   'token_invalid',
-  'The bearer token is not a token of this gateway in canonical form.',
+  'The bearer token is not a token of this gateway in canonical form. An API key belongs in x-api-key.',
 )
 const unverified = new Refusal(
   'token_invalid',

@@ -209,6 +209,6 @@ function requestLineFault(text: string): MalformedRequest {
 function invalidTarget(): MalformedRequest {
   return new MalformedRequest(
     'bad-target',
-    'The request target is not a path of visible ASCII, with or without a query.',
+    'The request target is not a path, which begins with / and has visible ASCII characters alone, with or without a query.',
   )
 }

@@ -80,7 +80,10 @@ export async function verifyIssuerToken(
 function refusalOfClaims(claims: Claims, [first, ...others]: readonly AcceptedIssuer[]): Refusal {
   const other = first?.config.match.find((each) => !matches(claims, each))
   if (other === undefined || others.length > 0) return otherClaims
-  return new Refusal('token_invalid', `The claim ${other.name} of the token is not that of match.`)
+  return new Refusal(
+    'token_invalid',
+    `The claim ${other.name} of the token does not have the value that the configuration requires of it (match).`,
+  )
 }
 
 async function signatureRefusal(

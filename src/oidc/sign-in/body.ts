@@ -52,7 +52,11 @@ function contentType(rawHeaders: readonly string[]): 'json' | 'form' | null {
 
 type RawFields = Readonly<Record<string, unknown>>
 
+/** What `curl -d` makes of JSON without a header: no name of a field begins with a brace. */
+const jsonAsForm = invalid('', 'is JSON, and Content-Type says a form: send Content-Type: application/json')
+
 function readForm(text: string): RawFields | Refusal {
+  if (/^\s*\{/.test(text)) return jsonAsForm
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in fields) return invalid(pointer(name), 'must not occur more than once')

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import t from 'tap'
-import { mintToken } from '../../../src/decision/authn/token.ts'
+import { mintToken, verifyToken } from '../../../src/decision/authn/token.ts'
 import { acme, bearer, globex, NOW, SECOND, secrets, sign, tenant, tenants } from './support.ts'
 
 const alice = {
@@ -25,6 +25,12 @@ t.test('an issued token has exactly the specified claims', async (t) => {
     iat: SECOND,
     nbf: SECOND,
   })
+})
+
+t.test('an API key in the place of a token is told where it belongs', (t) => {
+  const refusal = verifyToken('sk_HXT3zict9qHdAvkU', { tenants: tenants(), defaultTenant: null })
+  t.match(refusal, { code: 'token_invalid', detail: /An API key belongs in x-api-key\.$/ })
+  t.end()
 })
 
 t.test('unknown values are omitted', async (t) => {

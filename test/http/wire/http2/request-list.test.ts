@@ -106,7 +106,8 @@ t.test('the method is a token, and not CONNECT', async (t) => {
 })
 
 t.test('the path begins with a slash, or is an asterisk for OPTIONS', async (t) => {
-  const message = 'The request target is not a path of visible ASCII, with or without a query.'
+  const message =
+    'The request target is not a path, which begins with / and has visible ASCII characters alone, with or without a query.'
   for (const path of [
     '',
     'a',
