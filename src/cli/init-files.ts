@@ -30,8 +30,9 @@ export function filesOf(project: NewProject): NewFile[] {
   ]
 }
 
-const GIT_IGNORE = `# Secrets, and the store.
+const GIT_IGNORE = `# Secrets, API keys, and the store.
 .env
+*.key
 data/
 `
 

@@ -39,7 +39,11 @@ t.test('four files that pass the check, in this folder or in one that it creates
     const at = (name: string) => join(cwd, folder, name)
     t.same(written(at('')), NAMES)
     t.equal(statSync(at('.env')).mode & 0o777, 0o600)
-    t.match(readFileSync(at('.gitignore'), 'utf8'), /^\.env$/m)
+    t.match(
+      readFileSync(at('.gitignore'), 'utf8'),
+      /^\.env\n\*\.key$/m,
+      'as in the README: --out my/admin.key',
+    )
     t.match(readFileSync(at('gateway.config.yaml'), 'utf8'), /^ops: /m)
     t.match(
       await seatgateHere(cwd, ['check', '--config', at('gateway.config.yaml')]),
