@@ -119,9 +119,9 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
 
   open(request: UpstreamRequest, stream: UpstreamStream): Http2Stream {
     const { tls, authority } = this.#settings
-    const fields = requestFields(request, tls === null ? 'http' : 'https', authority)
+    const { pseudo, lines } = requestFields(request, tls === null ? 'http' : 'https', authority)
     if (this.#session === null) throw new ConnectionLost('the connection is closed', 'UPSTREAM_CLOSED', false)
-    return this.#session.open(fields, request.body === null, stream)
+    return this.#session.open(pseudo, lines, request.body === null, stream)
   }
 
   streamEnded(stream: UpstreamStream): void {

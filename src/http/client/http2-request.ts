@@ -9,30 +9,33 @@ const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
 /** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
 const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
 
+export interface RequestBlock {
+  /** Name, value, … */
+  readonly pseudo: readonly string[]
+  /** All other fields, as lines of HTTP/1.1. */
+  readonly lines: string
+}
+
 /**
  * Throws a NotForwardable if a part of the request can not be written.
  *
  * @param authority the host and port of the target
- * @returns name, value, …
  */
 export function requestFields(
   { method, path, headers, host, body, length, grpc }: UpstreamRequest,
   scheme: 'http' | 'https',
   authority: string,
-): string[] {
-  const fields = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
+): RequestBlock {
+  const pseudo = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
   // CONNECT has a form of its own, and is not forwarded.
   let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)
   writable &&= AUTHORITY.test(host ?? authority)
   for (const lines of headers) writable &&= lines.writable
   if (!writable) throw new NotForwardable('the request contains bytes that cannot be written')
-  for (const lines of headers) {
-    const { pairs } = lines
-    for (let i = 0; i < pairs.length; i += 2) fields.push((pairs[i] ?? '').toLowerCase(), pairs[i + 1] ?? '')
-  }
-  if (length !== null && length !== Infinity)
-    fields.push('content-length', String(body === null ? 0 : length))
+  let text = ''
+  for (const lines of headers) text += lines.text
+  if (length !== null && length !== Infinity) text += `content-length: ${body === null ? 0 : length}\r\n`
   // gRPC services may refuse calls without it.
-  if (grpc === true) fields.push('te', 'trailers')
-  return fields
+  if (grpc === true) text += 'te: trailers\r\n'
+  return { pseudo, lines: text }
 }

@@ -2,7 +2,6 @@
 
 import { FieldLines } from '../wire/field-lines.ts'
 import { INTERNAL_ERROR } from '../wire/http2/errors.ts'
-import { pushLines } from '../wire/http2/field-lines.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import { type BodyFraming, bodyFraming, ClientResponse, dateValue } from './client-response.ts'
@@ -18,8 +17,9 @@ export class Http2Response extends ClientResponse {
   readonly #method: string
   readonly #stream: Http2Stream
   readonly #owner: Http2ResponseOwner
-  /** Name, value, … until it is sent. */
-  #head: string[] | null = null
+  /** The fields that are not lines: name, value, … until they are sent. */
+  #head: readonly string[] | null = null
+  #lines = ''
   #framing: BodyFraming = 'none'
   /** Bytes of the announced length that are not written yet. */
   #remaining = 0
@@ -49,9 +49,9 @@ export class Http2Response extends ClientResponse {
   ): void {
     if (this.headersSent) throw new Error('the head of this response has been written')
     if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error(`invalid status ${status}`)
-    const head = headOf(status, fields, extra)
-    if (!fields.hasDate) head.push('date', dateValue())
-    this.#head = head
+    this.#lines = linesOf(fields, extra)
+    const first = [':status', String(status)]
+    this.#head = fields.hasDate ? first : [...first, 'date', dateValue()]
     this.#framing = bodyFraming(this.#method, status, fields.length)
     this.#remaining = this.#framing === 'length' ? Number(fields.length) : 0
     this.statusCode = status
@@ -60,7 +60,7 @@ export class Http2Response extends ClientResponse {
 
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
-    this.#stream.headers(headOf(status, fields, FieldLines.none), false)
+    this.#stream.headers([':status', String(status)], false, linesOf(fields, FieldLines.none))
   }
 
   flushHeaders(): void {
@@ -71,7 +71,8 @@ export class Http2Response extends ClientResponse {
     const head = this.#head
     if (head === null || this.destroyed) return
     this.#head = null
-    this.#stream.headers(head, endStream)
+    this.#stream.headers(head, endStream, this.#lines)
+    this.#lines = ''
   }
 
   write(chunk: Buffer | string): boolean {
@@ -95,7 +96,7 @@ export class Http2Response extends ClientResponse {
     const isOnlyHead = last === null && trailers.length === 0 && this.#head !== null
     this.#sendHead(isOnlyHead)
     if (isOnlyHead) return
-    this.#stream.end(last, trailers.length === 0 ? trailers : trailerList(trailers))
+    this.#stream.end(last, trailers.length === 0 ? '' : FieldLines.of(trailers).text)
     if (this.#stream.writableLength > 0) this.#owner.responseBlocked()
   }
 
@@ -121,17 +122,8 @@ export class Http2Response extends ClientResponse {
   }
 }
 
-/** Throws where a byte of it could not be written. */
-function headOf(status: number, fields: ResponseFields, extra: FieldLines): string[] {
+/** Throws where a byte of them could not be written. */
+function linesOf(fields: ResponseFields, extra: FieldLines): string {
   if (!fields.writable || !extra.writable) throw new Error('the head contains bytes that cannot be written')
-  const head = [':status', String(status)]
-  pushLines(head, fields.text)
-  pushLines(head, extra.text)
-  return head
-}
-
-function trailerList(trailers: readonly string[]): string[] {
-  const list: string[] = []
-  pushLines(list, FieldLines.of(trailers).text)
-  return list
+  return fields.text + extra.text
 }

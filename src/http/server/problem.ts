@@ -5,7 +5,6 @@ import type { BodySink, ClientRequest } from './client-request.ts'
 import { speaksGrpc, writeGrpcProblem } from './grpc-problem.ts'
 import { type ClientResponse, dateValue } from './client-response.ts'
 import { FieldLines } from '../wire/field-lines.ts'
-import { pushLines } from '../wire/http2/field-lines.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
 
@@ -142,18 +141,17 @@ function onTime(body: BodyDiscard): void {
 /** The complete response on a stream of HTTP/2 without a readable request. */
 export function writeStreamProblem(stream: Http2Stream, refusal: Refusal, requestId: string): void {
   const body = Buffer.from(problemBody(refusal, requestId))
-  stream.headers(streamProblemFields(refusal, requestId, body.length), false)
+  const status = [':status', String(refusal.status)]
+  stream.headers(status, false, streamProblemLines(refusal, requestId, body.length))
   stream.end(body)
 }
 
-/** Name, value, … of the head over HTTP/2. @param length bytes of the problem document */
-export function streamProblemFields(refusal: Refusal, requestId: string, length: number): string[] {
+/** The fields of the head, as lines. @param length bytes of the problem document */
+export function streamProblemLines(refusal: Refusal, requestId: string, length: number): string {
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
   headers.push('Date', dateValue())
-  const fields = [':status', String(refusal.status)]
-  pushLines(fields, FieldLines.of(headers).text)
-  return fields
+  return FieldLines.of(headers).text
 }
 
 /** The complete response as text, for connections without a valid request and thus without a response object. */

@@ -6,6 +6,7 @@ const SLAB = 32 * 1024
 const INTEGER = 6
 /** Up to this many characters, a loop is faster than a call of native code. */
 const SHORT = 24
+const SHORT_BYTES = 64
 
 let slab = Buffer.allocUnsafeSlow(SLAB)
 /** Where the next block starts. */
@@ -53,6 +54,17 @@ export class BlockWriter {
     this.#at += length
   }
 
+  /** A string of bytes. */
+  bytes(source: Uint8Array, from: number, to: number): void {
+    const length = to - from
+    this.integer(0, 0x7f, length)
+    this.#ensure(length)
+    const [into, at] = [slab, this.#at]
+    if (length <= SHORT_BYTES) for (let i = 0; i < length; i++) into[at + i] = source[from + i] ?? 0
+    else into.set(source.subarray(from, to), at)
+    this.#at += length
+  }
+
   #copy(text: string): void {
     let all = 0
     for (let i = 0; i < text.length; i++) {
@@ -85,6 +97,6 @@ export class BlockWriter {
 
 const BEYOND_LATIN1 = /[^\0-\xff]/
 
-function notLatin1(): RangeError {
+export function notLatin1(): RangeError {
   return new RangeError('a field has a character that is not latin1')
 }

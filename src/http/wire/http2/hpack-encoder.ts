@@ -5,20 +5,13 @@
 
 import { BlockWriter } from './block-writer.ts'
 import { INITIAL_TABLE_BYTES } from './dynamic-table.ts'
+import { encodeLines } from './line-encoder.ts'
+import { CREDENTIALS, INDEXED, LITERAL, NEVER_INDEXED, SIZE_UPDATE } from './representations.ts'
 import { exactStaticIndex, staticIndex } from './static-table.ts'
-
-/** Representations (RFC 7541, section 6): the highest bits of their first byte. */
-const INDEXED = 0x80
-const LITERAL = 0x00
-const NEVER_INDEXED = 0x10
-const SIZE_UPDATE = 0x20
 
 /** Requests and responses: the static table has values of `:status` only up to this index, which most fields exceed. */
 const LAST_WITH_VALUE = 16
 
-/** Fields that hold credentials. */
-const SENSITIVE = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie'].map(staticIndex)
-const API_KEY = 'x-api-key'
 /** `{"` in base64url: a JWT, in whatever field, is a credential. */
 const JSON_OBJECT = 'eyJ'
 
@@ -52,6 +45,11 @@ export class HpackEncoder {
     else this.#literal(isSensitive(index, name, value) ? NEVER_INDEXED : LITERAL, index, name, value)
   }
 
+  /** Adds fields that are lines of HTTP/1.1. @param lines as for {@link encodeLines} */
+  lines(lines: string): void {
+    encodeLines(this.#writer, lines)
+  }
+
   /** A field that no intermediary may index (RFC 7541, section 7.1.3), as its value is secret. */
   sensitiveField(name: string, value: string): void {
     this.#literal(NEVER_INDEXED, staticIndex(name), name, value)
@@ -71,5 +69,5 @@ export class HpackEncoder {
 
 /** @param index of the name in the static table */
 function isSensitive(index: number, name: string, value: string): boolean {
-  return index === 0 ? name === API_KEY || value.startsWith(JSON_OBJECT) : SENSITIVE.includes(index)
+  return CREDENTIALS.includes(name) || (index === 0 && value.startsWith(JSON_OBJECT))
 }

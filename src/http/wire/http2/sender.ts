@@ -105,9 +105,9 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     if (!this.#ended) this.#writer.add(numberFrame(WINDOW_UPDATE, stream.id, bytes))
   }
 
-  sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean): void {
+  sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void {
     if (this.#ended) return
-    const frames = this.#encode(fields)
+    const frames = this.#encode(fields, lines)
     const length = frames.length - FRAME_HEADER
     const flags = endStream ? END_STREAM : 0
     const finishing = endStream ? stream : null
@@ -118,10 +118,11 @@ export class Sender implements StreamOwner, FrameWriterOwner {
   }
 
   /** The field block, behind room for the header of a frame. */
-  #encode(fields: readonly string[]): Buffer {
+  #encode(fields: readonly string[], lines: string): Buffer {
     const { encoder } = this
     encoder.begin(FRAME_HEADER)
     for (let i = 0; i < fields.length; i += 2) encoder.field(fields[i] ?? '', fields[i + 1] ?? '')
+    if (lines !== '') encoder.lines(lines)
     return encoder.end()
   }
 

@@ -186,13 +186,13 @@ export class Http2Session implements FrameSink, ControlledSession {
     return length
   }
 
-  /** Opens a stream, where `canOpen`. */
-  open(fields: readonly string[], endStream: boolean, receiver: StreamReceiver): Http2Stream {
+  /** Opens a stream, where `canOpen`. @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1 */
+  open(pseudo: readonly string[], lines: string, endStream: boolean, receiver: StreamReceiver): Http2Stream {
     this.#guard.requestStarted()
     const stream = this.#addStream(this.#nextOwnStream)
     this.#nextOwnStream += 2
     stream.receivedBy(receiver)
-    stream.headers(fields, endStream)
+    stream.headers(pseudo, endStream, lines)
     return stream
   }
 

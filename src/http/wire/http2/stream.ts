@@ -24,7 +24,8 @@ export interface StreamReceiver {
 
 /** The connection, as its streams see it. */
 export interface StreamOwner {
-  sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean): void
+  /** @param lines further fields, as lines of HTTP/1.1 */
+  sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void
   /** Sends what windows and socket admit. @returns the bytes that were sent */
   sendData(stream: Http2Stream, chunk: Buffer, endStream: boolean): number
   /** The stream has bytes to send that windows or socket do not admit yet. */
@@ -60,7 +61,7 @@ export class Http2Stream {
   /** To send: the parts of the body, then trailers. */
   readonly #queue: Buffer[] = []
   #queuedBytes = 0
-  #trailers: readonly string[] | null = null
+  #trailers: string | null = null
   /** `drained` is due. */
   #blocked = false
   /** No further call of the owner of the stream: END_STREAM is sent, or due after the queue. */
@@ -88,10 +89,11 @@ export class Http2Stream {
     return this.#queuedBytes
   }
 
-  headers(fields: readonly string[], endStream: boolean): void {
+  /** @param fields name, value, … @param lines further fields, as lines of HTTP/1.1 */
+  headers(fields: readonly string[], endStream: boolean, lines = ''): void {
     if (this.closed || this.#ending) return
     if (endStream) this.#ending = true
-    this.#owner.sendHeaders(this, fields, endStream)
+    this.#owner.sendHeaders(this, fields, endStream, lines)
     if (endStream) this.#endLocal()
   }
 
@@ -108,13 +110,13 @@ export class Http2Stream {
   /**
    * Ends this side.
    *
-   * @param last a last part of the body @param trailers name, value, …
+   * @param last a last part of the body @param trailers as lines of HTTP/1.1
    */
-  end(last: Buffer | null = null, trailers: readonly string[] = []): void {
+  end(last: Buffer | null = null, trailers = ''): void {
     if (this.closed || this.#ending) return
     this.#ending = true
     this.#trailers = trailers
-    if (last !== null && last.length > 0) this.#enqueue(last, trailers.length === 0)
+    if (last !== null && last.length > 0) this.#enqueue(last, trailers === '')
     if (this.#queuedBytes === 0) this.#finish()
     else this.#owner.waits(this)
   }
@@ -142,7 +144,7 @@ export class Http2Stream {
       this.#drained()
       return false
     }
-    const isLast = this.#queue.length === 1 && this.#trailers?.length === 0
+    const isLast = this.#queue.length === 1 && this.#trailers === ''
     const sent = this.#owner.sendData(this, chunk, isLast)
     this.#queued(-sent)
     this.sentBytes += sent
@@ -168,9 +170,9 @@ export class Http2Stream {
 
   /** Nothing but END_STREAM, or the trailers, is left to send. */
   #finish(): void {
-    const trailers = this.#trailers ?? []
+    const trailers = this.#trailers ?? ''
     if (this.localEnded) return
-    if (trailers.length > 0) this.#owner.sendHeaders(this, trailers, true)
+    if (trailers !== '') this.#owner.sendHeaders(this, [], true, trailers)
     else this.#owner.sendData(this, EMPTY, true)
     this.#endLocal()
   }

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { HpackDecoder } from '../../../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../../../src/http/wire/http2/hpack-encoder.ts'
+import { STATIC_NAMES } from '../../../../src/http/wire/http2/static-table.ts'
 import { decoded, hex, sizeUpdate } from './field-blocks.ts'
 
 /** @param fields name, value, … */
@@ -131,4 +132,47 @@ t.test('any fields are decoded to the same', async (t) => {
     { numRuns: 2000 },
   )
   t.equal(decoder.generation, 0, 'nothing is indexed')
+})
+
+const lineName = fc.oneof(
+  fc.constantFrom(...STATIC_NAMES.filter((each) => /^[a-z]/.test(each) && each !== 'transfer-encoding')),
+  fc.stringMatching(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,40}$/),
+)
+const lineValue = fc.stringMatching(/^[!-~\x80-\xff]([\t -~\x80-\xff]{0,200}[!-~\x80-\xff])?$|^$/)
+const OF_CONNECTION = /^(?:connection|keep-alive|proxy-connection|transfer-encoding|upgrade)$/i
+
+t.test('lines of HTTP/1.1 are decoded to their fields, with names in lower case', async (t) => {
+  const encoder = new HpackEncoder()
+  const decoder = new HpackDecoder(4096)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(lineName, lineValue), { maxLength: 30 }), (fields) => {
+      encoder.begin()
+      encoder.lines(fields.map(([name, value]) => `${name}: ${value}\r\n`).join(''))
+      const list = decoded(decoder, encoder.end())
+      const wanted = fields.filter(([name]) => !OF_CONNECTION.test(name))
+      return (
+        JSON.stringify(list) ===
+        JSON.stringify(wanted.flatMap(([name, value]) => [name.toLowerCase(), value]))
+      )
+    }),
+    { numRuns: 2000 },
+  )
+  t.equal(decoder.generation, 0, 'nothing is indexed')
+})
+
+t.test('of lines, no field of a connection is written, and no credential may be indexed', async (t) => {
+  const encoder = new HpackEncoder()
+  const lines = (text: string) => {
+    encoder.begin()
+    encoder.lines(text)
+    return encoder.end()
+  }
+  t.same(lines('Connection: a\r\nKEEP-ALIVE: b\r\nx: y\r\nUpgrade: c\r\n'), hex('00 01 78 01 79'))
+  t.same(lines('Transfer-Encoding: chunked\r\nProxy-Connection: a\r\n'), Buffer.alloc(0))
+  for (const name of ['Authorization', 'Cookie', 'Proxy-Authorization', 'Set-Cookie', 'X-API-Key'])
+    t.same(lines(`${name}: a\r\n`), encoded(encoder, name.toLowerCase(), 'a'), name)
+  t.same(lines('x: eyJh\r\n'), encoded(encoder, 'x', 'eyJh'), 'a JWT')
+  t.same(lines('age: \r\n'), hex('0f 06 00'), 'an empty value')
+  t.throws(() => lines('x: \u0100\r\n'), RangeError)
+  t.same(lines('x: y\r\n'), hex('00 01 78 01 79'), 'the encoder goes on')
 })
