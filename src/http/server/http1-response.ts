@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import { nextStage } from '../../lib/batched-stages.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import { VALUE } from '../wire/fields.ts'
+import { writeLast } from '../wire/last-write.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import type { ClientRequest } from './client-request.ts'
 import { bodyFraming, ClientResponse, dateValue } from './client-response.ts'
@@ -130,13 +131,9 @@ export class Http1Response extends ClientResponse {
   }
 
   #finish(last: string): void {
-    const { socket } = this.#owner
-    if (last !== '') socket.write(last, 'latin1')
-    if (socket.writableLength === 0) nextStage(flushed, this.#owner)
-    else {
-      socket.write('', 'latin1', () => flushed(this.#owner))
-      this.#owner.backpressure()
-    }
+    const owner = this.#owner
+    if (writeLast(owner.socket, last, () => flushed(owner))) nextStage(flushed, owner)
+    else owner.backpressure()
   }
 
   /**

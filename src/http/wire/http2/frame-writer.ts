@@ -5,11 +5,13 @@
 
 import type { Socket } from 'node:net'
 import { nextStage } from '../../../lib/batched-stages.ts'
+import { writeLast } from '../last-write.ts'
 
 /** Bytes that wait here or in the socket, from which senders of DATA wait. */
 const HIGH_WATER_MARK = 64 * 1024
 /** Up to this many bytes are copied into one piece. */
 const MAX_COPIED = 16 * 1024
+const NOTHING = Buffer.alloc(0)
 
 /** A stream whose last frame is on its way. */
 export interface Finishing {
@@ -65,18 +67,8 @@ export class FrameWriter {
     this.#pieces = []
     this.#bytes = 0
     if (finishing.length > 0) this.#finishing = []
-    const [only] = pieces
-    if (pieces.length === 1 && only !== undefined) socket.write(only)
-    else if (bytes <= MAX_COPIED) socket.write(Buffer.concat(pieces, bytes))
-    else this.#writeAll(pieces)
-    if (socket.writableLength === 0) this.#accepted(finishing)
-    else socket.write('', 'latin1', () => this.#accepted(finishing))
-  }
-
-  #writeAll(pieces: readonly Buffer[]): void {
-    this.#socket.cork()
-    for (const piece of pieces) this.#socket.write(piece)
-    this.#socket.uncork()
+    const accepted = () => this.#accepted(finishing)
+    if (writePieces(socket, pieces, bytes, accepted)) accepted()
   }
 
   #accepted(finishing: readonly Finishing[]): void {
@@ -84,6 +76,14 @@ export class FrameWriter {
     for (const each of finishing) each.flushed()
     this.#owner.writable()
   }
+}
+
+/** @returns as {@link writeLast} */
+function writePieces(socket: Socket, pieces: Buffer[], bytes: number, accepted: () => void): boolean {
+  if (pieces.length > 1 && bytes <= MAX_COPIED)
+    return writeLast(socket, Buffer.concat(pieces, bytes), accepted)
+  const last = pieces.pop() ?? NOTHING
+  return writeLast(socket, last, accepted, pieces)
 }
 
 function flush(writer: FrameWriter): void {
