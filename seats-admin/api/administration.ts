@@ -1,5 +1,6 @@
 /** The warning that a write leaves a tenant without anyone who could administer it. The write is made all the same. */
 
+import type { KeyAdministration } from '../model/administration.ts'
 import { administrates } from '../model/scope.ts'
 import type { SeatsPlan } from '../model/seats-file.ts'
 import type { Administration } from '../store/store.ts'
@@ -36,17 +37,13 @@ export function isAdministered(
   return store.isAdministered(tenant, { space, now, without, also, revoked, blocked })
 }
 
-/**
- * As {@link administrationWarnings}, after a write. It is committed: where the store can't be asked, nothing is said.
- *
- * An API key that holds every permission in the admin space administers the tenant itself, so that the store is asked only
- * about a write that takes the administration from a Seat.
- *
- * @param taken a Seat administrated the tenant before the write, and no longer does
- */
-export async function warningsAfter(caller: Caller, deps: AdminDeps, taken = false): Promise<Warning[]> {
-  const { actor, scope } = caller
-  if (actor.kind === 'api-key' && scope.admin && scope.all && !taken) return []
+/** As {@link administrationWarnings}, after a write. It is committed: where the store can't be asked, nothing is said. */
+export async function warningsAfter(
+  caller: Caller,
+  deps: AdminDeps,
+  { keyAdministers }: KeyAdministration,
+): Promise<Warning[]> {
+  if (keyAdministers) return []
   try {
     return await administrationWarnings(caller, deps)
   } catch (cause) {

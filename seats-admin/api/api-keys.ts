@@ -39,9 +39,10 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const input = apiKeyInput(body, writer.now)
         if (isRefusal(input)) return input
         const write = deps.store.createApiKey(writer, input)
-        return respondToWrite(write, deps, async (made) =>
-          tagged(apiKeyTag(made), withWarnings(createdApiKey(made), await warningsAfter(caller, deps))),
-        )
+        return respondToWrite(write, deps, async (made, written) => {
+          const body = withWarnings(createdApiKey(made), await warningsAfter(caller, deps, written))
+          return tagged(apiKeyTag(made), body)
+        })
       },
     }),
     endpoint({

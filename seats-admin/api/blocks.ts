@@ -48,8 +48,8 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
         if (isRefusal(input)) return input
         if (!caller.scope.admin) return onlyAdminSpace
         const write = deps.store.createBlock(writer, input)
-        return respondToWrite(write, deps, async (made) => {
-          const body = withWarnings(createdBlock(made), await warningsAfter(caller, deps))
+        return respondToWrite(write, deps, async (made, written) => {
+          const body = withWarnings(createdBlock(made), await warningsAfter(caller, deps, written))
           return { status: 200, body } as const
         })
       },

@@ -71,10 +71,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         // Where there was nothing to do, the write that made it so may not be known everywhere yet.
         const { committed } = applied
         await deps.announce(committed === null ? await here(deps) : committedOf(committed))
-        const warnings = together(
-          await warningsAfter(caller, deps, applied.endsAdministration),
-          await warningsOf(wanted, deps),
-        )
+        const warnings = together(await warningsAfter(caller, deps, applied), await warningsOf(wanted, deps))
         return { status: 200, body: shownApplied(applied, caller.tenant, warnings) }
       },
     }),

@@ -39,8 +39,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       async handle({ body, caller }) {
         const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
         const write = deps.store.createSeat(writerOf(caller, deps), body)
-        return respondToWrite(write, deps, async (made) => {
-          const found = together(await warningsAfter(caller, deps), warnings)
+        return respondToWrite(write, deps, async (made, written) => {
+          const found = together(await warningsAfter(caller, deps, written), warnings)
           return tagged(seatTag(made), withWarnings(createdSeat(made), found))
         })
       },
@@ -90,8 +90,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
         const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        return respondToWrite(write, deps, async (updated, { endsAdministration }) => {
-          const found = together(await warningsAfter(caller, deps, endsAdministration), warnings)
+        return respondToWrite(write, deps, async (updated, written) => {
+          const found = together(await warningsAfter(caller, deps, written), warnings)
           return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
         })
       },

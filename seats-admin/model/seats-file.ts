@@ -1,5 +1,6 @@
 /** Plans of changes to many Seats, and what was applied. */
 
+import type { KeyAdministration } from './administration.ts'
 import type { Committed } from './change.ts'
 import type { Scope } from './scope.ts'
 import type { ListedSeat, WantedSeat } from './seat.ts'
@@ -49,7 +50,7 @@ export interface SeatsPlan {
   readonly unnamed: { readonly count: number; readonly names: readonly string[] }
 }
 
-export interface AppliedSeats {
+export interface AppliedSeats extends KeyAdministration {
   readonly changes: readonly {
     readonly action: SeatAction
     readonly name: string
@@ -57,8 +58,6 @@ export interface AppliedSeats {
     readonly id: string
   }[]
   readonly unchanged: number
-  /** A Seat administrated the tenant before, and no longer does. */
-  readonly endsAdministration: boolean
   /** Null: there was nothing to do. */
   readonly committed: Committed | null
 }

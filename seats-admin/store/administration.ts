@@ -2,7 +2,7 @@
 
 import type { ActiveBlock } from '../model/block.ts'
 import { administrating, type Dialect } from './rows.ts'
-import type { Administration } from './store.ts'
+import type { Administration, Writer } from './store.ts'
 
 /**
  * A row if an API key in force, or if a user who signed in and is not blocked, holds a Seat that administrates the tenant. The
@@ -33,6 +33,19 @@ function seatValues(tenant: string, { space, without, also }: Administration) {
 export function administratingKeyValues(tenant: string, administration: Administration) {
   const { now, revoked } = administration
   return { ...seatValues(tenant, administration), now, revoked: JSON.stringify(revoked) }
+}
+
+/**
+ * The parameters of `administratingKey` in the transaction of a write: the answer is `keyAdministers`.
+ *
+ * @param changed ids of the Seats that the write changes or deletes
+ */
+export function unchangedAdministrationValues(
+  { tenant, scope, now }: Writer,
+  changed: readonly string[] = [],
+) {
+  const others = { space: scope.space, now, without: changed, also: [], revoked: [], blocked: [] }
+  return administratingKeyValues(tenant, others)
 }
 
 /**

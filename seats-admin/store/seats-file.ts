@@ -1,6 +1,7 @@
 /** Rules of changing many Seats at once, which both drivers share. Pure. */
 
 import { seatTag } from '../model/entity-tag.ts'
+import type { KeyAdministration } from '../model/administration.ts'
 import type { Committed } from '../model/change.ts'
 import type { AppliedSeats, SeatAction, SeatChange, SeatVersions } from '../model/seats-file.ts'
 import { holds } from '../model/permission.ts'
@@ -131,18 +132,18 @@ export function seatWritesDue(
 export function mayEndAdministration(writer: Writer, writes: readonly SeatWrite[]): boolean {
   const { space } = writer.scope
   if (writes.some(({ after }) => after !== null && administrates(after, space))) return false
-  return endsSomeAdministration(writer, writes)
-}
-
-function endsSomeAdministration(writer: Pick<Writer, 'scope'>, writes: readonly SeatWrite[]): boolean {
   return writes.some(({ before, after }) => before !== null && endsAdministration(writer, before, after))
 }
 
+/** The ids of the Seats that the writes change or delete. */
+export function changedSeats(writes: readonly SeatWrite[]): string[] {
+  return writes.flatMap(({ before }) => before?.id ?? [])
+}
+
 export function appliedSeats(
-  writer: Pick<Writer, 'scope'>,
   writes: readonly SeatWrite[],
   { unchanged }: DueChanges,
-  committed: Committed | null,
+  committed: (Committed & KeyAdministration) | null,
 ): AppliedSeats {
   const changes = writes.flatMap(({ action, before, after }) => {
     const seat = after ?? before
@@ -150,7 +151,7 @@ export function appliedSeats(
     const was = before !== null && before.name !== seat.name ? before.name : null
     return [{ action, name: seat.name, was, id: seat.id }]
   })
-  return { changes, unchanged, endsAdministration: endsSomeAdministration(writer, writes), committed }
+  return { changes, unchanged, keyAdministers: committed?.keyAdministers ?? false, committed }
 }
 
 /** A name that the write gives up; null: none. */

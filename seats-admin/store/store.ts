@@ -22,7 +22,7 @@ import type { AppliedSeats, SeatHolders, SeatsPlan, SeatsReader, SeatVersions } 
 import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
-import type { Writer, Written } from './writer.ts'
+import type { AdministrativeWrite, Writer, Written } from './writer.ts'
 
 export { type StoreFault, StoreUnavailable } from './unavailable.ts'
 export type { Actor, Writer, Written } from './writer.ts'
@@ -81,15 +81,14 @@ export interface StoreInspection {
   readonly current: number
 }
 
-export interface UpdatedSeat extends Written<StoredSeat> {
-  /** The Seat administrated the tenant before, and no longer does. */
-  readonly endsAdministration: boolean
-}
-
 /** Administration. Rules that depend on stored data are checked inside the transaction. */
 export interface AdminStore {
-  createSeat(writer: Writer, seat: SeatInput): Promise<Written<StoredSeat> | AdminRefusal>
-  updateSeat(writer: Writer, id: string, patch: Partial<SeatInput>): Promise<UpdatedSeat | AdminRefusal>
+  createSeat(writer: Writer, seat: SeatInput): Promise<AdministrativeWrite<StoredSeat> | AdminRefusal>
+  updateSeat(
+    writer: Writer,
+    id: string,
+    patch: Partial<SeatInput>,
+  ): Promise<AdministrativeWrite<StoredSeat> | AdminRefusal>
   deleteSeat(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** What {@link applySeats} would do now, by the rights of a reader. Not one snapshot: a saved plan names the versions. */
   planSeats(reader: SeatsReader, wanted: WantedSeats): Promise<SeatsPlan | AdminRefusal>
@@ -116,7 +115,10 @@ export interface AdminStore {
   listSeats(tenant: string, page: Page): Promise<Listing<ListedSeat>>
 
   /** The store generates the key's text, returns it only here, and stores only its hash. */
-  createApiKey(writer: Writer, key: ApiKeyInput): Promise<Written<ApiKey & { key: string }> | AdminRefusal>
+  createApiKey(
+    writer: Writer,
+    key: ApiKeyInput,
+  ): Promise<AdministrativeWrite<ApiKey & { key: string }> | AdminRefusal>
   /** A second revocation keeps the first time and is announced again. */
   revokeApiKey(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   readApiKey(tenant: string, id: string, scope: Scope): Promise<ApiKey | AdminRefusal>
@@ -140,7 +142,7 @@ export interface AdminStore {
   endSession(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
 
   /** A second block of a user replaces the first and keeps its id. */
-  createBlock(writer: Writer, block: BlockInput): Promise<Written<Block> | AdminRefusal>
+  createBlock(writer: Writer, block: BlockInput): Promise<AdministrativeWrite<Block> | AdminRefusal>
   deleteBlock(writer: Writer, id: string): Promise<Written<null> | AdminRefusal>
   /** Without expired ones, in order of creation. @param after an id */
   listBlocks(

@@ -1,5 +1,6 @@
 /** Who makes a write, and its result. */
 
+import type { KeyAdministration } from '../model/administration.ts'
 import type { ActorKind } from '../model/audit.ts'
 import type { Committed } from '../model/change.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
@@ -27,6 +28,9 @@ export interface Writer {
   /** Checked in the transaction; none when absent. */
   readonly ifMatch?: IfMatch | null
 }
+
+/** The result of a write that may leave a tenant without an administrator. */
+export interface AdministrativeWrite<V> extends Written<V>, KeyAdministration {}
 
 /** The result of a durable write. */
 export interface Written<V> extends Committed {

@@ -5,6 +5,7 @@ import { apiKeyTag, matches } from '../../model/entity-tag.ts'
 import { apiKeyNotFound, grantExceedsOwn, isRefusal, preconditionFailed } from '../../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../../model/scope.ts'
 import { apiKeyChange, newApiKey, revoked, seatIdsOf } from '../api-key-rules.ts'
+import { unchangedAdministrationValues } from '../administration.ts'
 import { apiKeyEvent } from '../audit-forms.ts'
 import { PAGE_TEXT, seatIsVisible, visibilityOf } from '../pages.ts'
 import { apiKey, integer, type Row, text } from '../rows.ts'
@@ -14,7 +15,7 @@ import type { AdminStore } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { nameNotStorable, postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
-import { recorded, type Transaction } from './transaction.ts'
+import { recorded, recordedWithAdministration, type Transaction } from './transaction.ts'
 
 /** Permissions may take a megabyte: their size is read first. */
 const SEAT = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${postgres.spacesColumn}, '[]') AS spaces`
@@ -30,7 +31,7 @@ const SEATS_OF = sql(
 )
 const PERMISSIONS = sql('SELECT permissions FROM seats WHERE tenant = :tenant AND id = ANY (:ids::text[])')
 
-const INSERT = recorded(
+const INSERT = recordedWithAdministration(
   `made AS (${apiKeyInsert}),
    held AS (INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id)
      SELECT :tenant, :id, seat.at, seat.id FROM unnest(:seat_ids::text[]) WITH ORDINALITY AS seat (id, at)),`,
@@ -75,7 +76,8 @@ export function apiKeyWritesOf(
         const made = newApiKey(writer, transaction.idTime(now), input)
         transaction.record(apiKeyEvent('api_key.create', null, made), now)
         const { id, name, expiresAt: expires_at } = made
-        const values = { tenant, id, name, hash: hashApiKey(made.key), by, now, expires_at, seat_ids: ids }
+        const columns = { id, name, hash: hashApiKey(made.key), by, expires_at, seat_ids: ids }
+        const values = { ...unchangedAdministrationValues(writer), ...columns }
         return { ...(await transaction.write(INSERT, [apiKeyChange(tenant, id)], values)), value: made }
       }, writer)
     },

@@ -1,6 +1,7 @@
 /** Blocks: the list, and writes, each in its own transaction. */
 
 import { type AdminRefusal, blockNotFound } from '../../model/refusal.ts'
+import { unchangedAdministrationValues } from '../administration.ts'
 import { blockEvent } from '../audit-forms.ts'
 import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from '../blocks.ts'
 import type { AdminStore } from '../store.ts'
@@ -9,7 +10,7 @@ import { replaceUnstorable, storableOrEmpty } from '../storable-text.ts'
 import { text } from '../rows.ts'
 import { postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
-import { recorded } from './transaction.ts'
+import { recorded, recordedWithAdministration } from './transaction.ts'
 
 const { blockById, blockByUser, listBlocks } = blockQueries(postgres)
 const LIST = sql(listBlocks)
@@ -20,7 +21,7 @@ const EXPIRE = sql(`DELETE FROM blocks WHERE tenant = :tenant AND until <= ${pos
 /** Versions without blocks record no content hash of their tables. */
 const OLDER = sql('SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1')
 const PUT =
-  recorded(`put AS (INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
+  recordedWithAdministration(`put AS (INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
   VALUES (:tenant, :id, :sub, :sub_digest, :until, :reason, :created_by, :created_at)
   ON CONFLICT (tenant, id) DO UPDATE SET until = EXCLUDED.until, reason = EXCLUDED.reason),`)
 const REMOVE = recorded('removed AS (DELETE FROM blocks WHERE tenant = :tenant AND id = :id),')
@@ -47,8 +48,8 @@ export function blocksOf(
         const before = found === undefined ? null : storedBlock(found)
         const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
         transaction.record(blockEvent(before, block), now)
-        const committed = await transaction.write(PUT, [blockChange(tenant, user)], blockRow(block))
-        return { ...committed, value: block }
+        const values = { ...blockRow(block), ...unchangedAdministrationValues(writer) }
+        return { ...(await transaction.write(PUT, [blockChange(tenant, user)], values)), value: block }
       }, writer)
     },
 

@@ -2,6 +2,7 @@
 
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../../model/refusal.ts'
 import type { StoredSeat } from '../../model/seat.ts'
+import { unchangedAdministrationValues } from '../administration.ts'
 import { seatEvent } from '../audit-forms.ts'
 import { visibilityOf } from '../pages.ts'
 import { storedSeat, text } from '../rows.ts'
@@ -21,7 +22,7 @@ import type { AdminStore, Writer } from '../store.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import { nameNotStorable, postgres, storableWriter } from './dialect.ts'
 import { sql } from './sql.ts'
-import { recorded, type Transaction } from './transaction.ts'
+import { recorded, recordedWithAdministration, type Transaction } from './transaction.ts'
 
 const queries = seatQueries(postgres)
 const BY_ID = sql(queries.byId)
@@ -31,7 +32,7 @@ const KEYS_OF = sql(
   'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
 )
 
-const INSERT = recorded(`made AS (${queries.insert}),`)
+const INSERT = recordedWithAdministration(`made AS (${queries.insert}),`)
 
 /** Marks a given-up name with the later of the writer's and the server's time. */
 export const GIVE_UP = `
@@ -40,7 +41,7 @@ export const GIVE_UP = `
     FROM unnest(:given_up::text[]) AS given_up (name)
     ON CONFLICT (tenant, name) DO UPDATE SET at = greatest(g.at, excluded.at)),`
 
-const UPDATE = recorded(`${GIVE_UP} updated AS (${queries.update}),`)
+const UPDATE = recordedWithAdministration(`${GIVE_UP} updated AS (${queries.update}),`)
 
 /** Members and assignments to API keys are deleted by cascade. */
 const DELETE = recorded(`${GIVE_UP} deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id = :id),`)
@@ -58,7 +59,8 @@ export function seatWritesOf(
         if (taken !== null) return taken
         const seat = newSeat(writer, transaction.idTime(writer.now), input)
         transaction.record(seatEvent('seat.create', null, seat), writer.now)
-        const committed = await transaction.write(INSERT, changesOf(seat), seatValues(writer, seat))
+        const values = { ...seatValues(writer, seat), ...unchangedAdministrationValues(writer) }
+        const committed = await transaction.write(INSERT, changesOf(seat), values)
         return { ...committed, value: seat }
       }, writer)
     },
@@ -74,9 +76,9 @@ export function seatWritesOf(
         if (taken !== null) return taken
         if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
         transaction.record(seatEvent('seat.update', before, after), writer.now)
-        const values = { ...seatValues(writer, after), ...giving(transaction, writer, givenUp) }
-        const committed = await transaction.write(UPDATE, changes, values)
-        return { ...committed, value: after, endsAdministration: plan.endsAdministration }
+        const others = unchangedAdministrationValues(writer, [id])
+        const values = { ...seatValues(writer, after), ...others, ...giving(transaction, writer, givenUp) }
+        return { ...(await transaction.write(UPDATE, changes, values)), value: after }
       }, writer)
     },
 

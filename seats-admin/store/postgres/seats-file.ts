@@ -15,6 +15,7 @@ import {
   administratingKeyValues,
   administratingUserValues,
   administrationQueries,
+  unchangedAdministrationValues,
 } from '../administration.ts'
 import { seatEvent } from '../audit-forms.ts'
 import { blockReads, blocksReading } from '../blocks.ts'
@@ -25,6 +26,7 @@ import { otherAdministratorValues, seatQueries } from '../seat-queries.ts'
 import { changesOf, deletionChanges, givenUpAt } from '../seat-rules.ts'
 import {
   appliedSeats,
+  changedSeats,
   dueChanges,
   faultsIn,
   MAX_CHANGES,
@@ -53,7 +55,7 @@ import type { ConnectionPools } from './connection-pools.ts'
 import { postgres, storableWriter } from './dialect.ts'
 import { GIVE_UP } from './seat-writer.ts'
 import { type Sql, sql, type Values } from './sql.ts'
-import { recorded, type Transaction } from './transaction.ts'
+import { recordedWithAdministration, type Transaction } from './transaction.ts'
 
 type QueryName = keyof ReturnType<typeof seatsFileQueries>
 
@@ -73,7 +75,7 @@ const PATIENT = sql(`SELECT set_config('idle_in_transaction_session_timeout', :i
 const COLUMNS = 'id text, name text, version bigint, spaces text, permissions text'
 
 /** No name that one part gives up is taken by another: each part sees the state before the statement. */
-const WRITE = recorded(`${GIVE_UP}
+const WRITE = recordedWithAdministration(`${GIVE_UP}
   deleted AS (DELETE FROM seats WHERE tenant = :tenant AND id IN (${postgres.texts(':deleted')})),
   updated AS (UPDATE seats s SET name = u.name, version = u.version, spaces = u.spaces, permissions = u.permissions,
       updated_by = :by::text, updated_at = :now::bigint
@@ -136,14 +138,14 @@ export function seatsFileOf(
           if (isRefusal(due)) return due
           const writes = seatWritesDue(writer, due, versions, () => transaction.idTime(writer.now))
           if (isRefusal(writes)) return writes
-          if (writes.length === 0) return appliedSeats(writer, writes, due, null)
+          if (writes.length === 0) return appliedSeats(writes, due, null)
           const changes = await changesAfter(transaction, writer, writes)
           for (const { action, before, after } of writes)
             transaction.record(seatEvent(`seat.${action}`, before, after), writer.now)
           const committed = await transaction.write(WRITE, changes, valuesOf(transaction, writer, writes))
           if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
             return lastAdministrator
-          return appliedSeats(writer, writes, due, committed)
+          return appliedSeats(writes, due, committed)
         },
         writer,
         PATIENCE,
@@ -213,15 +215,14 @@ async function changesAfter(
 }
 
 function valuesOf({ call }: Transaction, writer: Writer, writes: readonly SeatWrite[]): Values {
-  const { tenant, by, now } = writer
+  const { by } = writer
   const seats = (action: SeatWrite['action']) =>
     JSON.stringify(
       writes.flatMap(({ action: own, after }) => (own === action && after !== null ? row(after) : [])),
     )
   return {
-    tenant,
+    ...unchangedAdministrationValues(writer, changedSeats(writes)),
     by,
-    now,
     made: seats('create'),
     updated: seats('update'),
     deleted: idsOf(writes.filter(({ after }) => after === null)),

@@ -4,9 +4,11 @@
  */
 
 import { escapeLiteral } from 'pg'
+import type { KeyAdministration } from '../../model/administration.ts'
 import type { Change, Committed } from '../../model/change.ts'
 import { isRefusal } from '../../model/refusal.ts'
 import { isUlid, nextUlidTime } from '../../model/ulid.ts'
+import { administrationQueries } from '../administration.ts'
 import { AUDIT_COLUMNS, auditHead } from '../audit-queries.ts'
 import { AuditChain, type AuditEvent, type AuditRow } from '../audit-rows.ts'
 import { drawMark, MAX_RETAINED } from '../feed.ts'
@@ -15,6 +17,7 @@ import { integer, type Row, textOrNull } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import type { Call } from './call.ts'
 import type { Connection } from './connection.ts'
+import { postgres } from './dialect.ts'
 import { ConnectionLost } from './errors.ts'
 import type { Pool } from './pool.ts'
 import { type Sql, sql, type Values } from './sql.ts'
@@ -42,6 +45,16 @@ export function recorded(work: string): Sql {
   return statement(`${work}${RECORD}`, true)
 }
 
+const { administratingKey } = administrationQueries(postgres)
+
+/**
+ * A {@link recorded} write that tells {@link KeyAdministration} in its response, by the values of
+ * `unchangedAdministrationValues`. The question sees the state before the statement.
+ */
+export function recordedWithAdministration(work: string): Sql {
+  return statement(`${work}${RECORD}`, true, `RETURNING EXISTS (${administratingKey}) AS key_administers`)
+}
+
 const RECORD = `
   entries AS (INSERT INTO audit (${AUDIT_COLUMNS})
     SELECT ${AUDIT_COLUMNS} FROM json_to_recordset(:audit_rows::json) AS entry (tenant text, id text, seq bigint, at bigint,
@@ -50,13 +63,13 @@ const RECORD = `
   head AS (INSERT INTO audit_heads (tenant, seq, hash) VALUES (:tenant, :audit_seq, :audit_hash)
     ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, hash = excluded.hash),`
 
-function statement(work: string, audited: boolean): Sql {
+function statement(work: string, audited: boolean, returning = ''): Sql {
   return sql(`WITH ${work}
     added AS (INSERT INTO changes (seq, mark, tenant, kind, key, audited)
       SELECT :before + new.at, :mark, :tenant, new.kind, new.key, ${audited}
       FROM unnest(:kinds::text[], :keys::text[]) WITH ORDINALITY AS new (kind, key, at)),
     pruned AS (DELETE FROM changes WHERE seq <= :last)
-    UPDATE counter SET seq = :seq, mark = :mark, id_time = :id_time`)
+    UPDATE counter SET seq = :seq, mark = :mark, id_time = :id_time ${returning}`)
 }
 
 export class Transaction {
@@ -93,14 +106,15 @@ export class Transaction {
   }
 
   /** Runs `work`, numbers and marks the changes. Once a transaction, as its last statement. */
-  async write(work: Sql, changes: readonly Change[], values: Values): Promise<Committed> {
+  async write(work: Sql, changes: readonly Change[], values: Values): Promise<Committed & KeyAdministration> {
     const [before, mark] = [this.#seq, drawMark()]
     const seq = before + changes.length
     const kinds = changes.map(({ kind }) => kind)
     const keys = changes.map(({ key }) => key)
     const head = { before, seq, mark, last: seq - MAX_RETAINED, id_time: this.#idTime }
-    await this.#connection.query(work, { ...values, ...head, ...this.#audit(), kinds, keys })
-    return { seq, mark, changes }
+    const all = { ...values, ...head, ...this.#audit(), kinds, keys }
+    const [row] = await this.#connection.query(work, all)
+    return { seq, mark, changes, keyAdministers: row?.key_administers === true }
   }
 
   /** The parameters of {@link recorded}; none without an entry, so that such a statement fails. */

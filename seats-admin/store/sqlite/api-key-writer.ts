@@ -16,6 +16,7 @@ import type { RunningCall, Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
+import { keyAdministration } from './key-administration.ts'
 
 const QUERIES = {
   seatByName: `SELECT s.id, s.name FROM seats s WHERE s.tenant = :tenant AND s.name = :name AND ${seatIsVisible(sqlite)}`,
@@ -41,6 +42,7 @@ export function apiKeyWrites(
   running: RunningCall,
 ): Synchronous<Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'>> {
   const statements = prepareAll(database, QUERIES)
+  const administration = keyAdministration(database)
   return {
     createApiKey(writer, input) {
       const { tenant, by, scope, now } = writer
@@ -52,7 +54,8 @@ export function apiKeyWrites(
       for (const [position, seat] of seatIds.entries())
         statements.addSeat.run(tenant, made.id, position, seat)
       const event = apiKeyEvent('api_key.create', null, made)
-      return { ...log.record(writer, [event], [apiKeyChange(tenant, made.id)]), value: made }
+      const committed = log.record(writer, [event], [apiKeyChange(tenant, made.id)])
+      return { ...committed, ...administration(writer), value: made }
     },
 
     revokeApiKey(writer, id) {

@@ -9,6 +9,7 @@ import type { Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
+import { keyAdministration } from './key-administration.ts'
 
 const { blockById, blockByUser } = blockQueries(sqlite)
 
@@ -26,6 +27,7 @@ export function blockWrites(
   log: ChangeLog,
 ): Synchronous<Pick<AdminStore, 'createBlock' | 'deleteBlock'>> {
   const statements = prepareAll(database, QUERIES)
+  const administration = keyAdministration(database)
   return {
     createBlock(writer, input) {
       const { tenant, now } = writer
@@ -35,7 +37,7 @@ export function blockWrites(
       const block = newBlock(writer, before, () => log.idTime(now), input)
       statements.put.run(blockRow(block))
       const committed = log.record(writer, [blockEvent(before, block)], [blockChange(tenant, block.user)])
-      return { ...committed, value: block }
+      return { ...committed, ...administration(writer), value: block }
     },
 
     deleteBlock(writer, id) {

@@ -22,6 +22,7 @@ import type { RunningCall, Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
+import { keyAdministration } from './key-administration.ts'
 
 /** Members and assignments to API keys are deleted by cascade. */
 export const DELETE_SEAT = 'DELETE FROM seats WHERE tenant = ? AND id = ?'
@@ -41,6 +42,7 @@ export function seatWrites(
   running: RunningCall,
 ): Synchronous<Pick<AdminStore, 'createSeat' | 'updateSeat' | 'deleteSeat'>> {
   const statements = prepareAll(database, QUERIES)
+  const administration = keyAdministration(database)
   return {
     createSeat(writer, input) {
       const refusal = refuseNewSeat(writer, input) ?? taken(writer, input.name)
@@ -48,7 +50,7 @@ export function seatWrites(
       const seat = newSeat(writer, log.idTime(writer.now), input)
       statements.insert.run(seatValues(writer, seat))
       const event = seatEvent('seat.create', null, seat)
-      return { ...log.record(writer, [event], changesOf(seat)), value: seat }
+      return { ...log.record(writer, [event], changesOf(seat)), ...administration(writer), value: seat }
     },
 
     updateSeat(writer, id, patch) {
@@ -61,7 +63,7 @@ export function seatWrites(
       statements.update.run(seatValues(writer, after))
       if (givenUp !== null) markGivenUp(writer, givenUp)
       const committed = log.record(writer, [seatEvent('seat.update', before, after)], changes)
-      return { ...committed, value: after, endsAdministration: plan.endsAdministration }
+      return { ...committed, ...administration(writer, [id]), value: after }
     },
 
     deleteSeat(writer, id) {

@@ -9,6 +9,7 @@ import { otherAdministratorValues, seatQueries, seatValues } from '../seat-queri
 import { changesOf, deletionChanges, givenUpAt } from '../seat-rules.ts'
 import {
   appliedSeats,
+  changedSeats,
   dueChanges,
   mayEndAdministration,
   nameGivenUp,
@@ -21,6 +22,7 @@ import type { RunningCall, Synchronous } from './calls.ts'
 import type { ChangeLog } from './change-log.ts'
 import { prepareAll } from './connection.ts'
 import { sqlite } from './dialect.ts'
+import { keyAdministration } from './key-administration.ts'
 import { prepareSeatsFile, readSeats } from './seats-file-reader.ts'
 import { DELETE_SEAT, GIVE_UP } from './seat-writer.ts'
 
@@ -34,6 +36,7 @@ export function seatsFileWrites(
 ): Synchronous<Pick<AdminStore, 'applySeats'>> {
   const statements = prepareAll(database, QUERIES)
   const reads = prepareSeatsFile(database)
+  const administration = keyAdministration(database)
   return {
     applySeats(writer, wanted, versions) {
       const reading = readSeats(reads, writer.tenant, writer.scope, wanted)
@@ -42,7 +45,7 @@ export function seatsFileWrites(
       if (isRefusal(due)) return due
       const writes = seatWritesDue(writer, due, versions, () => log.idTime(writer.now))
       if (isRefusal(writes)) return writes
-      if (writes.length === 0) return appliedSeats(writer, writes, due, null)
+      if (writes.length === 0) return appliedSeats(writes, due, null)
       const changes = changesAfter(writer, writes)
       for (const write of writes) {
         running.throwIfExpired()
@@ -50,7 +53,8 @@ export function seatsFileWrites(
       }
       if (mayEndAdministration(writer, writes) && !isAdministrated(writer)) return lastAdministrator
       const events = writes.map(({ action, before, after }) => seatEvent(`seat.${action}`, before, after))
-      return appliedSeats(writer, writes, due, log.record(writer, events, changes))
+      const committed = log.record(writer, events, changes)
+      return appliedSeats(writes, due, { ...committed, ...administration(writer, changedSeats(writes)) })
     },
   }
 

@@ -71,19 +71,42 @@ export function administrationConformance(t: Test, openStore: (t: Test) => Promi
     t.equal(await asked(store), true)
   })
 
-  test('a write says whether it takes the administration from a Seat', async (t, store) => {
-    await seat(store, 'admin', ['admin'], ['*'])
-    const id = await seat(store, 'Manager', MANAGER.spaces, MANAGER.permissions)
-    const ends = async (patch: object) => done(await store.updateSeat(writer(), id, patch)).endsAdministration
-    t.equal(await ends({ permissions: ['*', 'a:b'] }), false)
-    t.equal(await ends({ spaces: ['main'] }), true)
-    t.equal(await ends({ spaces: ['main'], permissions: ['a:b'] }), false, 'it did not administrate')
-    t.equal(await ends({ name: 'Renamed', spaces: ['admin'], permissions: ['*'] }), false)
-    const apply = async (permissions: string[]) => {
-      const wanted = { seats: [{ name: 'Renamed', spaces: ['admin'], permissions, was: null }], prune: false }
-      return done(await store.applySeats(writer(), wanted, null)).endsAdministration
+  test('a write says whether an API key administers by a Seat that it leaves alone', async (t, store) => {
+    const wanted = (name: string, permissions: string[]) => ({
+      seats: [{ name, spaces: ['admin'], permissions, was: null }],
+      prune: false,
+    })
+    const create = async (name: string) => {
+      const made = done(await store.createSeat(writer(), { name, spaces: ['admin'], permissions: ['*'] }))
+      return [made.value.id, made.keyAdministers] as const
     }
-    t.equal(await apply(['a:b']), true)
-    t.equal(await apply(['a:b']), false, 'nothing to do')
+    const update = async (id: string, patch: object) =>
+      done(await store.updateSeat(writer(), id, patch)).keyAdministers
+    const apply = async (name: string, permissions: string[]) =>
+      done(await store.applySeats(writer(), wanted(name, permissions), null)).keyAdministers
+    const give = async (seats: string[], expiresAt: number | null = null) =>
+      done(await store.createApiKey(writer(), { name: 'k', seats, expiresAt })).keyAdministers
+    const block = async () =>
+      done(await store.createBlock(writer(), { user: 'ann', until: null, reason: null })).keyAdministers
+    const [first, administered] = await create('first')
+    t.equal(administered, false, 'an empty tenant')
+    t.equal(await give(['first'], writer().now), false, 'the key is the first one, and has expired')
+    t.equal(await update(first, { name: 'First' }), false)
+    await give(['First'])
+    t.equal(await block(), true)
+    t.equal(await give([]), true)
+    const [second, still] = await create('second')
+    t.equal(still, true)
+    t.equal(await update(second, { permissions: ['a:b'] }), true)
+    t.equal(await update(first, { permissions: ['*', 'a:b'] }), false, 'the only Seat of a key')
+    t.equal(await apply('second', ['*']), true)
+    t.equal(await apply('First', ['*']), false)
+    t.equal(await apply('third', ['*']), true)
+    t.equal(await update(first, { spaces: ['main'] }), false)
+    t.equal(await create('fourth').then(([, found]) => found), false, 'no key has a Seat that administrates')
+    const globex = done(
+      await store.createSeat({ ...writer(), tenant: 'globex' }, { name: 'a', spaces: [], permissions: [] }),
+    )
+    t.equal(globex.keyAdministers, false, 'another tenant')
   })
 }
