@@ -38,22 +38,22 @@ export async function withProviderErrors<T>(
 
 /** @throws any other error unchanged */
 export function refusalOf({ log }: Context, { tenant }: Provider, cause: unknown): Refusal {
-  const fields = { event: 'sign_in_failed', tenant: tenant.id }
+  if (!(cause instanceof ProviderError || cause instanceof ProviderRefused)) throw cause
+  const { user, message: reason } = cause
+  const fields = { event: 'sign_in_failed', tenant: tenant.id, reason, ...(user === null ? {} : { user }) }
   if (cause instanceof ProviderError) {
-    log.warn({ ...fields, reason: cause.message }, 'request to the identity provider failed')
+    log.warn(fields, 'request to the identity provider failed')
     return providerUnavailable
   }
-  if (cause instanceof ProviderRefused) {
-    log.info({ ...fields, reason: cause.message }, 'the identity provider refused the request')
-    return rejected
-  }
-  throw cause
+  log.info(fields, 'the identity provider refused the request')
+  return rejected
 }
 
 /** Logs the refusal of a provider's token. The detail contains only the gateway's own text. */
 export function logRefusal(log: Context['log'], tenant: string, refusal: Refusal): Refusal {
+  const user = refusal.caller?.user ?? null
   log.warn(
-    { event: 'sign_in_failed', tenant, reason: refusal.detail },
+    { event: 'sign_in_failed', tenant, reason: refusal.detail, ...(user === null ? {} : { user }) },
     'a token of the identity provider was refused',
   )
   return refusal

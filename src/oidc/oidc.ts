@@ -9,13 +9,14 @@ import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
 import { verifyIdToken } from './tokens/id-token.ts'
 import { mapSeats } from './tokens/seat-mapping.ts'
+import { about, ofRequest } from './log-fields.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './endpoints.ts'
-import type { OidcLog, OidcPorts, OidcTenant, Reply } from './ports.ts'
+import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
-import { type ProviderToken, verifyProviderToken } from './tokens/provider-token.ts'
+import { type ProviderToken, TokenOfNoTenant, verifyProviderToken } from './tokens/provider-token.ts'
 import { Renewals } from './session/renew.ts'
 import type { SessionRecord } from '../../seats-admin/index.ts'
 import { otherUserPage } from './sign-in/page.ts'
@@ -95,14 +96,7 @@ export class Oidc {
 
   /** Every line of the log that the request causes has its id. */
   #contextOf(requestId: string | null): Context {
-    if (requestId === null) return this.#context
-    const { log } = this.#context
-    const write =
-      (level: keyof OidcLog): OidcLog['info'] =>
-      (fields, message) =>
-        log[level]({ ...fields, request_id: requestId }, message)
-    const ownLog = { info: write('info'), warn: write('warn'), error: write('error') }
-    return { ...this.#context, log: ownLog, requestId }
+    return { ...this.#context, log: ofRequest(this.#context.log, requestId), requestId }
   }
 
   /** Renews a session whose Seats are older than the token lifetime. @param requestId of the request that needs it */
@@ -113,21 +107,30 @@ export class Oidc {
   ): Promise<SessionRecord | Refusal> =>
     this.#track(this.#renewals.renew(this.#contextOf(requestId), tenant, id))
 
-  /** Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either. */
-  async verifyProviderToken(text: string): Promise<ProviderToken | Refusal | null> {
+  /**
+   * Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either.
+   *
+   * @param requestId of the request that has it
+   */
+  async verifyProviderToken(
+    text: string,
+    requestId: string | null = null,
+  ): Promise<ProviderToken | Refusal | null> {
     if (this.#accepting.length === 0) return null
+    const { now, log } = this.#contextOf(requestId)
     try {
-      const found = await this.#track(verifyProviderToken(text, this.#accepting, this.#context.now()))
-      if (found === otherTenant)
-        this.#context.log.warn(
-          { event: 'provider_token_refused', reason: otherTenant.detail },
-          "a provider's token was refused",
-        )
-      return found
+      const found = await this.#track(verifyProviderToken(text, this.#accepting, now()))
+      if (!(found instanceof TokenOfNoTenant)) return found
+      const fields = { event: 'provider_token_refused', reason: otherTenant.detail }
+      log.warn(
+        { ...fields, ...(found.user === null ? {} : { user: found.user }) },
+        "a provider's token was refused",
+      )
+      return otherTenant
     } catch (cause) {
       if (!(cause instanceof ProviderError)) throw cause
       const fields = { event: 'provider_token_unknown', reason: cause.message }
-      this.#context.log.warn(fields, 'a token could not be verified')
+      log.warn(fields, 'a token could not be verified')
       return providerUnavailable
     }
   }
@@ -174,8 +177,9 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
     const token = await verifyIdToken(fields.get('id_token') ?? '', provider, checks)
     if (token instanceof Refusal) return token
     // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
-    if (!isOfTenant(oidc, token.claims)) return logRefusal(context.log, id, otherTenant)
-    const seats = await mapSeats(context, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
+    const own = about(context, { user: token.sub })
+    if (!isOfTenant(oidc, token.claims)) return logRefusal(own.log, id, otherTenant)
+    const seats = await mapSeats(own, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
     const body: AnswersOf['validate'] = {
       valid: true,
       claims: token.claims,

@@ -23,10 +23,10 @@ export function openOtherIssuers(
   providerToken: OtherIssuer | null,
 ): OtherIssuers {
   const issuers = new Issuers(tenants.values(), { log, now: Date.now, limits: { proxies } })
-  const verify: OtherIssuer = async (text) => {
-    const found = await issuers.verify(text)
+  const verify: OtherIssuer = async (text, requestId) => {
+    const found = await issuers.verify(text, requestId)
     // A provider may be the issuer too, of tokens for another audience.
-    if (found === null || found === otherAudience) return (await providerToken?.(text)) ?? found
+    if (found === null || found === otherAudience) return (await providerToken?.(text, requestId)) ?? found
     return found instanceof Refusal ? found : verifiedToken(found, 'issuer', REVERIFY)
   }
   return { verify, close: () => issuers.close() }

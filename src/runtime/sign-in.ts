@@ -63,8 +63,8 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
       ? oidc.otherUserPage(refusal, tenant, target)
       : refusal
-  const providerToken: OtherIssuer = async (text) => {
-    const found = await oidc.verifyProviderToken(text)
+  const providerToken: OtherIssuer = async (text, requestId) => {
+    const found = await oidc.verifyProviderToken(text, requestId)
     return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', CACHE_FOR)
   }
   /** Authentication by the session cookie. */

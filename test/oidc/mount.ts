@@ -11,6 +11,7 @@ import type { PublicResponse } from '../../src/model/route.ts'
 import type { Reply } from '../../src/oidc/ports.ts'
 import { Sessions } from '../../src/oidc/session/session.ts'
 import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
+import { verifiedToken } from '../../src/runtime/other-issuers.ts'
 import { DEFAULT_MEMORY } from '../support/default-settings.ts'
 import type { SignInWorld } from './world.ts'
 
@@ -58,6 +59,10 @@ async function authenticate(world: SignInWorld, browser: BrowserContext): Promis
   const authenticator = new Authenticator({
     ...{ tenants, defaultTenant: null, apiKeyById: () => null, sessionById, now, memory: DEFAULT_MEMORY },
     sessions: new Sessions({ tenants, sessionById, renew: oidc.renew, now }),
+    otherIssuer: async (token, requestId) => {
+      const found = await oidc.verifyProviderToken(token, requestId)
+      return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', 0)
+    },
   })
   const [authorization, cookie] = ['authorization', 'cookie'].map((name) =>
     headerLines(browser.rawHeaders, name),

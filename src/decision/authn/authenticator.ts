@@ -91,7 +91,7 @@ export class Authenticator {
     const [key] = apiKey
     const [line] = authorization
     if (key !== undefined) return this.#apiKeys.authenticate(key, trace)
-    const bearer = line === undefined ? null : this.#bearer.authenticate(line)
+    const bearer = line === undefined ? null : this.#bearer.authenticate(line, browser.requestId)
     if (bearer instanceof Promise)
       return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
     if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)

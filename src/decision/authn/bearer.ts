@@ -19,8 +19,12 @@ import { type TokenIssuers, verifyToken } from './token.ts'
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header must be "Bearer" and one token.')
 
-/** Verifies a token that the gateway did not issue. Null: the issuer is unknown. Rejects only on an internal fault. */
-export type OtherIssuer = (token: string) => Promise<VerifiedToken | Refusal | null>
+/**
+ * Verifies a token that the gateway did not issue. Null: the issuer is unknown. Rejects only on an internal fault.
+ *
+ * @param requestId of the first request that has the token, for the log; null: none
+ */
+export type OtherIssuer = (token: string, requestId: string | null) => Promise<VerifiedToken | Refusal | null>
 
 export interface BearerOptions extends TokenIssuers {
   /** Left out: only the gateway's own tokens are accepted. */
@@ -69,8 +73,13 @@ export class BearerTokens {
 
   /**
    * Null when the line has another scheme, which is not for the gateway.
+   *
+   * @param requestId for the log
    */
-  authenticate(line: string): Principal | Refusal | Promise<Principal | Refusal> | null {
+  authenticate(
+    line: string,
+    requestId: string | null = null,
+  ): Principal | Refusal | Promise<Principal | Refusal> | null {
     const cached = this.#verified.get(hashOfEnd(line))
     if (cached?.line === line) {
       this.#lookups.hits++
@@ -79,16 +88,20 @@ export class BearerTokens {
     const token = readBearer(line)
     if (token === null || token instanceof Refusal) return token
     const key = `Bearer ${token}`
-    return key === line ? this.#verify(key, token) : this.authenticate(key)
+    return key === line ? this.#verify(key, token, requestId) : this.authenticate(key, requestId)
   }
 
-  #verify(key: string, token: string): Principal | Refusal | Promise<Principal | Refusal> {
+  #verify(
+    key: string,
+    token: string,
+    requestId: string | null,
+  ): Principal | Refusal | Promise<Principal | Refusal> {
     this.#lookups.misses++
     const ownResult = verifyToken(token, this.#issuers)
     if (!(ownResult instanceof Refusal)) return this.#cache(key, ownResult)
     const { otherIssuer = null } = this.#options
     if (otherIssuer === null) return ownResult
-    const verdict = this.#pending.get(token) ?? this.#verifyElsewhere(otherIssuer, key, token)
+    const verdict = this.#pending.get(token) ?? this.#verifyElsewhere(otherIssuer, key, token, requestId)
     // The gateway's own verdict stands unless another issuer knows the token.
     return verdict.then((it) => {
       if (it === null) return ownResult
@@ -115,8 +128,9 @@ export class BearerTokens {
     issuer: OtherIssuer,
     key: string,
     token: string,
+    requestId: string | null,
   ): Promise<VerifiedToken | Refusal | null> {
-    const verdict = issuer(token)
+    const verdict = issuer(token, requestId)
     this.#pending.set(token, verdict)
     try {
       const verified = await verdict

@@ -4,6 +4,7 @@ import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { OidcLog } from '../ports.ts'
 import type { HttpLimits } from '../provider/http.ts'
+import { ofRequest } from '../log-fields.ts'
 import { sanitizeName } from '../provider/log-text.ts'
 import type { ProviderToken } from '../tokens/provider-token.ts'
 import { type AcceptedIssuer, IssuerOutage, verifyIssuerToken } from './issuer-token.ts'
@@ -43,13 +44,13 @@ export class Issuers {
     this.#options = options
   }
 
-  /** Null when the token is of none of the issuers. `otherAudience` when it is for none of their entries. */
-  async verify(text: string): Promise<ProviderToken | Refusal | null> {
+  /** Null when the token is of none of the issuers. `otherAudience` when it is for none of their entries. @param requestId of the request that has it */
+  async verify(text: string, requestId: string | null = null): Promise<ProviderToken | Refusal | null> {
     const found = await this.#track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
     if (!(found instanceof IssuerOutage)) return found
     const { tenant, config } = found.issuer
     const fields = { event: 'issuer_token_unknown', tenant, issuer: sanitizeName(config.issuer) }
-    this.#options.log.warn(
+    ofRequest(this.#options.log, requestId).warn(
       { ...fields, reason: found.cause.message },
       'a token of another issuer could not be verified',
     )

@@ -10,6 +10,8 @@ import { sanitizeErrorCode } from './log-text.ts'
  */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
+  /** For the log: the user, where an ID token was verified before. */
+  user: string | null = null
   /** Of an error of the network or of TLS; null for other causes. */
   readonly code: string | null
 
@@ -33,6 +35,8 @@ export class ProxyError extends ProviderError {
 /** The provider refused a code, a refresh token or an access token. The message is for the log, sanitized. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused'
+  /** As of {@link ProviderError}. */
+  user: string | null = null
 }
 
 /** The response for every ProviderError: clients do not learn the cause. */

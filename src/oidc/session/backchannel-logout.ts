@@ -33,8 +33,13 @@ const used = invalid('The logout token was already used.')
 export async function backchannelLogout(context: Context, request: PublicRequest): Promise<Reply> {
   const refusal = await logOut(context, request)
   if (refusal === null) return { status: 200, headers: [] }
-  const { code, detail } = refusal
-  context.log.warn({ event: 'backchannel_logout_refused', reason: detail }, 'a logout token was refused')
+  const { code, detail, caller } = refusal
+  const known =
+    caller === null ? {} : { tenant: caller.tenant, ...(caller.user === null ? {} : { user: caller.user }) }
+  context.log.warn(
+    { event: 'backchannel_logout_refused', ...known, reason: detail },
+    'a logout token was refused',
+  )
   // Section 2.8. The names are those of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2).
   const error = code === 'unavailable' ? 'temporarily_unavailable' : 'invalid_request'
   const body: AnswersOf['backchannelLogout'] = { error, error_description: detail }
@@ -53,7 +58,9 @@ async function logOut(context: Context, request: PublicRequest): Promise<Refusal
   const token = await withProviderErrors(context, provider, verify)
   if (token instanceof Refusal) return token
   const logout = logoutOf(token, provider)
-  return (await endInTenants(context, tenants, logout, token.sub)) ? null : used
+  return (await endInTenants(context, tenants, logout, token.sub))
+    ? null
+    : used.of({ tenant: provider.tenant.id, user: token.sub })
 }
 
 function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {

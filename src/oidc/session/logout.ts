@@ -9,6 +9,7 @@ import { readFields } from '../sign-in/body.ts'
 import { isSameOrigin } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
 import { type AnswersOf, logoutFields } from '../endpoints.ts'
+import { about } from '../log-fields.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './session-credentials.ts'
@@ -66,10 +67,11 @@ async function endAtProvider(
   provider: Provider,
   session: StoredSession,
 ): Promise<string | null> {
+  const own = about(context, { user: session.user, session: session.id })
   const providerGrant = openProviderGrant(session, provider.tenant)
   try {
     const { configuration } = await provider.discovered()
-    void revoke(context, provider, configuration, providerGrant)
+    void revoke(own, provider, configuration, providerGrant)
     if (configuration.serverMetadata().end_session_endpoint === undefined) return null
     const { postLogoutRedirect } = provider.tenant.oidc
     const hint = providerGrant?.idToken ?? null
@@ -78,7 +80,7 @@ async function endAtProvider(
       ...(hint === null || hint.length > MAX_HINT ? {} : { id_token_hint: hint }),
     }).href
   } catch (cause) {
-    warn(context, provider, cause)
+    warn(own, provider, cause)
     return null
   }
 }

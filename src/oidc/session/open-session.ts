@@ -6,7 +6,7 @@
 import type { Context } from '../context.ts'
 import { SESSION_COOKIE, setCookie } from './cookies.ts'
 import type { MappedSeats } from '../tokens/seat-mapping.ts'
-import { cookieText, handleText, newSecret, newSessionId, sha256 } from './session-credentials.ts'
+import { cookieText, handleText, newSecret, sha256 } from './session-credentials.ts'
 import type { Identity } from '../tokens/claims.ts'
 import type { Refusal } from '../../model/errors.ts'
 import type { OidcTenant } from '../ports.ts'
@@ -35,6 +35,8 @@ export interface SignedIn {
 export interface NewSignIn extends SignedIn {
   /** ms since the epoch: when the user was sent to the provider. */
   readonly startedAt: number
+  /** The id of the session that it opens. */
+  readonly session: string
   /** The provider's session; null when the ID token names none. */
   readonly providerSid: string | null
 }
@@ -84,9 +86,8 @@ async function create(
  * token; without one, the session expires.
  */
 export function newSession(tenant: OidcTenant, signedIn: NewSignIn) {
-  const id = newSessionId()
   const { oidc, token } = tenant
-  const { providerSid } = signedIn
+  const { providerSid, session: id } = signedIn
   const since = signedIn.issuedAt * 1000
   const renewable = signedIn.providerGrant.refreshToken !== null
   const lifetime = renewable ? oidc.sessionLifetime : Math.min(oidc.sessionLifetime, token.lifetime)

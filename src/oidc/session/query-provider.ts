@@ -29,7 +29,10 @@ interface Ended {
   readonly reason: string
 }
 
-/** @returns a Refusal when the session was ended. Rejects when the store is unavailable. */
+/**
+ * @param context {@link about} the session
+ * @returns a Refusal when the session was ended. Rejects when the store is unavailable.
+ */
 export async function queryProvider(
   context: Context,
   provider: Provider,
@@ -37,10 +40,10 @@ export async function queryProvider(
 ): Promise<Renewed | Failed | Refusal> {
   const result = await query(context, provider, session)
   if (!('reason' in result)) return result
-  const { tenant, id, user } = session
+  const { tenant, id } = session
   await endForProvider(context, provider.tenant, id)
   context.log.info(
-    { event: 'session_ended', tenant, user, session: id, reason: result.reason },
+    { event: 'session_ended', tenant, reason: result.reason },
     'the identity provider ended a session',
   )
   return result.refusal
@@ -69,7 +72,7 @@ async function query(
     const idToken = tokens.idToken ?? grant.idToken
     if (!user.namesSeats && session.hashPerm.length > 0)
       context.log.warn(
-        { event: 'seats_claim_missing', tenant: tenant.id, user: session.user, session: session.id },
+        { event: 'seats_claim_missing', tenant: tenant.id },
         `the identity provider sent no claim ${tenant.oidc.seatsClaim}: the session has no Seats now`,
       )
     return await mapSeatsAgain(context, provider, session, user, { ...providerGrant, idToken })

@@ -8,6 +8,7 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { about } from '../log-fields.ts'
 import { providerAuthor } from './end-session.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
@@ -37,7 +38,8 @@ export async function refresh(context: Context, request: PublicRequest): Promise
   const author = providerAuthor(context, provider.tenant)
   const rotation = await context.sessions.rotate(author, id, proof, sha256(rotating))
   if (rotation.outcome !== 'rotated') return notRotated(context, handle, rotation)
-  return renewFamily(context, provider, handle, rotating, rotation.session)
+  const { session } = rotation
+  return renewFamily(about(context, { user: session.user, session: id }), provider, handle, rotating, session)
 }
 
 async function notRotated(

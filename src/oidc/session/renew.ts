@@ -8,6 +8,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../model/errors.ts'
+import { about } from '../log-fields.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -79,12 +80,13 @@ async function claimAndRenew(
 }
 
 async function renewFromProvider(
-  context: Context,
+  ofRequest: Context,
   provider: Provider,
   session: StoredSession,
 ): Promise<SessionRecord | Refusal> {
+  const { tenant, id, user } = session
+  const context = about(ofRequest, { user, session: id })
   const { sessions, announce } = context
-  const { tenant, id } = session
   const result = await queryProvider(context, provider, session)
   if (result instanceof Refusal) return result
   if ('cause' in result) {

@@ -10,6 +10,8 @@ import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { callbackParameters } from '../endpoints.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
+import { newSessionId } from '../session/session-credentials.ts'
+import { about } from '../log-fields.ts'
 import { newSession, type NewSignIn, openBrowserSession, openFamily } from '../session/open-session.ts'
 import { asPage } from './page.ts'
 import { readUser } from '../tokens/signed-in-user.ts'
@@ -84,9 +86,10 @@ async function finish(
   if (!first) return (await signedInAlready(context, pending, request)) ?? used
   const signedIn = await signIn(context, pending, query)
   if (signedIn instanceof Refusal) return signedIn
+  const own = about(context, { user: signedIn.identity.sub, session: signedIn.session })
   return pending.returnTo === null
-    ? respondToProgram(context, pending, signedIn)
-    : respondToBrowser(context, pending, signedIn, request)
+    ? respondToProgram(own, pending, signedIn)
+    : respondToBrowser(own, pending, signedIn, request)
 }
 
 async function signIn(
@@ -103,17 +106,16 @@ async function signIn(
   if (await context.isBlocked(id, user.identity.sub)) return refuseBlocked(context, id, user.identity.sub)
   // Taken before the Seats are looked up: a name given up after that also loses this sign-in.
   const issuedAt = Math.floor(context.now() / 1000)
-  const seats = await mapSeats(context, id, user.names)
-  await context.seats.recordSignIn(id, { ...user.identity, at: context.now() }, seats.ids)
+  const { identity, providerSid } = user
+  const session = newSessionId()
+  const own = about(context, { user: identity.sub, session })
+  const seats = await mapSeats(own, id, user.names)
+  await context.seats.recordSignIn(id, { ...identity, at: context.now() }, seats.ids)
   const { refreshToken, idToken } = tokens
-  const { identity } = user
-  context.log.info(
-    { event: 'signed_in', tenant: id, user: identity.sub, seats: seats.ids.length },
-    'signed in',
-  )
-  const { providerSid } = user
+  own.log.info({ event: 'signed_in', tenant: id, seats: seats.ids.length }, 'signed in')
   return {
     identity,
+    session,
     seats,
     providerGrant: { refreshToken, idToken, nonce },
     issuedAt,

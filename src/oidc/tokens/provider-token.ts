@@ -11,7 +11,7 @@
 import { Refusal, type RefusedCaller } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject } from './id-token.ts'
-import { identityOf, isOfTenant, otherTenant, readSeatsClaim } from './claims.ts'
+import { identityOf, isOfTenant, readSeatsClaim } from './claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
 /** Times in seconds since the epoch; `leeway` in seconds. */
@@ -40,21 +40,31 @@ const keyBound = new Refusal(
 export const noSub = new Refusal('token_invalid', 'The token has no valid sub.')
 export const ambiguous = new Refusal('token_invalid', 'The token matches more than one tenant.')
 
+/** An accepted provider signed the token, whose claim names no tenant that has this provider. */
+export class TokenOfNoTenant {
+  /** For the log; null: it has no valid `sub`. */
+  readonly user: string | null
+
+  constructor(user: string | null) {
+    this.user = user
+  }
+}
+
 /**
  * @param providers of the tenants that accept such tokens
- * @returns null when the token is for none of them. Rejects with ProviderError when the provider's keys are unavailable.
+ * @returns null when the token is for none of them; a TokenOfNoTenant when the tenant's claim names none of them. Rejects with ProviderError when the provider's keys are unavailable.
  */
 export async function verifyProviderToken(
   text: string,
   providers: readonly Provider[],
   now: number,
-): Promise<ProviderToken | Refusal | null> {
+): Promise<ProviderToken | Refusal | TokenOfNoTenant | null> {
   const jws = readCompact(text)
   if (jws === null) return null
   // Before the signature check, issuer, audience and tenant claim only select the keys.
   const candidates = providers.filter(({ tenant }) => isFor(jws.claims, tenant.oidc))
   const own = candidates.filter(({ tenant }) => isOfTenant(tenant.oidc, jws.claims))
-  // A token of no tenant is refused with otherTenant only after its signature was verified.
+  // A token of no tenant is known as one only after its signature was verified.
   const provider = own[0] ?? candidates[0]
   if (provider === undefined) return null
   if (own.length > 1) return ambiguous
@@ -62,7 +72,7 @@ export async function verifyProviderToken(
     checkType(jws) ??
     (await checkSignature(jws, provider, 'request')) ??
     (checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider))?.of(callerOf(jws.claims, provider)) ??
-    (own.length === 0 ? otherTenant : null) ??
+    (own.length === 0 ? new TokenOfNoTenant(callerOf(jws.claims, provider).user) : null) ??
     toProviderToken(jws.claims, provider)
   )
 }

@@ -17,6 +17,7 @@ import {
   otherTenant,
   readSeatsClaim,
 } from './claims.ts'
+import { withFields } from '../log-fields.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
@@ -61,18 +62,22 @@ export async function readUser(
   const decides = tokens.idToken === null || first.names === null || lacksTenant(claims, tenant.oidc)
   const informs = claims.email === undefined && tenant.oidc.scopes.includes('email')
   const asked = decides || informs ? await userinfo(provider, tokens.accessToken, sub) : NO_CLAIMS
-  if (asked instanceof Refusal) return asked
-  if (asked instanceof Error && decides) throw asked
+  if (asked instanceof Refusal) return asked.of({ tenant: tenant.id, user: sub })
+  if (asked instanceof Error && decides) {
+    asked.user = sub
+    throw asked
+  }
+  const own = withFields(log, { user: sub })
   if (asked instanceof Error)
-    log.warn(
+    own.warn(
       { event: 'userinfo_unread', tenant: tenant.id, reason: asked.message },
       'userinfo was left out: the ID token has what a sign-in needs',
     )
   const more = asked instanceof Error ? NO_CLAIMS : asked
-  if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant
+  if (!isOfTenant(tenant.oidc, claims, more)) return otherTenant.of({ tenant: tenant.id, user: sub })
   const seats = first.names === null ? readSeatsClaim(more, path) : first
   if (seats.malformed || isDistributed(claims, path))
-    log.warn(
+    own.warn(
       { event: 'seats_claim_unreadable', tenant: tenant.id },
       'the claim that names Seats is not readable',
     )

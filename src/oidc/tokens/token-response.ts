@@ -15,6 +15,7 @@ const tooLong = new Refusal(
 /**
  * Signs the token, which ends with its session. It never expires after it.
  *
+ * @param context about the session, see `log-fields.ts`
  * @returns a function that adds the refresh handle, or null for none
  */
 export async function mintFor(
@@ -37,10 +38,7 @@ export async function mintFor(
     token = await mint(tenant.id, subject, now, lifetime)
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
-    log.error(
-      { event: 'token_too_long', tenant: tenant.id, user: sub },
-      'a user has more Seats than a token can hold',
-    )
+    log.error({ event: 'token_too_long', tenant: tenant.id }, 'a user has more Seats than a token can hold')
     return tooLong
   }
   return (handle: string | null): TokenAnswer => ({

@@ -43,7 +43,7 @@ async function start(t: Test, more: (issuer: string) => Partial<IssuerConfig> = 
     const issuers = new Issuers(listed, options)
     t.teardown(() => issuers.close())
     return async (token: string) => {
-      const found = await issuers.verify(token)
+      const found = await issuers.verify(token, 'r-1')
       return found instanceof Refusal ? found.code : found
     }
   }
@@ -127,7 +127,12 @@ t.test('outages', async (t) => {
     }
     if (answer !== undefined) provider.answers.set(path, answer)
   }
-  t.match(lines[0], { event: 'issuer_token_unknown', tenant: 'acme', issuer: provider.issuer })
+  t.match(lines[0], {
+    event: 'issuer_token_unknown',
+    tenant: 'acme',
+    issuer: provider.issuer,
+    request_id: 'r-1',
+  })
   t.match(await verify(token), { tenant: 'acme' }, 'it is back')
   provider.answers.set('/jwks', () => ({ status: 500, body: '' }))
   t.match(await verify(token), { tenant: 'acme' }, 'its keys are fresh')
