@@ -8,6 +8,7 @@ import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { type OpenHolders, openHolders } from './holder-source.ts'
+import { unknownSeat, unknownUser } from './near-names.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './options.ts'
 
 export const can = defineCommand(
@@ -71,7 +72,7 @@ async function holdingsOf(
         store === null
           ? ofFile?.find((each) => each.name === name)
           : (await store.seatByName(tenant.id, name)).value.seat
-      if (seat == null) throw new CommandFailed(`tenant ${tenant.id} has no Seat "${printable(name)}"`)
+      if (seat == null) throw await unknownSeat(name, tenant.id, store ?? ofFile ?? [])
       seats.push(holding(seat))
     }
     return seats
@@ -97,10 +98,8 @@ const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
 async function userOf(store: Store, tenant: string, sub: string) {
   const found = await store.readUser(tenant, sub, EVERYTHING)
-  if (found !== null) return found
-  throw new CommandFailed(
-    `no sign-in of a user "${printable(sub)}" at tenant ${tenant} is known; tokens of other issuers leave no trace here`,
-  )
+  if (found === null) throw await unknownUser(sub, tenant, store)
+  return found
 }
 
 /** Rows that are printed at once. */

@@ -1,6 +1,6 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
-import type { SeatReader } from '../../seats-admin/index.ts'
+import type { Store } from '../../seats-admin/index.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
@@ -188,7 +188,7 @@ function headerLines(option: string, value: string | undefined): string[] {
 
 /** A name without a Seat is put into the token for the given space, so that the output shows its verdict. */
 async function bearerFor(
-  store: SeatReader,
+  store: Pick<Store, 'seatByName' | 'listSeats'>,
   tenant: TenantConfig,
   seats: readonly string[] = [],
   space: string | undefined,

@@ -1,6 +1,6 @@
 /** The Seats that a question is about: those of a tenant in the store, or those of a file. */
 
-import type { Store } from '../../seats-admin/index.ts'
+import type { Store, User } from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/change.ts'
@@ -56,13 +56,27 @@ const PAGE = 1000
 const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
 /** All Seats of the tenant, in order of creation. */
-export function seatsOf(store: Store, tenant: string): AsyncGenerator<ListedSeat> {
+export function seatsOf(store: Pick<Store, 'listSeats'>, tenant: string): AsyncGenerator<ListedSeat> {
   return every((page) => store.listSeats(tenant, page))
 }
 
 /** All API keys of the tenant, revoked ones included, in order of creation. */
 export function keysOf(store: Store, tenant: string): AsyncGenerator<ApiKey> {
   return every((page) => store.listApiKeys(tenant, page))
+}
+
+/** All users of the tenant, by `sub`. */
+export async function* everyUser(store: Pick<Store, 'listUsers'>, tenant: string): AsyncGenerator<User> {
+  for (let after: string | null = null, more = true; more;) {
+    const page: Awaited<ReturnType<Store['listUsers']>> = await store.listUsers(tenant, {
+      limit: PAGE,
+      after,
+      scope: EVERYTHING,
+    })
+    yield* page.data
+    after = page.next
+    more = after !== null
+  }
 }
 
 async function* every<V extends { readonly id: string }>(

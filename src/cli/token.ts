@@ -1,14 +1,15 @@
 /** `seatgate token`: mints a bearer token for trials. */
 
-import type { SeatReader } from '../../seats-admin/index.ts'
+import type { Store } from '../../seats-admin/index.ts'
 import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
 import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
 import { UsageError } from './arguments.ts'
-import { CommandFailed, configOf, defineCommand, tenantOf } from './command.ts'
+import { configOf, defineCommand, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
+import { unknownSeat } from './near-names.ts'
 import { CONFIG, TENANT } from './options.ts'
 
 const options = {
@@ -78,24 +79,19 @@ export interface MintOptions {
  * @throws CommandFailed on an unknown name, unless `spacesOfUnknown` is given
  */
 export async function mintForSeats(
-  store: SeatReader,
+  store: Pick<Store, 'seatByName' | 'listSeats'>,
   tenant: TenantConfig,
   subject: Omit<TokenSubject, 'hashPerm'>,
   seats: readonly string[],
-  { lifetime, spacesOfUnknown = refuse }: MintOptions = {},
+  { lifetime, spacesOfUnknown }: MintOptions = {},
 ): Promise<string> {
   const now = Date.now()
   const hashPerm: string[] = []
   for (const name of new Set(seats)) {
     const { value } = await store.seatByName(tenant.id, name)
-    const spaces = value.seat?.spaces ?? spacesOfUnknown(name, tenant)
+    const spaces = value.seat?.spaces ?? spacesOfUnknown?.(name, tenant)
+    if (spaces === undefined) throw await unknownSeat(name, tenant.id, store)
     hashPerm.push(...spaces.map((space) => hashPermEntry(space, name)))
   }
   return mintToken(tenant, { ...subject, hashPerm }, now, lifetime)
-}
-
-function refuse(name: string, tenant: TenantConfig): never {
-  throw new CommandFailed(
-    `tenant ${tenant.id} has no Seat "${name}": create it, or name one that GET /v1/seats lists`,
-  )
 }

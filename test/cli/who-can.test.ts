@@ -104,9 +104,17 @@ t.test('the store', async (t) => {
   for (const [option, none, err] of [
     ['--user', 'eve', /no sign-in of a user "eve"/],
     ['--api-key-id', 'x', /has no API key x/],
-    ['--seat', 'Editor', /has no Seat "Editor"/],
+    ['--seat', 'Editor', /has no Seat "Editor"$/m],
+    ['--seat', 'Admim', /has no Seat "Admim" \(did you mean "admin"\?\)/],
+    ['--user', 'bem', /no sign-in of a user "bem" at tenant acme is known \(did you mean "ben"\?\); tokens/],
   ] as const)
     t.match(await seatgateHere(cwd, ['can', option, none]), { code: 1, out: '', err })
+  const token = ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'admni']
+  t.match(await seatgateHere(cwd, token), {
+    code: 1,
+    out: '',
+    err: /tenant acme has no Seat "admni" \(did you mean "admin"\?\)/,
+  })
   const blocked = await seatgateHere(cwd, ['can', '--user', 'ben'])
   t.match(blocked, { code: 0, err: /this user is blocked: all but public routes are refused/ })
   t.notMatch(blocked.out, /trainings:list|authenticated/)
@@ -137,6 +145,10 @@ t.test('a file, without variables and store', async (t) => {
   t.ok(not.every(({ space, seat }: { space: string; seat: null }) => space === 'main' && seat === null))
   t.notOk(not.some(({ path }: { path: string }) => ['/v1/trainings', '/v1/me', '/docs/*'].includes(path)))
   t.match(await run('can', '--user', 'ann'), { code: 2, err: /need the store/ })
+  t.match(await run('can', '--seat', 'Viewr'), {
+    code: 1,
+    err: /no Seat "Viewr" \(did you mean "Viewer"\?\)/,
+  })
 })
 
 t.test('answers without a list', async (t) => {

@@ -1,9 +1,9 @@
 /** Finds by name what the endpoints know by id. */
 
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
-import { nearest } from '../../config/invalid-value.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
+import { meant, quoted } from '../near-names.ts'
 import type { Gateway } from './gateway.ts'
 import { GatewayRefusal } from './problem.ts'
 import type { ApiKeyView, BlockView, SeatView, UserView } from './resources.ts'
@@ -24,7 +24,7 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
   const id = named?.id ?? (isUlid(given) ? given : null)
   if (id === null)
     throw new CommandFailed(
-      `there is no Seat ${quoted(given)} that this API key may see${meant(given, seen)}: "seatgate seats list" names them`,
+      `there is no Seat ${quoted(given)} that this API key may see${await meant(given, seen)}: "seatgate seats list" names them`,
     )
   const { value, tag } = await gateway.send<SeatView>(`/v1/seats/${id}`, { method: 'GET' })
   if (tag === null) throw new CommandFailed('the gateway sends no ETag: another change would be lost')
@@ -45,7 +45,7 @@ export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyVi
   const [key, ...others] = named
   if (key === undefined)
     throw new CommandFailed(
-      `there is no API key ${quoted(given)} in force that this API key may see${meant(given, seen)}: "seatgate keys list" names them`,
+      `there is no API key ${quoted(given)} in force that this API key may see${await meant(given, seen)}: "seatgate keys list" names them`,
     )
   if (others.length > 0)
     throw new CommandFailed(
@@ -71,37 +71,38 @@ export async function findUser(gateway: Gateway, given: string): Promise<UserVie
   )
 }
 
-/** Users that are looked through for near addresses. */
-const MOST_USERS = 10_000
-const MOST_NEAR = 3
+/** All users whom the API key may see. */
+async function* everyUser(gateway: Gateway): AsyncGenerator<UserView> {
+  for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) yield* page
+}
 
-/** Says that no known user has the email address, and names the nearest ones. */
-export async function unknownAddress(gateway: Gateway, email: string): Promise<CommandFailed> {
-  const known = new Set<string>()
-  for await (const page of gateway.pages<UserView>('/v1/users', ({ sub }) => sub)) {
-    for (const user of page) if (user.email !== null) known.add(user.email)
-    if (known.size >= MOST_USERS) break
+/** The users near to one whom no sign-in made known; see {@link meant}. */
+export function meantUser(gateway: Gateway, given: string): Promise<string> {
+  return meant(given, namesOfUsers(gateway, given))
+}
+
+/** The same among blocked users: those of a block may be unknown. */
+export function meantBlocked(gateway: Gateway, given: string): Promise<string> {
+  return meant(given, namesOfBlocked(gateway, given))
+}
+
+/** Each `sub`, and where there is an `@`, each email address. */
+async function* namesOfUsers(gateway: Gateway, given: string): AsyncGenerator<string> {
+  for await (const { sub, email } of everyUser(gateway)) {
+    yield sub
+    if (email !== null && given.includes('@')) yield email
   }
-  const near: string[] = []
-  for (let found = nearest(email, known); found !== null && near.length < MOST_NEAR;) {
-    near.push(found)
-    known.delete(found)
-    found = nearest(email, known)
-  }
-  const hint = near.length === 0 ? '' : ` (did you mean ${near.map(quoted).join(' or ')}?)`
-  return new CommandFailed(
-    `no user with the address ${quoted(email)} has signed in${hint}: with --sub it is taken as a sub`,
-  )
+}
+
+async function* namesOfBlocked(gateway: Gateway, given: string): AsyncGenerator<string> {
+  for await (const page of gateway.pages<BlockView>('/v1/blocks', idOf))
+    for (const { user } of page) yield user
+  if (given.includes('@'))
+    for await (const { email, blocked } of everyUser(gateway)) if (email !== null && blocked) yield email
 }
 
 export async function findBlock(gateway: Gateway, user: string): Promise<BlockView | null> {
   return first<BlockView>(gateway.pages<BlockView>('/v1/blocks', idOf), (block) => block.user === user)
-}
-
-/** The nearest of the names that the API key may see. */
-function meant(given: string, names: ReadonlySet<string>): string {
-  const near = nearest(given, names)
-  return near === null ? '' : ` (did you mean ${quoted(near)}?)`
 }
 
 export function idOf({ id }: { readonly id: string }): string {
@@ -127,8 +128,4 @@ async function orNull<V>(answer: Promise<V>, code: string): Promise<V | null> {
     if (cause instanceof GatewayRefusal && cause.problem.code === code) return null
     throw cause
   })
-}
-
-function quoted(text: string): string {
-  return printable(JSON.stringify(text))
 }

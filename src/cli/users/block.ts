@@ -1,11 +1,12 @@
 /** `seatgate users block`. */
 
 import { printable } from '../../telemetry/readable.ts'
-import { defineCommand, type Terminal } from '../command.ts'
+import { CommandFailed, defineCommand, type Terminal } from '../command.ts'
+import { quoted } from '../near-names.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
 import { confirmChange, YES } from '../remote/administration.ts'
-import { findUser, unknownAddress } from '../remote/find.ts'
+import { findUser, meantUser } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway.ts'
 import { momentOf } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
@@ -55,9 +56,11 @@ export const blockUser = defineCommand(
 async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
   const known = await findUser(gateway, given)
   if (known !== null) return known.sub
-  if (given.includes('@')) throw await unknownAddress(gateway, given)
-  terminal.printError(
-    printable(`note: no sign-in of ${JSON.stringify(given)} is known: it is taken as a sub`),
-  )
+  const near = await meantUser(gateway, given)
+  if (given.includes('@'))
+    throw new CommandFailed(
+      `no user with the address ${quoted(given)} has signed in${near}: with --sub it is taken as a sub`,
+    )
+  terminal.printError(`note: no sign-in of ${quoted(given)} is known${near}: it is taken as a sub`)
   return given
 }

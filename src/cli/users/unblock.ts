@@ -2,8 +2,9 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed, defineCommand } from '../command.ts'
+import { quoted } from '../near-names.ts'
 import { WRITTEN } from '../remote/exits.ts'
-import { findBlock, findUser } from '../remote/find.ts'
+import { findBlock, findUser, meantBlocked } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
 
 export const unblockUser = defineCommand(
@@ -20,7 +21,10 @@ export const unblockUser = defineCommand(
       const block =
         (await findBlock(gateway, given)) ??
         (await findBlock(gateway, (await findUser(gateway, given))?.sub ?? given))
-      if (block === null) throw new CommandFailed(printable(`${JSON.stringify(given)} is not blocked`))
+      if (block === null)
+        throw new CommandFailed(
+          `${quoted(given)} is not blocked${await meantBlocked(gateway, given)}: "seatgate users blocks" lists the users who are`,
+        )
       await gateway.send(`/v1/blocks/${block.id}`, { method: 'DELETE' })
       await terminal.print(printable(`unblocked ${block.user}`))
     }),

@@ -20,11 +20,25 @@ t.test('blocks from afar', async (t) => {
   )
   t.match(await run(['users', 'block', 'zoe@example.org']), { code: 1, err: /has signed in: with --sub/ })
   t.match(await run(['users', 'blocks']), { out: 'no blocks\n' }, 'nothing is blocked')
+  t.match(await run(['users', 'block', 'bop', '--yes']), {
+    code: 0,
+    err: 'note: no sign-in of "bop" is known (did you mean "bob"?): it is taken as a sub\n',
+  })
+  t.match(await run(['users', 'unblock', 'bopp']), {
+    code: 1,
+    err: /"bopp" is not blocked \(did you mean "bop"\?\): "seatgate users blocks"/,
+  })
+  t.match(await run(['users', 'unblock', 'bop']), { code: 0 })
+  t.match(await run(['users', 'unblock', 'zoe']), { code: 1, err: /"zoe" is not blocked: "seatgate users/ })
 
   t.match(await run(['users', 'block', 'anna@example.com', '--reason', 'left', '--until', '7d']), { code: 0 })
   t.match(await run(['users', 'block', 'zoe@example.org', '--sub']), {
     code: 0,
     out: 'blocked zoe@example.org\n',
+  })
+  t.match(await run(['users', 'unblock', 'ana@example.com']), {
+    code: 1,
+    err: /\(did you mean "anna@example.com"\?\)/,
   })
   const { out } = await run(['users', 'blocks'])
   t.match(out, /^user +until +by +reason\n/)

@@ -1,0 +1,69 @@
+/** Names near to one that is not known, in the messages of all commands. */
+
+import type { Store } from '../../seats-admin/index.ts'
+import { nearest } from '../config/invalid-value.ts'
+import { printable } from '../telemetry/readable.ts'
+import { CommandFailed } from './command.ts'
+import { everyUser, seatsOf } from './seat-source.ts'
+
+/** Names that are looked through. */
+const MOST_NAMES = 10_000
+const MOST_NEAR = 3
+
+/**
+ * ` (did you mean "Reader" or "Readers"?)`, the nearest one first; '' where none is near.
+ *
+ * @param names read one after another, up to 10,000 different ones
+ */
+export async function meant(given: string, names: Iterable<string> | AsyncIterable<string>): Promise<string> {
+  const known = new Set<string>()
+  for await (const name of names) if (known.add(name).size >= MOST_NAMES) break
+  const near: string[] = []
+  for (let found = nearest(given, known); found !== null && near.length < MOST_NEAR;) {
+    near.push(found)
+    known.delete(found)
+    found = nearest(given, known)
+  }
+  return near.length === 0 ? '' : ` (did you mean ${near.map(quoted).join(' or ')}?)`
+}
+
+/** A JSON string, safe for terminals. */
+export function quoted(text: string): string {
+  return printable(JSON.stringify(text))
+}
+
+/**
+ * Of `--seat`, where the tenant's Seats are at hand.
+ *
+ * @param seats those of a file, or the store
+ */
+export async function unknownSeat(
+  name: string,
+  tenant: string,
+  seats: Iterable<{ readonly name: string }> | Pick<Store, 'listSeats'>,
+): Promise<CommandFailed> {
+  const all = 'listSeats' in seats ? seatsOf(seats, tenant) : seats
+  return new CommandFailed(`tenant ${tenant} has no Seat ${quoted(name)}${await meant(name, namesOf(all))}`)
+}
+
+async function* namesOf(
+  seats: Iterable<{ readonly name: string }> | AsyncIterable<{ readonly name: string }>,
+): AsyncGenerator<string> {
+  for await (const { name } of seats) yield name
+}
+
+/** Of `--user`, which takes a `sub`, where the store is at hand. */
+export async function unknownUser(
+  given: string,
+  tenant: string,
+  store: Pick<Store, 'listUsers'>,
+): Promise<CommandFailed> {
+  const near = await meant(given, subsOf(everyUser(store, tenant)))
+  return new CommandFailed(
+    `no sign-in of a user ${quoted(given)} at tenant ${tenant} is known${near}; tokens of other issuers leave no trace here`,
+  )
+}
+
+async function* subsOf(users: AsyncIterable<{ readonly sub: string }>): AsyncGenerator<string> {
+  for await (const { sub } of users) yield sub
+}
