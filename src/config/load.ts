@@ -26,6 +26,8 @@ import { readSource } from './read-file.ts'
 import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
 import { validate } from './validate.ts'
 
+const NO_CONFIGURATION = 'name the configuration by --config FILE, or make one by seatgate init'
+
 /** Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. */
 export interface LoadResult {
   /** Null when there are faults. */
@@ -72,7 +74,7 @@ export async function loadConfigWithFaults(
   const accepts = (found: Acceptable) => comments.some((each) => each.accepts(found))
   const variables = { ...envFile.variables, ...env }
   const open = async (each: string, kind: SchemaName) => {
-    const source = await readSource(each)
+    const source = await readSource(each, undefined, kind === 'gateway' ? NO_CONFIGURATION : undefined)
     if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind))
     if (env === null && kind === 'gateway')
       return opened(parseAnywhere(display(each), source, kind, decidesRequests), kind)

@@ -15,9 +15,9 @@ export type Source =
   | { readonly text: string }
   | { readonly line: number; readonly column: number; readonly message: string }
 
-/** @param advice what to do about an invisible character */
-export async function readSource(path: string, advice = IN_YAML): Promise<Source> {
-  const bytes = await readBytes(path)
+/** @param advice what to do about an invisible character @param missing what to do where there is no file */
+export async function readSource(path: string, advice = IN_YAML, missing = MISSING): Promise<Source> {
+  const bytes = await readBytes(path, missing)
   return typeof bytes === 'string' ? { line: 1, column: 1, message: bytes } : decode(bytes, advice)
 }
 
@@ -27,7 +27,7 @@ export function sourceOf(bytes: Buffer): Source {
 }
 
 /** @returns the content, or the fault's message */
-async function readBytes(path: string): Promise<Buffer | string> {
+async function readBytes(path: string, missing: string): Promise<Buffer | string> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stat = await file.stat()
@@ -39,15 +39,17 @@ async function readBytes(path: string): Promise<Buffer | string> {
     const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
     return bytesRead === stat.size ? bytes.subarray(0, bytesRead) : 'changed while it was read: try again'
   } catch (error) {
-    return reason(error)
+    return reason(error, missing)
   }
 }
 
 const TOO_LARGE = `is larger than ${MAX_FILE / 1024 / 1024} MiB: make it smaller, or split it into several files`
 
-function reason(error: unknown): string {
+const MISSING = 'correct the path, or create the file'
+
+function reason(error: unknown, missing: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : null
-  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file: correct the path, or create the file'
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `no such file: ${missing}`
   if (code === 'EACCES' || code === 'EPERM')
     return 'is not readable by this user: give it the right to read the file'
   if (code === 'ELOOP') return 'is a symbolic link that points to itself: correct the link'

@@ -62,7 +62,7 @@ export const applySeats = defineCommand(
       if (!isUsed) await confirmDeletions(plan, values.yes, terminal)
       // The plan that is printed has the warning already; a question says what it is about again.
       if (!isUsed) await confirmAdministration(plan.warnings, values.yes, terminal)
-      const applied = await apply(gateway, { ...body, versions: plan.versions })
+      const applied = await apply(gateway, { ...body, versions: plan.versions }, isUsed)
       if (values.json) return terminal.print(JSON.stringify(applied))
       warn(saved === null ? [] : applied.warnings, terminal)
       await terminal.print(`applied: ${counted(applied.changes.length, 'change')}`)
@@ -93,13 +93,14 @@ async function confirmDeletions(
   await confirm({ question: `Delete ${seats}?`, change: `${seats} would be deleted` }, yes, terminal)
 }
 
-async function apply(gateway: Gateway, body: SeatsBody): Promise<Applied> {
+async function apply(gateway: Gateway, body: SeatsBody, isUsed: boolean): Promise<Applied> {
   try {
     return (await gateway.send<Applied>('/v1/seats/apply', { method: 'POST', body })).value
   } catch (cause) {
     if (!(cause instanceof GatewayRefusal) || cause.problem.code !== 'precondition_failed') throw cause
+    const why = isUsed ? 'a plan is applied once' : 'Seats have changed since the plan'
     throw new CommandFailed(
-      `Seats have changed since the plan, and nothing was written: plan again (request ${cause.problem.requestId})`,
+      `nothing was written, because ${why}: plan again (request ${cause.problem.requestId})`,
     )
   }
 }

@@ -31,6 +31,12 @@ export const createSeat = defineCommand(
       const body = { name, spaces: values.in ?? [], permissions: values.permission ?? [] }
       const { value } = await gateway.send<SeatView>('/v1/seats', { method: 'POST', body })
       warn(value.warnings, terminal)
+      const missing = [
+        ...(body.spaces.length === 0 ? ['space (--in)'] : []),
+        ...(body.permissions.length === 0 ? ['permission (--permission)'] : []),
+      ]
+      if (missing.length > 0)
+        terminal.printError(`note: the Seat grants nothing, because it has no ${missing.join(' and no ')}`)
       await terminal.print(values.json ? JSON.stringify(value) : writtenText('created', value))
     }),
 )

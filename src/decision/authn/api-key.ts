@@ -45,6 +45,11 @@ interface KnownKey {
 
 /** One detail for every cause, so that a response does not reveal which tenants and ids exist. */
 const invalid = new Refusal('api_key_invalid', 'The API key is unknown.')
+/** Says what the text looks like, and nothing about any tenant or key. */
+const tokenInstead = new Refusal(
+  'api_key_invalid',
+  'The API key is unknown. It has the form of a token, which belongs in the field Authorization, after "Bearer ".',
+)
 const expired = new Refusal('api_key_expired', 'The API key has expired.')
 const revoked = new Refusal('api_key_revoked', 'The API key has been revoked.')
 
@@ -67,13 +72,13 @@ export class ApiKeys {
   }
 
   authenticate(text: string, trace?: Trace): Principal | Refusal | Promise<Principal | Refusal> {
-    if (text.length > MAX_KEY) return invalid
+    if (text.length > MAX_KEY) return unknown(text)
     const hash = hashApiKey(text)
     const cacheKey = hash.toString('latin1')
     const accepted = this.#accepted.get(cacheKey)
     this.#lookups[accepted === undefined ? 'misses' : 'hits']++
     const address = accepted ?? parseApiKey(text)
-    if (address === null || !this.#options.tenants.has(address.tenant)) return invalid
+    if (address === null || !this.#options.tenants.has(address.tenant)) return unknown(text)
     const record = this.#options.apiKeyById(address.tenant, address.id, trace)
     if (record instanceof Promise) return record.then((found) => this.#admit(address, hash, cacheKey, found))
     return this.#admit(address, hash, cacheKey, record)
@@ -119,6 +124,13 @@ const ADDRESS_BYTES = 400
 
 /** Characters. Every key of the gateway is shorter. */
 const MAX_KEY = 1024
+
+/** A compact JWS (RFC 7515, section 3.1) whose header is a JSON object. */
+const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/
+
+function unknown(text: string): Refusal {
+  return TOKEN.test(text) ? tokenInstead : invalid
+}
 
 function equal(hash: Uint8Array, stored: Uint8Array): boolean {
   return stored.length === hash.length && timingSafeEqual(hash, stored)

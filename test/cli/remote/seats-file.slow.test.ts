@@ -46,7 +46,7 @@ warning: Seat "Editor", permission 3: no route requires trainings:reads: perhaps
   t.match(again, {
     code: 1,
     out: 'this plan was applied before: the Seats are as it says\n',
-    err: /Seats have changed since the plan, and nothing was written: plan again \(request /,
+    err: /nothing was written, because a plan is applied once: plan again \(request /,
   })
   t.same(JSON.parse(await done('seats', 'list', '--json')).data, seats)
   t.match(await done('seats', 'plan', 'seats.yaml'), /^tenant acme: nothing to do, 2 Seats as in the files\n/)

@@ -84,3 +84,18 @@ t.test('folders', async (t) => {
   writeFileSync(join(folder, 'x.txt'), seats('X'))
   t.match(await run(['seats', 'plan', 'x.txt']), { code: 3 }, 'a file that is named may be called anything')
 })
+
+t.test('a Seat that grants nothing is created with a note', async (t) => {
+  const world = await startWorld(t)
+  const { run } = afar(t, world, world.keys['acme'] ?? '')
+  for (const [args, err] of [
+    [[], 'note: the Seat grants nothing, because it has no space (--in) and no permission (--permission)\n'],
+    [['--in', 'main'], 'note: the Seat grants nothing, because it has no permission (--permission)\n'],
+    [['--in', 'main', '--permission', 'trainings:list'], ''],
+  ] as const)
+    t.match(await run(['seats', 'create', `Seat ${args.length}`, ...args]), {
+      code: 0,
+      err,
+      out: /^created /,
+    })
+})

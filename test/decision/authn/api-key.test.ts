@@ -244,3 +244,15 @@ t.test('any edit of a key is refused', async () => {
     { numRuns: 2000 },
   )
 })
+
+t.test('a token in the place of an API key is refused with its right place', async (t) => {
+  const refused = (text: string) => authenticator(both()).authenticate(credentials({ apiKey: [text] }))
+  const place = {
+    code: 'api_key_invalid',
+    detail: /has the form of a token, which belongs in .* Authorization/,
+  }
+  t.match(await refused('eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln'), place)
+  t.match(await refused(`eyJhbGciOiJIUzI1NiJ9.${'a'.repeat(4000)}.c2ln`), place)
+  for (const other of ['eyJ', 'eyJ.a', 'eyJ.a.b.c', `${key}x`, 'a.b.c'])
+    t.match(await refused(other), { code: 'api_key_invalid', detail: 'The API key is unknown.' }, other)
+})
