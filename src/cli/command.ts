@@ -3,7 +3,7 @@
 import type { Config, TenantConfig } from '../config/config.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
 import { loadConfig } from '../config/load.ts'
-import { type Given, type Options, type Positional, readArguments } from './arguments.ts'
+import { type Given, type Options, type Positional, readArguments, UsageError } from './arguments.ts'
 
 export interface Description {
   readonly name: string
@@ -75,6 +75,7 @@ export function configOf({ config }: { readonly config: string }, terminal: Term
 
 /** @param id undefined: the only tenant of the configuration @throws CommandFailed that names the tenants */
 export function tenantOf(config: Config, id: string | undefined): TenantConfig {
+  if (id === '') throw new UsageError('--tenant is empty')
   const [first, ...others] = config.tenants.values()
   const tenant = id === undefined ? (others.length === 0 ? first : undefined) : config.tenants.get(id)
   if (tenant !== undefined) return tenant

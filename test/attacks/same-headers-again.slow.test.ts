@@ -12,7 +12,7 @@ async function asking(t: Test, world: World, host = () => 'a', from?: string) {
     wire.received = ''
     const before = world.upstream.seen.length
     wire.send(`${line}\r\nHost: ${host()}\r\n${headers}\r\n`)
-    const text = await wire.until(/\r\n\r\n(?:\{.*\})$/)
+    const text = await wire.until(/\r\n\r\n\{.*\}\n?$/)
     return { status: Number(text.slice(9, 12)), seen: world.upstream.seen[before] }
   }
 }

@@ -23,12 +23,14 @@ t.test('invalid usage is exit 2, with the usage on standard error', async (t) =>
     ['routes', '--json=yes'],
     ['explain', 'GET'],
     ['explain', 'GET', '/', '--token', 'a', '--api-key', 'b'],
-    ['explain', 'GET', '/', '--seat', 'a'],
+    ['explain', '', '/'],
+    ['explain', 'GET', ''],
     ['token', '--tenant', 'acme'],
     ['token', '--tenant', 'acme', '--sub', 'a'],
     ['token', '--tenant', 'acme', '--sub', 'a', '--seat', 'b', '--lifetime', 'soon'],
-    ['bootstrap'],
+    ['bootstrap', 'acme'],
     ['bootstrap', '--tenant', ''],
+    ['token', '--tenant', '', '--sub', 'a', '--seat', 'b'],
     ['start', '--port', '80'],
   ]) {
     const { code, out, err } = await seatgateHere(cwd, args)
