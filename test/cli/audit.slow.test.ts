@@ -47,7 +47,10 @@ t.test('list, export, verify', async (t) => {
     const lines = out.trimEnd().split('\n')
     t.equal(lines.length, 22, 'names, 20 entries, and that there are more')
     t.ok(lines.every((line) => line.length <= 80))
-    t.match(lines[1], /^131 +2026-11-21T00:00:00Z {2}seat\.update +a\\u001b\[31m@exa\S*… {2}A Seat with a .*…$/)
+    t.match(
+      lines[1],
+      /^131 +2026-11-21T00:00:00Z {2}seat\.update +a\\u001b\[31m@exa\S*… {2}A Seat with a .*…$/,
+    )
     const all = JSON.parse((await run('list', '--limit', '1000', '--json')).out)
     t.same(all, { data: entries.toReversed(), has_more: false })
     const some = JSON.parse((await run('list', '--json', '--actor', 'alice')).out)
