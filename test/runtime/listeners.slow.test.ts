@@ -127,7 +127,7 @@ t.test('two processes', async (t) => {
     t.equal(await curl(...ca, `https://a.example:${port}/docs/a`), 'https')
     t.equal(await curl(...ca, '--http1.1', `https://a.example:${port}/docs/a`), 'https')
     const told = ['-w', ' %{http_code}', '--http2-prior-knowledge']
-    t.match(await curl(...told, `http://127.0.0.1:${gateway.port}/docs/a`), /prior knowledge.* 400$/)
+    t.match(await curl(...told, `http://127.0.0.1:${gateway.port}/docs/a`), /prior knowledge.*\n 400$/)
     t.equal(await curl(`http://127.0.0.1:${gateway.port}/docs/a`), 'http')
   })
 
