@@ -61,7 +61,7 @@ export class GatewayProcess {
     if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
     const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
-    const program = { path, env: { ...(user === undefined ? coverage() : {}), ...secrets, ...env } }
+    const program = { path, env: { ...coverage(user), ...secrets, ...env } }
     const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
     t.teardown(() => child.kill())
     return new GatewayProcess(folder, child)
@@ -160,9 +160,13 @@ export class GatewayProcess {
   }
 }
 
-/** What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. Another user may not. */
-function coverage(): Record<string, string> {
+/**
+ * What a run with coverage sets: Node.js writes the counters of a gateway that ends by itself. Another user may not write them;
+ * Node.js gives the variable to each child that is started without one, so it is set all the same.
+ */
+function coverage(user: GatewayProcessOptions['user']): Record<string, string> {
   const { NODE_V8_COVERAGE: folder } = process.env
+  if (user !== undefined) return { NODE_V8_COVERAGE: '' }
   return folder === undefined ? {} : { NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' }
 }
 
