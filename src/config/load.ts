@@ -26,7 +26,7 @@ import { readSource } from './read-file.ts'
 import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
 import { validate } from './validate.ts'
 
-const NO_CONFIGURATION = 'name the configuration by --config FILE, or make one by seatgate init'
+const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
 /** Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. */
 export interface LoadResult {
