@@ -5,8 +5,10 @@ import { CommandFailed, defineCommand } from '../command.ts'
 import { KEY_FILE, openKeyFile } from '../key-file.ts'
 import { JSON_OUTPUT } from '../options.ts'
 import { WRITTEN } from '../remote/exits.ts'
+import { withNearSeats } from '../remote/find.ts'
 import { momentOf } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/options.ts'
+import { GatewayRefusal } from '../remote/problem.ts'
 import type { ApiKeyView } from '../remote/resources.ts'
 import { warn } from '../seats/written.ts'
 
@@ -42,7 +44,11 @@ export const createKey = defineCommand(
       const body = { name, seats: values.seat, ...(expires === null ? {} : { expires_at: expires }) }
       const file = values.out === undefined ? null : await openKeyFile(values.out)
       try {
-        const { value } = await gateway.send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
+        const { value } = await gateway
+          .send<ApiKeyView>('/v1/api-keys', { method: 'POST', body })
+          .catch(async (cause: unknown) => {
+            throw cause instanceof GatewayRefusal ? await withNearSeats(gateway, cause, body.seats) : cause
+          })
         const until = value.expires_at === undefined ? '' : `, until ${value.expires_at}`
         warn(value.warnings, terminal)
         await file?.write(value.key ?? '').catch((cause: unknown) => {

@@ -31,6 +31,32 @@ export async function findSeat(gateway: Gateway, given: string): Promise<Found> 
   return { seat: value, tag }
 }
 
+/**
+ * The refusal of Seats that were given by name, with the names near to those that no Seat has.
+ *
+ * @param given the list `/seats` of the body
+ */
+export async function withNearSeats(
+  gateway: Gateway,
+  refusal: GatewayRefusal,
+  given: readonly string[],
+): Promise<CommandFailed> {
+  const unknown = refusal.problem.errors.flatMap(
+    ({ path }) => given[Number(/^\/seats\/(\d+)$/.exec(path)?.[1])] ?? [],
+  )
+  const near: string[] = []
+  for (const name of unknown) {
+    // A key that may not list Seats is told the refusal alone.
+    const text = await meant(name, namesOfSeats(gateway)).catch(() => '')
+    if (text !== '') near.push(`\n  ${quoted(name)}:${text}`)
+  }
+  return near.length === 0 ? refusal : new CommandFailed(`${refusal.message}${near.join('')}`)
+}
+
+async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
+  for await (const page of gateway.pages<SeatView>('/v1/seats', idOf)) for (const { name } of page) yield name
+}
+
 /** @param given a name or an id. Revoked keys are found by id only */
 export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyView> {
   if (isUlid(given)) {

@@ -118,6 +118,10 @@ t.test('keys', async (t) => {
     code: 1,
     err: /Seat 1 \("None"\) is not the name of a Seat/,
   })
+  t.match(await run(['keys', 'create', 'x', '--seat', 'Role 2', '--seat', 'Rolle 2']), {
+    code: 1,
+    err: /Seat 2 \("Rolle 2"\) is not the name of a Seat\n {2}"Rolle 2": \(did you mean "Role 2"/,
+  })
 })
 
 t.test('users', async (t) => {
