@@ -88,7 +88,10 @@ tenant acme: 0 to create, 1 to change, 0 to delete, 0 as in the files
     )
     t.equal((await run(['seats', 'plan', 'two.yaml', '--out', 'two.plan'])).code, 3)
     await done('seats', 'update', 'Editor', '--add', 'files:read')
-    t.match(await run(['seats', 'apply', 'two.plan']), { code: 1, err: /nothing was written, because Seats have changed since the plan: plan again/ })
+    t.match(await run(['seats', 'apply', 'two.plan']), {
+      code: 1,
+      err: /nothing was written, because Seats have changed since the plan: plan again/,
+    })
     t.match(await done('seats', 'show', 'Editor'), 'files:read')
   })
 
