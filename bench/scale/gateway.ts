@@ -8,7 +8,7 @@ import { liveHeap } from './inspector.ts'
 import { cpuOf, memoryOf } from './process-cost.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
-const FRONT = /listening on (http:\/\/[^ ]+) \(public\)/
+const FRONT = /listening on (http:\/\/[^ ]+) \(front door\)/
 const OPS = /listening on (http:\/\/[^ ]+) \(\/livez/
 
 /** Decisions so far, by the slowest source of their Seats. */

@@ -90,7 +90,7 @@ export async function runGateway(
   if (typeof gateway === 'string') return exitEarly(gateway, log)
   const { fronts, ops, decision } = gateway.addresses
   const urls = fronts.map((front) => `${front.scheme}://${address(front)}`)
-  for (const url of urls) log.logger.info({ listener: 'front' }, `listening on ${url} (public)`)
+  for (const url of urls) log.logger.info({ listener: 'front' }, `listening on ${url} (front door)`)
   log.logger.info({ listener: 'ops' }, `listening on http://${address(ops)} (/livez /readyz /metrics)`)
   if (decision !== null)
     log.logger.info(

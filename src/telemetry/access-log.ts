@@ -22,7 +22,7 @@ export class AccessLog {
   readonly #write: WriteLine
   readonly #askedBy: string
 
-  /** @param askedBy the protocol of requests that another proxy or program asks about; null: those of the public listener */
+  /** @param askedBy the protocol of requests that no client of the front door makes; null: they are of the front door */
   constructor(write: WriteLine, askedBy: string | null = null) {
     this.#write = write
     this.#askedBy = askedBy === null ? '' : `,"asked_by":"${askedBy}"`

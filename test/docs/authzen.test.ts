@@ -1,4 +1,4 @@
-/** The messages of the page about AuthZEN, sent to a decision listener and, where they concern Seats, to the public listener. */
+/** The messages of the page about AuthZEN, sent to a decision listener and, where they concern Seats, to the front door. */
 
 import t from 'tap'
 import { signIn, startPep } from '../external-authorization/authzen/support.ts'

@@ -38,7 +38,7 @@ t.test('a malformed handshake is refused', async (t) => {
   t.equal(await status(HANDSHAKE, 'POST'), 400)
 })
 
-t.test('Upgrade to another protocol is ignored, as on the public listener', async (t) => {
+t.test('Upgrade to another protocol is ignored, as on the front door', async (t) => {
   const fields = { ...nginxFields('GET', '/docs/a'), connection: 'Upgrade', upgrade: 'h2c' }
   t.equal((await ask('/auth/nginx', fields)).status, 200)
 })

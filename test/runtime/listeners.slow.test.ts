@@ -50,7 +50,7 @@ async function start(t: Test, workers: number) {
   write('ca.pem', authority.cert)
   write('clients.pem', clients.cert)
   const gateway = await startGatewayProcess(t, { folder })
-  const ports = gateway.log.matchAll(/listening on https:\/\/127\.0\.0\.1:(\d+) \(public\)/g)
+  const ports = gateway.log.matchAll(/listening on https:\/\/127\.0\.0\.1:(\d+) \(front door\)/g)
   const [port = NaN, checked = NaN] = [...ports].map(([, port]) => Number(port))
   return { gateway, write, port, checked }
 }

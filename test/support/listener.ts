@@ -1,4 +1,4 @@
-/** The public listener alone, for what is said on a connection: no routes, no decisions. */
+/** The front door alone, for what is said on a connection: no routes, no decisions. */
 
 import type { Test } from 'tap'
 import { DEFAULT_LIMITS } from './default-settings.ts'

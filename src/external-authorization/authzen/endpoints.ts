@@ -1,4 +1,4 @@
-/** The endpoints of AuthZEN as routes of a table of their own. The public listener does not have them. */
+/** The endpoints of AuthZEN as routes of a table of their own. The front door does not have them. */
 
 import type { Store } from '../../../seats-admin/index.ts'
 import { EVALUATE, requiredPermissions } from '../../access/asked-permissions.ts'

@@ -86,7 +86,7 @@ t.test('methods and paths', async (t) => {
   t.match(
     await world.client.send('POST', EVALUATION, { ...json, ...bearer }, body),
     { status: 404 },
-    'public listener',
+    'front door',
   )
 })
 
