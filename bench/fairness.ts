@@ -4,9 +4,6 @@
  * Markdown: the latency of the others, and what passed of the flood against what its limit allows.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { bindThisProcess } from './cores.ts'
@@ -16,14 +13,14 @@ import { type Place, withPeer } from './measure.ts'
 import { SPACE, seatName } from './names.ts'
 import { atRate } from './open-loop.ts'
 import { seatgateWith } from './peers/seatgate.ts'
+import { openPlace, temporaryFolder } from './place.ts'
 import { type Requests, writeRequests } from './requests.ts'
 import { machine } from './results.ts'
 import { Ending } from './scale/ending.ts'
 import { median } from './scale/statistics.ts'
 import { CONNECTIONS } from './traffic.ts'
-import { startUpstreams } from './upstreams.ts'
 import { oneToken } from './workloads.ts'
-import { makeWorld, token, type World } from './world.ts'
+import { token, type World } from './world.ts'
 
 /** Requests a second of the others together, their number and connections. */
 const RATE = 500
@@ -64,16 +61,10 @@ try {
 }
 
 async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-fairness-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  process.once('exit', remove)
-  ending.teardown(remove)
-  const world = await makeWorld(join(folder, 'world'))
-  const upstreams = await startUpstreams(join(folder, 'upstream'))
-  ending.teardown(() => upstreams.stop())
+  const place = await openPlace(ending, temporaryFolder(ending, 'fairness'))
   const measured = LABELS.map((): Row[] => [])
   for (let round = 0; round < rounds; round++)
-    for (const [at, row] of (await rowsOf({ folder, world, upstreams })).entries()) measured[at]?.push(row)
+    for (const [at, row] of (await rowsOf(place)).entries()) measured[at]?.push(row)
   print(measured)
 }
 

@@ -5,24 +5,22 @@
  */
 
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { bindThisProcess } from './cores.ts'
 import { seatgate, seatgateWith } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
+import { openPlace, temporaryFolder } from './place.ts'
 import { machine } from './results.ts'
 import { RequestsOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
 import { median, quantile } from './scale/statistics.ts'
 import { costsByTurns, ownStore } from './turns.ts'
-import { startUpstreams } from './upstreams.ts'
 import { workloads } from './workloads.ts'
-import { makeWorld } from './world.ts'
 
 const { values } = parseArgs({
   options: {
@@ -46,15 +44,9 @@ try {
 async function main(): Promise<void> {
   const workload = workloads.find(({ name }) => name === values.workload)
   if (workload === undefined) throw new Error(`no workload is called ${values.workload}`)
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-parts-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  process.once('exit', remove)
-  ending.teardown(remove)
+  const folder = temporaryFolder(ending, 'parts')
   const peers = chosen(partsOf(folder, await collector()))
-  const world = await makeWorld(join(folder, 'world'))
-  const upstreams = await startUpstreams(join(folder, 'upstream'))
-  ending.teardown(() => upstreams.stop())
-  const place = { folder, world, upstreams }
+  const place = await openPlace(ending, folder)
   const requests = new RequestsOf(place)
   const sides = [seatgate, ...peers].map((peer) => ({
     peer,

@@ -7,7 +7,7 @@
  * `compare.ts`.
  */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,18 +15,16 @@ import { parseArgs } from 'node:util'
 import { compare } from './compare.ts'
 import { bindThisProcess } from './cores.ts'
 import { curveDrawing } from './curves/drawing.ts'
-import type { Place } from './measure.ts'
 import { peers } from './peers/all.ts'
 import { picture } from './picture.ts'
+import { openPlace, temporaryFolder } from './place.ts'
 import { choose, PARTS } from './plan.ts'
 import type { Measured } from './measured.ts'
 import { report } from './results.ts'
 import { messageOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
-import { startUpstreams } from './upstreams.ts'
 import { WholeBench } from './whole.ts'
 import { workloads } from './workloads.ts'
-import { makeWorld } from './world.ts'
 
 const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--rounds N]
 npm run bench -- --compare REV [--threshold RATIO] [--quick] [--only NAME[,NAME]] [--rounds N]`
@@ -54,7 +52,10 @@ async function bench(): Promise<number> {
       ? { warmUp: 4, shortWarmUp: 4, saturated: 2, rated: 2 }
       : { warmUp: 15, shortWarmUp: 5, saturated: 3, rated: 3 }
     const wanted = { ...choice, quick, rounds: roundsOr(quick ? 1 : 3), lengths, say }
-    const measured = await new WholeBench(wanted, await openPlace(ending)).run()
+    const measured = await new WholeBench(
+      wanted,
+      await openPlace(ending, temporaryFolder(ending, 'bench')),
+    ).run()
     write(measured)
     return measured.results.some(({ samples }) => samples.length === 0) ? 1 : 0
   } finally {
@@ -104,17 +105,6 @@ function readOptions() {
     say(`${messageOf(cause)}\n${USAGE}`)
     process.exit(2)
   }
-}
-
-async function openPlace(ending: Ending): Promise<Place> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-bench-'))
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  process.once('exit', remove)
-  ending.teardown(remove)
-  const world = await makeWorld(join(folder, 'world'))
-  const upstreams = await startUpstreams(join(folder, 'upstream'))
-  ending.teardown(() => upstreams.stop())
-  return { folder, world, upstreams }
 }
 
 function write(measured: Measured): void {

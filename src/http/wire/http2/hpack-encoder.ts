@@ -6,14 +6,11 @@
 import { BlockWriter } from './block-writer.ts'
 import { INITIAL_TABLE_BYTES } from './dynamic-table.ts'
 import { encodeLines } from './line-encoder.ts'
-import { CREDENTIALS, INDEXED, LITERAL, NEVER_INDEXED, SIZE_UPDATE } from './representations.ts'
+import { CREDENTIALS, INDEXED, JSON_OBJECT, LITERAL, NEVER_INDEXED, SIZE_UPDATE } from './representations.ts'
 import { exactStaticIndex, staticIndex } from './static-table.ts'
 
 /** Requests and responses: the static table has values of `:status` only up to this index, which most fields exceed. */
 const LAST_WITH_VALUE = 16
-
-/** `{"` in base64url: a JWT, in whatever field, is a credential. */
-const JSON_OBJECT = 'eyJ'
 
 export class HpackEncoder {
   readonly #writer = new BlockWriter()

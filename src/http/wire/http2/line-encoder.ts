@@ -5,14 +5,13 @@
 
 import { addToHash, hashOf } from '../../../lib/text-hash.ts'
 import { type BlockWriter, notLatin1 } from './block-writer.ts'
-import { CREDENTIALS, LITERAL, NEVER_INDEXED } from './representations.ts'
+import { CREDENTIALS, JSON_OBJECT, LITERAL, NEVER_INDEXED } from './representations.ts'
 import { STATIC_NAMES, staticIndex } from './static-table.ts'
 
 const COLON = 0x3a
 const CR = 0x0d
 const BEYOND_LATIN1 = /[^\0-\xff]/
-/** `{"` in base64url: a JWT, in whatever field, is a credential. */
-const JSON_OBJECT = Buffer.from('eyJ')
+const JWT_START = Buffer.from(JSON_OBJECT)
 
 /** RFC 9113, section 8.2.2. */
 const CONNECTION_SPECIFIC = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']
@@ -82,7 +81,7 @@ function encodeLine(
   if (name?.isDropped === true) return
   const value = colon + 2
   const index = name?.index ?? 0
-  const isSecret = index === 0 && isAt(JSON_OBJECT, bytes, value, value + JSON_OBJECT.length)
+  const isSecret = index === 0 && isAt(JWT_START, bytes, value, value + JWT_START.length)
   writer.integer(isSecret ? NEVER_INDEXED : (name?.kind ?? LITERAL), 0x0f, index)
   if (index === 0) writer.bytes(bytes, at, colon)
   writer.bytes(bytes, value, end)

@@ -7,3 +7,6 @@ export const SIZE_UPDATE = 0x20
 
 /** Fields that hold credentials, which no intermediary may index. In lower case. */
 export const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie', 'x-api-key']
+
+/** `{"` in base64url: a JWT, in whatever field, is a credential. */
+export const JSON_OBJECT = 'eyJ'
