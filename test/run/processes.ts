@@ -6,6 +6,8 @@ import { join } from 'node:path'
 /** Compiled modules are kept from one process to the next: half of the time that a gateway takes to load. */
 const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'compile')
 
+const PRELOADED = ['--import', new URL('./tap-from-bundle.ts', import.meta.url).href]
+
 const running = new Set<ChildProcess>()
 
 /**
@@ -14,7 +16,7 @@ const running = new Set<ChildProcess>()
  * @param env variables more
  */
 export function startTest(file: string, timeout: number, env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const child = spawn(process.execPath, [file], {
+  const child = spawn(process.execPath, [...PRELOADED, file], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...env, TAP_TIMEOUT: String(timeout) },
