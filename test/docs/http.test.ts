@@ -9,7 +9,7 @@ import { differences, pairs } from './same.ts'
 /** With tests of their own: they need a provider, and a decision listener. */
 const ELSEWHERE = new Set(['docs/sign-in.md', 'docs/authzen.md'])
 /** Pages whose caller holds a Seat already. */
-const WITH_SEAT = new Set(['docs/errors.md'])
+const WITH_SEAT = new Set(['README.md', 'docs/errors.md'])
 
 for (const page of pages.filter((each) => !ELSEWHERE.has(each))) {
   const exchanges = exchangesOf(page)
