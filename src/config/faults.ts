@@ -9,29 +9,30 @@ export interface Fault {
 
 /** What a warning is about, with its meaning. A comment `# seatgate: accept CODE` above its line accepts it, and before `routes:` of a table all of that table. */
 export const WARNINGS = {
-  crossing_entries: 'some requests match two entries that answer differently, and neither is narrower',
+  crossing_entries:
+    'some requests match two entries that give different answers, and neither entry is narrower than the other',
   wider_fallback: 'other methods of a path fall back to an entry that requires less',
-  foreign_parameter: '`:name` is a static segment; a parameter is `{name}`',
+  foreign_parameter: '`:name` is a static segment; a parameter is written `{name}`',
   builtin_permission:
-    "an entry requires a permission of the gateway itself, so a Seat that holds it opens the gateway's endpoints too",
-  public_everything: 'an entry makes every path public that no other entry matches',
-  shadowed_wildcard:
-    'a host that a table names gets nothing from the wildcard of another table that matches it',
+    "an entry requires a permission of the gateway itself, so a Seat that holds it also opens the gateway's endpoints",
+  public_everything: 'an entry makes public every path that no other entry matches',
+  shadowed_wildcard: 'a host that one table lists gets nothing from the matching wildcard of another table',
   space_unreachable:
-    'a page that browsers sign in to takes its space from a header, which a browser that opens a page does not send; or a host of a table has no label that the space is read from',
+    'a page that browsers sign in to takes its space from a header, which a browser does not send when it opens a page; or a host of a table lacks the label that the space is read from',
   issuer_unmatched:
-    'tokens hold the Seats of `seats` by issuer and audience alone: an entry of `issuers` has no `match`',
-  redirect_elsewhere: 'the redirect URI of a sign-in has a host that is not among `api.hosts`',
-  secret_literal: 'a secret stands in the file, in place of a variable',
+    'an entry of `issuers` has no `match`, so every token with its issuer and audience holds the Seats in `seats`',
+  redirect_elsewhere: 'the host in the redirect URI of a sign-in is not listed in `api.hosts`',
+  secret_literal: 'the file contains a secret instead of a variable',
   secret_wrapped:
-    'a secret has white space or quotes around it, or control characters in it, which other programs may leave out',
-  ops_open: 'the listener for operators, which asks for no credential, accepts connections of other machines',
-  everyone_trusted: 'a list of trusted addresses, such as `trusted_proxies`, has a network of all addresses',
+    'a secret contains control characters, or has white space or quotes around it, which other programs may drop',
+  ops_open: 'the operations listener, which requires no credential, accepts connections from other machines',
+  everyone_trusted:
+    'a list of trusted addresses, such as `trusted_proxies`, contains a network of all addresses',
   certificate_expires: 'a certificate expires within 30 days',
   env_file_shared: 'group or others may read `.env`',
   env_file_unreadable: '`.env` is not readable',
-  store_missing: 'there is no store yet: the start creates it (`--online`)',
-  store_older: 'the store has an older schema: the start migrates it (`--online`)',
+  store_missing: 'the store does not exist yet: the gateway creates it when it starts (`--online`)',
+  store_older: 'the store has an older schema: the gateway migrates it when it starts (`--online`)',
   clock_differs:
     'the clocks of this machine and of an identity provider differ by more than a minute (`--online`)',
 } as const
@@ -41,7 +42,7 @@ export type WarningCode = keyof typeof WARNINGS
 /** Faults that a comment accepts as well: this machine need not be the one that runs the gateway. */
 export const ONLINE_FAULTS = {
   store_unavailable: 'the store cannot be used: the gateway does not start',
-  redis_unavailable: 'Redis cannot be used: Seats are read from the store, and no sign-in completes',
+  redis_unavailable: 'Redis cannot be used: the gateway reads Seats from the store, and no sign-in completes',
   provider_unavailable: 'an identity provider cannot be used: no sign-in of its tenant completes',
   target_unavailable: 'a target of an upstream cannot be reached, or its health check fails',
 } as const
@@ -51,7 +52,7 @@ export interface OnlineFault extends Fault {
   readonly code: keyof typeof ONLINE_FAULTS
 }
 
-/** What is legal, but perhaps unintentional. */
+/** What is legal but may be unintentional. */
 export interface Warning extends Fault {
   readonly code: WarningCode
   /** Where a table may have many of them: what they have in common, and what this one is about. */

@@ -56,7 +56,7 @@ not judged
           2  credential_not_read
              no credential was read then, and the route needs one now
           1  other_line
-             the line is no request of the access log
+             the line is not a request in the access log
 
 1,220 requests: 1,200 same, 17 changed, 3 not judged`,
   )
