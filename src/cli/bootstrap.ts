@@ -17,22 +17,22 @@ export const bootstrap = defineCommand(
   {
     name: 'bootstrap',
     summary:
-      'Creates Seat "admin" in the admin space and an API key that holds it; prints the key, only this once.',
+      'Creates Seat "admin" in the admin space and an API key that holds it. Prints the key, only this once.',
     details:
-      'It also prints what the key may do, and the next commands for this configuration. Run again, it creates another key, with a name of its own, and says so.',
+      'It also prints what the key may do, and the next commands for this configuration. If you run it again, it creates another key with its own name, and says so.',
     options: {
       tenant: TENANT,
       repair: {
         type: 'boolean',
         description:
-          'gives Seat "admin" back its rights, or creates it, where no administrator is left; no key',
+          'restores the rights of Seat "admin", or creates it, if no administrator is left; creates no key',
       },
       out: KEY_FILE,
       config: CONFIG,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'the key is printed, or in the file; with --repair: the Seat has its rights',
+      0: 'the key was printed or written to the file; with --repair: the Seat has its rights',
       1: 'the configuration has faults, the tenant is unknown, or the key could not be created, printed or written',
     },
     example: 'seatgate bootstrap --tenant acme --out admin.key',

@@ -14,15 +14,15 @@ import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './options.ts'
 export const can = defineCommand(
   {
     name: 'can',
-    summary: 'Lists the routes that the holder of Seats, an API key or a user may call.',
+    summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
     details:
-      'One row for each route and space. The Seats of a user are those of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
+      'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
     options: {
-      seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
+      seat: { type: 'string', value: 'NAME', description: 'names of Seats', multiple: true },
       'api-key-id': { type: 'string', value: 'ID', description: 'the id of an API key' },
       user: { type: 'string', value: 'SUB', description: 'the sub of a user' },
-      not: { type: 'boolean', description: 'the routes that the holder may not call' },
-      space: { ...SPACE, description: 'only in this space; by default in every space of the Seats' },
+      not: { type: 'boolean', description: 'lists the routes that the holder may not call' },
+      space: { ...SPACE, description: 'only in this space; by default, in every space of the Seats' },
       tenant: TENANT,
       seats: SEATS_FILE,
       config: CONFIG,
@@ -30,7 +30,7 @@ export const can = defineCommand(
     },
     alternatives: [['seat'], ['api-key-id'], ['user']],
     exits: {
-      0: 'the list is printed, also an empty one',
+      0: 'the list was printed, even if it is empty',
       1: 'the configuration has faults, the store cannot be read, or there is no such Seat, API key or user',
     },
     example: 'seatgate can --seat Viewer --space main --tenant acme',

@@ -22,25 +22,27 @@ const WARNED = 3
 export const check = defineCommand(
   {
     name: 'check',
-    summary: 'Reports every fault of the configuration and its route tables as file:line:column: message.',
+    summary: 'Reports every fault in the configuration and its route tables as file:line:column: message.',
     details:
-      'It loads them as `start` does. A warning is about what is legal, but perhaps unintentional; a comment `# seatgate: accept CODE` above the line accepts it, and before `routes:` of a table all of that code in the table.',
+      'It loads them as `start` does. A warning points out something that is legal but may be unintentional. A comment `# seatgate: accept CODE` above the line accepts the warning; before `routes:` of a table, it accepts the code for the whole table.',
     options: {
       config: CONFIG,
       format: formatOption(FORMATS),
-      strict: { type: 'boolean', description: 'ends with exit code 3 when there is a warning' },
+      strict: { type: 'boolean', description: 'exits with code 3 if there is a warning' },
       'no-env': {
         type: 'boolean',
-        description: 'needs no variable and no certificate: settings that name them are not checked',
+        description:
+          'ignores environment variables, and skips settings that need one or whose file is missing',
       },
       online: {
         type: 'boolean',
-        description: 'also asks store, Redis, identity providers and targets, and changes none of them',
+        description:
+          'also checks the store, Redis, identity providers and targets, without changing any of them',
       },
     },
     exits: {
-      0: 'there is no fault; there may be warnings',
-      1: 'there are faults; with --online: or one of those that were asked cannot be used',
+      0: 'there are no faults; there may be warnings',
+      1: 'there are faults; with --online, also if the store, Redis, an identity provider or a target cannot be used',
       3: 'with --strict: there is a warning',
     },
     example: 'seatgate check --config my/gateway.config.yaml --strict',

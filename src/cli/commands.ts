@@ -4,10 +4,10 @@ import type { Command } from './command.ts'
 
 /** The commands of a group have two words: `seats list`. */
 export const groups: Readonly<Record<string, string>> = {
-  seats: 'Manages Seats through a gateway, singly or as files.',
+  seats: 'Manages Seats through a gateway, one at a time or as files.',
   keys: 'Manages API keys through a gateway.',
   users: 'Lists, blocks and unblocks users through a gateway.',
-  audit: 'Lists, exports or verifies who changed what.',
+  audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 
 /** Loaded on demand: a command does not load the code of another. */

@@ -20,10 +20,10 @@ export function completionOf(everyCommand: () => Promise<readonly Command[]>, gr
       name: 'completion',
       summary: 'Prints a script that completes commands and options in a shell.',
       details:
-        'For bash and zsh, put `source <(seatgate completion bash)`, or `zsh`, into the start-up file of the shell; for fish, write the script to `~/.config/fish/completions/seatgate.fish`.',
+        'For bash, add `source <(seatgate completion bash)` to the startup file of the shell; for zsh, add the same line with `zsh`. For fish, write the script to `~/.config/fish/completions/seatgate.fish`.',
       positionals: [{ name: 'SHELL', description: 'the shell', choices: Object.keys(SCRIPTS) }],
       options: {},
-      exits: { 0: 'the script is printed', 1: 'it could not be printed' },
+      exits: { 0: 'the script was printed', 1: 'it could not be printed' },
       example: 'source <(seatgate completion bash)',
     },
     async ({ positionals: [shell = ''] }, terminal) => {

@@ -9,14 +9,15 @@ import { grantingSeats } from './seat-source.ts'
 import { readTables } from './tables.ts'
 
 const WHERE =
-  'a configuration file, its folder, or git:REV for the file of a revision; behind shadow: for its candidate tables'
+  'a configuration file, its folder, or git:REV for the file at a revision; prefix it with shadow: for its candidate tables'
 
 export const diff = defineCommand(
   {
     name: 'diff',
-    summary: 'Proves two route tables equal, or shows each difference with a request.',
+    summary:
+      'Proves that two sets of route tables are equal, or shows each difference with an example request.',
     details:
-      'It compares the answers to all requests that there can be, not the text: an entry that is moved or split changes nothing. 404 and 405 are the same here. Variables of the environment are not needed.',
+      'It compares the answers to every possible request, not the text: moving or splitting an entry changes nothing. 404 and 405 count as the same. Environment variables are not needed.',
     positionals: [
       { name: 'OLD', description: WHERE, completes: 'file' },
       { name: 'NEW', description: WHERE, completes: 'file' },
@@ -25,11 +26,11 @@ export const diff = defineCommand(
       tenant: {
         ...TENANT,
         description:
-          "shows which of this tenant's Seats gain and lose, as the store of NEW has them, or the file of --seats",
+          "shows which of this tenant's Seats gain or lose access; takes them from the store of NEW, or from the file given with --seats",
       },
       seats: SEATS_FILE,
       json: JSON_OUTPUT,
-      markdown: { type: 'boolean', description: 'prints Markdown, for a pull request' },
+      markdown: { type: 'boolean', description: 'prints Markdown for a pull request' },
     },
     exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
     example: 'seatgate diff git:main gateway.config.yaml --markdown',

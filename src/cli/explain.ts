@@ -38,19 +38,19 @@ const options = {
   tenant: {
     ...TENANT,
     description:
-      'the tenant of a caller who holds the named Seats, or none; left out with --seat: the only one',
+      'the tenant of a caller who holds the Seats given with --seat, or no Seats; with --seat, it defaults to the only tenant',
   },
-  seat: { type: 'string', value: 'NAME', description: 'the names of these Seats', multiple: true },
+  seat: { type: 'string', value: 'NAME', description: 'names of Seats', multiple: true },
   expect: {
     type: 'string',
     value: 'CODE',
-    description: 'the answer that is right: allow, or the code of a refusal',
+    description: 'the expected answer: allow, or the code of a refusal',
   },
   from: {
     type: 'string',
     value: 'LOG',
     description:
-      'decides the request of this log again that has the given id; its caller holds the Seats that its line names, as they are now',
+      'decides the request with the given id in this log again; the caller holds the Seats that the log line lists, as they are now',
     completes: 'file',
   },
   config: CONFIG,
@@ -62,22 +62,22 @@ export const explain = defineCommand(
     name: 'explain',
     summary: 'Shows the decision on a request: route, Seats, result and reason.',
     details:
-      'The code that decides requests decides here. Where there is no store yet, it decides as on an empty one and says so.',
+      'It runs the code that decides requests in the gateway. If there is no store yet, it decides as with an empty one and says so.',
     positionals: [
       {
         name: 'METHOD',
         description:
-          'the method of the request; with --from the id of a logged one, in place of METHOD and PATH',
+          'the method of the request; with --from, the id of a logged request instead of METHOD and PATH',
         completes: METHODS,
       },
-      { name: 'PATH', description: 'its target: the path, and a query if there is one', optional: true },
+      { name: 'PATH', description: 'its target: the path, and the query if there is one', optional: true },
     ],
     options,
     alternatives: [['token'], ['api-key'], ['seat'], ['from']],
     exits: {
-      0: 'there is a decision, whichever it is',
+      0: 'there is a decision, whatever it is',
       1: 'the configuration has faults, or the store cannot be read',
-      3: 'the answer is not that of --expect',
+      3: 'the answer differs from --expect',
     },
     example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
   },

@@ -15,9 +15,9 @@ export const fleet = defineCommand(
   {
     name: 'fleet',
     summary:
-      'Lists the gateways on this store, the change that each has applied, the age of its latest sign of life, and the hash of its route tables.',
+      'Lists the gateways on this store, with the last change that each has applied, the age of its last sign of life, and the hash of its route tables.',
     options: { config: CONFIG, json: JSON_OUTPUT },
-    exits: { 0: 'the list is printed', 1: 'the configuration has faults, or the store cannot be read' },
+    exits: { 0: 'the list was printed', 1: 'the configuration has faults, or the store cannot be read' },
     example: 'seatgate fleet --json',
   },
   async ({ values }, terminal) => {

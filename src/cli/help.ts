@@ -52,7 +52,7 @@ export function meaningOf({
 }
 
 export function exitsOf({ exits }: Description): [string, string][] {
-  return Object.entries({ ...exits, 2: 'the command line is wrong' })
+  return Object.entries({ ...exits, 2: 'the command line is invalid' })
 }
 
 export function helpOf(command: Description): string {
@@ -89,8 +89,8 @@ export function overviewOf(commands: readonly Command[], groups: Readonly<Record
     'usage: seatgate COMMAND [options]',
     section('commands', [...rows]),
     section('options', [
-      ['COMMAND --help', 'what a command does, its options and exit codes, an example'],
-      ['--version', 'prints version, commit and the version of Node.js'],
+      ['COMMAND --help', 'shows what a command does, its options and exit codes, and an example'],
+      ['--version', 'prints the version, the commit and the version of Node.js'],
     ]),
   ].join('\n\n')
 }
@@ -103,7 +103,9 @@ export function groupOverviewOf(group: string, summary: string, commands: readon
       'actions',
       commands.map(({ name, summary: does }) => [name.slice(group.length + 1), does]),
     ),
-    section('options', [['ACTION --help', 'what an action does, its options and exit codes, an example']]),
+    section('options', [
+      ['ACTION --help', 'shows what an action does, its options and exit codes, and an example'],
+    ]),
   ].join('\n\n')
 }
 

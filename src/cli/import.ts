@@ -33,9 +33,9 @@ const CROSSINGS = {
 export const importCommand = defineCommand(
   {
     name: 'import',
-    summary: 'Makes a route table of an OpenAPI description (3.0 to 3.2) or of Swagger 2, in YAML or JSON.',
+    summary: 'Creates a route table from an OpenAPI (3.0 to 3.2) or Swagger 2 description, in YAML or JSON.',
     details:
-      'An operation without a credential (`security: []`) becomes public, marked for review; `x-seatgate-permission` in the description counts before the template. What a table cannot express is left out, and listed with its place.',
+      'An operation without a credential (`security: []`) becomes public and is marked for review. `x-seatgate-permission` in the description takes precedence over the template. Anything that a table cannot express is left out and listed with its position.',
     positionals: [
       { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
       { name: 'FILE', description: 'the description', completes: 'file' },
@@ -45,34 +45,39 @@ export const importCommand = defineCommand(
       out: {
         type: 'string',
         value: 'F',
-        description: 'the file of the table; left out: standard output',
+        description: 'the file for the table; by default, standard output',
         completes: 'file',
       },
       permission: {
         type: 'string',
         value: 'TEMPLATE',
-        description: 'the permission, of {resource}, {verb}, {tag} and {operationId}',
+        description: 'template for permissions, with {resource}, {verb}, {tag} and {operationId}',
         default: DEFAULT_TEMPLATE,
       },
-      update: { type: 'boolean', description: 'adds to the file what is missing, and keeps what is there' },
+      update: {
+        type: 'boolean',
+        description:
+          'adds missing entries to the file, sets the permissions that the description fixes, and keeps everything else',
+      },
       prune: {
         type: 'boolean',
-        description: 'with --update: takes out the entries that the description has no operation for',
+        description: 'with --update: removes entries that have no operation in the description',
       },
       config: {
         ...CONFIG,
-        description: "the configuration, which says where the gateway's own endpoints are; it need not exist",
+        description:
+          "the configuration, which determines the paths of the gateway's own endpoints; it does not have to exist",
       },
       check: { type: 'boolean', description: 'only compares the file with the description' },
       strict: {
         type: 'boolean',
-        description: 'ends with exit code 3 when something of the description is left out, or needs a look',
+        description: 'exits with code 3 if something in the description is left out or needs review',
       },
     },
     exits: {
-      0: 'done; with --check: each operation that was taken has its entry, and each entry its operation',
-      1: 'the description cannot be read, or the file exists already',
-      3: 'with --check: the two differ; with --strict: something is left out, or needs a look',
+      0: 'done; with --check: each imported operation has its entry, and each entry its operation',
+      1: 'the description cannot be read, or the file already exists',
+      3: 'with --check: the two differ; with --strict: something is left out or needs review',
     },
     example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
   },

@@ -26,15 +26,21 @@ const options = {
 export const init = defineCommand(
   {
     name: 'init',
-    summary: 'Writes a first configuration: gateway.config.yaml, routes/example.yaml, .env and .gitignore.',
-    details: 'The secret in .env is random. No file is overwritten. The next commands are printed.',
+    summary: 'Creates a first configuration: gateway.config.yaml, routes/example.yaml, .env and .gitignore.',
+    details:
+      'The secret in .env is random. Existing files are never overwritten. The output ends with the commands to run next.',
     positionals: [
-      { name: 'DIR', description: 'the folder, created if need be', default: '.', completes: 'folder' },
+      {
+        name: 'DIR',
+        description: 'the folder; it is created if necessary',
+        default: '.',
+        completes: 'folder',
+      },
     ],
     options,
     exits: {
-      0: 'the files are written',
-      1: 'one of them is there already and none is written, or they cannot be written',
+      0: 'the files were written',
+      1: 'one of the files already exists, so none was written, or they cannot be written',
     },
     example: 'seatgate init my --tenant acme --upstream http://127.0.0.1:9001',
   },

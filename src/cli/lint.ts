@@ -22,11 +22,11 @@ export const lint = defineCommand(
   {
     name: 'lint',
     summary:
-      'Compares route tables with Seats and API keys: permissions that no route requires, routes that no Seat opens.',
+      'Compares route tables with Seats and API keys: finds permissions that no route requires, and routes that no Seat opens.',
     options: {
       tenant: { ...TENANT, description: 'only this tenant' },
       seats: SEATS_FILE,
-      strict: { type: 'boolean', description: 'ends with exit code 3 when there is an error or a warning' },
+      strict: { type: 'boolean', description: 'exits with code 3 if there is an error or a warning' },
       config: CONFIG,
       json: JSON_OUTPUT,
     },

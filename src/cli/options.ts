@@ -12,7 +12,7 @@ export const CONFIG = {
 
 export const JSON_OUTPUT = {
   type: 'boolean',
-  description: 'prints JSON, for programs',
+  description: 'prints JSON for programs',
 } as const satisfies Option
 
 /** The first format is the default. */
@@ -20,7 +20,7 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
   return {
     type: 'string',
     value: 'FORMAT',
-    description: `how the result is printed: ${formats.join(', ')}`,
+    description: `output format: ${formats.join(', ')}`,
     default: formats[0],
     choices: formats,
     completes: formats,
@@ -31,14 +31,14 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
 export const SEATS_FILE = {
   type: 'string',
   value: 'FILE',
-  description: 'a file with Seats, in place of those of the store',
+  description: 'a file with Seats, used instead of those in the store',
   completes: 'file',
 } as const satisfies Option
 
 export const TENANT = {
   type: 'string',
   value: 'T',
-  description: 'id of a tenant of the configuration; left out: its only one',
+  description: 'id of a tenant in the configuration; it defaults to the only tenant',
 } as const satisfies Option
 
 export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option
@@ -46,7 +46,7 @@ export const SPACE = { type: 'string', value: 'S', description: 'a space' } as c
 export const HOST = {
   type: 'string',
   value: 'H',
-  description: 'the host of the request, where route tables name hosts',
+  description: 'the host of the request, if route tables list hosts',
 } as const satisfies Option
 
 /** For completion. */

@@ -14,13 +14,13 @@ import { fold } from './screen.ts'
 export const refused = defineCommand(
   {
     name: 'refused',
-    summary: 'Shows who was refused what, why and how often, by the log of the gateway.',
+    summary: 'Shows who was refused what, why and how often, according to the log of the gateway.',
     details:
-      'Each group has the id of its last request: `seatgate explain --from LOG ID` decides that one again.',
+      'Each group shows the id of its last request; `seatgate explain --from LOG ID` decides that request again.',
     positionals: [
       {
         name: 'LOG',
-        description: 'a log of the gateway, plain or compressed by gzip; - is standard input',
+        description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
         default: STDIN,
         completes: 'file',
         multiple: true,
@@ -30,13 +30,17 @@ export const refused = defineCommand(
       since: {
         type: 'string',
         value: 'TIME',
-        description: 'from this time on: a duration such as 10m (ago), or a date-time',
+        description: 'only requests from this time on: a duration such as 10m (ago), or a date-time',
       },
-      tenant: { type: 'string', value: 'T', description: 'requests of this tenant alone' },
-      user: { type: 'string', value: 'U', description: 'requests of this user, or API key by its id, alone' },
+      tenant: { type: 'string', value: 'T', description: 'only requests of this tenant' },
+      user: {
+        type: 'string',
+        value: 'U',
+        description: 'only requests of this user, or of the API key with this id',
+      },
       json: JSON_OUTPUT,
     },
-    exits: { 0: 'the list is printed, also an empty one', 1: 'a log cannot be read to its end' },
+    exits: { 0: 'the list was printed, even if it is empty', 1: 'a log cannot be read to its end' },
     example: 'seatgate refused --since 10m --tenant acme gateway.log',
   },
   async ({ values, positionals }, terminal) => {

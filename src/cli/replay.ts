@@ -13,13 +13,13 @@ import { openSubject } from './replay/subject.ts'
 export const replay = defineCommand(
   {
     name: 'replay',
-    summary: 'Decides the requests of access logs again, and shows those that get another answer now.',
+    summary: 'Decides the requests in access logs again, and shows which ones now get a different answer.',
     details:
-      'Credentials are not checked again: a caller holds the Seats that its line names, as they are now. Lines that do not say enough are counted with the reason. With --seats, variables of the environment are not needed.',
+      'Credentials are not verified again: a caller holds the Seats that the log line lists, as they are now. Lines that do not contain enough information are counted by reason. With --seats, environment variables are not needed.',
     positionals: [
       {
         name: 'LOG',
-        description: 'a log of the gateway, plain or compressed by gzip; - is standard input',
+        description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
         completes: 'file',
         multiple: true,
       },
@@ -28,7 +28,7 @@ export const replay = defineCommand(
       config: CONFIG,
       seats: SEATS_FILE,
       json: JSON_OUTPUT,
-      markdown: { type: 'boolean', description: 'prints Markdown, for a pull request' },
+      markdown: { type: 'boolean', description: 'prints Markdown for a pull request' },
     },
     exits: {
       0: 'no answer changes',

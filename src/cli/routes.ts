@@ -13,16 +13,20 @@ export const routes = defineCommand(
     name: 'routes',
     summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
     details:
-      'Where a table names hosts, the host stands before the path; - is for the hosts that none names.',
+      'If any table lists hosts, the host precedes the path; - stands for the hosts that no table lists.',
     options: {
-      filter: { type: 'string', value: 'GLOB', description: 'those whose path matches, such as "/v1/**"' },
-      permission: { type: 'string', value: 'P', description: 'those that require it' },
-      upstream: { type: 'string', value: 'U', description: 'those that lead to it' },
-      public: { type: 'boolean', description: 'those that need no credential' },
+      filter: {
+        type: 'string',
+        value: 'GLOB',
+        description: 'only routes whose path matches, such as "/v1/**"',
+      },
+      permission: { type: 'string', value: 'P', description: 'only routes that require this permission' },
+      upstream: { type: 'string', value: 'U', description: 'only routes that lead to this upstream' },
+      public: { type: 'boolean', description: 'only routes that need no credential' },
       config: CONFIG,
       json: JSON_OUTPUT,
     },
-    exits: { 0: 'the table is printed', 1: 'the configuration has faults' },
+    exits: { 0: 'the table was printed', 1: 'the configuration has faults' },
     example: 'seatgate routes --permission trainings:list',
   },
   async ({ values }, terminal) => {

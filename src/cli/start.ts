@@ -21,14 +21,20 @@ import { CONFIG } from './options.ts'
 export const start = defineCommand(
   {
     name: 'start',
-    summary: 'Runs the gateway, until SIGTERM or SIGINT.',
+    summary: 'Runs the gateway until SIGTERM or SIGINT.',
     details:
-      'It logs to standard output, one line for each listener once it accepts connections. It loads the configuration again on SIGHUP and when one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
+      'It logs to standard output, with one line for each listener as soon as it accepts connections. It reloads the configuration on SIGHUP and whenever one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
     options: {
       config: CONFIG,
-      pretty: { type: 'boolean', description: 'logs for people, as on a terminal, in place of JSON lines' },
+      pretty: {
+        type: 'boolean',
+        description: 'prints readable logs, as on a terminal, instead of JSON lines',
+      },
     },
-    exits: { 0: 'a signal ended it', 1: 'it could not start, or another gateway has taken over its store' },
+    exits: {
+      0: 'a signal stopped the gateway',
+      1: 'the gateway could not start, or another gateway took over its store',
+    },
     example: 'seatgate start --config my/gateway.config.yaml',
   },
   async ({ values }, terminal) => {

@@ -24,13 +24,13 @@ export const test = defineCommand(
   {
     name: 'test',
     summary:
-      'Checks policy tests: requests with the answer that each must get, and assertions about all requests.',
+      'Runs policy tests: requests with the answer that each must get, and assertions about all requests.',
     details:
-      'Cases are decided by the code of the gateway. An assertion is proved for all requests that there can be, or refuted by one. Variables of the environment are needed only for Seats of the store.',
+      "Cases are decided by the gateway's own code. An assertion is proved for every possible request, or refuted by one. Environment variables are needed only to read Seats from the store.",
     positionals: [
       {
         name: 'FILE',
-        description: 'policy tests',
+        description: 'files with policy tests',
         default: DEFAULT_FILES,
         completes: 'file',
         multiple: true,
@@ -43,9 +43,9 @@ export const test = defineCommand(
       'min-coverage': { type: 'string', value: 'N', description: 'fails below N percent of the routes' },
     },
     exits: {
-      0: 'all of them pass',
+      0: 'all tests pass',
       1: 'a file has faults, or checks nothing',
-      3: 'one of them fails, or the coverage is too low',
+      3: 'a test fails, or the coverage is too low',
     },
     example: 'seatgate test policy/acme.yaml --coverage',
   },

@@ -26,7 +26,7 @@ const options = {
   lifetime: {
     type: 'string',
     value: 'TIME',
-    description: 'how long it is valid, such as 30m; left out: `token.lifetime` of the tenant',
+    description: 'how long the token is valid, such as 30m; by default, `token.lifetime` of the tenant',
   },
   config: CONFIG,
 } as const
@@ -38,7 +38,7 @@ export const token = defineCommand(
     details: 'It is for trying things out.',
     options,
     exits: {
-      0: 'the token is printed',
+      0: 'the token was printed',
       1: 'the configuration has faults, there is no store yet, or the tenant or a Seat is unknown',
     },
     example: 'seatgate token --tenant acme --sub alice --seat Viewer --lifetime 30m',

@@ -27,9 +27,10 @@ const NO_ROUTE = 3
 export const whoCan = defineCommand(
   {
     name: 'who-can',
-    summary: 'Lists who can call a route: Seats that grant it, API keys and users that hold one.',
+    summary:
+      'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
     details:
-      'Expired and revoked API keys are left out. Users are those of their latest sign-in; a blocked one is marked. Callers with tokens of other issuers are not known.',
+      'Expired and revoked API keys are left out. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
     positionals: [
       { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
       { name: 'PATH', description: 'its path', optional: true },
@@ -38,7 +39,7 @@ export const whoCan = defineCommand(
       permission: {
         type: 'string',
         value: 'P',
-        description: 'who holds this permission, in place of a request',
+        description: 'asks who holds this permission, instead of a request',
       },
       host: HOST,
       space: { ...SPACE, description: 'only in this space' },
@@ -48,7 +49,7 @@ export const whoCan = defineCommand(
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'the list is printed, also an empty one',
+      0: 'the list was printed, even if it is empty',
       1: 'the configuration has faults, or the store cannot be read',
       3: 'no route matches',
     },

@@ -12,7 +12,7 @@ const READ = 100
 export const exportAudit = defineCommand(
   {
     name: 'audit export',
-    summary: 'Prints all entries of the audit as JSON, one a line, from the oldest on.',
+    summary: 'Prints all entries of the audit as JSON, one per line, oldest first.',
     options: { tenant: AUDITED, config: CONFIG },
     exits: {
       0: 'done',

@@ -19,36 +19,37 @@ const MOST = 10_000
 export const listAudit = defineCommand(
   {
     name: 'audit list',
-    summary: 'Lists who changed which Seat, API key, block or session: the newest entries first.',
-    details: 'It asks a gateway. With --tenant it reads the store of the configuration.',
+    summary: 'Lists who changed which Seat, API key, block or session, newest entries first.',
+    details: 'It reads the audit from a gateway or, with --tenant, from the store in the configuration.',
     options: {
       tenant: {
         ...TENANT,
-        description: 'id of a tenant of the configuration: reads its store in place of a gateway',
+        description: 'id of a tenant in the configuration: reads its store instead of asking a gateway',
       },
       limit: { type: 'string', value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
       since: {
         type: 'string',
         value: 'TIME',
-        description: 'from this time on: a duration such as 10m (ago), or a date-time',
+        description: 'only from this time on: a duration such as 10m (ago), or a date-time',
       },
-      until: { type: 'string', value: 'TIME', description: 'before this time, of the same form' },
+      until: { type: 'string', value: 'TIME', description: 'only before this time, in the same form' },
       action: {
         type: 'string',
         value: 'A',
-        description: 'of this action, such as seat.update',
+        description: 'only this action, such as seat.update',
         choices: AUDIT_ACTIONS,
         completes: AUDIT_ACTIONS,
       },
       actor: {
         type: 'string',
         value: 'NAME',
-        description: 'by this user, API key or command: an id, or the name or email address it had',
+        description:
+          'only changes by this user, API key or command: an id, or the name or email address it had',
       },
       target: {
         type: 'string',
         value: 'NAME',
-        description: 'of this Seat, API key, user or session: an id, or the name it had',
+        description: 'only changes to this Seat, API key, user or session: an id, or the name it had',
       },
       config: CONFIG,
       ...REMOTE,
@@ -56,7 +57,7 @@ export const listAudit = defineCommand(
     },
     exits: {
       0: 'done',
-      1: 'the gateway refused it or cannot be asked; with --tenant: the configuration has faults, the tenant is unknown, or the store cannot be read',
+      1: 'the gateway refused the request or could not be reached; with --tenant: the configuration has faults, the tenant is unknown, or the store cannot be read',
     },
     example: 'seatgate audit list --action seat.update --limit 5',
   },

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import { tenantOf } from '../command.ts'
 import { TENANT } from '../options.ts'
 
-export const AUDITED = { ...TENANT, description: 'id of a tenant; all tenants without it' } as const
+export const AUDITED = { ...TENANT, description: 'id of a tenant; by default, all tenants' } as const
 
 /** Ids. @throws CommandFailed when the tenant is unknown */
 export function auditedTenants(config: Config, tenant: string | undefined): string[] {

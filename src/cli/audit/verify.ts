@@ -18,26 +18,26 @@ export const verifyAudit = defineCommand(
     name: 'audit verify',
     summary: 'Proves that the audit is as it was written.',
     details:
-      'It finds entries that were changed, dropped, inserted or moved, and a chain that was cut at either end; entries that do not begin where the one before them ended; and Seats, API keys and blocks that are not what their last entry says.',
+      'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys and blocks that differ from their last entry.',
     options: {
       tenant: AUDITED,
       head: {
         type: 'string',
         value: 'SEQ:HASH',
         description:
-          'an entry of the tenant that must be there, such as seatgate_audit_head in the log of a start',
+          'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
       },
       'no-rows': {
         type: 'boolean',
-        description: 'leaves out the comparison of Seats, API keys and blocks with their last entries',
+        description: 'does not compare Seats, API keys and blocks with their last entries',
       },
       config: CONFIG,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'every entry is the one that was written, none is missing, and the store has what they say',
+      0: 'every entry is as it was written, none is missing, and the store matches the entries',
       1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
-      3: 'an entry was changed, or is missing, or the store has something else than its entries say',
+      3: 'an entry was changed or is missing, or the store does not match its entries',
     },
     example: 'seatgate audit verify',
   },

@@ -5,7 +5,7 @@ import type { Description } from '../command.ts'
 
 export const GLOBAL_OPTIONS = {
   help: 'lists the commands',
-  version: 'prints version, commit and the version of Node.js',
+  version: 'prints the version, the commit and the version of Node.js',
 } as const
 
 /** The options of a command, `--help` included. */

@@ -15,21 +15,22 @@ import { warn } from '../seats/written.ts'
 export const createKey = defineCommand(
   {
     name: 'keys create',
-    summary: 'Creates an API key, and prints its text: it is not kept, and cannot be shown again.',
-    details: 'The text is the only line on standard output. With --out it is in the file, and not printed.',
-    positionals: [{ name: 'NAME', description: 'what it is for; need not be unique' }],
+    summary: 'Creates an API key and prints its text, which is not stored and cannot be shown again.',
+    details:
+      'The text is the only line on standard output. With --out, it is written to the file and not printed.',
+    positionals: [{ name: 'NAME', description: 'what the key is for; it does not have to be unique' }],
     options: {
       seat: {
         type: 'string',
         value: 'NAME',
-        description: 'a Seat that it has',
+        description: 'a Seat that the key holds',
         required: true,
         multiple: true,
       },
       expires: {
         type: 'string',
         value: 'TIME',
-        description: 'when it expires: a duration such as 90d, or a date-time; left out: never',
+        description: 'when the key expires: a duration such as 90d, or a date-time; by default, never',
       },
       out: KEY_FILE,
       ...REMOTE,

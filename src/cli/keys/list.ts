@@ -19,9 +19,9 @@ export const listKeys = defineCommand(
   {
     name: 'keys list',
     summary: 'Lists the API keys that the API key may see, in order of creation.',
-    details: 'Their texts are not kept. --json has the times of creation and of the last use.',
+    details: 'The text of a key is not stored. --json includes the times of creation and of the last use.',
     options: {
-      all: { type: 'boolean', description: 'also those that are revoked or have expired' },
+      all: { type: 'boolean', description: 'includes revoked and expired keys' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

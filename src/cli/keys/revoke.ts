@@ -11,7 +11,7 @@ export const revokeKey = defineCommand(
   {
     name: 'keys revoke',
     summary: 'Revokes an API key: no instance accepts it from then on.',
-    positionals: [{ name: 'KEY', description: 'name or id of an API key, not its text' }],
+    positionals: [{ name: 'KEY', description: 'name or id of the API key, not its text' }],
     options: { ...REMOTE, yes: YES },
     exits: WRITTEN,
     example: 'seatgate keys revoke nightly-export',

@@ -10,7 +10,7 @@ import type { PlanBody, Warning } from './resources.ts'
 
 export const YES = {
   type: 'boolean',
-  description: 'does it without a question, also where no one could administer the tenant afterwards',
+  description: 'does not ask for confirmation, even if no one could administer the tenant afterwards',
 } as const
 
 /**

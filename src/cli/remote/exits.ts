@@ -1,6 +1,7 @@
 /** Exit codes of commands that talk to a gateway. */
 
-const REFUSED = 'the gateway refused it, or cannot be asked; the text has the request id'
+const REFUSED =
+  'the gateway refused the request, or could not be reached; the message of a refusal has the request id'
 
 export const READ = { 0: 'done', 1: REFUSED } as const
 

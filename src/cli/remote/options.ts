@@ -10,23 +10,27 @@ import { CommandFailed, type Terminal } from '../command.ts'
 import { Gateway } from './gateway.ts'
 
 export const REMOTE = {
-  url: { type: 'string', value: 'URL', description: 'address of the gateway; left out: SEATGATE_URL' },
+  url: {
+    type: 'string',
+    value: 'URL',
+    description: 'address of the gateway; by default, the value of SEATGATE_URL',
+  },
   'api-key': {
     type: 'string',
     value: 'KEY',
-    description: 'an API key; - reads it from standard input; left out: SEATGATE_API_KEY',
+    description: 'an API key, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
   },
   space: { type: 'string', value: 'S', description: 'the space to act in', default: 'admin' },
   ca: {
     type: 'string',
     value: 'FILE',
-    description: 'certificates (PEM) that the gateway may have, in place of those of the system',
+    description: 'trusted certificates (PEM), used instead of those of the system',
     completes: 'file',
   },
   timeout: {
     type: 'string',
     value: 'TIME',
-    description: 'how long the gateway may take for each answer',
+    description: 'how long to wait for each answer of the gateway',
     default: '30s',
   },
 } as const satisfies Readonly<Record<string, Option>>

@@ -23,22 +23,23 @@ interface Applied {
 export const applySeats = defineCommand(
   {
     name: 'seats apply',
-    summary: 'Makes the Seats of a tenant what the files say, all of them or none.',
+    summary: "Makes a tenant's Seats match the files: all changes or none.",
     details:
-      'It prints the plan first, and applies exactly that: where a Seat has changed meanwhile, nothing is written. With a plan of `seatgate seats plan --out`, what that one said.',
+      'It prints the plan first and applies exactly that plan: if a Seat changes in the meantime, nothing is written. Given a plan saved with `seatgate seats plan --out`, it applies that plan.',
     positionals: [{ ...SEATS_FILES, description: `${SEATS_FILES.description}; or a saved plan` }],
     options: {
       prune: PRUNE,
       yes: {
         type: 'boolean',
-        description: 'deletes Seats without a question, and makes changes that leave no administrator',
+        description:
+          'does not ask for confirmation before it deletes Seats or makes changes that leave no administrator',
       },
       ...REMOTE,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'done, also where there was nothing to do: no instance decides on the old state',
-      1: 'nothing was written: a file has faults, a Seat has changed since the plan, or the gateway refused it or cannot be asked',
+      0: 'done, or there was nothing to do: no instance decides on the old state',
+      1: 'a file has faults, a Seat has changed since the plan, or the gateway refused the request or could not be reached; nothing was written, unless the message says that it may have been',
     },
     example: 'seatgate seats apply seats.yaml',
   },

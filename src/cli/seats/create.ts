@@ -11,13 +11,18 @@ export const createSeat = defineCommand(
   {
     name: 'seats create',
     summary: 'Creates a Seat.',
-    positionals: [{ name: 'NAME', description: 'its name, unique in the tenant' }],
+    positionals: [{ name: 'NAME', description: 'name of the Seat, unique in the tenant' }],
     options: {
-      in: { type: 'string', value: 'S', description: 'a space that it grants in', multiple: true },
+      in: {
+        type: 'string',
+        value: 'S',
+        description: 'a space in which the Seat grants its permissions',
+        multiple: true,
+      },
       permission: {
         type: 'string',
         value: 'P',
-        description: 'a permission that it grants there, such as trainings:list',
+        description: 'a permission that the Seat grants, such as trainings:list',
         multiple: true,
       },
       ...REMOTE,

@@ -18,15 +18,15 @@ import { writtenText } from './written.ts'
 export const deleteSeat = defineCommand(
   {
     name: 'seats delete',
-    summary: 'Deletes a Seat: users and API keys with it lose what it grants.',
-    details: 'It first shows whom that touches and which routes they lose, and asks.',
-    positionals: [{ name: 'SEAT', description: 'name or id of a Seat' }],
+    summary: 'Deletes a Seat: users and API keys that hold it lose what it grants.',
+    details: 'It first shows who is affected and which routes they lose, and asks for confirmation.',
+    positionals: [{ name: 'SEAT', description: 'name or id of the Seat' }],
     options: {
       ...REMOTE,
       yes: {
         type: 'boolean',
         description:
-          'deletes it without a question, also where no one could administer the tenant afterwards',
+          'deletes the Seat without confirmation, even if no one could administer the tenant afterwards',
       },
     },
     exits: WRITTEN,

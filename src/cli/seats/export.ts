@@ -13,9 +13,9 @@ import { planOf } from './plan.ts'
 export const exportSeats = defineCommand(
   {
     name: 'seats export',
-    summary: 'Prints the Seats as a file that seats plan and seats apply take.',
-    details: 'These are the Seats that the API key may see.',
-    options: { ...REMOTE, json: { ...JSON_OUTPUT, description: 'prints JSON, which is YAML too' } },
+    summary: 'Prints the Seats as a file for `seats plan` and `seats apply`.',
+    details: 'It contains the Seats that the API key may see.',
+    options: { ...REMOTE, json: { ...JSON_OUTPUT, description: 'prints JSON, which is also YAML' } },
     exits: READ,
     example: 'seatgate seats export > seats.yaml',
   },

@@ -13,25 +13,25 @@ const CHANGES = 3
 
 export const PRUNE = {
   type: 'boolean',
-  description: 'deletes Seats that no file names, as far as the API key may see them',
+  description: 'deletes Seats that no file lists, as far as the API key may see them',
 } as const
 
 export const planSeats = defineCommand(
   {
     name: 'seats plan',
-    summary: 'Shows what the files would change of the Seats of a tenant, and whom it touches.',
+    summary: "Shows what the files would change in a tenant's Seats, and who is affected.",
     details:
-      'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan that --out saves can be applied while none of its Seats has changed.',
+      'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan saved with --out can be applied as long as none of its Seats has changed.',
     positionals: [SEATS_FILES],
     options: {
       prune: PRUNE,
-      out: { type: 'string', value: 'P', description: 'writes the plan to this file', completes: 'file' },
+      out: { type: 'string', value: 'P', description: 'saves the plan to this file', completes: 'file' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'nothing to do: the Seats are as in the files',
-      1: 'a file has faults, or the gateway refused it, or cannot be asked',
+      0: 'nothing to do: the Seats match the files',
+      1: 'a file has faults, or the gateway refused the request or could not be reached',
       3: 'there are changes',
     },
     example: 'seatgate seats plan seats.yaml --out seats.plan',

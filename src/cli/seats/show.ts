@@ -15,11 +15,11 @@ import { historyText } from './history.ts'
 export const showSeat = defineCommand(
   {
     name: 'seats show',
-    summary: 'Shows a Seat, and with --history each of its changes as a difference.',
-    details: 'The history needs the permission audit:list.',
-    positionals: [{ name: 'SEAT', description: 'name or id of a Seat' }],
+    summary: 'Shows a Seat or, with --history, each of its changes as a diff.',
+    details: 'The history requires the permission audit:list. It is also available for a deleted Seat.',
+    positionals: [{ name: 'SEAT', description: 'name or id of the Seat' }],
     options: {
-      history: { type: 'boolean', description: 'who changed what, when: the oldest change first' },
+      history: { type: 'boolean', description: 'shows who changed what and when, oldest change first' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

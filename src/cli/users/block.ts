@@ -15,18 +15,24 @@ import type { BlockView } from '../remote/resources.ts'
 export const blockUser = defineCommand(
   {
     name: 'users block',
-    summary: 'Blocks a user: every token and session of the user is refused, and what is open is cut.',
+    summary:
+      'Blocks a user: every token and session of the user is refused, and open WebSockets and streams are closed.',
     details:
-      'An email address must be that of a user who signed in. A `sub` may be unknown: tokens of other issuers have some.',
-    positionals: [{ name: 'USER', description: '`sub` or email address of a user' }],
+      'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one.',
+    positionals: [{ name: 'USER', description: '`sub` or email address of the user' }],
     options: {
       until: {
         type: 'string',
         value: 'TIME',
-        description: 'when it ends: a duration such as 7d, or a date-time; left out: when it is unblocked',
+        description:
+          'when the block ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
       },
-      sub: { type: 'boolean', description: 'takes USER as a `sub`, also where no sign-in made it known' },
-      reason: { type: 'string', value: 'TEXT', description: 'for people; it is in the audit' },
+      sub: { type: 'boolean', description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
+      reason: {
+        type: 'string',
+        value: 'TEXT',
+        description: 'the reason, for people to read; it appears in the audit',
+      },
       ...REMOTE,
       yes: YES,
       json: JSON_OUTPUT,

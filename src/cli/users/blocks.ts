@@ -18,7 +18,7 @@ const COLUMNS = [
 export const listBlocks = defineCommand(
   {
     name: 'users blocks',
-    summary: 'Lists the blocks in force: of which user, until when, by whom and why.',
+    summary: 'Lists the blocks in force: who is blocked, until when, by whom and why.',
     options: { ...REMOTE, json: JSON_OUTPUT },
     exits: READ,
     example: 'seatgate users blocks',

@@ -22,9 +22,13 @@ export const listUsers = defineCommand(
   {
     name: 'users list',
     summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
-    details: 'A user whose tokens another issuer made is not known.',
+    details: 'Users with tokens from other issuers are not known.',
     options: {
-      q: { type: 'string', value: 'TEXT', description: 'only those with this in sub or email address' },
+      q: {
+        type: 'string',
+        value: 'TEXT',
+        description: 'only users with this text in their sub or email address',
+      },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

@@ -11,7 +11,7 @@ export const unblockUser = defineCommand(
   {
     name: 'users unblock',
     summary: 'Ends the block of a user.',
-    positionals: [{ name: 'USER', description: '`sub` or email address of a user' }],
+    positionals: [{ name: 'USER', description: '`sub` or email address of the user' }],
     options: REMOTE,
     exits: WRITTEN,
     example: 'seatgate users unblock anna@example.com',
