@@ -10,7 +10,7 @@ import { code, table } from './regions.ts'
 /** Sign-in is in `sign-in.md`. */
 const operations = documentedOperations().filter(({ permission }) => permission !== 'public')
 
-/** One region each endpoint, the list of the endpoints, and what they share. */
+/** One region for each endpoint, the list of the endpoints, and what they share. */
 export function endpointRegions(): Record<string, string> {
   const own = operations.map((operation) => [operation.name, section(operation)])
   return { endpoints: overview(), ...Object.fromEntries(own), codes: codeGroups(), fields: namedFields() }
@@ -25,7 +25,7 @@ function section(operation: DocumentedOperation): string {
   const { parameters, body } = operation
   return [
     ...(parameters.length === 0 ? [] : [`Parameters:\n\n${parameterTable(parameters)}`]),
-    ...(body === null ? [] : [`Fields of the body:\n\n${fieldTable(body, 'required')}`]),
+    ...(body === null ? [] : [`Body fields:\n\n${fieldTable(body, 'required')}`]),
     ...operation.answers.map(answer),
     ...ownCodes(operation),
   ].join('\n\n')
@@ -33,11 +33,16 @@ function section(operation: DocumentedOperation): string {
 
 function answer({ status, schema, headers }: DocumentedAnswer): string {
   const further = headers.length === 0 ? '' : ` Headers: ${headers.map(code).join(', ')}.`
-  if (schema === null) return `Answer: ${status} without a body.${further}`
+  if (schema === null) return `Returns ${status} without a body.${further}`
   if (schema.$ref !== undefined)
-    return `Answer: ${status} with the fields of ${reference(schema.$ref)}.${further}`
-  if (schema.properties === undefined) return `Answer: ${status}. ${schema.description ?? ''}${further}`
-  return `Answer: ${status} with\n\n${fieldTable(schema, 'always')}${further === '' ? '' : `\n\n${further.trim()}`}`
+    return `Returns ${status} with the fields of ${reference(schema.$ref)}.${further}`
+  if (schema.properties === undefined)
+    return `Returns ${status} with ${lowerFirst(schema.description ?? '')}${further}`
+  return `Returns ${status} with\n\n${fieldTable(schema, 'always')}${further === '' ? '' : `\n\n${further.trim()}`}`
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 /** Without those that its kind has. */
@@ -45,7 +50,7 @@ function ownCodes({ name, codes }: DocumentedOperation): string[] {
   const declared = builtInOperations().find(({ method, path }) => `${method} ${path}` === name)
   const shared = CODE_GROUPS.filter(({ includes }) => declared !== undefined && includes(declared))
   const own = codes.filter((each) => !shared.some((group) => group.codes.includes(each)))
-  return own.length === 0 ? [] : [`Codes of its own: ${linked(own)}.`]
+  return own.length === 0 ? [] : [`Error codes of this endpoint: ${linked(own)}.`]
 }
 
 function codeGroups(): string {

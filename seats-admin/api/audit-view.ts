@@ -31,7 +31,9 @@ const actor = named(
       }),
     },
     {
-      name: text("The user's email address, the API key's name, or the provider's host. Absent: not known."),
+      name: text(
+        "The user's email address, the API key's name, or the provider's host. Absent if it is not known.",
+      ),
     },
   ),
 )
@@ -40,30 +42,30 @@ const target = named(
   'AuditTarget',
   'What was changed.',
   object({
-    kind: oneOf(TARGET_KINDS, 'What it is.'),
+    kind: oneOf(TARGET_KINDS, 'The kind of target.'),
     id: text('Its id.'),
-    name: orNull(text('The name of a Seat or API key; of a block or session the `sub` of the user.')),
+    name: orNull(text('The name of the Seat or API key; for a block or session, the `sub` of the user.')),
   }),
 )
 
 const entry = named(
   'AuditEntry',
-  'A change: who made it, of what, from what to what.',
+  'A change: who made it, what was changed, and its state before and after.',
   object({
-    id: text('A ULID: sorts as `seq` does.', ID),
-    seq: { type: 'integer', minimum: 1, description: "Counts the tenant's entries, without gaps." },
-    at: time('When, by the clock of the gateway.'),
+    id: text('A ULID, which sorts like `seq`.', ID),
+    seq: { type: 'integer', minimum: 1, description: 'Counts the entries of the tenant, without gaps.' },
+    at: time('When the change was made, by the clock of the gateway.'),
     tenant: text('The tenant.', { examples: ['acme'] }),
     actor,
     request_id: orNull(
-      text('That of the request. Null for a command, and where no request caused the change.'),
+      text('The id of the request. Null for a command, and if no request caused the change.'),
     ),
     action: oneOf(AUDIT_ACTIONS, 'What was done. Actions may be added.'),
     target,
-    space: text('The space of the request; of a provider the admin space.', { examples: ['admin'] }),
-    before: orNull(freeObject('As `GET` showed the target before. Null: there was none.')),
-    after: orNull(freeObject('As `GET` shows the target afterwards. Null: there is none.')),
-    prev: orNull(text('The hash of the entry before this one. Null for the first.', HASH)),
+    space: text('The space of the request; for a provider, the admin space.', { examples: ['admin'] }),
+    before: orNull(freeObject('The target as `GET` showed it before the change. Null if there was none.')),
+    after: orNull(freeObject('The target as `GET` shows it after the change. Null if there is none.')),
+    prev: orNull(text('The hash of the previous entry. Null for the first entry.', HASH)),
     hash: text('SHA-256 of the canonical entry (RFC 8785) without `hash`.', HASH),
   }),
 )

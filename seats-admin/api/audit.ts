@@ -10,20 +10,20 @@ import { formatted, idOf, someText } from './parameters.ts'
 
 const PARAMETERS = {
   limit: limitParameter,
-  after: idOf('the last item before the page', 'The id of the last entry of the page before.'),
-  since: formatted('moment', 'Entries from this moment on.'),
-  until: formatted('moment', 'Entries from before this moment.'),
+  after: idOf('the last item before the page', 'The id of the last entry on the previous page.'),
+  since: formatted('moment', 'Entries from this time on.'),
+  until: formatted('moment', 'Entries before this time.'),
   action: {
-    schema: oneOf(AUDIT_ACTIONS, 'Entries of this action.'),
+    schema: oneOf(AUDIT_ACTIONS, 'Entries with this action.'),
     accepts: isAction,
     otherwise: `must be one of ${AUDIT_ACTIONS.join(', ')}`,
   },
   actor: someText(
-    'Entries of the changes that the actor of this id, or of this name then, made.',
+    'Entries of changes by the actor who has this id, or who had this name at the time.',
     'must be an id or a name',
   ),
   target: someText(
-    'Entries of the changes of the target of this id, or of this name then.',
+    'Entries of changes to the target that has this id, or that had this name at the time.',
     'must be an id or a name',
   ),
 }
@@ -35,7 +35,7 @@ export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/audit',
       permission: 'audit:list',
       operation: 'listAudit',
-      summary: 'Lists the changes of Seats, API keys, blocks and sessions that the caller may see.',
+      summary: 'Lists the changes to Seats, API keys, blocks and sessions that the caller may see.',
       query: PARAMETERS,
       answers: { 200: auditPage },
       codes: [],

@@ -38,13 +38,14 @@ export const FORMATS = {
     accepts: isSpaceId,
     otherwise: 'must be a space id: up to 128 of A-Z a-z 0-9 . _ ~ -, beginning with a letter or a digit',
     keywords: { pattern: SPACE_ID.source },
-    meaning: 'space id: 1 to 128 of `A-Z a-z 0-9 . _ ~ -`, beginning with a letter or a digit',
+    meaning:
+      'a space id, 1 to 128 of the characters `A-Z a-z 0-9 . _ ~ -`, beginning with a letter or a digit',
   },
   permission: {
     accepts: isPermission,
     otherwise: 'must be <resource>:<operation>, each of A-Z a-z 0-9 . _ -, or exactly *',
     keywords: { pattern: `^\\${EVERY_PERMISSION}$|${PERMISSION.source}` },
-    meaning: '`<resource>:<operation>`, each of `A-Z a-z 0-9 . _ -`; or exactly `*`',
+    meaning: '`<resource>:<operation>`, each part of the characters `A-Z a-z 0-9 . _ -`, or exactly `*`',
   },
   'well-formed': {
     accepts: (text) => text.isWellFormed(),
@@ -52,8 +53,11 @@ export const FORMATS = {
     keywords: {},
     meaning: 'well-formed Unicode',
   },
-  moment: { ...MOMENT, meaning: 'date-time with an offset (RFC 3339), no leap second' },
-  expiry: { ...MOMENT, meaning: 'date-time with an offset (RFC 3339), in the future, no leap second' },
+  moment: { ...MOMENT, meaning: 'a date-time with an offset (RFC 3339), without a leap second' },
+  expiry: {
+    ...MOMENT,
+    meaning: 'a date-time with an offset (RFC 3339), in the future, without a leap second',
+  },
 } as const satisfies Readonly<Record<string, Format>>
 
 /** Undefined: a standard format, or none. */

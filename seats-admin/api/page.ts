@@ -4,7 +4,7 @@ import { idOf, type Values, wholeNumber } from './parameters.ts'
 
 const DEFAULT_LIMIT = 20
 
-export const limitParameter = wholeNumber('Items on the page at most.', {
+export const limitParameter = wholeNumber('Maximum number of items on the page.', {
   minimum: 1,
   maximum: 100,
   default: DEFAULT_LIMIT,
@@ -12,7 +12,7 @@ export const limitParameter = wholeNumber('Items on the page at most.', {
 
 export const afterId = idOf(
   'the last item before the page',
-  'The id of the last item of the page before; it may have been deleted since.',
+  'The id of the last item on the previous page; the item may have been deleted since.',
 )
 
 export const PAGE = { limit: limitParameter, after: afterId }

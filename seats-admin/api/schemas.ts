@@ -10,12 +10,16 @@ const MAX_PERMISSIONS = 10_000
 
 const fieldsOfSeat = {
   name: text('Unique in the tenant.', { format: 'name', examples: ['Viewer'] }),
-  spaces: list(textItem({ format: 'space', examples: ['main'] }), 'Where the permissions are granted.', {
-    maxItems: MAX_SPACES,
-  }),
+  spaces: list(
+    textItem({ format: 'space', examples: ['main'] }),
+    'The spaces in which the permissions are granted.',
+    {
+      maxItems: MAX_SPACES,
+    },
+  ),
   permissions: list(
     textItem({ format: 'permission', examples: ['trainings:list'] }),
-    'What the Seat grants in each of its spaces.',
+    'The permissions that the Seat grants in each of its spaces.',
     { maxItems: MAX_PERMISSIONS },
   ),
 }
@@ -25,21 +29,27 @@ export const seatSchema = strictObject(fieldsOfSeat)
 /** A Seat of a file, under its name. */
 export const seatOfFileSchema = strictObject(
   { spaces: fieldsOfSeat.spaces, permissions: fieldsOfSeat.permissions },
-  { was: text('Its former name: the Seat is renamed.', { format: 'name', examples: ['Reader'] }) },
+  { was: text('The former name of the Seat, to rename it.', { format: 'name', examples: ['Reader'] }) },
 )
 
 /** Of a file of Seats. Its description has the number in words: Intl would take 25 ms of each start. */
 const MAX_SEATS = 10_000
 
 const fieldsOfFile = {
-  tenant: text('Refused where the caller is of another tenant.', { examples: ['acme'] }),
-  prune: flag('Deletes the Seats that the caller may see and that are not named.'),
+  tenant: text('The tenant of the Seats. The request is refused if the caller belongs to another tenant.', {
+    examples: ['acme'],
+  }),
+  prune: flag('Deletes the Seats that the caller may see and that `seats` does not list.'),
 }
 
 /** Names have the format of names of Seats. */
-const seatsOfFile = mapOf(seatOfFileSchema, 'Seats by name, at most 10,000.', {
-  maxProperties: MAX_SEATS,
-})
+const seatsOfFile = mapOf(
+  seatOfFileSchema,
+  'Seats by name, at most 10,000, each with `spaces`, `permissions` and, to rename it, `was`.',
+  {
+    maxProperties: MAX_SEATS,
+  },
+)
 
 /** Of one plan. */
 const MAX_ENDED = 1000
@@ -50,12 +60,12 @@ export const planSchema = strictObject(
     ...fieldsOfFile,
     revoke: list(
       textItem({ examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }),
-      'Ids of API keys that are to be revoked as well: for the warning `nobody_administers` alone.',
+      'Ids of API keys that are to be revoked as well. They only affect the warning `nobody_administers`.',
       { maxItems: MAX_ENDED },
     ),
     block: list(
       textItem({ examples: ['alice'] }),
-      'The `sub` of each user who is to be blocked as well: for the warning `nobody_administers` alone.',
+      'The `sub` of each user who is to be blocked as well. They only affect the warning `nobody_administers`.',
       { maxItems: MAX_ENDED },
     ),
   },
@@ -67,7 +77,7 @@ export const applySchema = strictObject(
     ...fieldsOfFile,
     versions: mapOf(
       orNull(textItem({ examples: ['"3-d41d8cd98f00"'] })),
-      'As the plan answered: nothing is written unless exactly its changes are due, at these versions.',
+      'The `versions` that a plan returned: nothing is written unless exactly the changes of that plan are due, at these versions.',
     ),
   },
 )
@@ -76,14 +86,14 @@ export const seatPatchSchema = strictObject({}, fieldsOfSeat)
 
 export const apiKeySchema = strictObject(
   {
-    name: text('Need not be unique.', { format: 'name', examples: ['nightly export'] }),
+    name: text('It does not have to be unique.', { format: 'name', examples: ['nightly export'] }),
     seats: list(textItem({ format: 'name', examples: ['Viewer'] }), 'Names of existing Seats.', {
       maxItems: MAX_SEATS_OF_KEY,
     }),
   },
   {
     expires_at: orNull(
-      text('When the key expires; absent or null: never.', {
+      text('When the key expires. If it is absent or null, the key never expires.', {
         format: 'expiry',
         examples: ['2099-01-01T00:00:00Z'],
       }),
@@ -105,13 +115,17 @@ export const blockSchema = strictObject(
   },
   {
     until: orNull(
-      text('When the block ends; absent or null: when it is deleted.', {
+      text('When the block ends. If it is absent or null, the block lasts until it is deleted.', {
         format: 'expiry',
         examples: ['2099-01-01T00:00:00Z'],
       }),
     ),
     reason: orNull(
-      text('For people.', { maxLength: 1024, format: 'well-formed', examples: ['left the company'] }),
+      text('The reason, for people to read.', {
+        maxLength: 1024,
+        format: 'well-formed',
+        examples: ['left the company'],
+      }),
     ),
   },
 )

@@ -1,6 +1,17 @@
 /** The JSON forms of plans, and of what was applied. */
 
-import { count, list, mapOf, named, object, oneOf, orNull, text, textItem } from '../model/json-schema.ts'
+import {
+  count,
+  list,
+  mapOf,
+  named,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  textItem,
+} from '../model/json-schema.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import type { SeatLists } from '../model/seat.ts'
 import type { AppliedSeats, PlannedSeat, SeatsPlan } from '../model/seats-file.ts'
@@ -15,39 +26,52 @@ const ACTIONS = ['create', 'update', 'delete'] as const
 
 const changeFields = {
   action: oneOf(ACTIONS, 'What happens to the Seat.'),
-  name: text('Its name afterwards; of a deletion the name that it has.', { examples: ['Viewer'] }),
+  name: text('Its name after the change; for a deletion, its current name.', { examples: ['Viewer'] }),
 }
-const was = { was: text('Its name before. Absent: it keeps its name.', { examples: ['Reader'] }) }
+const was = {
+  was: text('Its name before the change. Absent if it keeps its name.', { examples: ['Reader'] }),
+}
 const id = text('Its id.', ID)
 const texts = (description: string) => list(textItem({}), description)
-const routes = (description: string) =>
-  object({ count: count(description), routes: list(textItem({}), `Some of them, at most ${MAX_ROUTES}.`) })
-const some = (description: string) =>
-  object({ count: count(description), names: list(textItem({}), 'Names of some of them.') })
+const described = <V>(schema: Schema<V>, description: string): Schema<V> => ({ ...schema, description })
+/** @param what without a final full stop */
+const routes = (what: string) =>
+  described(
+    object({
+      count: count('How many there are.'),
+      routes: list(textItem({}), `Some of them, at most ${MAX_ROUTES}.`),
+    }),
+    `${what}: \`count\`, and at most ${MAX_ROUTES} of them in \`routes\`.`,
+  )
+const some = (what: string) =>
+  described(
+    object({ count: count('How many there are.'), names: list(textItem({}), 'Names of some of them.') }),
+    `${what}: \`count\`, and some of them in \`names\`.`,
+  )
 
 const plannedChange = named(
   'PlannedChange',
-  'What happens to one Seat, and whom it touches.',
+  'What happens to one Seat, and who is affected.',
   object(
     {
       ...changeFields,
-      spaces_added: texts('Spaces that it has afterwards only.'),
-      spaces_removed: texts('Spaces that it has before only.'),
-      permissions_added: texts('Permissions that it has afterwards only.'),
-      permissions_removed: texts('Permissions that it has before only.'),
+      spaces_added: texts('Spaces that are added to it.'),
+      spaces_removed: texts('Spaces that are removed from it.'),
+      permissions_added: texts('Permissions that are added to it.'),
+      permissions_removed: texts('Permissions that are removed from it.'),
       users: count('Users whose latest sign-in or refresh carried the Seat.'),
-      api_keys: some('API keys in force that have it.'),
-      routes_gained: routes('Routes that it opens afterwards only, in its spaces.'),
-      routes_lost: routes('Routes that it opens before only.'),
+      api_keys: some('Valid API keys that hold it'),
+      routes_gained: routes('Routes that it opens only after the change, in its spaces'),
+      routes_lost: routes('Routes that it opens only before the change'),
     },
-    { ...was, id: text('Its id. Absent: it is created.', ID) },
+    { ...was, id: text('Its id. Absent if the Seat is created.', ID) },
   ),
 )
 
 const shared = {
   tenant: text('The tenant.', { examples: ['acme'] }),
-  unchanged: count('Seats that are as they are named.'),
-  warnings: { ...warnings, description: 'At most 100.' } as typeof warnings,
+  unchanged: count('Number of Seats that already match the file.'),
+  warnings: { ...warnings, description: 'At most 100 warnings.' } as typeof warnings,
 }
 
 export const planAnswer = named(
@@ -56,11 +80,11 @@ export const planAnswer = named(
   object({
     ...shared,
     space: text('The space of the request.', { examples: ['admin'] }),
-    changes: list(plannedChange, 'Creations, updates, deletions; each in the order of names.'),
-    unnamed: some('Seats that the caller may see and that are neither named nor to be deleted.'),
+    changes: list(plannedChange, 'Creations, then updates, then deletions, each in the order of names.'),
+    unnamed: some('Seats that the caller may see, and that are neither listed nor deleted'),
     versions: mapOf(
       orNull(textItem({})),
-      'By the name of each change, the entity tag of the Seat as it is; null: it is created.',
+      'For the name in each change, the current entity tag of the Seat; null if the Seat is created.',
     ),
   }),
 )
@@ -72,7 +96,7 @@ export const appliedAnswer = named(
     ...shared,
     changes: list(
       named('AppliedChange', 'What happened to one Seat.', object({ ...changeFields, id }, was)),
-      'As in the plan.',
+      'The changes, as in the plan.',
     ),
   }),
 )

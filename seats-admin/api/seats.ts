@@ -79,7 +79,7 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/seats/{seat_id}',
       permission: 'seats:update',
       operation: 'updateSeat',
-      summary: 'Changes the fields of a Seat that the body has.',
+      summary: 'Changes the given fields of a Seat.',
       params,
       body: seatPatchBody,
       answers: { 200: updatedSeat.schema },

@@ -19,12 +19,15 @@ import { someText } from './parameters.ts'
 import { listedSession } from './views.ts'
 
 const PARAMETERS = {
-  user: someText('The `sub` of a user; otherwise all users.', 'must be the sub of a user'),
+  user: someText('The `sub` of a user; by default, all users.', 'must be the sub of a user'),
   limit: limitParameter,
   after: {
-    schema: text('The id of the last item of the page before. Ids are random, and the order is theirs.', {
-      pattern: SESSION_ID.source,
-    }),
+    schema: text(
+      'The id of the last item on the previous page. Ids are random, and the list is in the order of the ids.',
+      {
+        pattern: SESSION_ID.source,
+      },
+    ),
     accepts: isSessionId,
     otherwise: 'must be the id of the last item before the page',
   },
@@ -42,7 +45,7 @@ export function sessionEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/sessions',
       permission: 'sessions:list',
       operation: 'listSessions',
-      summary: 'Lists the sessions of sign-ins.',
+      summary: 'Lists the sign-in sessions.',
       query: PARAMETERS,
       answers: { 200: page },
       codes: [],
@@ -59,7 +62,7 @@ export function sessionEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/sessions/{id}',
       permission: 'sessions:delete',
       operation: 'endSession',
-      summary: 'Ends a session, and the tokens of it.',
+      summary: 'Ends a session and its tokens.',
       params: { id: text('The id of the session.') },
       answers: { 204: null },
       codes: ['session_not_found'],

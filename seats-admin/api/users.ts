@@ -12,12 +12,12 @@ import { listing, user } from './views.ts'
 const LIST = {
   limit: limitParameter,
   after: someText(
-    'The `sub` of the last user of the page before.',
+    'The `sub` of the last user on the previous page.',
     'must be the sub of the last user before the page',
   ),
-  q: someText('A part of a `sub` or of an email address.', 'must be a part of a sub or of an email address'),
+  q: someText('Part of a `sub` or of an email address.', 'must be a part of a sub or of an email address'),
   sub: someText(
-    'The whole `sub` of a user, of any characters: the page has this user, or none. Excludes `q` and `after`.',
+    'The complete `sub` of a user, with any characters: the page has this user or none. Cannot be combined with `q` or `after`.',
     'must be the sub of a user',
   ),
 }
@@ -31,7 +31,7 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/users',
       permission: 'users:list',
       operation: 'listUsers',
-      summary: 'Lists the users who signed in.',
+      summary: 'Lists the users who have signed in.',
       query: LIST,
       answers: { 200: users.schema },
       codes: [],
@@ -56,10 +56,10 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       path: '/v1/users/{sub}',
       permission: 'users:read',
       operation: 'readUser',
-      summary: 'Reads a user who signed in.',
+      summary: 'Reads a user who has signed in.',
       params: {
         sub: text(
-          'The `sub` of the user, of any characters, percent-encoded. One with a segment `.` or `..` cannot stand here: `GET /v1/users?sub=` reads it.',
+          'The `sub` of the user, with any characters, percent-encoded. If it has a segment `.` or `..`, use `GET /v1/users?sub=` instead.',
           { examples: ['alice'] },
         ),
       },

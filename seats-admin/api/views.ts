@@ -23,17 +23,17 @@ import type { User } from '../model/user.ts'
 import { ID } from './parameters.ts'
 import { warnings } from './warnings.ts'
 
-const id = text('A ULID: ids sort in order of creation.', ID)
+const id = text('A ULID; ids sort in order of creation.', ID)
 const createdAt = time('When it was created.')
 const createdBy = text('Who created it: the `sub` of the token, or the id of the API key.')
 
 const seatFields = {
   id,
   name: text('Unique in the tenant.', { examples: ['Viewer'] }),
-  spaces: list(textItem({ examples: ['main'] }), 'Where the permissions are granted.'),
+  spaces: list(textItem({ examples: ['main'] }), 'The spaces in which the permissions are granted.'),
   permissions: list(
     textItem({ examples: ['trainings:list'] }),
-    'What the Seat grants in each of its spaces.',
+    'The permissions that the Seat grants in each of its spaces.',
   ),
 }
 
@@ -61,7 +61,7 @@ const readFields = {
   ...seatFields,
   created_by: createdBy,
   created_at: createdAt,
-  updated_at: time('When it was last updated: `created_at` before the first update.'),
+  updated_at: time('When it was last updated; equal to `created_at` before the first update.'),
 }
 const updatedBy = text('Who updated it last. Absent before the first update.')
 
@@ -87,7 +87,7 @@ function readSeat(stored: StoredSeat) {
 export const listedSeat = view(
   named(
     'ListedSeat',
-    'A Seat as lists have it.',
+    'A Seat as it appears in lists.',
     object({
       ...seatFields,
       member_count: count('Users whose latest sign-in or refresh carried the Seat.'),
@@ -106,15 +106,17 @@ export const listedSeat = view(
 
 const apiKeyFields = {
   id,
-  name: text('As it was given.', { examples: ['nightly export'] }),
-  seats: list(textItem({ examples: ['Viewer'] }), 'The names that its Seats have now.'),
+  name: text('The name that it was given.', { examples: ['nightly export'] }),
+  seats: list(textItem({ examples: ['Viewer'] }), 'The current names of its Seats.'),
   created_by: createdBy,
   created_at: createdAt,
 }
 const apiKeyTimes = {
-  expires_at: time('When it expires. Absent: never.'),
-  revoked_at: time('When it was revoked. Absent: it was not.'),
-  last_used_at: time('When a request was last authenticated by it, minutes ago at most. Absent: never.'),
+  expires_at: time('When it expires. Absent if it never expires.'),
+  revoked_at: time('When it was revoked. Absent if it is not revoked.'),
+  last_used_at: time(
+    'When a request was last authenticated by it, recorded with a delay of some minutes. Absent if no use is recorded.',
+  ),
 }
 
 export const apiKey = view(
@@ -143,7 +145,7 @@ export const createdApiKey = view(
     object(
       {
         ...apiKeyFields,
-        key: text('The text of the key. It is in this response only.', { examples: ['sk_…'] }),
+        key: text('The text of the key. No other response contains it.', { examples: ['sk_…'] }),
       },
       { ...apiKeyTimes, warnings },
     ),
@@ -158,17 +160,19 @@ const blockFields = {
   created_at: createdAt,
 }
 const blockTerms = {
-  until: time('When it ends. Absent: when it is deleted.'),
-  reason: text('For people. Absent: none was given.', { examples: ['left the company'] }),
+  until: time('When it ends. Absent if it lasts until it is deleted.'),
+  reason: text('The reason, for people to read. Absent if none was given.', {
+    examples: ['left the company'],
+  }),
 }
 
 export const block = view(
-  named('Block', 'A user that is refused with every token and session.', object(blockFields, blockTerms)),
+  named('Block', 'A user whose every token and session is refused.', object(blockFields, blockTerms)),
   shownBlock,
 )
 
 export const createdBlock = view(
-  named('CreatedBlock', 'A block that was just made.', object(blockFields, { ...blockTerms, warnings })),
+  named('CreatedBlock', 'A block that was just created.', object(blockFields, { ...blockTerms, warnings })),
   shownBlock,
 )
 
@@ -188,9 +192,11 @@ export const user = view(
     'User',
     'A user who has signed in.',
     object({
-      sub: text('Alone identifies the user.', { examples: ['alice'] }),
-      email: orNull(text('Of the latest sign-in. Null: the provider did not tell it.')),
-      last_sign_in: orNull(time('The latest sign-in or refresh. Null: from before it was recorded.')),
+      sub: text('The only field that identifies the user.', { examples: ['alice'] }),
+      email: orNull(text('The email address at the latest sign-in. Null if the provider did not give one.')),
+      last_sign_in: orNull(
+        time('The latest sign-in or refresh. Null if it happened before this was recorded.'),
+      ),
       seats: list(textItem({ examples: ['Viewer'] }), 'Names of the Seats of the latest sign-in.'),
       blocked: flag('Whether a block is in force.'),
     }),
@@ -210,14 +216,17 @@ export const listedSession = view(
     'A sign-in session that has neither ended nor expired.',
     object(
       {
-        id: text('Tokens of the session carry it as `sid`.'),
+        id: text('The id of the session, which its tokens carry as `sid`.'),
         user: text('The `sub` of the user.', { examples: ['alice'] }),
-        kind: oneOf(['browser', 'program'], 'Who began it: its cookie opens that of a browser.'),
+        kind: oneOf(
+          ['browser', 'program'],
+          'What began it. A `browser` uses the session through its cookie.',
+        ),
         expires_at: time('When it expires.'),
       },
       {
-        email: text('For information. Absent: the provider gave none.'),
-        created_at: time('When it began. Absent: before this was recorded.'),
+        email: text('The email address, for information. Absent if the provider did not give one.'),
+        created_at: time('When it began. Absent if that was before this was recorded.'),
       },
     ),
   ),
@@ -241,7 +250,7 @@ export function listing<I, V>(item: View<I, V>, order = 'In order of creation.')
   const schema = object({
     data: list(item.schema, order),
     has_more: flag('Whether more items follow.'),
-    count: count('Items on the page.'),
+    count: count('Number of items on the page.'),
   })
   return view(schema as Schema<PageOf<V>>, ({ data, hasMore }: Page<I>) => ({
     data: data.map((each) => item(each)),

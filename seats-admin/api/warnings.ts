@@ -12,16 +12,16 @@ export const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_adminis
 
 const warning = named(
   'Warning',
-  'Something that may not be meant.',
+  'Something that may be unintentional.',
   object({
-    path: text('JSON Pointer (RFC 6901) into the body; empty: it concerns the whole tenant.', {
+    path: text('A JSON Pointer (RFC 6901) into the body; empty if the warning concerns the whole tenant.', {
       examples: ['/permissions/0'],
     }),
     code: oneOf(
       WARNING_CODES,
-      '`permission_unasked`: no route requires the permission; `seat_held`: the Seat grants nothing now, and users or API keys have it; `nobody_administers`: no API key in force and no user who signed in holds a Seat that can administer the tenant. Codes may be added.',
+      '`permission_unasked`: no route requires the permission; `seat_held`: the Seat now grants nothing, but users or API keys hold it; `nobody_administers`: no valid API key and no user who has signed in holds a Seat that can administer the tenant. Codes may be added.',
     ),
-    message: text('For people, with the nearest name where there is one.'),
+    message: text('A text for people, with the nearest name if there is one.'),
   }),
 )
 
@@ -32,7 +32,7 @@ const MAX_WARNINGS = 100
 /** Milliseconds of looking for near names before other requests have their turn. */
 const SLICE = 1
 
-export const warnings = list(warning, `At most ${MAX_WARNINGS}. Absent: there is nothing to warn of.`)
+export const warnings = list(warning, `At most ${MAX_WARNINGS} warnings. Absent if there are none.`)
 
 /** @param seats the permissions by the pointer to their list. Looking for near names is done in slices */
 export async function unaskedPermissions(

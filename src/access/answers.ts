@@ -22,19 +22,23 @@ const grantingSeat = named(
   object({
     id,
     name: text('Its name.', { examples: ['Viewer'] }),
-    spaces: list(textItem({ examples: ['main'] }), 'Those in which it grants the permission.'),
-    by: oneOf(['permission', '*'], 'Whether it holds the permission itself, or every one.'),
+    spaces: list(textItem({ examples: ['main'] }), 'The spaces in which it grants the permission.'),
+    by: oneOf(['permission', '*'], 'Whether it holds the permission itself, or `*`.'),
   }),
 )
 
 const grantedApiKey = named(
   'GrantedApiKey',
-  'An API key with such a Seat, neither expired nor revoked.',
+  'An API key that holds such a Seat and is neither expired nor revoked.',
   object({
     id,
     name: text('Its name.', { examples: ['nightly export'] }),
-    expires_at: orNull(time('Null: never.')),
-    last_used_at: orNull(time('Null: not known.')),
+    expires_at: orNull(time('When it expires. Null if it never expires.')),
+    last_used_at: orNull(
+      time(
+        'When a request was last authenticated by it, recorded with a delay of some minutes. Null if no use is recorded.',
+      ),
+    ),
     seats: seatNames,
   }),
 )
@@ -43,53 +47,57 @@ const grantedUser = named(
   'GrantedUser',
   'A user whose latest sign-in carried such a Seat.',
   object({
-    sub: text('Alone identifies the user.', { examples: ['alice'] }),
-    email: orNull(text('Null: not known.')),
-    last_sign_in: orNull(time('Null: from before sign-ins were recorded.')),
+    sub: text('The only field that identifies the user.', { examples: ['alice'] }),
+    email: orNull(text('The email address. Null if it is not known.')),
+    last_sign_in: orNull(
+      time('The latest sign-in or refresh. Null if it happened before sign-ins were recorded.'),
+    ),
     seats: seatNames,
-    blocked: flag('Whether a block is in force: the user is refused all the same.'),
+    blocked: flag('Whether a block is in force. The user is then refused despite the Seat.'),
   }),
 )
 
 const HOST_OPTION = {
-  host: text('The hosts of its table, joined by commas. Left out: those that no table names.'),
+  host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.'),
 }
 
 export const whoCanAnswer = object(
   {
-    method: orNull(text('As asked. Null: the question is about a permission.')),
-    path: orNull(text('Normalised, without the query.')),
-    route: orNull(text('The entry that answers the request. Null: none does.')),
+    method: orNull(text('The requested method. Null if the question is about a permission.')),
+    path: orNull(text('The normalized path, without the query. Null if the question is about a permission.')),
+    route: orNull(text('The entry that answers the request. Null if there is none.')),
     permission: orNull(
-      text('What the entry requires, also `authenticated` and `public`. Null: no entry answers.'),
+      text(
+        'The requested permission, or what the entry requires, including `authenticated` and `public`. Null if no entry answers.',
+      ),
     ),
     tenant: text('The tenant.', { examples: ['acme'] }),
-    space: orNull(text('As asked. Null: any.')),
+    space: orNull(text('The requested space. Null if the question is about any space.')),
     seats: list(grantingSeat, 'In order of creation.'),
-    api_keys: list(grantedApiKey, 'In order of creation, behind all Seats.'),
-    users: list(grantedUser, 'In the order of `sub`, behind all API keys.'),
+    api_keys: list(grantedApiKey, 'In order of creation, after all Seats.'),
+    users: list(grantedUser, 'In the order of `sub`, after all API keys.'),
     has_more: hasMore,
   },
-  { host: text('As asked, in lower case and without a port. Left out: none was named.') },
+  { host: text('The requested host, in lower case and without a port. Absent if none was given.') },
 )
 
 const accessRow = named(
   'AccessRow',
-  'A route, in one space.',
+  'A route in one space.',
   object(
     {
       method: text('The method of the entry.', { examples: ['GET'] }),
       path: text('The pattern of the entry.', { examples: ['/v1/trainings'] }),
       permission: text('What the entry requires.', { examples: ['trainings:list'] }),
-      upstream: text('Where it leads; `seatgate` for a built-in endpoint.'),
-      space: orNull(text('Null: no Seat is needed.')),
-      seat: orNull(text('The name of the first Seat that grants it. Null: none is needed.')),
+      upstream: text('The upstream that the entry leads to; `seatgate` for a built-in endpoint.'),
+      space: orNull(text('The space. Null if no Seat is needed.')),
+      seat: orNull(text('The name of the first Seat that grants it. Null if none is needed.')),
     },
     HOST_OPTION,
   ),
 )
 
 export const canAnswer = object({
-  data: list(accessRow, 'In the order of the tables, and of the spaces.'),
+  data: list(accessRow, 'In the order of the tables, then of the spaces.'),
   has_more: hasMore,
 })

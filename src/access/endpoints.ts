@@ -62,7 +62,7 @@ export function accessEndpoints(deps: AccessDeps): AdminEndpoint[] {
       path: '/v1/access/who-can',
       permission: PERMISSION,
       operation: 'whoCan',
-      summary: 'Lists who can make a request, or holds a permission.',
+      summary: 'Lists who can make a request or holds a permission.',
       query: WHO_CAN,
       answers: { 200: whoCanAnswer },
       codes: [],
@@ -73,7 +73,7 @@ export function accessEndpoints(deps: AccessDeps): AdminEndpoint[] {
       path: '/v1/access/can',
       permission: PERMISSION,
       operation: 'can',
-      summary: 'Lists the routes that the holder of Seats may call.',
+      summary: 'Lists the routes that a holder of Seats may call.',
       query: CAN,
       answers: { 200: canAnswer },
       codes: ['seat_not_found', 'user_not_found', 'api_key_not_found'],
@@ -87,17 +87,17 @@ interface Asker {
   readonly scope: Scope
 }
 
-const space = formatted('space', 'One space; otherwise all.')
+const space = formatted('space', 'Only this space; by default, all spaces.')
 
 const WHO_CAN = {
-  method: someText('The method of the request. Required, unless `permission` is given.'),
-  path: someText('Its path, also with a query. Required with `method`.'),
-  host: someText('The host of the request, where route tables name hosts.'),
-  permission: formatted('permission', 'A permission in place of a request.'),
+  method: someText('The method of the request. Required unless `permission` is given.'),
+  path: someText('The path of the request, with or without a query. Required with `method`.'),
+  host: someText('The host of the request, if route tables list hosts.'),
+  permission: formatted('permission', 'A permission, instead of a request.'),
   space,
   limit: limitParameter,
   after: someText(
-    'The id of the last item of the page before, or the `sub` of a user.',
+    'The id of the last item on the previous page, or its `sub` if it is a user.',
     'must be the id of the last item of the page before, or the sub of a user',
   ),
 }
@@ -163,12 +163,12 @@ function byKind(found: readonly Holder[]) {
 
 const CAN = {
   seat: { ...someText('The name of a Seat.'), repeats: true },
-  user: someText('The `sub` of a user, in place of Seats.'),
-  api_key: idOf('an API key', 'The id of an API key, in place of Seats.'),
+  user: someText('The `sub` of a user, instead of Seats.'),
+  api_key: idOf('an API key', 'The id of an API key, instead of Seats.'),
   space,
   limit: limitParameter,
   after: someText(
-    'The row before the page: `METHOD PATH`, with the host before the path if it has one, and behind a space character its space if it has one.',
+    'The last row of the previous page: `METHOD PATH`, with the host before the path if the row has one, followed by a space character and its space if it has one.',
     'must be the row before the page: METHOD PATH, with its HOST before PATH, and SPACE behind it, if it has them',
   ),
 } as const

@@ -19,12 +19,12 @@ export const problem = named(
   'A refusal (RFC 9457).',
   object(
     {
-      type: text('`urn:seatgate:` and the code.', { examples: ['urn:seatgate:permission_denied'] }),
+      type: text('`urn:seatgate:` followed by the code.', { examples: ['urn:seatgate:permission_denied'] }),
       title: text('The same text for every occurrence of the code.'),
       status: { type: 'integer', description: 'The status of the response.' },
       code: oneOf(codes, 'Why the request is refused. Codes may be added.'),
-      detail: text('What happened, for people.'),
-      request_id: text('Leads to the log line of the request.'),
+      detail: text('What happened, as a text for people.'),
+      request_id: text('Identifies the log line of the request.'),
     },
     { errors: list(fault, 'The faults of the input, with `input_invalid`.') },
   ),
@@ -44,7 +44,7 @@ export const parameters = {
     name: 'If-Match',
     in: 'header',
     description:
-      'The `ETag` that was read, a list of such tags, or `*` (RFC 9110, section 13.1.1). Another version is refused: 412.',
+      'The `ETag` that was read, a list of tags, or `*` (RFC 9110, section 13.1.1). If the Seat or API key has another version, the answer is 412.',
     schema: { type: 'string' },
   },
 }
@@ -52,10 +52,10 @@ export const parameters = {
 const header = (description: string) => ({ description, required: true, schema: { type: 'string' } })
 
 export const headers = {
-  'X-Request-Id': header('The id of the request: the log has the same one.'),
+  'X-Request-Id': header('The id of the request, which is also in the log.'),
   'WWW-Authenticate': header('A challenge (RFC 9110, section 11.6.1).'),
   'Retry-After': header('Seconds until a retry makes sense.'),
-  ETag: header('Names the version (RFC 9110, section 8.8.3): each write makes another one.'),
+  ETag: header('Identifies the version (RFC 9110, section 8.8.3); each write creates another version.'),
   Location: header('Where the browser is redirected to.'),
 }
 
@@ -68,13 +68,13 @@ export const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: "A token of the gateway, or of the tenant's identity provider where it accepts these.",
+    description: "A token of the gateway, or of the tenant's identity provider if the gateway accepts these.",
   },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-seatgate_session',
     description:
-      'The session of a browser. For methods other than GET it counts only from a page of the same origin.',
+      'The session of a browser. For methods other than GET, it is accepted only from a page of the same origin.',
   },
 }

@@ -8,8 +8,8 @@ import { NamedSchemas } from './named-schemas.ts'
 import type { Operation } from './operation.ts'
 import { Responses } from './responses.ts'
 
-const DESCRIPTION = `The endpoints that the gateway serves itself. Each answers as \`cache-control: no-store\`,
-but for the keys of signed identity.
+const DESCRIPTION = `The endpoints that the gateway serves itself. Every answer has \`cache-control: no-store\`,
+except for the keys of signed identity.
 Bodies are JSON in UTF-8, without a content coding. Clients ignore fields that they do not know.
 \`x-seatgate-permission\` is what a caller needs: a permission in the space of the request, \`authenticated\` (any valid
 credential) or \`public\`.`

@@ -10,7 +10,7 @@ export const OPENAPI_OPERATION: Operation = {
   path: '/v1/openapi.json',
   requirement: 'authenticated',
   operation: 'readOpenApi',
-  summary: 'Reads the description of the built-in endpoints, this one included.',
+  summary: 'Reads the description of the built-in endpoints, including this one.',
   answers: { 200: freeObject('An OpenAPI 3.1 document.') },
   codes: [],
 }
