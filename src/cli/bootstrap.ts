@@ -25,7 +25,7 @@ export const bootstrap = defineCommand(
       repair: {
         type: 'boolean',
         description:
-          'restores the rights of Seat "admin", or creates it, if no administrator is left; creates no key',
+          'for a tenant without an administrator: restores the rights of Seat "admin", or creates it, but creates no key',
       },
       out: KEY_FILE,
       config: CONFIG,

@@ -38,7 +38,7 @@ const options = {
   tenant: {
     ...TENANT,
     description:
-      'the tenant of a caller who holds the Seats given with --seat, or no Seats; with --seat, it defaults to the only tenant',
+      'the tenant of a caller who holds the Seats given with --seat, or no Seats; with --seat, it may be omitted if there is only one tenant',
   },
   seat: { type: 'string', value: 'NAME', description: 'names of Seats', multiple: true },
   expect: {

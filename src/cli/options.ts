@@ -38,7 +38,7 @@ export const SEATS_FILE = {
 export const TENANT = {
   type: 'string',
   value: 'T',
-  description: 'id of a tenant in the configuration; it defaults to the only tenant',
+  description: 'id of a tenant in the configuration; may be omitted if there is only one',
 } as const satisfies Option
 
 export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option

@@ -5,4 +5,4 @@ const REFUSED =
 
 export const READ = { 0: 'done', 1: REFUSED } as const
 
-export const WRITTEN = { 0: 'done: no instance decides on the old state', 1: REFUSED } as const
+export const WRITTEN = { 0: 'done: no instance decides on the old state any more', 1: REFUSED } as const

@@ -30,7 +30,7 @@ export const REMOTE = {
   timeout: {
     type: 'string',
     value: 'TIME',
-    description: 'how long to wait for each answer of the gateway',
+    description: 'how long to wait for each answer from the gateway',
     default: '30s',
   },
 } as const satisfies Readonly<Record<string, Option>>

@@ -38,7 +38,7 @@ export const applySeats = defineCommand(
       json: JSON_OUTPUT,
     },
     exits: {
-      0: 'done, or there was nothing to do: no instance decides on the old state',
+      0: 'done, or there was nothing to do: no instance decides on the old state any more',
       1: 'a file has faults, a Seat has changed since the plan, or the gateway refused the request or could not be reached; nothing was written, unless the message says that it may have been',
     },
     example: 'seatgate seats apply seats.yaml',
