@@ -212,7 +212,7 @@ export class DataPlane {
     )
     metrics.gauge(
       'seatgate_feed_seq',
-      'Sequence number of the newest change that memory has applied.',
+      'Sequence number of the latest change that has been applied to memory.',
       () => lease.seq,
       'min',
     )
@@ -225,17 +225,17 @@ export class DataPlane {
     metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
     metrics.gauge(
       'seatgate_store_reads_waiting',
-      'Reads of Seats, API keys and sessions that wait until it is the turn of their tenant.',
+      "Reads of Seats, API keys and sessions that are waiting for their tenant's turn.",
       () => memory.waiting,
     )
     metrics.gauge(
       'seatgate_connection_memory_bytes',
-      'Bytes of messages that client connections hold; bounded by memory.connections.',
+      'Bytes of messages that client connections hold, limited by memory.connections.',
       () => (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.memory ?? 0),
     )
     metrics.gauge(
       'seatgate_memory_bytes',
-      'Bytes of cached Seats, API keys and sessions, an upper estimate; bounded by memory.seats.',
+      'Upper estimate of the bytes of cached Seats, API keys and sessions, limited by memory.seats.',
       () => memory.bytes,
     )
   }

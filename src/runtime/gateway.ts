@@ -197,34 +197,34 @@ export class Gateway {
     const metrics = this.#metrics
     metrics.info(
       'seatgate_config_info',
-      'The tables in use: the label is their content hash, the value always 1.',
+      'The route tables in use: the label is their content hash, and the value is always 1.',
       () => ({ hash: this.#config.hash }),
     )
     const build = { version: versionOf(packageRoot()), node: process.versions.node }
     metrics.info(
       'seatgate_build_info',
-      'The version of Seatgate and of Node.js that runs: the value is always 1.',
+      'The running versions of Seatgate and Node.js. The value is always 1.',
       () => build,
     )
     metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
     metrics.gauge(
       'seatgate_config_files_ok',
-      '0 from a refused reload until the files are right: a restart would fail, or start with what was refused.',
+      '0 from a refused reload until the files are corrected. Meanwhile, a restart would fail, or use what was refused.',
       () => (this.#refused === null ? 1 : 0),
     )
     metrics.gauge(
       'seatgate_feed_age_seconds',
-      'Age of the newest reading of the change feed; a lease lasts 1 second.',
+      'Age of the latest reading of the change feed. A lease lasts 1 second.',
       () => follower.age / 1000,
     )
     metrics.gauge(
       'seatgate_instance_seq',
-      'Sequence number of the newest change that this instance has read.',
+      'Sequence number of the latest change that this instance has read.',
       () => follower.position?.seq ?? 0,
     )
     metrics.gauge(
       'seatgate_workers',
-      'Processes that serve requests.',
+      'Number of processes that serve requests.',
       () => this.#dataPlanes?.workers.running ?? 0,
     )
     if (node.cache !== null)

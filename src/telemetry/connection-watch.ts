@@ -29,7 +29,7 @@ export function watchConnections(
   })
   const evicted = new Counter({
     name: 'seatgate_connections_evicted_total',
-    help: 'Connections closed to make room for another, by their state: idle, opening, slow; active, where their address had far more than others.',
+    help: 'Connections closed to make room for others, by their state: idle, opening, slow, or active (if their address had far more than others).',
     labelNames: ['state'],
     registers,
   })
@@ -47,7 +47,7 @@ export function watchConnections(
   })
   const handshakesFailed = new Counter({
     name: 'seatgate_tls_handshakes_failed_total',
-    help: 'TLS handshakes of clients that failed: version (older than min_version), server_name (no certificate has it), client_certificate, alpn, cipher, not_tls (such as plain HTTP), timeout, client_alert (the client refused), closed (the client left), other.',
+    help: 'Failed TLS handshakes of clients, by reason: version (older than min_version), server_name (no certificate has it), client_certificate, alpn, cipher, not_tls (such as plain HTTP), timeout, client_alert (the client refused), closed (the client left), other.',
     labelNames: ['reason'],
     registers,
   })
@@ -69,7 +69,7 @@ export function watchConnections(
   }
   const sessions = new Counter({
     name: 'seatgate_http2_connections_ended_total',
-    help: 'HTTP/2 connections that the gateway ended because of the client, by the error code of GOAWAY (RFC 9113, section 7).',
+    help: 'HTTP/2 connections that the gateway ended because of the client, by the error code in GOAWAY (RFC 9113, section 7).',
     labelNames: ['code'],
     registers,
   })

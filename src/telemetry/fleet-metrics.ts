@@ -10,20 +10,20 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export class FleetMetrics extends GaugeRegistry {
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
-    help: 'From the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
+    help: 'Time from the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
     labelNames: ['by'],
     buckets: BUCKETS,
     registers: [this.registry],
   })
   readonly #acknowledged = new Histogram({
     name: 'seatgate_acknowledgement_seconds',
-    help: 'From the commit of a change to the acknowledgement of one other instance.',
+    help: 'Time from the commit of a change to the acknowledgement of another instance.',
     buckets: BUCKETS,
     registers: [this.registry],
   })
   readonly #losses = new Counter({
     name: 'seatgate_feed_losses_total',
-    help: 'Times that the change feed of the store became unreadable.',
+    help: 'Number of times that the change feed of the store became unreadable.',
     registers: [this.registry],
   })
   readonly #reloads = new Counter({
@@ -35,7 +35,7 @@ export class FleetMetrics extends GaugeRegistry {
 
   readonly #changes = new Counter({
     name: 'seatgate_config_changes_total',
-    help: 'Changes of the route tables by reloads, by meaning, as seatgate diff has them: pairs of entries that answer the same requests differently.',
+    help: 'Changes that reloads made to the route tables, by meaning, as seatgate diff counts them: pairs of entries that answer the same requests differently.',
     labelNames: ['kind'],
     registers: [this.registry],
   })

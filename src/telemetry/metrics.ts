@@ -62,25 +62,25 @@ export class Metrics extends GaugeRegistry {
 
   readonly #ended = new Counter({
     name: 'seatgate_websockets_ended_total',
-    help: 'WebSockets that have ended, by the cause: client, upstream, idle and lifetime (limits), protocol_error, drain (the gateway ends), decided_again (refused at re-evaluation).',
+    help: 'Ended WebSockets, by cause: client, upstream, idle and lifetime (limits), protocol_error, drain (the gateway shuts down), decided_again (refused at re-evaluation).',
     labelNames: ['by'],
     registers: [this.registry],
   })
   readonly #webSocketsRefused = new Counter({
     name: 'seatgate_websockets_refused_total',
-    help: 'Allowed handshakes refused with 503, by the bound: all (limits.websockets), tenant, caller.',
+    help: 'Allowed handshakes refused with 503, by the limit reached: all (limits.websockets), tenant, caller.',
     labelNames: ['bound'],
     registers: [this.registry],
   })
   readonly #overShare = new Counter({
     name: 'seatgate_requests_over_share_total',
-    help: 'Allowed requests refused with 503, as too many connections have requests in flight of the same tenant or, behind trusted_proxies, of the same address.',
+    help: 'Allowed requests refused with 503 because too many connections have requests in flight for the same tenant or, behind trusted_proxies, for the same address.',
     labelNames: ['of'],
     registers: [this.registry],
   })
   readonly #again = new Counter({
     name: 'seatgate_decisions_again_total',
-    help: 'Re-evaluations of open requests and WebSockets, by reason code; "allow" where they stay open.',
+    help: 'Re-evaluations of open requests and WebSockets, by reason code; "allow" if they stay open.',
     labelNames: ['code'],
     registers: [this.registry],
   })
@@ -111,7 +111,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_requests_total',
-        help: 'Requests by route and status; status 0: the client disconnected before a response. With metrics.routes: false, by upstream and status.',
+        help: 'Requests by route and status. Status 0: the client disconnected before a response. With metrics.routes: false, by upstream and status.',
         type: 'counter',
       },
       () =>
@@ -126,7 +126,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: DURATION,
-        help: 'From the parsed header section to the last byte of the response. With metrics.routes: false, by upstream.',
+        help: 'Time from the parsed header section to the last byte of the response, by route. With metrics.routes: false, by upstream.',
         type: 'histogram',
       },
       () =>
@@ -145,7 +145,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: UPSTREAM_DURATION,
-        help: 'From the request to an upstream to the head of its response, retries included.',
+        help: 'Time from the request to an upstream until the header section of its response, including retries.',
         type: 'histogram',
       },
       () =>
@@ -160,7 +160,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_tenant_requests_total',
-        help: 'Requests with an accepted credential, by its tenant and the class of the status: 2xx; none: the client disconnected before a response.',
+        help: 'Requests with an accepted credential, by its tenant and status class, such as 2xx. none: the client disconnected before a response.',
         type: 'counter',
       },
       () =>
@@ -186,7 +186,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_decisions_by_source_total',
-        help: 'Decisions on Seats or keys, by the slowest origin of the data: memory, redis, store; refused: none of them was available.',
+        help: 'Decisions on Seats or keys, by the slowest source of the data: memory, redis, store. refused: none of them was available.',
         type: 'counter',
       },
       () => Object.entries(this.#sources).map(([source, value]) => ({ labels: { source }, value })),
@@ -195,7 +195,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_shadow_decisions_total',
-        help: 'Decisions that the tables of shadow would have made, against those that were made: same code, allow_to_deny, deny_to_allow, other (another refusal), unjudged (not known in time).',
+        help: 'Decisions that the shadow tables would have made, compared with the actual ones: same code, allow_to_deny, deny_to_allow, other (another refusal), unjudged (not known in time).',
         type: 'counter',
       },
       () => Object.entries(this.#shadow).map(([result, value]) => ({ labels: { result }, value })),
@@ -205,7 +205,7 @@ export class Metrics extends GaugeRegistry {
   addCaches(lookups: CacheLookups): void {
     const about = {
       name: 'seatgate_cache_lookups_total',
-      help: 'Lookups in caches, by cache and result: hit, miss. A miss of tokens is a verification; of seats, seat_names, api_key_records and sessions, a read of Redis or the store.',
+      help: 'Cache lookups, by cache and result (hit, miss). A miss in tokens causes a verification. A miss in seats, seat_names, api_key_records or sessions causes a read from Redis or the store.',
       type: 'counter',
     } as const
     addMetric(this.registry, about, () =>
@@ -230,7 +230,7 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_rate_limit_passed_by_share_total',
-        help: 'Requests that passed by the share of this process of a limit: the instances could not share it.',
+        help: "Requests that passed by this process's share of a limit because the instances could not share it.",
         type: 'counter',
       },
       () => [{ labels: {}, value: limiter.passedByShare }],
@@ -239,30 +239,30 @@ export class Metrics extends GaugeRegistry {
       this.registry,
       {
         name: 'seatgate_rate_limit_loans_failed_total',
-        help: 'Slices of rate limits that were asked for in vain: Redis did not reply in time.',
+        help: 'Slices of rate limits that could not be borrowed because Redis did not reply in time.',
         type: 'counter',
       },
       () => [{ labels: {}, value: limiter.failed }],
     )
     this.gauge(
       'seatgate_rate_limit_tokens_borrowed',
-      'Tokens of rate limits that are borrowed and not used yet.',
+      'Borrowed rate-limit tokens that are not yet used.',
       () => limiter.borrowed,
     )
     this.gauge(
       'seatgate_rate_limits_divided',
-      'Rate limits of which each process enforces its share, as Redis is away or there is none.',
+      'Rate limits that are divided: each process enforces its share because Redis is unavailable or not configured.',
       () => limiter.shared,
     )
     this.gauge(
       'seatgate_rate_limit_processes',
-      'Processes of all live instances, by which rate limits are divided where they are.',
+      'Number of processes of all live instances, by which divided rate limits are divided.',
       () => limiter.processes,
       'min',
     )
     this.gauge(
       'seatgate_rate_limit_keys',
-      'Callers, tenants, addresses and routes whose tokens are in memory.',
+      'Callers, tenants, addresses and routes whose rate-limit tokens are in memory.',
       () => limiter.size,
     )
   }

@@ -21,19 +21,19 @@ export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: (
   const registers = [registry]
   const retries = new Counter({
     name: 'seatgate_upstream_retries_total',
-    help: 'Attempts after the first one.',
+    help: 'Attempts after the first, by upstream.',
     labelNames: ['upstream'],
     registers,
   })
   const ejections = new Counter({
     name: 'seatgate_upstream_ejections_total',
-    help: 'Ejections of a target: requests could not reach it, or its health checks failed.',
+    help: 'Ejections of targets because requests could not reach them, or because their health checks failed.',
     labelNames: ['upstream'],
     registers,
   })
   new Gauge({
     name: 'seatgate_upstream_target_up',
-    help: '1 while a target is in use.',
+    help: '1 while a target receives requests.',
     labelNames: ['upstream', 'target'],
     aggregator: 'min',
     registers,
