@@ -4,19 +4,35 @@ import { type AuditHead, FIRST } from '../model/audit.ts'
 import { isUlid } from '../model/ulid.ts'
 import type { AuditRow } from './audit-rows.ts'
 import type { AuditPage, ChainReading } from './audit-store.ts'
-import { integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
+import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
 
 /** The states come last: they may be large, and the other columns are read without them. */
-const NAMES = [
-  ...['tenant', 'id', 'seq', 'at', 'actor_kind', 'actor_id', 'actor_name', 'request_id', 'action'],
-  ...['target_kind', 'target_id', 'target_name', 'space', 'prev', 'hash', 'visible_in', 'before', 'after'],
-] as (keyof AuditRow)[]
+const COLUMNS: Readonly<Record<keyof AuditRow, 'text' | 'bigint'>> = {
+  tenant: 'text',
+  id: 'text',
+  seq: 'bigint',
+  at: 'bigint',
+  actor_kind: 'text',
+  actor_id: 'text',
+  actor_name: 'text',
+  request_id: 'text',
+  action: 'text',
+  target_kind: 'text',
+  target_id: 'text',
+  target_name: 'text',
+  space: 'text',
+  prev: 'text',
+  hash: 'text',
+  visible_in: 'text',
+  before: 'text',
+  after: 'text',
+}
 
-export const AUDIT_COLUMNS = NAMES.join(', ')
+const NAMES = Object.keys(COLUMNS).join(', ')
 
-/** The values of a row, in the order of {@link AUDIT_COLUMNS}. */
-export function auditValues(row: AuditRow): (string | number | null)[] {
-  return NAMES.map((name) => row[name])
+/** Inserts the entries of `:audit_rows`, the JSON of an array of {@link AuditRow}. */
+export function insertEntries(dialect: Dialect): string {
+  return `INSERT INTO audit (${NAMES}) SELECT ${NAMES} FROM ${dialect.records(':audit_rows', 'n', COLUMNS)}`
 }
 
 /**
@@ -31,8 +47,13 @@ function named(who: 'actor' | 'target', given: string): string {
   return isUlid(given) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
 }
 
-/** Newest first; one row more than the page, to learn whether there are more. */
-export function listQuery({ after, since, until, action, actor, target, scope }: AuditPage): string {
+const STATES = ['before', 'after']
+
+/** A page, newest first. */
+export function listQuery(
+  dialect: Dialect,
+  { after, since, until, action, actor, target, scope }: AuditPage,
+): string {
   const conditions = ['tenant = :tenant']
   if (after !== null) conditions.push('id < :after')
   if (since !== null) conditions.push('at >= :since')
@@ -41,7 +62,8 @@ export function listQuery({ after, since, until, action, actor, target, scope }:
   if (actor !== null) conditions.push(named('actor', actor))
   if (target !== null) conditions.push(named('target', target))
   if (!scope.admin) conditions.push('visible_in = :space')
-  return `SELECT ${AUDIT_COLUMNS} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
+  const rows = `SELECT ${NAMES} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
+  return dialect.page(rows, STATES, 'DESC')
 }
 
 /** The parameters of {@link listQuery}: only those that it has. */
@@ -49,7 +71,7 @@ export function listValues(tenant: string, page: AuditPage): Record<string, stri
   const { after, since, until, action, actor, target, scope, limit } = page
   const given = { after, since, until, action, actor, target, space: scope.admin ? null : scope.space }
   const present = Object.entries(given).filter((each): each is [string, string | number] => each[1] !== null)
-  return { tenant, rows: limit + 1, ...Object.fromEntries(present) }
+  return { tenant, limit, rows: limit + 1, ...Object.fromEntries(present) }
 }
 
 export const headQuery = 'SELECT seq, hash FROM audit_heads WHERE tenant = :tenant'
@@ -58,11 +80,10 @@ export function auditHead(row: Row | undefined): AuditHead | null {
   return row === undefined ? null : { seq: integer(row, 'seq'), hash: text(row, 'hash') }
 }
 
-export const chainPage = `SELECT ${AUDIT_COLUMNS} FROM audit
-  WHERE tenant = :tenant AND id > :after ORDER BY id LIMIT :limit`
-
-/** One statement, so that the entries and both ends are of one snapshot. @param page rows of {@link chainPage} */
-export function chainQuery(page: string): string {
+/** A page. One statement, so that the entries and both ends are of one snapshot. */
+export function chainQuery(dialect: Dialect): string {
+  const entries = `SELECT ${NAMES} FROM audit WHERE tenant = :tenant AND id > :after ORDER BY id LIMIT :limit`
+  const page = dialect.page(entries, STATES, 'ASC')
   return `SELECT h.seq AS head_seq, h.hash AS head_hash, st.seq AS start_seq, st.prev AS start_prev, e.*
     FROM (SELECT 1 AS one) o LEFT JOIN audit_heads h ON h.tenant = :tenant
     LEFT JOIN audit_starts st ON st.tenant = :tenant LEFT JOIN (${page}) e ON TRUE ORDER BY e.id`

@@ -46,6 +46,7 @@ export function blockQueries({ clock }: Dialect) {
       WHERE b.tenant = :tenant AND b.sub_digest = :sub_digest AND ${active}`,
     listBlocks: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.id > :after AND ${active}
       ORDER BY b.id LIMIT :rows`,
+    expire: `DELETE FROM blocks WHERE tenant = :tenant AND until <= ${clock}`,
   }
 }
 

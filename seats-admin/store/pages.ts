@@ -34,19 +34,21 @@ export function seatById(dialect: Dialect): string {
 /** In order of creation; one row more than the page, to learn whether there are more. */
 const PAGE = 'ORDER BY id LIMIT :rows'
 
-/** `…OfSpaces`: restricted to what is visible outside the admin space. */
+/** Lists are pages. `…OfSpaces`: restricted to what is visible outside the admin space. */
 export function adminQueries(dialect: Dialect) {
+  const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
+  const pageOfKeys = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['seats'], 'ASC')
   const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
   const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id`
   const keyOfSpaces = apiKeyOfSpaces(dialect)
   return {
     seat: seatById(dialect),
-    seats: `${seats} ${PAGE}`,
-    seatsOfSpaces: `${seats} AND ${dialect.spacesColumn} = :spaces ${PAGE}`,
+    seats: pageOfSeats(seats),
+    seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
     apiKey: `${keys} = :id`,
     apiKeyOfSpaces: `${keys} = :id AND ${keyOfSpaces}`,
-    apiKeys: `${keys} > :after ${PAGE}`,
-    apiKeysOfSpaces: `${keys} > :after AND ${keyOfSpaces} ${PAGE}`,
+    apiKeys: pageOfKeys(`${keys} > :after`),
+    apiKeysOfSpaces: pageOfKeys(`${keys} > :after AND ${keyOfSpaces}`),
   }
 }
 

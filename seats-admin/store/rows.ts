@@ -9,6 +9,9 @@ import type { User } from '../model/user.ts'
 /** A row that matches the schema. PostgreSQL's bigint is converted to a number. */
 export type Row = Readonly<Record<string, unknown>>
 
+/** Their types by name. */
+export type Columns = Readonly<Record<string, 'text' | 'bigint'>>
+
 /**
  * The differences between SQLite and PostgreSQL. Shared statements have parameters `:name`, which SQLite supports and
  * `postgres/sql.ts` converts.
@@ -26,6 +29,21 @@ export interface Dialect {
   position(text: string, part: string): string
   /** A subquery: the texts of the JSON array in a parameter. */
   texts(parameter: string): string
+  /** The table `name` of the objects of the JSON array in a parameter. */
+  records(parameter: string, name: string, columns: Columns): string
+  /**
+   * The statement of a page (`Lists.page`) of these rows, which have an `id`. A server ends it by the size of the preceding
+   * rows, so that it never sends a page of only large ones.
+   *
+   * @param large the columns that may be large
+   */
+  page(rows: string, large: readonly string[], order: 'ASC' | 'DESC'): string
+  /** Behind a query: locks the rows until the end of the transaction. */
+  readonly forUpdate: string
+  /** {@link forUpdate}, of the rows that no other transaction has locked. */
+  readonly skipLocked: string
+  /** A query for the `name` of a running instance of a version without blocks; null: no other version can be running. */
+  readonly instanceWithoutBlocks: string | null
   /** The time of the store in ms since the epoch. */
   readonly clock: string
   /** The condition that `text` contains `*`, at half the cost of {@link position} for `"*"`. */
@@ -37,6 +55,9 @@ export interface Dialect {
   /** What row `l` of `members` has of the `sub` of its user, as text, and what that is of one `sub`. */
   readonly member: string
   memberOf(sub: string): string
+  /** The column of `members` that identifies the user, and what it has of a `sub`. */
+  readonly memberColumn: string
+  memberKey(sub: string): string | Uint8Array
   /** Whether the database restricts large Seats to the question; otherwise the driver does. */
   readonly narrowsInSql: boolean
 }

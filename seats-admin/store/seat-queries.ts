@@ -21,7 +21,20 @@ export function seatQueries(dialect: Dialect) {
       VALUES (:tenant, :id, :name, :version, :spaces, :permissions, :by, :now)`,
     update: `UPDATE seats SET name = :name, version = :version, spaces = :spaces, permissions = :permissions,
       updated_by = :by, updated_at = :now WHERE tenant = :tenant AND id = :id`,
+    /** Members and assignments to API keys are deleted by cascade. */
+    delete: 'DELETE FROM seats WHERE tenant = :tenant AND id = :id',
+    keysOf:
+      'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
   }
+}
+
+/** Marks the given-up names with the later of the writer's and the store's time, in whole seconds. */
+export function giveUpNames(dialect: Dialect): string {
+  const later = (a: string, b: string) => `CASE WHEN ${a} > ${b} THEN ${a} ELSE ${b} END`
+  return `INSERT INTO names_given_up AS g (tenant, name, at)
+    SELECT :tenant, n.name, ${later('CAST(:given_up_at AS bigint)', `${dialect.clock} / 1000`)}
+    FROM ${dialect.records(':given_up', 'n', { name: 'text' })} WHERE n.name IS NOT NULL
+    ON CONFLICT (tenant, name) DO UPDATE SET at = ${later('g.at', 'excluded.at')}`
 }
 
 /** Whatever the caller may see. */
@@ -29,6 +42,12 @@ export const seatByName = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = 
 
 export const apiKeyInsert = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
   VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
+
+/** The Seats of a new API key, in order. `:held` is a JSON array of `{ id, at }`. */
+export function insertHeldSeats(dialect: Dialect): string {
+  return `INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id)
+    SELECT :tenant, :id, n.at, n.id FROM ${dialect.records(':held', 'n', { id: 'text', at: 'bigint' })}`
+}
 
 export function apiKeyQuery(dialect: Dialect): string {
   return `SELECT ${apiKeyColumns(dialect)} FROM api_keys k

@@ -1,5 +1,8 @@
 /** Text that both stores hold unchanged: PostgreSQL has neither U+0000 nor lone surrogates, and SQLite changes the latter. */
 
+import { inputInvalid } from '../model/refusal.ts'
+import type { Writer } from './writer.ts'
+
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
@@ -13,3 +16,13 @@ export function storableOrEmpty(text: string): string {
 export function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
+
+/** `by` is from a token and may contain any character. */
+export function storableWriter(writer: Writer): Writer {
+  return { ...writer, by: replaceUnstorable(writer.by) }
+}
+
+/** The refusal of a name with unstorable characters. */
+export const nameNotStorable = inputInvalid([
+  { path: '/name', message: 'has characters that the store cannot hold' },
+])

@@ -1,6 +1,7 @@
 /** The sessions of the embedded store, on a database in memory and without its threads. */
 
 import { DatabaseSync } from 'node:sqlite'
+import { monotonic } from '../../seats-admin/store/clock.ts'
 import {
   auditEntry,
   type AuditEntry,
@@ -8,10 +9,8 @@ import {
   type StoredSession,
 } from '../../seats-admin/index.ts'
 import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-rows.ts'
-import { ChangeLog } from '../../seats-admin/store/sqlite/change-log.ts'
+import { methodsOn } from '../../seats-admin/store/sqlite/database.ts'
 import { mark, migrate } from '../../seats-admin/store/sqlite/migrations.ts'
-import { readerOperations } from '../../seats-admin/store/sqlite/reader.ts'
-import { sessionWrites } from '../../seats-admin/store/sqlite/session-writer.ts'
 
 export interface SessionTable extends SessionStore {
   /** All entries of the audit, in order. */
@@ -28,15 +27,20 @@ export function openSessions(): SessionTable {
   const database = new DatabaseSync(':memory:')
   mark(database)
   migrate(database)
-  const operations = {
-    ...readerOperations(database, null),
-    ...sessionWrites(database, new ChangeLog(database)),
-  }
-  const calls = Object.entries<(...given: never[]) => unknown>(operations).map(([name, call]) => [
+  let idle: Promise<unknown> = Promise.resolve()
+  const call = { elapsed: () => 0, deadline: () => monotonic() + 60_000, throwIfExpired() {} }
+  const { sessions } = methodsOn(database, call, null)
+  const calls = Object.entries<(...given: never[]) => unknown>({ ...sessions }).map(([name, method]) => [
     name,
     async (...given: never[]) => {
       if (table.fault !== null) throw table.fault
-      return call(...given)
+      // As in a thread of the store, one call after the other.
+      const result = idle.then(() => method(...given))
+      idle = result.then(
+        () => {},
+        () => {},
+      )
+      return result
     },
   ])
   const table: SessionTable = Object.assign(Object.fromEntries(calls) as unknown as SessionStore, {

@@ -9,8 +9,10 @@ import { StoreUnavailable, type Writer } from '../store.ts'
 import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './connection.ts'
 import { Pool } from './pool.ts'
-import type { Sql, Values } from './sql.ts'
-import { type Transaction, transact } from './transaction.ts'
+import type { Values } from '../statements.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from '../transaction.ts'
+import { transact } from './transaction.ts'
 import type { Target } from './url.ts'
 
 /** Minimum timeout of a feed reading, as a share of the call timeout. */
@@ -95,7 +97,9 @@ export class ConnectionPools {
     patience = 1,
   ): Promise<V> {
     return this.health.observe('writes', () => {
-      return this.#call(this.#timeout * patience, (call) => transact(this.#writes, call, work, writer))
+      return this.#call(this.#timeout * patience, (call) =>
+        transact(this.#writes, call, work, writer, patience > 1),
+      )
     })
   }
 

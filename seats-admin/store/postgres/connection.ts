@@ -6,7 +6,8 @@ import { monotonic } from '../clock.ts'
 import type { Row } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { connectionLost, tooLate, unavailable } from './errors.ts'
-import { type Sql, type Values, valuesOf } from './sql.ts'
+import type { Values } from '../statements.ts'
+import { type Sql, valuesOf } from './sql.ts'
 import type { Target } from './url.ts'
 
 /** Milliseconds for a clean close. */

@@ -1,15 +1,27 @@
-/** PostgreSQL's variants of the shared SQL, and writers and names as its text type can hold them. */
+/** PostgreSQL's variants of the shared SQL. */
 
 import { createHash } from 'node:crypto'
-import { inputInvalid } from '../../model/refusal.ts'
+import { PAGE_TEXT } from '../pages.ts'
 import type { Dialect } from '../rows.ts'
-import { replaceUnstorable } from '../storable-text.ts'
-import type { Writer } from '../store.ts'
 
 export const postgres: Dialect = {
   spacesColumn: 's.short_spaces',
   list: (value, order) => `coalesce(json_agg(${value} ORDER BY ${order})::text, '[]')`,
   texts: (parameter) => `SELECT json_array_elements_text(${parameter}::json)`,
+  records(parameter, name, columns) {
+    const typed = Object.entries(columns).map((column) => column.join(' '))
+    return `json_to_recordset(${parameter}::json) AS ${name} (${typed.join(', ')})`
+  },
+  page(rows, large, order) {
+    const size = large.map((column) => `coalesce(octet_length(p.${column}), 0)`).join(' + ')
+    return `SELECT * FROM (
+        SELECT p.*, count(*) OVER () AS found, sum(${size}) OVER (ORDER BY p.id ${order}) - (${size}) AS ahead FROM (${rows}) p
+      ) q WHERE q.ahead < ${PAGE_TEXT} ORDER BY q.id ${order} LIMIT :limit`
+  },
+  forUpdate: 'FOR NO KEY UPDATE',
+  skipLocked: 'FOR NO KEY UPDATE SKIP LOCKED',
+  // Versions without blocks record no content hash of their tables.
+  instanceWithoutBlocks: 'SELECT name FROM instances WHERE config IS NULL AND beat > 0 ORDER BY name LIMIT 1',
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   position: (text, part) => `strpos(${text}, ${part})`,
   // OFFSET 0 keeps the planner from joining by a scan of the whole table.
@@ -17,18 +29,11 @@ export const postgres: Dialect = {
   isMember: (sub) => `l.user_digest = sha256(convert_to(${sub}, 'UTF8'))`,
   member: "encode(l.user_digest, 'hex')",
   memberOf: (sub) => createHash('sha256').update(sub).digest('hex'),
+  memberColumn: 'user_digest',
+  // An index can hold no longer key, and any `sub` counts as a member.
+  memberKey: (sub) => createHash('sha256').update(sub).digest(),
   hasAsterisk: (text) => `strpos(${text}, '*') > 0`,
   narrowsInSql: true,
   administrators: 'seats',
   wildcards: 'seats s',
 }
-
-/** `by` is from a token and may contain any character. */
-export function storableWriter(writer: Writer): Writer {
-  return { ...writer, by: replaceUnstorable(writer.by) }
-}
-
-/** The refusal of a name with unstorable characters. */
-export const nameNotStorable = inputInvalid([
-  { path: '/name', message: 'has characters that the store cannot hold' },
-])

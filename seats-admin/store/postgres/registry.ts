@@ -8,7 +8,8 @@ import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './connection.ts'
 import type { ConnectionPools } from './connection-pools.ts'
-import { prepared, type Sql, sql, type Values } from './sql.ts'
+import type { Values } from '../statements.ts'
+import { prepared, type Sql, sql } from './sql.ts'
 
 /** Milliseconds after a lost connection during which no instance is removed. Longer than any observation of a beat. */
 const SETTLE_TIME = 10_000

@@ -1,6 +1,7 @@
 /** Converts statements with named parameters, as both drivers use them, to PostgreSQL's numbered ones. */
 
 import { createHash } from 'node:crypto'
+import { replaceParameters, valueOf, type Values } from '../statements.ts'
 
 export interface Sql {
   /** With `$1`, `$2` and so on. */
@@ -11,31 +12,32 @@ export interface Sql {
   readonly prepared: string | null
 }
 
-export type Values = Readonly<Record<string, unknown>>
-
-/** `:name`, but neither the `::` of a cast nor a permission such as `'seats:update'`. */
-const PARAMETER = /(?<![:\w]):([a-z_]+)/g
-
-export function sql(text: string): Sql {
+export function sql(statement: string): Sql {
   const names: string[] = []
-  const numbered = text.replace(PARAMETER, (_, name: string) => {
+  const text = replaceParameters(statement, (name) => {
     if (!names.includes(name)) names.push(name)
     return `$${names.indexOf(name) + 1}`
   })
-  return { text: numbered, names, prepared: null }
+  return { text, names, prepared: null }
 }
 
 /** For frequent statements: parsed once for each connection. */
-export function prepared(text: string): Sql {
-  const made = sql(text)
+export function prepared(statement: string): Sql {
+  const made = sql(statement)
   return { ...made, prepared: createHash('sha256').update(made.text).digest('hex').slice(0, 32) }
 }
 
-/** In the order of their numbers. @throws when one is missing, because null has another meaning */
+/** `convert`, once for each statement: the store has some hundred. */
+export function remembered(convert: (statement: string) => Sql): (statement: string) => Sql {
+  const known = new Map<string, Sql>()
+  return (statement) => {
+    const found = known.get(statement) ?? convert(statement)
+    known.set(statement, found)
+    return found
+  }
+}
+
+/** In the order of their numbers. */
 export function valuesOf({ names }: Sql, values: Values): unknown[] {
-  return names.map((name) => {
-    const value = values[name]
-    if (value === undefined) throw new TypeError(`parameter ${name} is missing`)
-    return value
-  })
+  return names.map((name) => valueOf(values, name))
 }

@@ -1,22 +1,14 @@
 /** The shared store: PostgreSQL 13 or later. */
 
 import { type Store, StoreUnavailable } from '../store.ts'
-import { adminReaderOf } from './admin-reader.ts'
-import { apiKeyWritesOf } from './api-key-writer.ts'
-import { auditOf } from './audit.ts'
-import { blocksOf } from './blocks.ts'
-import { bootstrapOf } from './bootstrap-writer.ts'
 import { Connection } from './connection.ts'
 import { ConnectionPools, sessionOf } from './connection-pools.ts'
 import { unavailable } from './errors.ts'
 import { migrate } from './migrations.ts'
-import { readerOf } from './reader.ts'
+import { methodsOf } from '../methods.ts'
+import { databaseOf } from './database.ts'
 import { registryOf } from './registry.ts'
 import { requireOwnSession } from './shared-sessions.ts'
-import { seatsFileOf } from './seats-file.ts'
-import { seatWritesOf } from './seat-writer.ts'
-import { sessionEndsOf, sessionsOf } from './sessions.ts'
-import { signInWritesOf } from './sign-in-writer.ts'
 import { parseUrl, type Target } from './url.ts'
 
 /** Milliseconds until a call rejects. */
@@ -74,19 +66,8 @@ async function prepare(target: Target): Promise<void> {
 }
 
 function storeOf(pools: ConnectionPools): Store {
-  const { readSession, ...reads } = readerOf(pools)
   return {
-    ...reads,
-    ...adminReaderOf(pools),
-    ...seatWritesOf(pools),
-    ...seatsFileOf(pools),
-    ...apiKeyWritesOf(pools),
-    ...blocksOf(pools),
-    ...signInWritesOf(pools),
-    ...sessionEndsOf(pools),
-    ...bootstrapOf(pools),
-    audit: auditOf(pools),
-    sessions: { readSession, ...sessionsOf(pools) },
+    ...methodsOf(databaseOf(pools)),
     registry: registryOf(pools),
     ownership: null,
     health: pools.health,

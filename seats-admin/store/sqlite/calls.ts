@@ -1,5 +1,6 @@
 /** Messages between the main thread and the store's threads. */
 
+import type { StoreMethods } from '../methods.ts'
 import type { StoreFault } from '../store.ts'
 import type { StoreFiles } from './file.ts'
 
@@ -34,6 +35,7 @@ export interface Opened {
 
 export interface Call {
   readonly id: number
+  /** A {@link MethodName}, or {@link READY}. */
   readonly method: string
   readonly args: readonly unknown[]
   /** Monotonic ms of `../clock.ts`. */
@@ -56,17 +58,19 @@ export type ThreadReply =
 export interface RunningCall {
   /** Milliseconds since the start of the call. */
   elapsed(): number
+  /** Monotonic ms, see `../clock.ts`. */
+  deadline(): number
   /** Called between the steps of a long operation. */
   throwIfExpired(): void
 }
 
-/** The methods of a thread, by name. */
-export type Operations = { [method: string]: (...args: never[]) => unknown }
+type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit'> & {
+  readonly [M in keyof StoreMethods['sessions'] as `sessions.${M}`]: StoreMethods['sessions'][M]
+} & { readonly [M in keyof StoreMethods['audit'] as `audit.${M}`]: StoreMethods['audit'][M] }
 
-/** Methods of the store as a thread runs them. */
-export type Synchronous<T> = {
-  readonly [M in keyof T]: T[M] extends (...args: infer A) => Promise<infer V> ? (...args: A) => V : never
-}
+/** `grantByName`, `sessions.create`, … */
+export type MethodName = keyof MethodsByName
+export type Method<M extends MethodName> = MethodsByName[M]
 
 /** The reply, {@link Opened}, follows when the database is open. */
 export const READY = 'ready'

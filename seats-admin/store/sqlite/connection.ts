@@ -1,6 +1,6 @@
 /** Connections to the database file, and transactions. */
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../clock.ts'
@@ -102,15 +102,6 @@ export function connectImmutable(path: string): DatabaseSync {
   return database
 }
 
-/** Prepares statements by name. */
-export function prepareAll<K extends string>(
-  database: DatabaseSync,
-  texts: Readonly<Record<K, string>>,
-): Readonly<Record<K, StatementSync>> {
-  const statements = Object.entries<string>(texts).map(([name, text]) => [name, database.prepare(text)])
-  return Object.fromEntries(statements)
-}
-
 /** Only for a file that is known to be a store. */
 export function enableWal(database: DatabaseSync): void {
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
@@ -137,18 +128,18 @@ export class CallExpired extends Error {
  *
  * @param deadline monotonic ms, as `now` gives
  */
-export function transact<V>(
+export async function transact<V>(
   database: DatabaseSync,
   deadline: number,
-  work: () => V,
+  work: () => Promise<V>,
   now: () => number = monotonic,
-): V {
+): Promise<V> {
   const lockTimeout = Math.floor((deadline - now()) * LOCK_SHARE)
   if (lockTimeout <= 0) throw new CallExpired()
   database.exec(`PRAGMA busy_timeout = ${lockTimeout}`)
   database.exec('BEGIN IMMEDIATE')
   try {
-    const value = work()
+    const value = await work()
     if (now() >= deadline) throw new CallExpired()
     database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
     return value

@@ -260,6 +260,12 @@ const wildcards = `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE instr(permissions, '"*"') > 0;
 `
 
+/** Both databases count in the statement that changes the members. */
+const counts = `
+DROP TRIGGER member_came;
+DROP TRIGGER member_went;
+`
+
 /** `user_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -274,6 +280,7 @@ export const MIGRATIONS: readonly string[] = [
   audit,
   keyUses,
   wildcards,
+  counts,
 ]
 
 /** Reads the first page only. @throws unless the database is marked as a Seatgate store */

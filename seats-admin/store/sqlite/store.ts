@@ -34,6 +34,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 /** Assigns the methods to the threads. The reads of the request path must not wait for the writer's disk access. */
 function storeOf(threads: Threads, owner: Owner | null): Store {
   const { reader, lister, writer, health, alone, supersession } = threads
+  const changesSince = reader.method('changesSince')
   /** The reader's start count at the last feed reading. */
   let followed = 1
   return {
@@ -51,7 +52,7 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
      * cleared once. A reading from null has no earlier state.
      */
     async changesSince(position) {
-      const found = await reader.call('changesSince', position)
+      const found = await changesSince(position)
       const { starts } = reader
       if (position === null || starts === followed) return found
       followed = starts
@@ -83,26 +84,26 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     endSession: writer.method('endSession'),
     bootstrap: writer.method('bootstrap'),
     audit: {
-      head: reader.method('auditHead'),
-      list: lister.method('listAudit'),
-      chain: lister.method('auditChain'),
-      prune: writer.method('pruneAudit'),
+      head: reader.method('audit.head'),
+      list: lister.method('audit.list'),
+      chain: lister.method('audit.chain'),
+      prune: writer.method('audit.prune'),
     },
     sessions: {
-      readSession: reader.method('readSession'),
-      sessionById: reader.method('sessionById'),
-      create: writer.method('create'),
-      rotate: writer.method('rotate'),
-      giveBack: writer.method('giveBack'),
-      claimRenewal: writer.method('claimRenewal'),
-      renew: writer.method('renew'),
-      end: writer.method('end'),
-      endByProvider: writer.method('endByProvider'),
-      endSome: writer.method('endSome'),
-      recordLogout: writer.method('recordLogout'),
-      loggedOutSince: reader.method('loggedOutSince'),
-      recordToken: writer.method('recordToken'),
-      prune: writer.method('prune'),
+      readSession: reader.method('sessions.readSession'),
+      sessionById: reader.method('sessions.sessionById'),
+      create: writer.method('sessions.create'),
+      rotate: writer.method('sessions.rotate'),
+      giveBack: writer.method('sessions.giveBack'),
+      claimRenewal: writer.method('sessions.claimRenewal'),
+      renew: writer.method('sessions.renew'),
+      end: writer.method('sessions.end'),
+      endByProvider: writer.method('sessions.endByProvider'),
+      endSome: writer.method('sessions.endSome'),
+      recordLogout: writer.method('sessions.recordLogout'),
+      loggedOutSince: reader.method('sessions.loggedOutSince'),
+      recordToken: writer.method('sessions.recordToken'),
+      prune: writer.method('sessions.prune'),
     },
     close: () => threads.close(),
   }

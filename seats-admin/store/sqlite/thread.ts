@@ -9,8 +9,9 @@ import {
   type ThreadReply,
   type Call,
   CLOSE,
+  type Method,
+  type MethodName,
   type Opened,
-  type Operations,
   READY,
   type Role,
   type ThreadData,
@@ -47,7 +48,7 @@ interface Waiting {
 /** Compiled in the package, and TypeScript in a clone. */
 const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
 
-export class Thread<O extends Operations> {
+export class Thread {
   readonly #owner: ThreadOwner
   readonly #role: Role
   readonly #timeout: number
@@ -76,26 +77,13 @@ export class Thread<O extends Operations> {
     return (await this.#send(READY, [], timeout, () => null)) as Opened
   }
 
-  call<M extends keyof O & string>(method: M, ...args: Parameters<O[M]>): Promise<ReturnType<O[M]>> {
-    return this.#call(method, this.#timeout, args)
-  }
-
-  /** {@link call} for one method. @param patience times the timeout of other calls */
-  method<M extends keyof O & string>(
-    name: M,
-    patience = 1,
-  ): (...args: Parameters<O[M]>) => Promise<ReturnType<O[M]>> {
-    return (...args) => this.#call(name, this.#timeout * patience, args)
-  }
-
-  #call<M extends keyof O & string>(
-    method: M,
-    timeout: number,
-    args: Parameters<O[M]>,
-  ): Promise<ReturnType<O[M]>> {
-    return this.#owner.health.observe(WORK[this.#role], async () => {
-      return (await this.#send(method, args, timeout, () => this.#owner.gate())) as ReturnType<O[M]>
-    })
+  /** Calls a method of the store in this thread. @param patience times the timeout of other calls */
+  method<M extends MethodName>(name: M, patience = 1): Method<M> {
+    const call = (...args: readonly unknown[]) =>
+      this.#owner.health.observe(WORK[this.#role], () =>
+        this.#send(name, args, this.#timeout * patience, () => this.#owner.gate()),
+      )
+    return call as Method<M>
   }
 
   /** Rejects pending calls and abandons the running thread; the next call starts another one. */

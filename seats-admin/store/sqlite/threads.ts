@@ -4,9 +4,6 @@ import { Health } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
-import type { ListerOperations } from './admin-reader.ts'
-import type { ReaderOperations } from './reader.ts'
-import type { WriterOperations } from './writer.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
 /** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */
@@ -14,10 +11,10 @@ const OPEN_TIMEOUT = 30_000
 
 export class Threads implements ThreadOwner {
   readonly health = new Health()
-  readonly reader: Thread<ReaderOperations>
+  readonly reader: Thread
   /** Started at the first call, so that an idle gateway has one thread less. */
-  readonly lister: Thread<ListerOperations>
-  readonly writer: Thread<WriterOperations>
+  readonly lister: Thread
+  readonly writer: Thread
   readonly #path: string
   readonly #timeout: number
   /** The files that the writer opened last. */

@@ -7,33 +7,23 @@ import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../clock.ts'
-import { listerOperations } from './admin-reader.ts'
 import {
   type ThreadReply,
   type Call,
   CLOSE,
   type Opened,
-  type Operations,
   READY,
   type RunningCall,
   type ThreadData,
 } from './calls.ts'
-import {
-  checkIntegrity,
-  connect,
-  faultOf,
-  CallExpired,
-  openingCode,
-  transact,
-  enableWal,
-} from './connection.ts'
+import { checkIntegrity, connect, faultOf, CallExpired, openingCode, enableWal } from './connection.ts'
+import { methodsOn } from './database.ts'
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
+import type { StoreMethods } from '../methods.ts'
 import { checkFile } from './inspect.ts'
 import { migrate } from './migrations.ts'
 import { checkOwner, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
-import { readerOperations } from './reader.ts'
 import { withReserve } from './reserve.ts'
-import { writerOperations } from './writer.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
@@ -50,6 +40,7 @@ const data: ThreadData = workerData
 let call: Call | null = null
 const running: RunningCall = {
   elapsed: () => (call === null ? 0 : monotonic() - call.startedAt),
+  deadline: () => call?.deadline ?? 0,
   throwIfExpired() {
     if (call !== null && monotonic() >= call.deadline) throw new CallExpired()
   },
@@ -60,12 +51,15 @@ let isChecked = false
 const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
-/** Its statements are prepared once {@link respond} has found the file in its place. */
-let operations: Operations | null = null
+const methods = storeOn(database)
+/** Resolves when all earlier calls have ended. */
+let idle: Promise<void> = Promise.resolve()
 
 port.on('message', (message: Call | typeof CLOSE) => {
-  if (message === CLOSE) close()
-  else port.postMessage(respond(message))
+  idle = idle.then(async () => {
+    if (message === CLOSE) close()
+    else port.postMessage(await respond(message))
+  })
 })
 
 function yieldToEventLoop(): void {
@@ -76,10 +70,8 @@ function yieldToEventLoop(): void {
   }
 }
 
-function operationsOf(connection: DatabaseSync): Operations {
-  if (data.role === 'reader') return readerOperations(connection, data.owner?.lock ?? null)
-  if (data.role === 'lister') return listerOperations(connection, running)
-  return writerOperations(connection, running)
+function storeOn(connection: DatabaseSync): StoreMethods {
+  return methodsOn(connection, running, data.owner?.lock ?? null)
 }
 
 interface OpenStore extends Opened {
@@ -150,19 +142,16 @@ function prepare(connection: DatabaseSync): void {
   if (data.owner !== null) checkOwner(connection, data.owner.lock)
 }
 
-function respond(asked: Call): ThreadReply {
+async function respond(asked: Call): Promise<ThreadReply> {
   const { id } = asked
-  if (asked.method === READY) {
-    operations = operationsOf(database)
-    return { id, value: { files, alone } }
-  }
+  if (asked.method === READY) return { id, value: { files, alone } }
   // The call has expired: skip it.
   if (monotonic() >= asked.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
   const moved = fileReplacement(data.path, log, files)
   if (moved !== null) return { moved }
   call = asked
   try {
-    const value = perform(asked)
+    const value = await perform(methods, asked)
     // A write to a WAL that has lost its name is not acknowledged.
     const lost = data.role === 'writer' ? fileReplacement(data.path, log, files) : null
     return lost === null ? { id, value } : { moved: lost }
@@ -174,12 +163,12 @@ function respond(asked: Call): ThreadReply {
   }
 }
 
-function failure(asked: Call, cause: Error): ThreadReply {
+async function failure(asked: Call, cause: Error): Promise<ThreadReply> {
   const { id } = asked
   const fault = faultOf(cause)
   if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
     nextRetry = monotonic() + RETRY_INTERVAL
-    const retried = retryUncached(asked)
+    const retried = await retryUncached(asked)
     if (retried !== null) return { id, ...retried }
   }
   return { id, unavailable: `the store ${data.path}: ${cause.message}`, fault }
@@ -191,10 +180,10 @@ function failure(asked: Call, cause: Error): ThreadReply {
  *
  * @returns null when the call fails again
  */
-function retryUncached({ method, args }: Call): { value: unknown } | null {
+async function retryUncached(asked: Call): Promise<{ value: unknown } | null> {
   try {
     using connection = connect(data.path, 'ro', data.busyTimeout)
-    const value = operationsOf(connection)[method]?.(...(args as never[]))
+    const value = await perform(storeOn(connection), asked)
     database.exec('PRAGMA shrink_memory')
     return { value }
   } catch {
@@ -202,16 +191,15 @@ function retryUncached({ method, args }: Call): { value: unknown } | null {
   }
 }
 
-function perform({ method, args, deadline }: Call): unknown {
-  operations ??= operationsOf(database)
-  const operation = operations[method]
+/** @param on of the connection to use */
+function perform(on: StoreMethods, { method, args }: Call): Promise<unknown> {
+  const [name = '', group] = method.split('.').toReversed()
+  const owner = group === undefined ? on : on[group as 'sessions' | 'audit']
+  const operation = (
+    owner as unknown as Record<string, ((...given: unknown[]) => Promise<unknown>) | undefined>
+  )[name]
   if (operation === undefined) throw new Error(`the store has no ${method}`)
-  const run = () => operation(...(args as never[]))
-  if (data.role !== 'writer') return run()
-  return transact(database, deadline, () => {
-    if (data.owner !== null) checkOwner(database, data.owner.lock)
-    return run()
-  })
+  return operation(...args)
 }
 
 /** The last connection to close checkpoints the WAL. */

@@ -5,12 +5,11 @@ import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
-import { sql } from '../../../../seats-admin/store/postgres/sql.ts'
 import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 
-const INSERT = sql(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
-  VALUES ('acme', 'A', 'A', '[]', '[]', 'ann', 0)`)
+const INSERT = `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
+  VALUES ('acme', 'A', 'A', '[]', '[]', 'ann', 0)`
 
 const [, , url = ''] = process.argv
 const pool = new Pool(parseUrl(url), sessionOf(2000), 1)
@@ -18,7 +17,7 @@ const write = withTimeout(60_000, (call) =>
   transact(pool, call, async (transaction) => {
     process.stdout.write('locked\n')
     await once(process.stdin, 'data')
-    return transaction.query(INSERT, {})
+    return transaction.all(INSERT, {})
   }),
 )
 const outcome = await write.catch((cause: unknown) => cause)

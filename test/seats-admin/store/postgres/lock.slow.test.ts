@@ -8,7 +8,6 @@ import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
 import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
-import { sql } from '../../../../seats-admin/store/postgres/sql.ts'
 import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
@@ -83,7 +82,7 @@ for (const [where, question] of Object.entries(questions)) {
       transact(pool, call, async (transaction) => {
         proxy.freeze()
         cut.resolve()
-        return transaction.query(sql(question), {})
+        return transaction.all(question, {})
       }),
     )
     await cut.promise

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { ChangeLog } from '../../../../seats-admin/store/sqlite/change-log.ts'
+import { monotonic } from '../../../../seats-admin/store/clock.ts'
 import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { databaseOn } from '../../../../seats-admin/store/sqlite/database.ts'
 import { BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -9,18 +10,18 @@ t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) =>
   const path = join(temporaryFolder(t), 'seatgate.db')
   await (await open(t, { path })).close()
   const database = connect(path, 'rw', 0)
-  const log = new ChangeLog(database)
+  const call = { elapsed: () => 0, deadline: () => monotonic() + 60_000, throwIfExpired() {} }
+  const { write } = databaseOn(database, call)
   const changes = Array.from({ length: 3000 }, (_, at) => ({
     tenant: 'acme',
     kind: 'session' as const,
     key: `${at}`,
   }))
-  const seqs = [1, 2, 3, 4].map(() => {
-    database.exec('BEGIN IMMEDIATE')
-    const { seq } = log.append(changes)
-    database.exec('COMMIT')
-    return seq
-  })
+  const seqs: number[] = []
+  while (seqs.length < 4) {
+    const { seq } = await write(null, (transaction) => transaction.commit([], changes, {}))
+    seqs.push(seq)
+  }
   t.same(seqs, [3000, 6000, 9000, 12_000])
   const kept = database
     .prepare('SELECT count(*) AS n, min(seq) AS first, max(seq) AS last FROM changes')

@@ -41,32 +41,31 @@ t.test('a reader can not write', async (t) => {
 t.test('a refused, failed or late write leaves no trace and no transaction', async (t) => {
   const { database, count, insert } = connection(t)
   const refusal = { refused: 'seat_not_found', detail: '' }
-  t.equal(
-    transact(database, soon(), () => {
-      insert()
-      return refusal
-    }),
-    refusal,
-  )
-  t.throws(
-    () =>
-      transact(database, soon(), () => {
-        insert()
-        throw new Error('mine')
-      }),
-    /mine/,
-  )
+  const refused = await transact(database, soon(), async () => {
+    insert()
+    return refusal
+  })
+  t.equal(refused, refusal)
+  const failed = transact(database, soon(), async () => {
+    insert()
+    throw new Error('mine')
+  })
+  await t.rejects(failed, /mine/)
   let now = 1000
   let inserted: unknown = null
-  const late = () => {
+  const late = async () => {
     insert()
     inserted = count()
     now = 1020
   }
-  t.throws(() => transact(database, 1020, late, () => now), { name: 'CallExpired' })
+  await t.rejects(
+    transact(database, 1020, late, () => now),
+    { name: 'CallExpired' },
+  )
   t.equal(inserted, 1, 'the deadline passes during the write')
-  t.throws(() => transact(database, monotonic(), insert), { name: 'CallExpired' })
+  const inserts = async () => insert()
+  await t.rejects(transact(database, monotonic(), inserts), { name: 'CallExpired' })
   t.same([count(), database.isTransaction], [0, false])
-  transact(database, soon(), insert)
+  await transact(database, soon(), inserts)
   t.equal(count(), 1)
 })

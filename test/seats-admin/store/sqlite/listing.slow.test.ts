@@ -3,8 +3,9 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { listerOperations } from '../../../../seats-admin/store/sqlite/admin-reader.ts'
+import { monotonic } from '../../../../seats-admin/store/clock.ts'
 import { connect, CallExpired } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { methodsOn } from '../../../../seats-admin/store/sqlite/database.ts'
 import { ADMIN, done, inSpace, PAGE, writer } from '../conformance.ts'
 import { listings } from '../listings.ts'
 import { open, temporaryFolder } from './support.ts'
@@ -35,13 +36,14 @@ t.test('nothing is read for a caller that has timed out', async (t) => {
   const throwIfExpired = () => {
     if (++rows > 3) throw new CallExpired()
   }
-  const reader = listerOperations(database, { elapsed: () => 0, throwIfExpired })
+  const call = { elapsed: () => 0, deadline: () => monotonic() + 60_000, throwIfExpired }
+  const reader = methodsOn(database, call, null)
   for (const scope of [ADMIN, inSpace('one')]) {
     rows = 0
-    t.throws(() => reader.listSeats('acme', { ...PAGE, scope }), { name: 'CallExpired' })
+    await t.rejects(reader.listSeats('acme', { ...PAGE, scope }), { name: 'CallExpired' })
     t.equal(rows, 4)
   }
   rows = -100
-  t.equal(reader.listSeats('acme', PAGE).data.length, 8, 'and the next one is answered')
+  t.equal((await reader.listSeats('acme', PAGE)).data.length, 8, 'and the next one is answered')
   database.close()
 })

@@ -1,0 +1,117 @@
+/** Reads of administration. */
+
+import { apiKeyNotFound } from '../model/refusal.ts'
+import { administratingKeyValues, administratingUserValues, administrationQueries } from './administration.ts'
+import { blockQueries, blockReads, blocksReading, storedBlock } from './blocks.ts'
+import type { Database } from './database.ts'
+import {
+  adminQueries,
+  listing,
+  spacesOf,
+  userQuery,
+  visibilityOf,
+  visibleSeat,
+  visibleUser,
+} from './pages.ts'
+import { asOf } from './point-reads.ts'
+import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-queries.ts'
+import { apiKey, listedSeat, type Row, user } from './rows.ts'
+import { sessionListing, sessionLists, sessionPageValues } from './session-list.ts'
+import { storableOrEmpty } from './storable-text.ts'
+import type { AdminStore, Listing, Page, UserPage } from './store.ts'
+
+type AdminReader = Pick<
+  AdminStore,
+  | 'readSeat'
+  | 'readApiKey'
+  | 'readUser'
+  | 'listSeats'
+  | 'listApiKeys'
+  | 'listUsers'
+  | 'listSessions'
+  | 'listBlocks'
+  | 'isAdministered'
+>
+
+export function adminReader({ lists, dialect }: Database): AdminReader {
+  const queries = {
+    ...adminQueries(dialect),
+    ...administrationQueries(dialect),
+    ...blockQueries(dialect),
+    ...sessionLists,
+    blocks: blockReads(dialect).blocks,
+    user: userQuery(dialect),
+  }
+  const ranges = rangeQueries(dialect)
+  return {
+    async readSeat(tenant, id, scope) {
+      const values = { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }
+      return visibleSeat(await lists.get(queries.seat, values), scope)
+    },
+
+    async readApiKey(tenant, id, scope) {
+      const values = { tenant, id: storableOrEmpty(id), spaces: spacesOf(scope) }
+      const row = await lists.get(scope.admin ? queries.apiKey : queries.apiKeyOfSpaces, values)
+      return row === undefined ? apiKeyNotFound : apiKey(row)
+    },
+
+    async readUser(tenant, sub, scope) {
+      const values = { tenant, sub: storableOrEmpty(sub), ...visibilityOf(scope) }
+      return visibleUser(await lists.get(queries.user, values), scope)
+    },
+
+    async listSeats(tenant, page) {
+      if (page.grant != null) return ranged('seatsGranting', tenant, page, listedSeat)
+      return paged(page.scope.admin ? queries.seats : queries.seatsOfSpaces, tenant, page, listedSeat)
+    },
+
+    async listApiKeys(tenant, page) {
+      if (page.grant != null) return ranged('apiKeysGranting', tenant, page, apiKey)
+      return paged(page.scope.admin ? queries.apiKeys : queries.apiKeysOfSpaces, tenant, page, apiKey)
+    },
+
+    listUsers: (tenant, page) => ranged(userRangeQuery(page), tenant, page, user),
+
+    async listSessions(tenant, page) {
+      const statement = page.user === null ? queries.sessions : queries.sessionsOfUser
+      const values = sessionPageValues(tenant, { ...page, after: storableOrEmpty(page.after ?? '') })
+      return sessionListing(await lists.all(statement, values), page)
+    },
+
+    async listBlocks(tenant, { limit, after }) {
+      const values = { tenant, after: storableOrEmpty(after ?? ''), rows: limit + 1 }
+      const rows = await lists.all(queries.listBlocks, values)
+      return { data: rows.slice(0, limit).map(storedBlock), hasMore: rows.length > limit }
+    },
+
+    async isAdministered(tenant, administration) {
+      const ofKeys = administratingKeyValues(tenant, administration)
+      if ((await lists.get(queries.administratingKey, ofKeys)) !== undefined) return true
+      const { blocks } = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
+      const ofUsers = administratingUserValues(dialect, tenant, administration, blocks)
+      return (await lists.get(queries.administratingUser, ofUsers)) !== undefined
+    },
+  }
+
+  async function paged<V extends { readonly id: string }>(
+    statement: string,
+    tenant: string,
+    { limit, after, scope }: Page,
+    toValue: (row: Row) => V,
+  ): Promise<Listing<V>> {
+    const start = { tenant, after: storableOrEmpty(after ?? ''), limit, rows: limit + 1 }
+    const { rows, hasMore } = await lists.page(statement, { ...start, spaces: spacesOf(scope) }, limit)
+    const data = rows.map(toValue)
+    return listing(data, hasMore ? (data.at(-1)?.id ?? null) : null)
+  }
+
+  async function ranged<V>(
+    query: RangeQuery,
+    tenant: string,
+    page: UserPage,
+    toValue: (row: Row) => V,
+  ): Promise<Listing<V>> {
+    const values = rangeValues(tenant, page)
+    return rangeListing(values === null ? [] : await lists.all(ranges[query], values), toValue)
+  }
+}

@@ -1,0 +1,128 @@
+/** Writes to API keys, each in its own transaction. */
+
+import { hashApiKey } from '../model/api-key.ts'
+import { apiKeyTag, matches } from '../model/entity-tag.ts'
+import { apiKeyNotFound, grantExceedsOwn, isRefusal, preconditionFailed } from '../model/refusal.ts'
+import { grantsAny, mayManageKey, type Scope } from '../model/scope.ts'
+import { unchangedAdministrationValues } from './administration.ts'
+import { apiKeyChange, newApiKey, revoked, seatIdsOf } from './api-key-rules.ts'
+import { apiKeyEvent } from './audit-forms.ts'
+import type { Database } from './database.ts'
+import { PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
+import { apiKey, type Dialect, integer, type Row, text } from './rows.ts'
+import { apiKeyInsert, apiKeyQuery, insertHeldSeats } from './seat-queries.ts'
+import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import type { AdminStore } from './store.ts'
+import type { Transaction } from './transaction.ts'
+
+function apiKeyQueries(dialect: Dialect) {
+  const { texts, spacesColumn } = dialect
+  // Permissions may take a megabyte: their size is read first.
+  const seat = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${spacesColumn}, '[]') AS spaces`
+  return {
+    find: apiKeyQuery(dialect),
+    seatsByName: `SELECT ${seat} FROM seats s
+      WHERE s.tenant = :tenant AND s.name IN (${texts(':names')}) AND ${seatIsVisible(dialect)}`,
+    seatsOf: `SELECT ${seat} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
+      WHERE ks.tenant = :tenant AND ks.api_key_id = :id`,
+    permissions: `SELECT permissions FROM seats WHERE tenant = :tenant AND id IN (${texts(':ids')})`,
+    revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, :now), version = version + 1
+      WHERE tenant = :tenant AND id = :id`,
+    // The rows are locked in order, so that two instances with the same keys do not wait for each other in a circle.
+    use: `WITH used AS (SELECT u.tenant, u.id, max(u.at) AS at
+        FROM ${dialect.records(':uses', 'u', { tenant: 'text', id: 'text', at: 'bigint' })} GROUP BY u.tenant, u.id),
+      later AS MATERIALIZED (SELECT k.tenant, k.id, u.at FROM api_keys k JOIN used u ON u.tenant = k.tenant AND u.id = k.id
+        WHERE k.last_used_at IS NULL OR k.last_used_at < u.at ORDER BY k.tenant, k.id ${dialect.forUpdate})
+      UPDATE api_keys AS k SET last_used_at = l.at FROM later l
+      WHERE k.tenant = l.tenant AND k.id = l.id AND (k.last_used_at IS NULL OR k.last_used_at < l.at)`,
+  }
+}
+
+export function apiKeyWriter({
+  dialect,
+  unnumbered,
+  write,
+}: Database): Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> {
+  const queries = apiKeyQueries(dialect)
+  const insert = [apiKeyInsert, insertHeldSeats(dialect)]
+  return {
+    /** A failure says nothing that decisions or writes depend on. */
+    async recordKeyUse(uses) {
+      const storable = uses.filter(({ tenant, id }) => isStorable(tenant) && isStorable(id))
+      await unnumbered.unobserved(queries.use, { uses: JSON.stringify(storable) })
+    },
+
+    async createApiKey(author, input) {
+      if (!isStorable(input.name)) return nameNotStorable
+      const writer = storableWriter(author)
+      const { tenant, by, scope, now } = writer
+      return write(writer, async (transaction) => {
+        const names = JSON.stringify(input.seats.filter(isStorable))
+        const seats = await transaction.all(queries.seatsByName, { tenant, names, ...visibilityOf(scope) })
+        const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
+        if (isRefusal(ids)) return ids
+        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        const made = newApiKey(writer, transaction.idTime(now), input)
+        transaction.record(apiKeyEvent('api_key.create', null, made), now)
+        const { id, name, expiresAt: expires_at } = made
+        const seatIds = JSON.stringify(ids.map((seat, at) => ({ id: seat, at })))
+        const columns = { id, name, hash: hashApiKey(made.key), by, expires_at, held: seatIds }
+        const values = { ...unchangedAdministrationValues(writer), ...columns }
+        const changes = [apiKeyChange(tenant, id)]
+        return { ...(await transaction.commitAdministrative(insert, changes, values)), value: made }
+      })
+    },
+
+    revokeApiKey(author, wantedId) {
+      const writer = storableWriter(author)
+      const { tenant, scope, now, ifMatch = null } = writer
+      const id = storableOrEmpty(wantedId)
+      return write(writer, async (transaction) => {
+        const row = await transaction.get(queries.find, { tenant, id, ...visibilityOf(scope) })
+        if (row === undefined) return apiKeyNotFound
+        const seats = await transaction.all(queries.seatsOf, { tenant, id })
+        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        const before = apiKey(row)
+        if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
+        transaction.record(apiKeyEvent('api_key.revoke', before, revoked(before, now)), now)
+        const changes = [apiKeyChange(tenant, id)]
+        return { ...(await transaction.commit([queries.revoke], changes, { tenant, id, now })), value: null }
+      })
+    },
+  }
+
+  /** Permissions are read only if they matter, in batches, until the result is known. */
+  async function mayGrant(
+    transaction: Transaction,
+    tenant: string,
+    scope: Scope,
+    seats: readonly Row[],
+  ): Promise<boolean> {
+    const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))
+    if (!mayManageKey(scope, granting)) return false
+    if (grantsAny(scope)) return true
+    for (const ids of batches(seats)) {
+      const rows = await transaction.all(queries.permissions, { tenant, ids: JSON.stringify(ids) })
+      const held = rows.map((row) => ({
+        spaces: [scope.space],
+        permissions: JSON.parse(text(row, 'permissions')),
+      }))
+      if (!mayManageKey(scope, held)) return false
+    }
+    return true
+  }
+}
+
+function* batches(seats: readonly Row[]): Generator<string[]> {
+  let ids: string[] = []
+  let size = 0
+  for (const row of seats) {
+    ids.push(text(row, 'id'))
+    size += integer(row, 'size')
+    if (size < PAGE_TEXT) continue
+    yield ids
+    ids = []
+    size = 0
+  }
+  if (ids.length > 0) yield ids
+}

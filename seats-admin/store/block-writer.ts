@@ -1,0 +1,64 @@
+/** Writes of blocks, each in its own transaction. */
+
+import { type AdminRefusal, blockNotFound } from '../model/refusal.ts'
+import { unchangedAdministrationValues } from './administration.ts'
+import { blockEvent } from './audit-forms.ts'
+import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './blocks.ts'
+import type { Database } from './database.ts'
+import { text } from './rows.ts'
+import { replaceUnstorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import type { AdminStore } from './store.ts'
+
+const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
+  VALUES (:tenant, :id, :sub, :sub_digest, :until, :reason, :created_by, :created_at)
+  ON CONFLICT (tenant, id) DO UPDATE SET until = excluded.until, reason = excluded.reason`
+const REMOVE = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
+
+export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'createBlock' | 'deleteBlock'> {
+  const { blockById, blockByUser, expire } = blockQueries(dialect)
+  const { instanceWithoutBlocks } = dialect
+  return {
+    createBlock(given, { user, until, reason: shown }) {
+      const writer = storableWriter(given)
+      const { tenant, now } = writer
+      const reason = shown === null ? null : replaceUnstorable(shown)
+      return write(writer, async (transaction) => {
+        if (instanceWithoutBlocks !== null) {
+          const older = await transaction.get(instanceWithoutBlocks, {})
+          if (older !== undefined) return olderInstance(text(older, 'name'))
+        }
+        // Before the insertion, which must not meet the expired block of the same user.
+        await transaction.modify([expire], { tenant })
+        const found = await transaction.get(blockByUser, { tenant, sub_digest: subDigest(user) })
+        const before = found === undefined ? null : storedBlock(found)
+        const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
+        transaction.record(blockEvent(before, block), now)
+        const values = { ...blockRow(block), ...unchangedAdministrationValues(writer) }
+        const changes = [blockChange(tenant, user)]
+        return { ...(await transaction.commitAdministrative([PUT], changes, values)), value: block }
+      })
+    },
+
+    deleteBlock(given, wanted) {
+      const writer = storableWriter(given)
+      const { tenant, now } = writer
+      const id = storableOrEmpty(wanted)
+      return write(writer, async (transaction) => {
+        const found = await transaction.get(blockById, { tenant, id })
+        if (found === undefined) return blockNotFound
+        const block = storedBlock(found)
+        const changes = [blockChange(tenant, block.user)]
+        transaction.record(blockEvent(block, null), now)
+        return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }
+      })
+    },
+  }
+}
+
+/** During an upgrade: it would answer the requests of the user. */
+function olderInstance(name: string): AdminRefusal {
+  return {
+    refused: 'unavailable',
+    detail: `The instance ${name} has an older version, which knows no blocks. Replace it, and repeat: nothing was changed.`,
+  }
+}

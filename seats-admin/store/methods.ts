@@ -1,0 +1,40 @@
+/** The store's methods on a database. */
+
+import type { ChangeReader } from '../model/change.ts'
+import { adminReader } from './admin-reader.ts'
+import { apiKeyWriter } from './api-key-writer.ts'
+import { auditReader } from './audit-reader.ts'
+import type { AuditStore } from './audit-store.ts'
+import { blockWriter } from './block-writer.ts'
+import { bootstrapWriter } from './bootstrap-writer.ts'
+import type { Database } from './database.ts'
+import { decisionReader } from './decision-reader.ts'
+import { seatWriter } from './seat-writer.ts'
+import { seatsFileWriter } from './seats-file-writer.ts'
+import type { SessionStore } from './session-store.ts'
+import { sessionWriter } from './session-writer.ts'
+import { signInWriter } from './sign-in-writer.ts'
+import type { AdminStore, SeatReader } from './store.ts'
+
+export interface StoreMethods extends SeatReader, ChangeReader, AdminStore {
+  readonly sessions: SessionStore
+  readonly audit: AuditStore
+}
+
+export function methodsOf(database: Database): StoreMethods {
+  const { readSession, ...decisions } = decisionReader(database)
+  const { endSession, ...sessions } = sessionWriter(database)
+  return {
+    ...decisions,
+    ...adminReader(database),
+    ...seatWriter(database),
+    ...seatsFileWriter(database),
+    ...apiKeyWriter(database),
+    ...blockWriter(database),
+    ...signInWriter(database),
+    ...bootstrapWriter(database),
+    endSession,
+    sessions: { readSession, ...sessions },
+    audit: auditReader(database),
+  }
+}

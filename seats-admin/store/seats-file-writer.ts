@@ -1,0 +1,211 @@
+/** Plans and makes changes to many Seats, in one transaction of few statements. */
+
+import type { Change } from '../model/change.ts'
+import {
+  type AdminRefusal,
+  inputInvalid,
+  isRefusal,
+  lastAdministrator,
+  MAX_FAULTS,
+} from '../model/refusal.ts'
+import { pointerTo } from '../model/pointer.ts'
+import type { Scope } from '../model/scope.ts'
+import type { StoredSeat, WantedSeats } from '../model/seat.ts'
+import { unchangedAdministrationValues } from './administration.ts'
+import { seatEvent } from './audit-forms.ts'
+import type { Database } from './database.ts'
+import type { Statements, Values } from './statements.ts'
+import { visibilityOf } from './pages.ts'
+import { type Columns, type Dialect, integer, text } from './rows.ts'
+import { giveUpNames, otherAdministratorValues, seatQueries } from './seat-queries.ts'
+import { changesOf, deletionChanges, givenUpAt } from './seat-rules.ts'
+import {
+  appliedSeats,
+  changedSeats,
+  dueChanges,
+  faultsIn,
+  MAX_CHANGES,
+  MAX_READ,
+  mayEndAdministration,
+  nameGivenUp,
+  namesOf,
+  PATIENCE,
+  readsTooMuch,
+  type SeatsReading,
+  type SeatWrite,
+  seatWritesDue,
+  tooMany,
+} from './seats-file.ts'
+import {
+  holdingKeys,
+  idsOf,
+  namedValues,
+  NO_KEYS,
+  seatsFileQueries,
+  seatsReading,
+} from './seats-file-queries.ts'
+import { isStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import type { AdminStore, Writer } from './store.ts'
+import type { Transaction } from './transaction.ts'
+
+const COLUMNS: Columns = { id: 'text', name: 'text', version: 'bigint', spaces: 'text', permissions: 'text' }
+
+/** No name that one part gives up is taken by another: a part may see the state before the others. */
+function writeParts(dialect: Dialect): string[] {
+  const { texts, records } = dialect
+  return [
+    giveUpNames(dialect),
+    `DELETE FROM seats WHERE tenant = :tenant AND id IN (${texts(':deleted')})`,
+    `UPDATE seats AS s SET name = u.name, version = u.version, spaces = u.spaces, permissions = u.permissions,
+       updated_by = CAST(:by AS text), updated_at = CAST(:now AS bigint)
+     FROM ${records(':updated', 'u', COLUMNS)} WHERE s.tenant = :tenant AND s.id = u.id`,
+    `INSERT INTO seats (tenant, id, name, version, spaces, permissions, created_by, created_at)
+     SELECT :tenant, m.id, m.name, m.version, m.spaces, m.permissions, CAST(:by AS text), CAST(:now AS bigint)
+     FROM ${records(':made', 'm', COLUMNS)}`,
+  ]
+}
+
+export function seatsFileWriter({
+  dialect,
+  lists,
+  write,
+}: Database): Pick<AdminStore, 'planSeats' | 'seatHolders' | 'applySeats'> {
+  const queries = seatsFileQueries(dialect)
+  const { administrator } = seatQueries(dialect)
+  const parts = writeParts(dialect)
+  return {
+    async planSeats({ tenant, scope, now }, wanted) {
+      const reading = await readSeats(lists, tenant, scope, wanted)
+      if (isRefusal(reading)) return reading
+      const due = dueChanges(wanted, reading)
+      if (isRefusal(due)) return due
+      const ids = idsOf(due.changes)
+      const keys = holdingKeys(await lists.all(queries.keys, { tenant, now, ids, ...visibilityOf(scope) }))
+      return {
+        unchanged: due.unchanged,
+        changes: due.changes.map((change) => ({
+          ...change,
+          keys: keys.get(change.before?.id ?? '') ?? NO_KEYS,
+        })),
+        unnamed: wanted.prune ? { count: 0, names: [] } : await unnamed(tenant, scope, wanted),
+      }
+    },
+
+    async seatHolders({ tenant, scope, now }, id) {
+      const values = { tenant, now, ids: JSON.stringify([storableOrEmpty(id)]), ...visibilityOf(scope) }
+      const row = await lists.get(queries.users, values)
+      if (row === undefined) return { users: 0, keys: NO_KEYS }
+      const keys = holdingKeys(await lists.all(queries.keys, values))
+      return { users: integer(row, 'member_count'), keys: keys.get(id) ?? NO_KEYS }
+    },
+
+    applySeats(author, wanted, versions) {
+      const writer = storableWriter(author)
+      const { tenant, scope, now } = writer
+      const apply = async (transaction: Transaction) => {
+        const reading = await readSeats(transaction, tenant, scope, wanted)
+        if (isRefusal(reading)) return reading
+        const due = dueChanges(wanted, reading)
+        if (isRefusal(due)) return due
+        const writes = seatWritesDue(writer, due, versions, () => transaction.idTime(now))
+        if (isRefusal(writes)) return writes
+        if (writes.length === 0) return appliedSeats(writes, due, null)
+        const changes = await changesAfter(transaction, tenant, writes)
+        for (const { action, before, after } of writes)
+          transaction.record(seatEvent(`seat.${action}`, before, after), now)
+        const values = valuesOf(transaction, writer, writes)
+        const committed = await transaction.commitAdministrative(parts, changes, values)
+        if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
+          return lastAdministrator
+        return appliedSeats(writes, due, committed)
+      }
+      return write(writer, apply, PATIENCE)
+    },
+  }
+
+  async function readSeats(
+    statements: Statements,
+    tenant: string,
+    scope: Scope,
+    wanted: WantedSeats,
+  ): Promise<SeatsReading | AdminRefusal> {
+    const faults = faultsIn(wanted) ?? unstorable(wanted)
+    if (faults !== null) return faults
+    const values = namedValues(tenant, scope, wanted)
+    const counted = async (query: string) => (await statements.get(query, values)) ?? {}
+    let size = integer(await counted(queries.namedSize), 'size')
+    if (wanted.prune) {
+      const others = await counted(queries.othersSize)
+      if (integer(others, 'count') > MAX_CHANGES) return tooMany(integer(others, 'count'))
+      size += integer(others, 'size')
+    }
+    if (size > MAX_READ) return readsTooMuch
+    const named = await statements.all(queries.named, values)
+    const rows = wanted.prune ? [...named, ...(await statements.all(queries.others, values))] : named
+    return seatsReading(rows, await statements.all(queries.hidden, values))
+  }
+
+  async function unnamed(tenant: string, scope: Scope, wanted: WantedSeats) {
+    const values = namedValues(tenant, scope, wanted)
+    const counted = await lists.get(queries.othersSize, values)
+    const rows = await lists.all(queries.unnamed, values)
+    return { count: integer(counted ?? {}, 'count'), names: rows.map((row) => text(row, 'name')) }
+  }
+
+  /** Read before the deletions, which take the Seats from the keys. */
+  async function changesAfter(
+    transaction: Transaction,
+    tenant: string,
+    writes: readonly SeatWrite[],
+  ): Promise<Change[]> {
+    const deleted = writes.filter(({ after }) => after === null)
+    const rows =
+      deleted.length === 0 ? [] : await transaction.all(queries.keysOf, { tenant, ids: idsOf(deleted) })
+    const keys = Map.groupBy(rows, (row) => text(row, 'seat_id'))
+    return writes.flatMap((each) => {
+      const { before, after } = each
+      if (after !== null) return changesOf(after, nameGivenUp(each))
+      if (before === null) return []
+      return deletionChanges(
+        before,
+        (keys.get(before.id) ?? []).map((row) => text(row, 'api_key_id')),
+      )
+    })
+  }
+
+  async function isAdministrated(transaction: Transaction, { tenant, scope }: Writer): Promise<boolean> {
+    const values = otherAdministratorValues(tenant, '', scope)
+    return (await transaction.get(administrator, values)) !== undefined
+  }
+}
+
+/** A name that PostgreSQL's text type cannot hold. */
+function unstorable(wanted: WantedSeats): AdminRefusal | null {
+  const names = namesOf(wanted).filter((name) => !isStorable(name))
+  if (names.length === 0) return null
+  const message = 'has characters that the store cannot hold'
+  return inputInvalid(
+    names.slice(0, MAX_FAULTS).map((name) => ({ path: pointerTo('/seats', name), message })),
+  )
+}
+
+function valuesOf({ elapsed }: Transaction, writer: Writer, writes: readonly SeatWrite[]): Values {
+  const seats = (action: SeatWrite['action']) =>
+    JSON.stringify(
+      writes.flatMap(({ action: own, after }) => (own === action && after !== null ? row(after) : [])),
+    )
+  return {
+    ...unchangedAdministrationValues(writer, changedSeats(writes)),
+    by: writer.by,
+    made: seats('create'),
+    updated: seats('update'),
+    deleted: idsOf(writes.filter(({ after }) => after === null)),
+    given_up: JSON.stringify(writes.map((each) => ({ name: nameGivenUp(each) }))),
+    given_up_at: givenUpAt(writer, elapsed),
+  }
+}
+
+/** Lists as the text of their JSON. */
+function row({ id, name, version, spaces, permissions }: StoredSeat) {
+  return { id, name, version, spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
+}

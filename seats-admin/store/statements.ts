@@ -1,0 +1,28 @@
+/** Statements with named parameters, as both databases run them. */
+
+import type { Row } from './rows.ts'
+
+/** Parameters by name. A statement takes those that it names, and fails if one is missing. */
+export type Values = Readonly<Record<string, string | number | Uint8Array | null>>
+
+/** Runs one statement. */
+export interface Statements {
+  all(statement: string, values: Values): Promise<Row[]>
+  /** The first row. */
+  get(statement: string, values: Values): Promise<Row | undefined>
+}
+
+/** `:name`, but neither the `::` of a cast nor a permission such as `'seats:update'`. */
+const PARAMETER = /(?<![:\w]):([a-z_]+)/g
+
+/** @param replace gives what stands in the statement for a parameter */
+export function replaceParameters(statement: string, replace: (name: string) => string): string {
+  return statement.replace(PARAMETER, (_, name: string) => replace(name))
+}
+
+/** @throws when it is missing, because null has another meaning */
+export function valueOf(values: Values, name: string): string | number | Uint8Array | null {
+  const value = values[name]
+  if (value === undefined) throw new TypeError(`parameter ${name} is missing`)
+  return value
+}

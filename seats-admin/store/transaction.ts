@@ -1,0 +1,163 @@
+/**
+ * The transaction of a write: it numbers its changes, and continues the audit. Writes exclude each other from their start, so
+ * that reads stay valid until the commit, and changes are numbered in commit order.
+ */
+
+import type { KeyAdministration } from '../model/administration.ts'
+import type { Change, Committed } from '../model/change.ts'
+import { isUlid, nextUlidTime } from '../model/ulid.ts'
+import { administrationQueries } from './administration.ts'
+import { auditHead, insertEntries } from './audit-queries.ts'
+import { AuditChain, type AuditEvent, type AuditRow } from './audit-rows.ts'
+import type { Statements, Values } from './statements.ts'
+import { drawMark, MAX_RETAINED } from './feed.ts'
+import { counted } from './point-reads.ts'
+import { type Dialect, integer, type Row, textOrNull } from './rows.ts'
+import type { Writer } from './writer.ts'
+
+/** An open transaction of the database. */
+export interface OpenTransaction extends Statements {
+  /** Milliseconds since the start of the call. */
+  readonly elapsed: number
+  /** As {@link UnnumberedWrites.modify}. */
+  modify(parts: readonly string[], result: string, values: Values): Promise<Row[]>
+}
+
+/** The last changes, and the time part of the last id. */
+export const COUNTER = 'SELECT seq, id_time FROM counter'
+
+/** What the audit needs of the author of a write, with {@link authorValues}. */
+export const AUTHOR = `SELECT h.seq, h.hash, k.name FROM (SELECT 1 AS one) o LEFT JOIN audit_heads h ON h.tenant = :tenant
+  LEFT JOIN api_keys k ON k.tenant = :tenant AND k.id = :key`
+
+export function authorValues({ tenant, by, actor }: Writer): { tenant: string; key: string | null } {
+  return { tenant, key: actor?.kind === 'api-key' && isUlid(by) ? by : null }
+}
+
+/** @param row of {@link AUTHOR} */
+export function chainOf(writer: Writer, row: Row | undefined): AuditChain {
+  const found = counted(row)
+  return new AuditChain(writer, found.seq === null ? null : auditHead(found), textOrNull(found, 'name'))
+}
+
+/** The statements of a commit, made once for each dialect. */
+export type CommitStatements = ReturnType<typeof commitStatements>
+
+export function commitStatements(dialect: Dialect) {
+  const added = (audited: boolean) => `INSERT INTO changes (seq, mark, tenant, kind, key, audited)
+    SELECT n.seq, :mark, n.tenant, n.kind, n.key, ${audited}
+    FROM ${dialect.records(':changes', 'n', { seq: 'bigint', tenant: 'text', kind: 'text', key: 'text' })}`
+  const numbered = [
+    'DELETE FROM changes WHERE seq <= :last',
+    'UPDATE counter SET seq = :seq, mark = :mark, id_time = :id_time',
+  ]
+  return {
+    plain: [added(false), ...numbered],
+    audited: [
+      insertEntries(dialect),
+      `INSERT INTO audit_heads (tenant, seq, hash) VALUES (:audit_tenant, :audit_seq, :audit_hash)
+       ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`,
+      added(true),
+      ...numbered,
+    ],
+    administration: `SELECT EXISTS (${administrationQueries(dialect).administratingKey}) AS key_administers`,
+  }
+}
+
+const NOTHING = 'SELECT 1 AS one'
+
+export class Transaction {
+  readonly #database: OpenTransaction
+  readonly #statements: CommitStatements
+  readonly #seq: number
+  #idTime: number
+  readonly #chain: AuditChain | null
+  readonly #entries: AuditRow[] = []
+
+  /**
+   * @param counter the row of {@link COUNTER}
+   * @param chain null: the audit does not record the write
+   */
+  constructor(
+    database: OpenTransaction,
+    statements: CommitStatements,
+    counter: Row | undefined,
+    chain: AuditChain | null,
+  ) {
+    const row = counted(counter)
+    this.#database = database
+    this.#statements = statements
+    this.#seq = integer(row, 'seq')
+    this.#idTime = integer(row, 'id_time')
+    this.#chain = chain
+  }
+
+  /** Milliseconds since the start of the call. */
+  get elapsed(): number {
+    return this.#database.elapsed
+  }
+
+  all(statement: string, values: Values): Promise<Row[]> {
+    return this.#database.all(statement, values)
+  }
+
+  get(statement: string, values: Values): Promise<Row | undefined> {
+    return this.#database.get(statement, values)
+  }
+
+  /** Of a write that numbers no change. @param parts as of {@link commit} */
+  async modify(parts: readonly string[], values: Values): Promise<void> {
+    await this.#database.modify(parts, NOTHING, values)
+  }
+
+  /** The time part of the next id. */
+  idTime(now: number): number {
+    this.#idTime = nextUlidTime(now, this.#idTime)
+    return this.#idTime
+  }
+
+  /** Adds an entry to the audit, which {@link commit} writes. @param now ms since the epoch */
+  record(event: AuditEvent, now: number): void {
+    if (this.#chain === null) throw new Error('the transaction was begun without its author')
+    this.#entries.push(this.#chain.append(this.idTime(now), event))
+  }
+
+  /**
+   * Runs the parts of the write, appends the recorded entries, and numbers and marks the changes. Once a transaction.
+   *
+   * @param parts statements, each of which sees the state before, or after the parts before it
+   */
+  async commit(parts: readonly string[], changes: readonly Change[], values: Values): Promise<Committed> {
+    const { committed } = await this.#commit(parts, changes, values, NOTHING)
+    return committed
+  }
+
+  /** {@link commit}, which tells {@link KeyAdministration} by the values of `unchangedAdministrationValues`. */
+  async commitAdministrative(
+    parts: readonly string[],
+    changes: readonly Change[],
+    values: Values,
+  ): Promise<Committed & KeyAdministration> {
+    const { committed, row } = await this.#commit(parts, changes, values, this.#statements.administration)
+    return { ...committed, keyAdministers: Boolean(row?.key_administers) }
+  }
+
+  async #commit(parts: readonly string[], changes: readonly Change[], values: Values, result: string) {
+    const seq = this.#seq + changes.length
+    const mark = drawMark()
+    const numbered = changes.map((change, at) => ({ seq: this.#seq + at + 1, ...change }))
+    const counter = { seq, mark, last: seq - MAX_RETAINED, id_time: this.#idTime }
+    const all = { ...values, ...counter, ...this.#auditValues(), changes: JSON.stringify(numbered) }
+    const own = this.#entries.length === 0 ? this.#statements.plain : this.#statements.audited
+    const [row] = await this.#database.modify([...parts, ...own], result, all)
+    return { row, committed: { seq, mark, changes } }
+  }
+
+  #auditValues(): Values {
+    const head = this.#chain?.head ?? null
+    const [first] = this.#entries
+    if (head === null || first === undefined) return {}
+    const { seq: audit_seq, hash: audit_hash } = head
+    return { audit_rows: JSON.stringify(this.#entries), audit_tenant: first.tenant, audit_seq, audit_hash }
+  }
+}
