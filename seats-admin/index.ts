@@ -1,31 +1,31 @@
 /** The public interface of administration for `src`, besides `model/`. */
 
 export { createAdminApi } from './api/admin-api.ts'
-export { isAdministered } from './api/administration.ts'
+export { isAdministered } from './api/administration-warning.ts'
 export { areBlocked } from './api/blocked.ts'
-export { bootstrapTenant, repairTenant } from './api/bootstrap.ts'
+export { bootstrapTenant, repairTenant } from './api/bootstrap-tenant.ts'
 export { parseDateTime } from './api/date-time.ts'
-export { type AdminDeps, type AdminEndpoint, endpoint } from './api/endpoint.ts'
+export { type AdminDeps, type AdminEndpoint, endpoint } from './api/admin-endpoint.ts'
 export { isName } from './api/name.ts'
-export { limitOf, limitParameter } from './api/page.ts'
+export { limitOf, limitParameter } from './api/page-parameters.ts'
 export { formatted, idOf, someText, type Values } from './api/parameters.ts'
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
-export type { Instance, Registry } from './model/instance.ts'
+export type { Instance, Registry } from './model/registered-instance.ts'
 export type { AsOf, BlockReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
-export type { ListedSession, SessionRecord } from './model/session.ts'
+export type { ListedSession, SessionRecord } from './model/session-record.ts'
 export type { User } from './model/user.ts'
 export { auditEntry } from './store/audit-rows.ts'
 export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
 export { type AuditFinding, AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
-export { inspectStore } from './store/inspection.ts'
-export { openStore, type StoreLocation } from './store/open.ts'
+export { inspectStore } from './store/inspect-store.ts'
+export { openStore, type StoreLocation } from './store/open-store.ts'
 export type {
   HandleProof,
   LogoutSince,
@@ -35,11 +35,11 @@ export type {
   SessionStore,
   StoredSession,
 } from './store/session-store.ts'
-export type { PostgresOptions } from './store/postgres/store.ts'
+export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
 export { keepReserve } from './store/sqlite/reserve.ts'
-export { openSqliteStore, type SqliteOptions } from './store/sqlite/store.ts'
+export { openSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 export {
   type AdminStore,
   type Grant,

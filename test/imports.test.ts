@@ -1,7 +1,7 @@
 /** The structure of the source, read from the imports: which room imports from which, and no circles. */
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import t from 'tap'
 
 /**
@@ -36,6 +36,11 @@ function importsOf(file: string): string[] {
   const found = text.matchAll(/(?:from|import|import\(|new URL\()\s*['"](\.[^'"]+)['"]/g)
   return [...found].map((each) => normalize(join(dirname(file), each[1] ?? '')))
 }
+
+t.test('the name of a file leads to one file', async (t) => {
+  const places = Map.groupBy(files, (file) => basename(file))
+  for (const [name, found] of places) t.equal(found.length, 1, `${name}: ${found.join(', ')}`)
+})
 
 t.test('every import is in the plan', async (t) => {
   t.ok(files.length > 30, 'found the sources')

@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mintToken } from '../../src/decision/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { serverFolder } from '../../test/support/servers/folder.ts'

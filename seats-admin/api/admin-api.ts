@@ -1,13 +1,13 @@
 /** The endpoints of administration. The gateway adds them to its routes and calls them after authorization. */
 
-import { apiKeyEndpoints } from './api-keys.ts'
-import { auditEndpoints } from './audit.ts'
-import { blockEndpoints } from './blocks.ts'
-import type { AdminDeps, AdminEndpoint } from './endpoint.ts'
-import { seatsFileEndpoints } from './seats-file.ts'
-import { seatEndpoints } from './seats.ts'
-import { sessionEndpoints } from './sessions.ts'
-import { userEndpoints } from './users.ts'
+import { apiKeyEndpoints } from './api-key-endpoints.ts'
+import { auditEndpoints } from './audit-endpoints.ts'
+import { blockEndpoints } from './block-endpoints.ts'
+import type { AdminDeps, AdminEndpoint } from './admin-endpoint.ts'
+import { seatsFileEndpoints } from './seats-file-endpoints.ts'
+import { seatEndpoints } from './seat-endpoints.ts'
+import { sessionEndpoints } from './session-endpoints.ts'
+import { userEndpoints } from './user-endpoints.ts'
 
 export function createAdminApi(deps: AdminDeps): AdminEndpoint[] {
   return [

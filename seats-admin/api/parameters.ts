@@ -1,6 +1,6 @@
 /** Parses the query of an endpoint: known parameters, each with its syntax, and each at most once unless it may repeat. */
 
-import type { ParameterDescription } from '../model/endpoint.ts'
+import type { ParameterDescription } from '../model/endpoint-description.ts'
 import { type JsonSchema, text } from '../model/json-schema.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
 import { isUlid, ULID } from '../model/ulid.ts'

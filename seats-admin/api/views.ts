@@ -18,7 +18,7 @@ import {
   view,
 } from '../model/json-schema.ts'
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
-import type { ListedSession } from '../model/session.ts'
+import type { ListedSession } from '../model/session-record.ts'
 import type { User } from '../model/user.ts'
 import { ID } from './parameters.ts'
 import { warnings } from './warnings.ts'

@@ -5,8 +5,8 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { list, named, object, oneOf, text, type ValueOf } from '../model/json-schema.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { pointerTo } from '../model/pointer.ts'
-import type { HoldingKeys } from '../model/seats-file.ts'
-import type { AskedPermissions } from './asked-permissions.ts'
+import type { HoldingKeys } from '../model/planned-seats.ts'
+import type { AskedPermissions } from './route-permissions.ts'
 
 export const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
 

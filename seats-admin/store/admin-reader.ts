@@ -1,8 +1,12 @@
 /** Reads of administration. */
 
 import { apiKeyNotFound } from '../model/refusal.ts'
-import { administratingKeyValues, administratingUserValues, administrationQueries } from './administration.ts'
-import { blockQueries, blockReads, blocksReading, storedBlock } from './blocks.ts'
+import {
+  administratingKeyValues,
+  administratingUserValues,
+  administrationQueries,
+} from './administration-queries.ts'
+import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
 import {
   adminQueries,

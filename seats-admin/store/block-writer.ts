@@ -1,9 +1,9 @@
 /** Writes of blocks, each in its own transaction. */
 
 import { type AdminRefusal, blockNotFound } from '../model/refusal.ts'
-import { unchangedAdministrationValues } from './administration.ts'
+import { unchangedAdministrationValues } from './administration-queries.ts'
 import { blockEvent } from './audit-forms.ts'
-import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './blocks.ts'
+import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
 import { replaceUnstorable, storableOrEmpty, storableWriter } from './storable-text.ts'

@@ -2,7 +2,7 @@
 
 import type { ChangeReader } from '../model/change.ts'
 import type { SeatQuestion } from '../model/readings.ts'
-import { blockReads, blocksReading, subDigest, userBlockReading } from './blocks.ts'
+import { blockReads, blocksReading, subDigest, userBlockReading } from './block-queries.ts'
 import type { Database } from './database.ts'
 import type { Values } from './statements.ts'
 import { feedParameters, feedQuery, feedReading } from './feed.ts'

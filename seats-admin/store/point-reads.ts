@@ -7,7 +7,7 @@ import type { StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
 import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
 import type { StoredSeat } from '../model/seat.ts'
-import type { SessionRecord } from '../model/session.ts'
+import type { SessionRecord } from '../model/session-record.ts'
 import { isSpaceId } from '../model/space.ts'
 import {
   type Dialect,

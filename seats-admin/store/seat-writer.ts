@@ -2,7 +2,7 @@
 
 import { type AdminRefusal, isRefusal, lastAdministrator } from '../model/refusal.ts'
 import type { StoredSeat } from '../model/seat.ts'
-import { unchangedAdministrationValues } from './administration.ts'
+import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import type { Values } from './statements.ts'

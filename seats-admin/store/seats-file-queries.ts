@@ -4,8 +4,8 @@ import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
 import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
 import { type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
-import type { HoldingKeys } from '../model/seats-file.ts'
-import { MAX_CHANGES, MAX_KEY_NAMES, MAX_UNNAMED, namesOf, type SeatsReading } from './seats-file.ts'
+import type { HoldingKeys } from '../model/planned-seats.ts'
+import { MAX_CHANGES, MAX_KEY_NAMES, MAX_UNNAMED, namesOf, type SeatsReading } from './seats-file-rules.ts'
 
 export function seatsFileQueries(dialect: Dialect) {
   const visible = seatIsVisible(dialect)

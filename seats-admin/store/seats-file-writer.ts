@@ -11,7 +11,7 @@ import {
 import { pointerTo } from '../model/pointer.ts'
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat, WantedSeats } from '../model/seat.ts'
-import { unchangedAdministrationValues } from './administration.ts'
+import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import type { Statements, Values } from './statements.ts'
@@ -35,7 +35,7 @@ import {
   type SeatWrite,
   seatWritesDue,
   tooMany,
-} from './seats-file.ts'
+} from './seats-file-rules.ts'
 import {
   holdingKeys,
   idsOf,

@@ -1,6 +1,6 @@
 /** SQL of administration's reads of sessions that both drivers share. */
 
-import type { ListedSession } from '../model/session.ts'
+import type { ListedSession } from '../model/session-record.ts'
 import type { Row } from './rows.ts'
 import { LISTED_COLUMNS, listedSession } from './session-rows.ts'
 

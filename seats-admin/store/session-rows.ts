@@ -1,7 +1,7 @@
 /** Converts session rows of both drivers to the model's types. */
 
 import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
-import type { ListedSession, SessionRecord } from '../model/session.ts'
+import type { ListedSession, SessionRecord } from '../model/session-record.ts'
 import type { Renewal, StoredSession } from './session-store.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */

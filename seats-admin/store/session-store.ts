@@ -8,7 +8,7 @@
 
 import type { Committed } from '../model/change.ts'
 import type { AsOf } from '../model/readings.ts'
-import type { ListedSession, SessionRecord } from '../model/session.ts'
+import type { ListedSession, SessionRecord } from '../model/session-record.ts'
 import type { Writer, Written } from './writer.ts'
 
 export interface StoredSession extends SessionRecord {

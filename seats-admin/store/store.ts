@@ -9,16 +9,22 @@
 import type { Block } from '../model/block.ts'
 import type { ApiKey, KeyUse } from '../model/api-key.ts'
 import type { ChangeReader, Committed } from '../model/change.ts'
-import type { Registry } from '../model/instance.ts'
+import type { Registry } from '../model/registered-instance.ts'
 import type { AsOf, BlockReader, GrantReader, Named } from '../model/readings.ts'
 import type { AdminRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { ListedSeat, SeatInput, StoredSeat, WantedSeats } from '../model/seat.ts'
 import type { SignedInIdentity, User } from '../model/user.ts'
-import type { ListedSession } from '../model/session.ts'
+import type { ListedSession } from '../model/session-record.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { Health } from './health.ts'
-import type { AppliedSeats, SeatHolders, SeatsPlan, SeatsReader, SeatVersions } from '../model/seats-file.ts'
+import type {
+  AppliedSeats,
+  SeatHolders,
+  SeatsPlan,
+  SeatsReader,
+  SeatVersions,
+} from '../model/planned-seats.ts'
 import type { SessionPage } from './session-list.ts'
 import type { SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'

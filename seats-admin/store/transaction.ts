@@ -3,10 +3,10 @@
  * that reads stay valid until the commit, and changes are numbered in commit order.
  */
 
-import type { KeyAdministration } from '../model/administration.ts'
+import type { KeyAdministration } from '../model/key-administration.ts'
 import type { Change, Committed } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
-import { administrationQueries } from './administration.ts'
+import { administrationQueries } from './administration-queries.ts'
 import { auditHead, insertEntries } from './audit-queries.ts'
 import { AuditChain, type AuditEvent, type AuditRow } from './audit-rows.ts'
 import type { Statements, Values } from './statements.ts'

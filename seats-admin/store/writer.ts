@@ -1,6 +1,6 @@
 /** Who makes a write, and its result. */
 
-import type { KeyAdministration } from '../model/administration.ts'
+import type { KeyAdministration } from '../model/key-administration.ts'
 import type { ActorKind } from '../model/audit.ts'
 import type { Committed } from '../model/change.ts'
 import type { IfMatch } from '../model/entity-tag.ts'

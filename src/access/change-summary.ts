@@ -1,6 +1,6 @@
 /** What a reload changes, in bounded memory: the number of changes of each kind, and the weightiest of them. */
 
-import { type Change, type ChangeKind, changeOf, KINDS } from './change.ts'
+import { type Change, type ChangeKind, changeOf, KINDS } from './access-change.ts'
 import { differenceSteps } from './difference.ts'
 import type { Tables } from './tables.ts'
 

@@ -4,7 +4,7 @@ import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.t
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
-import type { NamedSeat, Seat } from '../model/seat.ts'
+import type { NamedSeat, Seat } from '../model/decision-seat.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { exceptionsOf, type Tables } from './tables.ts'
 

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
-import { explainStore } from '../runtime/surroundings/store.ts'
+import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { adviceOn } from './bootstrap-advice.ts'
 import type { Config } from '../config/config.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, configOf, defineCommand, tenantOf, type Terminal } from './command.ts'
 import { KEY_FILE, openKeyFile } from './key-file.ts'
 import { repair } from './repair.ts'
-import { CONFIG, JSON_OUTPUT, TENANT } from './options.ts'
+import { CONFIG, JSON_OUTPUT, TENANT } from './shared-options.ts'
 
 export const bootstrap = defineCommand(
   {

@@ -3,13 +3,19 @@
 import { areBlocked, isRefusal, type Store } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
-import { type AccessRow, accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/can.ts'
+import {
+  type AccessRow,
+  accessRows,
+  type HeldSeat,
+  holdingOf,
+  type Holdings,
+} from '../access/callable-routes.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { type OpenHolders, openHolders } from './holder-source.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
-import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './options.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
 
 export const can = defineCommand(
   {

@@ -2,7 +2,7 @@
 
 import type { Config, TenantConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
-import { backchannelLogoutUri } from '../config/oidc.ts'
+import { backchannelLogoutUri } from '../config/oidc-settings.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
 import { UsageError } from './arguments.ts'
 import {
@@ -13,8 +13,8 @@ import {
   type ProviderProxyUse,
 } from './check-output.ts'
 import { defineCommand } from './command.ts'
-import { loadWithTables } from './load.ts'
-import { CONFIG, formatOption } from './options.ts'
+import { loadWithTables } from './load-tables.ts'
+import { CONFIG, formatOption } from './shared-options.ts'
 import { packageRoot, versionOf } from './version.ts'
 
 const WARNED = 3

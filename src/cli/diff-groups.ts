@@ -1,6 +1,6 @@
 /** Many changes on one screen: by kind and by what the routes required before and require now. */
 
-import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/change.ts'
+import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/access-change.ts'
 import { groupsOnScreen } from './groups.ts'
 import { onOneLine } from './screen.ts'
 

@@ -1,6 +1,6 @@
 /** The changes of route tables as text for a terminal, and as Markdown for a pull request. */
 
-import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/change.ts'
+import { type Change, type ChangeKind, type EntryView, KINDS } from '../access/access-change.ts'
 import { groupsAsText } from './diff-groups.ts'
 import { fold, isOnScreen } from './screen.ts'
 

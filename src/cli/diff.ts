@@ -1,12 +1,12 @@
 /** `seatgate diff`: what a change of the route tables changes, over all requests that there can be. */
 
-import { changesOf } from '../access/change.ts'
+import { changesOf } from '../access/access-change.ts'
 import { differences } from '../access/difference.ts'
 import { defineCommand } from './command.ts'
 import { changesAsMarkdown, changesAsText } from './diff-output.ts'
-import { JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
+import { JSON_OUTPUT, SEATS_FILE, TENANT } from './shared-options.ts'
 import { grantingSeats } from './seat-source.ts'
-import { readTables } from './tables.ts'
+import { readTables } from './table-source.ts'
 
 const WHERE =
   'a configuration file, its folder, or git:REV for the file at a revision; prefix it with shadow: for its candidate tables'

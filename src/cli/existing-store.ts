@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore, type Store } from '../../seats-admin/index.ts'
 import type { Config, StoreConfig } from '../config/config.ts'
-import { explainStore } from '../runtime/surroundings/store.ts'
+import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { CommandFailed } from './command.ts'
 
 /**

@@ -2,7 +2,7 @@
 
 import { Judge } from '../access/replay/judge.ts'
 import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
-import { REASONS } from '../access/replay/reasons.ts'
+import { REASONS } from '../access/replay/unjudged-reasons.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { CommandFailed, type Terminal } from './command.ts'
 import { findLogs, linesOf } from './replay/log-files.ts'

@@ -6,7 +6,7 @@ import type { StoreConfig } from '../config/config.ts'
 import { configOf, defineCommand } from './command.ts'
 import { printable } from '../telemetry/readable.ts'
 import { openExistingStore } from './existing-store.ts'
-import { CONFIG, JSON_OUTPUT } from './options.ts'
+import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns, fold } from './screen.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]

@@ -3,13 +3,13 @@
 import type { ListedSeat, Store } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import type { Holders } from '../access/who-can.ts'
+import type { Holders } from '../access/permission-holders.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
 import type { RouteTable } from '../decision/router/table.ts'
 import { CommandFailed, type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
-import { loadWithTables } from './load.ts'
+import { loadWithTables } from './load-tables.ts'
 
 interface HolderOptions {
   readonly config: string

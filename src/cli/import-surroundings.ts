@@ -7,7 +7,7 @@ import { ConfigError } from '../config/faults.ts'
 import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { builtInPaths } from '../runtime/built-in-endpoints.ts'
-import { CONFIG } from './options.ts'
+import { CONFIG } from './shared-options.ts'
 
 type Loaded = Pick<LoadResult, 'config' | 'entries' | 'shadowEntries' | 'upstreams' | 'api' | 'files'>
 

@@ -2,7 +2,12 @@
 
 import { access, readFile, writeFile } from 'node:fs/promises'
 import { acceptanceOf, acceptedEntries } from '../access/openapi/acceptance.ts'
-import { DEFAULT_TEMPLATE, entriesOf, type ImportedEntry, templateFault } from '../access/openapi/entries.ts'
+import {
+  DEFAULT_TEMPLATE,
+  entriesOf,
+  type ImportedEntry,
+  templateFault,
+} from '../access/openapi/operation-entries.ts'
 import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
 import {
   type Described,
@@ -11,7 +16,7 @@ import {
   type Remark,
   remarkName,
 } from '../access/openapi/operations.ts'
-import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table.ts'
+import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table-text.ts'
 import { isOwnPermission } from '../../seats-admin/model/permission.ts'
 import { formatFault } from '../config/faults.ts'
 import { fileFault, writeFault } from '../config/file-fault.ts'
@@ -20,7 +25,7 @@ import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { surroundingsOf } from './import-surroundings.ts'
-import { CONFIG } from './options.ts'
+import { CONFIG } from './shared-options.ts'
 
 const DIFFERENT = 3
 

@@ -9,7 +9,7 @@ import { UsageError } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { filesOf, type NewFile } from './init-files.ts'
 import { writeNew } from './new-files.ts'
-import { CONFIG, TENANT } from './options.ts'
+import { CONFIG, TENANT } from './shared-options.ts'
 import { fold } from './screen.ts'
 import { pathWord, programName } from './shell.ts'
 

@@ -2,15 +2,15 @@
 
 import { isAdministered, type Store } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
-import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/lint.ts'
+import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/table-lint.ts'
 import type { Config } from '../config/config.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
 import type { Route } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
 import { defineCommand, type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
-import { loadWithTables } from './load.ts'
-import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './options.ts'
+import { loadWithTables } from './load-tables.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './shared-options.ts'
 import { fitted, fold } from './screen.ts'
 import { keysOf, seatsOf } from './seat-source.ts'
 

@@ -1,10 +1,10 @@
 /** `seatgate refused`: who was refused what, and why, by the log. */
 
-import { RefusedRequests, type RefusedGroup } from '../access/refused.ts'
+import { RefusedRequests, type RefusedGroup } from '../access/refused-requests.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { defineCommand } from './command.ts'
-import { JSON_OUTPUT } from './options.ts'
+import { JSON_OUTPUT } from './shared-options.ts'
 import { pastMoment } from './remote/moment.ts'
 import { findLogs, STDIN } from './replay/log-files.ts'
 import { Progress } from './replay/progress.ts'

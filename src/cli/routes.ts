@@ -1,11 +1,11 @@
 /** `seatgate routes`: lists the compiled table, built-in routes included. */
 
 import { posix } from 'node:path'
-import { BUILT_IN } from '../access/change.ts'
+import { BUILT_IN } from '../access/access-change.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
 import { defineCommand } from './command.ts'
-import { loadWithTables } from './load.ts'
-import { CONFIG, JSON_OUTPUT } from './options.ts'
+import { loadWithTables } from './load-tables.ts'
+import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns } from './screen.ts'
 
 export const routes = defineCommand(

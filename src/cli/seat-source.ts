@@ -3,7 +3,7 @@
 import type { Store, User } from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
-import type { GrantingSeat } from '../access/change.ts'
+import type { GrantingSeat } from '../access/access-change.ts'
 import { loadConfig } from '../config/load.ts'
 import { readSeatsFile } from '../config/seats-file.ts'
 import { CommandFailed, type Terminal, tenantOf } from './command.ts'

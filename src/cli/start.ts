@@ -9,14 +9,14 @@ import { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
 import { watchLauncher } from '../runtime/surroundings/launcher.ts'
-import { refuseWrongClock } from '../runtime/surroundings/clock.ts'
-import { lostLog } from '../runtime/surroundings/log.ts'
+import { refuseWrongClock } from '../runtime/surroundings/clock-fault.ts'
+import { lostLog } from '../runtime/surroundings/log-fault.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
 import { warnOfShortage } from './capacity.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { loadWithTables } from './load.ts'
-import { CONFIG } from './options.ts'
+import { loadWithTables } from './load-tables.ts'
+import { CONFIG } from './shared-options.ts'
 
 export const start = defineCommand(
   {

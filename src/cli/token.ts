@@ -2,7 +2,7 @@
 
 import type { Store } from '../../seats-admin/index.ts'
 import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
-import { mintToken, type TokenSubject } from '../decision/authn/token.ts'
+import { mintToken, type TokenSubject } from '../decision/authn/gateway-token.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
@@ -10,7 +10,7 @@ import { UsageError } from './arguments.ts'
 import { configOf, defineCommand, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 import { unknownSeat } from './near-names.ts'
-import { CONFIG, TENANT } from './options.ts'
+import { CONFIG, TENANT } from './shared-options.ts'
 
 const options = {
   tenant: TENANT,

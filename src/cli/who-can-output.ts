@@ -1,6 +1,6 @@
 /** The answer of `who-can`, printed page by page: a tenant may have a million Seats. */
 
-import { type Asked, type Holder, isForTenant, type Question } from '../access/who-can.ts'
+import { type Asked, type Holder, isForTenant, type Question } from '../access/permission-holders.ts'
 import { printable } from '../telemetry/readable.ts'
 import { fold } from './screen.ts'
 

@@ -13,12 +13,12 @@ import {
   type Question,
   questionOfPermission,
   questionOfRequest,
-} from '../access/who-can.ts'
+} from '../access/permission-holders.ts'
 import { Refusal } from '../model/errors.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { openHolders } from './holder-source.ts'
-import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './options.ts'
+import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
 import { holdersAsJson, holdersAsText } from './who-can-output.ts'
 
 /** Exit code: the gateway answers the request with 404 or 405. */

@@ -1,6 +1,6 @@
 /** The change feed, of an embedded store with one gateway and of a store that a fleet shares. */
 
-import type { Instance, Registry } from '../../seats-admin/model/instance.ts'
+import type { Instance, Registry } from '../../seats-admin/model/registered-instance.ts'
 import type { ChangeReader, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'

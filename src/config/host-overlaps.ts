@@ -2,7 +2,7 @@
 
 import { wildcardOf } from '../model/host.ts'
 import type { Warning } from './faults.ts'
-import type { BuiltTable } from './routes.ts'
+import type { BuiltTable } from './table-entries.ts'
 import type { TableHosts } from './table-head.ts'
 
 /** Bounds the output: further warnings of this kind add nothing. */

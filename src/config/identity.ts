@@ -6,7 +6,7 @@ import { InvalidValue } from './invalid-value.ts'
 import { pem } from './pem.ts'
 import { isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
-import { publicText, signingKeyFault } from './signing-key.ts'
+import { publicText, signingKeyFault } from './private-key.ts'
 import { durationWithin } from './units.ts'
 
 const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/

@@ -5,7 +5,7 @@ import type { SpaceSource } from '../model/space-source.ts'
 import type { RouteEntry } from './config.ts'
 import { distinctHost } from './hosts.ts'
 import type { Section } from './section.ts'
-import { buildSpaceSource, checkLabel } from './space-source.ts'
+import { buildSpaceSource, checkLabel } from './space-settings.ts'
 import { staticPath } from './static-path.ts'
 
 export interface TableHead {

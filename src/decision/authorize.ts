@@ -2,7 +2,7 @@
 
 import { holds } from '../../seats-admin/model/permission.ts'
 import type { ConsideredSeat, ResolvedSeats, SeatVerdict } from '../model/decision.ts'
-import type { Seat } from '../model/seat.ts'
+import type { Seat } from '../model/decision-seat.ts'
 
 export interface Authorization {
   readonly code: 'allow' | 'no_seat_in_space' | 'permission_denied'

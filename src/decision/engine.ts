@@ -5,7 +5,7 @@
  * Synchronous while memory has the data; a promise while the store or an identity provider is asked.
  */
 
-import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/space.ts'
+import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/request-space.ts'
 import { authorize, type Authorization } from './authorize.ts'
 import type { CacheLookups } from '../model/cache-lookups.ts'
 import { Refusal } from '../model/errors.ts'
@@ -14,7 +14,7 @@ import type { Evaluation, ResolvedSeats, Trace } from '../model/decision.ts'
 import { canonicalHost } from '../model/host.ts'
 import type { Principal } from '../model/principal.ts'
 import { type HeldPermissions, type Requirement, type Route, takesTenant } from '../model/route.ts'
-import { SeatQuestion } from '../model/seat.ts'
+import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
 import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
 import { type Generation, DecisionCache } from './decision-cache.ts'

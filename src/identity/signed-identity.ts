@@ -12,7 +12,7 @@ import { LruMap, MemoryBudget } from '../decision/seats/lru-maps.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { asciiBytes, detachedText, textBytes } from '../lib/heap-size.ts'
 import { Lookups } from '../model/cache-lookups.ts'
-import { claimsText, type Identified } from './claims.ts'
+import { claimsText, type Identified } from './identity-claims.ts'
 import { SigningKey } from './signing-key.ts'
 
 export interface SignedIdentityOptions {

@@ -4,7 +4,7 @@ import type { ErrorCode, Refusal } from './errors.ts'
 import { forwardedPath } from './path-rewrite.ts'
 import type { Principal, SeatClaims } from './principal.ts'
 import type { Requirement, Route } from './route.ts'
-import type { Seat } from './seat.ts'
+import type { Seat } from './decision-seat.ts'
 
 /** A Seat that the credential names for this space, in its current state. */
 export interface ResolvedSeat {

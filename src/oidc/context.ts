@@ -3,7 +3,7 @@
 import { Refusal } from '../model/errors.ts'
 import type { OidcPorts } from './ports.ts'
 import type { Provider } from './provider/provider.ts'
-import { ProviderError, ProviderRefused, providerUnavailable } from './provider/errors.ts'
+import { ProviderError, ProviderRefused, providerUnavailable } from './provider/provider-errors.ts'
 
 export interface Context extends OidcPorts {
   /** By tenant. */

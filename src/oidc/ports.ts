@@ -43,7 +43,7 @@ export interface SeatDirectory {
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 }
 
-/** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/token.ts`. */
+/** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/gateway-token.ts`. */
 export interface MintSubject {
   readonly sub: string
   readonly email?: string

@@ -3,8 +3,8 @@
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
-import { KEY_SET_ENDPOINT } from '../identity/endpoint.ts'
-import { SIGN_IN_ENDPOINTS } from '../oidc/endpoints.ts'
+import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
+import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
 import { Refusal } from '../model/errors.ts'
 import {
   type HeldPermissions,
@@ -16,7 +16,7 @@ import {
   type Route,
   UNSCOPED,
 } from '../model/route.ts'
-import { OPENAPI_OPERATION, serveDocument } from './openapi/endpoint.ts'
+import { OPENAPI_OPERATION, serveDocument } from './openapi/openapi-endpoint.ts'
 import type { Operation } from './openapi/operation.ts'
 
 /** Bytes of a request body at a Seat or API key endpoint. */

@@ -8,10 +8,10 @@ import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { ReconnectingCluster } from './cluster.ts'
-import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './connection.ts'
+import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
 import { CONNECT_TIMEOUT, type Connector, connectorTo, ownServer, roundRobin } from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
-import { refusalsOf } from './refusals.ts'
+import { refusalsOf } from './redis-errors.ts'
 import { masterOf } from './sentinel.ts'
 
 /** Milliseconds of silence after a command until the connection is closed. */

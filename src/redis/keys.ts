@@ -17,7 +17,7 @@ export class Keys {
     return `${this.#prefix}sign-in:${tenant}:${id}`
   }
 
-  /** The epoch of the completed sign-ins; see `ephemeral.ts`. Distinct from tenant ids, which have no upper-case letters. */
+  /** The epoch of the completed sign-ins; see `redis-sign-ins.ts`. Distinct from tenant ids, which have no upper-case letters. */
   get signInEpoch(): string {
     return `${this.#prefix}sign-in:EPOCH`
   }

@@ -4,7 +4,7 @@
  *
  * Key: kind, tenant, and name or id. Value: the store's row with the store position of the read. A value is valid only if
  * the history of changes confirms it (`coherence/history.ts`), so a late writer, a replica that lost writes or a cache
- * older than a restored backup do no harm; and only if it is sealed (`seal.ts`) for exactly this key. Values expire after
+ * older than a restored backup do no harm; and only if it is sealed (`redis-seal.ts`) for exactly this key. Values expire after
  * {@link TTL}. A read waits at most `COMMAND_TIMEOUT`, and not at all for {@link PAUSE} after Redis timed out.
  */
 
@@ -20,11 +20,11 @@ import type { SeatLists } from '../../seats-admin/model/seat.ts'
 import type { History } from '../coherence/history.ts'
 import { Lookups } from '../model/cache-lookups.ts'
 import type { Source } from '../model/decision.ts'
-import type { SeatQuestion } from '../model/seat.ts'
-import { type RedisConnection, isReady } from './connection.ts'
+import type { SeatQuestion } from '../model/decision-seat.ts'
+import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
-import type { Seal } from './seal.ts'
+import type { Seal } from './redis-seal.ts'
 import { decode, encode, keyRow, namedRow, seatRowOrNull, type Kind } from './seat-codec.ts'
 
 /** Seconds until an entry expires. Entries in use stay in the Seat memory; this bounds unused ones. */

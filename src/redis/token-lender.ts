@@ -7,7 +7,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { type Lender, type Loan, type LoanRequest, shareOf } from '../model/rate-limit.ts'
-import { type RedisConnection, isReady } from './connection.ts'
+import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
 
 /** Milliseconds until Redis is asked again after it did not reply. One exchange tries; others do not wait for it. */

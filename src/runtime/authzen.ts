@@ -1,11 +1,11 @@
 /** The AuthZEN endpoints of the decision listener, with the engine that decides who may ask. Loaded with the listener only. */
 
-import { ApiKeys } from '../decision/authn/api-key.ts'
+import { ApiKeys } from '../decision/authn/api-key-authentication.ts'
 import { tablesOf } from '../access/tables.ts'
 import { NO_EXCEPTIONS } from '../decision/router/pattern.ts'
 import { methodsOf } from '../config/methods.ts'
 import { PepEngine } from '../external-authorization/authzen/pep-engine.ts'
-import { authzenTable } from '../external-authorization/authzen/endpoints.ts'
+import { authzenTable } from '../external-authorization/authzen/authzen-endpoints.ts'
 import type { PipelineConfig } from '../pipeline/pipeline.ts'
 import { TrustedProxies } from '../proxy/forwarded.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'

@@ -2,7 +2,7 @@
 
 import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '../../seats-admin/index.ts'
 import { requiredPermissions } from '../access/asked-permissions.ts'
-import { accessEndpoints } from '../access/endpoints.ts'
+import { accessEndpoints } from '../access/access-endpoints.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Tables } from '../access/tables.ts'
 import type { PublicHandler, Route } from '../model/route.ts'

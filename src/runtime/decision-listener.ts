@@ -2,9 +2,9 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config, DecisionConfig } from '../config/config.ts'
-import { authzenEndpoints } from '../external-authorization/authzen/endpoint.ts'
+import { authzenEndpoints } from '../external-authorization/authzen/attach-authzen.ts'
 import { DecisionHandler } from '../external-authorization/handler.ts'
-import { envoyGrpcEndpoint } from '../external-authorization/envoy-grpc/endpoint.ts'
+import { envoyGrpcEndpoint } from '../external-authorization/envoy-grpc/envoy-grpc-endpoint.ts'
 import { httpEndpoints } from '../external-authorization/http-endpoints.ts'
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'

@@ -23,7 +23,7 @@ import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.t
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
-import { serveKeySet } from '../identity/endpoint.ts'
+import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
 import { directSource, SeatMemory } from '../decision/seats/memory.ts'
 import { ShadowEngine } from '../decision/shadow.ts'

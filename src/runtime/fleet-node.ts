@@ -25,7 +25,7 @@ import { AuditKeeping } from './audit-keeping.ts'
 import { openRedis, type RedisParts } from './redis-parts.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
-import { explainStore } from './surroundings/store.ts'
+import { explainStore } from './surroundings/store-fault.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 

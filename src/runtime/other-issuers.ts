@@ -2,7 +2,7 @@
 
 import type { Config } from '../config/config.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
-import type { VerifiedToken } from '../decision/authn/claims.ts'
+import type { VerifiedToken } from '../decision/authn/token-claims.ts'
 import { Refusal } from '../model/errors.ts'
 import { otherAudience } from '../oidc/issuers/issuer-token.ts'
 import { Issuers } from '../oidc/issuers/issuers.ts'

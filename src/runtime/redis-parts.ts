@@ -2,16 +2,16 @@
 
 import { systemClock } from '../coherence/clock.ts'
 import { type Config, firstSecrets } from '../config/config.ts'
-import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/ephemeral.ts'
-import { RedisBus } from '../redis/bus.ts'
-import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/ephemeral.ts'
-import { RedisHealth } from '../redis/health.ts'
+import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
+import { RedisBus } from '../redis/redis-bus.ts'
+import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/redis-sign-ins.ts'
+import { RedisHealth } from '../redis/redis-health.ts'
 import { Keys } from '../redis/keys.ts'
-import { commandOf, isRedisRefusal, wordOf } from '../redis/refusals.ts'
-import { Seal } from '../redis/seal.ts'
+import { commandOf, isRedisRefusal, wordOf } from '../redis/redis-errors.ts'
+import { Seal } from '../redis/redis-seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { codeOf } from './surroundings/fault.ts'
-import { redisMessage } from './surroundings/redis.ts'
+import { redisMessage } from './surroundings/redis-fault.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 export interface RedisParts {

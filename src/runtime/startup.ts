@@ -9,7 +9,7 @@ import { type StoreFault, StoreUnavailable } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { describeFault, SurroundingsFault } from './surroundings/fault.ts'
-import { storeFault, storeFinding } from './surroundings/store.ts'
+import { storeFault, storeFinding } from './surroundings/store-fault.ts'
 
 /** Milliseconds between attempts, and between log lines. */
 const RETRY_EVERY = 250

@@ -14,12 +14,12 @@ import { Bank } from '../decision/limits/bank.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import type { DataPlanes } from './data-planes.ts'
 import type { FleetNode } from './fleet-node.ts'
-import { serveEphemeral } from '../oidc/sign-in/ephemeral.ts'
+import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
-import { explainListening, listenerSource } from './surroundings/listener.ts'
+import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
 import { MergedMetrics, type Snapshot } from './workers/merge.ts'
-import { type PoolWorker, Pool } from './workers/pool.ts'
+import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 
 /** Milliseconds for a worker to return its metrics, or the uses of API keys. */
 const ANSWER_WAIT = 1000

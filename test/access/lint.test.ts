@@ -7,7 +7,7 @@ import {
   type LintedSeat,
   lintRoutes,
   lintTenant,
-} from '../../src/access/lint.ts'
+} from '../../src/access/table-lint.ts'
 import { tablesOf } from './random-tables.ts'
 
 const NOW = Date.UTC(2026, 10, 23)

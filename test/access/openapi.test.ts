@@ -1,10 +1,10 @@
 /** Descriptions of HTTP APIs become entries of a route table. */
 
 import t from 'tap'
-import { entriesOf, templateFault } from '../../src/access/openapi/entries.ts'
+import { entriesOf, templateFault } from '../../src/access/openapi/operation-entries.ts'
 import { readDescription } from '../../src/access/openapi/description.ts'
 import { readOperations, remarkName } from '../../src/access/openapi/operations.ts'
-import { OpenApiTable, tableText } from '../../src/access/openapi/table.ts'
+import { OpenApiTable, tableText } from '../../src/access/openapi/table-text.ts'
 
 const described = (paths: object, more: object = {}) => readOperations({ openapi: '3.1.0', paths, ...more })
 

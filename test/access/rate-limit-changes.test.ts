@@ -1,7 +1,7 @@
 /** A change of rate limits is a change of limits, whichever key of them it is. */
 
 import t from 'tap'
-import { changesOf } from '../../src/access/change.ts'
+import { changesOf } from '../../src/access/access-change.ts'
 import { differences } from '../../src/access/difference.ts'
 import type { Tables } from '../../src/access/tables.ts'
 import { methodsOf } from '../../src/config/methods.ts'

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { seatsByName } from '../../src/access/offline-engine.ts'
 import type { ReplaySubject } from '../../src/access/replay/judge.ts'
-import type { Reason } from '../../src/access/replay/reasons.ts'
-import { Replay } from '../../src/access/replay/replay.ts'
+import type { Reason } from '../../src/access/replay/unjudged-reasons.ts'
+import { Replay } from '../../src/access/replay/replayed-log.ts'
 import { tablesOf } from './random-tables.ts'
 
 const SEATS = [{ name: 'Viewer', spaces: ['main'], permissions: ['a:read'] }]

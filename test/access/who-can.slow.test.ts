@@ -2,14 +2,14 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { accessRows, holdingOf, type HeldSeat } from '../../src/access/can.ts'
+import { accessRows, holdingOf, type HeldSeat } from '../../src/access/callable-routes.ts'
 import {
   holdersPage,
   type Holder,
   type Position,
   positionOf,
   questionOfRequest,
-} from '../../src/access/who-can.ts'
+} from '../../src/access/permission-holders.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { needsPermission } from '../../src/model/route.ts'
 import { EVERY_METHOD, everyPath } from './random-tables.ts'

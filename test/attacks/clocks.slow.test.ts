@@ -5,7 +5,7 @@
  */
 
 import t, { type Test } from 'tap'
-import { readClaims } from '../../src/decision/authn/claims.ts'
+import { readClaims } from '../../src/decision/authn/token-claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { resolve } from '../../src/decision/seats/resolve.ts'
 import type { Answer } from '../support/client.ts'

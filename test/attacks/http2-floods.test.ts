@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { ENHANCE_YOUR_CALM, INTERNAL_ERROR } from '../../src/http/wire/http2/errors.ts'
+import { ENHANCE_YOUR_CALM, INTERNAL_ERROR } from '../../src/http/wire/http2/http2-errors.ts'
 import {
   CONTINUATION,
   DATA,
@@ -16,7 +16,7 @@ import {
   RST_STREAM,
   SETTINGS,
   WINDOW_UPDATE,
-} from '../../src/http/wire/http2/frames.ts'
+} from '../../src/http/wire/http2/http2-frames.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { acceptor, authority, certificate, openSecured } from '../http/server/tls-support.ts'
 import { GET, POST, RawHttp2 } from '../support/raw-http2.ts'

@@ -1,8 +1,8 @@
 /** Streams whose client opens no window or sends no body: they end, and the others of the connection are served. */
 
 import t from 'tap'
-import { ENHANCE_YOUR_CALM } from '../../src/http/wire/http2/errors.ts'
-import { DATA, HEADERS, SETTINGS, WINDOW_UPDATE } from '../../src/http/wire/http2/frames.ts'
+import { ENHANCE_YOUR_CALM } from '../../src/http/wire/http2/http2-errors.ts'
+import { DATA, HEADERS, SETTINGS, WINDOW_UPDATE } from '../../src/http/wire/http2/http2-frames.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'

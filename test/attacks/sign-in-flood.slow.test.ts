@@ -6,7 +6,7 @@
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { signInCookieName } from '../../src/oidc/session/cookies.ts'
 import { startProcesses } from '../sign-in/processes.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { mintToken } from '../../src/decision/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { CONFIG, folderWith, ROUTES } from '../cli/command-line.ts'
 import { seatgateHere } from '../cli/in-process.ts'

@@ -6,7 +6,7 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { defaults } from '../../seats-admin/store/sqlite/store.ts'
+import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
 import { readiness } from '../support/operations.ts'

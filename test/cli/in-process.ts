@@ -3,7 +3,7 @@
 import { chdir, cwd as folder, env } from 'node:process'
 import { OutputFailed, type Terminal } from '../../src/cli/command.ts'
 import { runCommandLine } from '../../src/cli/command-line.ts'
-import { defaults } from '../../seats-admin/store/sqlite/store.ts'
+import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
 import { type Ran, SECRET, type seatgate } from './command-line.ts'
 
 defaults.timeout = 60_000

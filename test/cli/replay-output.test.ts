@@ -1,8 +1,8 @@
 /** The result of a replay on a terminal of 80 columns, as JSON and as Markdown. */
 
 import t from 'tap'
-import { Tally } from '../../src/access/replay/tally.ts'
-import { replayAsJson, replayAsMarkdown, replayAsText } from '../../src/cli/replay/output.ts'
+import { Tally } from '../../src/access/replay/replay-tally.ts'
+import { replayAsJson, replayAsMarkdown, replayAsText } from '../../src/cli/replay/replay-output.ts'
 
 function change(
   tally: Tally,

@@ -1,7 +1,7 @@
 /** `redis:` in every form. */
 
 import t from 'tap'
-import { redisUrl } from '../../src/config/redis.ts'
+import { redisUrl } from '../../src/config/redis-settings.ts'
 import { BASE, faultsAt, Folder, refuses } from './support.ts'
 
 const read = (text: string) => redisUrl(text, '/etc/gateway')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
-import { secret } from '../../src/config/tenants.ts'
+import { secret } from '../../src/config/tenant-settings.ts'
 import { refuses } from './support.ts'
 
 const bytesOf = (text: string) => {

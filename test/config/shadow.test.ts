@@ -1,7 +1,7 @@
 /** Candidate tables: loaded, checked and watched with the rest. */
 
 import t from 'tap'
-import { loadWithTables } from '../../src/cli/load.ts'
+import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { ConfigError, formatFault } from '../../src/config/faults.ts'
 import { loadConfigWithFaults } from '../../src/config/load.ts'
 import { pack, unpack } from '../../src/config/worker-copy.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { authorize } from '../../src/decision/authorize.ts'
 import type { ResolvedSeats, ResolvedSeat } from '../../src/model/decision.ts'
-import type { Seat } from '../../src/model/seat.ts'
+import type { Seat } from '../../src/model/decision-seat.ts'
 
 function seat(name: string, spaces: string[], permissions: string[]): Seat {
   return {

@@ -9,7 +9,7 @@ import type { AuthorizationRequest } from '../../src/model/authorization-request
 import type { Evaluation } from '../../src/model/decision.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
-import type { NamedSeat, Seat } from '../../src/model/seat.ts'
+import type { NamedSeat, Seat } from '../../src/model/decision-seat.ts'
 import { EVERY_METHOD, everyPath, pairs, type TablesInput, tablesOf } from '../access/random-tables.ts'
 
 const seatOf = (name: string, ...permissions: string[]): Seat => ({

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import t from 'tap'
 import { parse } from 'yaml'
-import { loadWithTables } from '../../src/cli/load.ts'
+import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { root } from '../docs/pages.ts'
 import { deploy, missing, run } from './programs.ts'
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { loadWithTables } from '../../src/cli/load.ts'
+import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { MUCH, VALUES } from './chart.ts'
 import { faultsOf } from './kubernetes.ts'

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
-import { loadWithTables } from '../../src/cli/load.ts'
+import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { readPolicyFile } from '../../src/config/policy-file.ts'
 import { readSeatsFile } from '../../src/config/seats-file.ts'
 import { folderWith } from '../cli/command-line.ts'

@@ -1,7 +1,7 @@
 /** Sessions of programs in a fleet's store, and their tokens, as after a sign-in. */
 
 import type { Store } from '../../seats-admin/index.ts'
-import { mintToken } from '../../src/decision/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { TenantConfig } from '../../src/config/config.ts'
 import { providerSessionDigest } from '../../src/oidc/session/provider-logout.ts'
 import { family, HOUR } from '../seats-admin/store/session-records.ts'

@@ -6,7 +6,7 @@
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { DATA, END_STREAM } from '../../src/http/wire/http2/frames.ts'
+import { DATA, END_STREAM } from '../../src/http/wire/http2/http2-frames.ts'
 import { MALFORMED } from '../support/malformed-http2.ts'
 import { type Fields, GET, POST } from '../support/raw-http2.ts'
 import { openRaw, rawUpstream, startSecured } from './support.ts'

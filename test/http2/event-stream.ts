@@ -2,8 +2,8 @@
 
 import type { RequestListener } from 'node:http'
 import type { Test } from 'tap'
-import { INTERNAL_ERROR } from '../../src/http/wire/http2/errors.ts'
-import { DATA, END_STREAM } from '../../src/http/wire/http2/frames.ts'
+import { INTERNAL_ERROR } from '../../src/http/wire/http2/http2-errors.ts'
+import { DATA, END_STREAM } from '../../src/http/wire/http2/http2-frames.ts'
 import { GET } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 import type { World } from '../support/world.ts'

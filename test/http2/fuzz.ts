@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import { PREFACE, frame } from '../../src/http/wire/http2/frames.ts'
+import { PREFACE, frame } from '../../src/http/wire/http2/http2-frames.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { SIGN_IN_ENDPOINTS } from '../../src/oidc/endpoints.ts'
+import { SIGN_IN_ENDPOINTS } from '../../src/oidc/sign-in-endpoints.ts'
 import { startWorld } from './world.ts'
 
 t.test('served', async (t) => {

@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { BoundedEphemeral, ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { BoundedEphemeral, ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 
 t.test('an id can be used once', async (t) => {
   const memory = new ProcessEphemeral()

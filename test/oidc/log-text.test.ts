@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { sanitize, sanitizeErrorCode, sanitizeName } from '../../src/oidc/provider/log-text.ts'
-import { codeOf, networkError } from '../../src/oidc/provider/errors.ts'
+import { codeOf, networkError } from '../../src/oidc/provider/provider-errors.ts'
 
 t.test('cleaned texts are bounded and printable, and carry no credentials', async (t) => {
   t.equal(sanitize('the code has expired'), 'the code has expired')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import t from 'tap'
 import { type NameLimits, NameLookup } from '../../src/oidc/provider/name-lookup.ts'
-import { codeOf } from '../../src/oidc/provider/errors.ts'
+import { codeOf } from '../../src/oidc/provider/provider-errors.ts'
 import { until } from '../support/until.ts'
 import { NameServer } from './name-server.ts'
 

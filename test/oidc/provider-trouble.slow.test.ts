@@ -5,7 +5,7 @@
 
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { Page } from '../sign-in/visitor.ts'

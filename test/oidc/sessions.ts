@@ -1,7 +1,7 @@
 /** The sessions of the embedded store, on a database in memory and without its threads. */
 
 import { DatabaseSync } from 'node:sqlite'
-import { monotonic } from '../../seats-admin/store/clock.ts'
+import { monotonic } from '../../seats-admin/store/monotonic.ts'
 import {
   auditEntry,
   type AuditEntry,
@@ -9,8 +9,8 @@ import {
   type StoredSession,
 } from '../../seats-admin/index.ts'
 import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-rows.ts'
-import { methodsOn } from '../../seats-admin/store/sqlite/database.ts'
-import { mark, migrate } from '../../seats-admin/store/sqlite/migrations.ts'
+import { methodsOn } from '../../seats-admin/store/sqlite/sqlite-database.ts'
+import { mark, migrate } from '../../seats-admin/store/sqlite/sqlite-migrations.ts'
 
 export interface SessionTable extends SessionStore {
   /** All entries of the audit, in order. */

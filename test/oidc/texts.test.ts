@@ -13,7 +13,7 @@ import {
   sha256,
 } from '../../src/oidc/session/session-credentials.ts'
 import { isAllowedScheme } from '../../src/oidc/provider/http.ts'
-import { identityOf, isDistributed, readSeatsClaim } from '../../src/oidc/tokens/claims.ts'
+import { identityOf, isDistributed, readSeatsClaim } from '../../src/oidc/tokens/id-token-claims.ts'
 
 t.test('handles and cookies are parsed, and malformed ones refused', async (t) => {
   const [id, one, two] = [newSessionId(), newSecret(), newSecret()]

@@ -6,9 +6,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { Test } from 'tap'
-import { mintToken } from '../../src/decision/authn/token.ts'
+import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import type { HttpLimits } from '../../src/oidc/provider/http.ts'
 import { Oidc } from '../../src/oidc/oidc.ts'
 import type {

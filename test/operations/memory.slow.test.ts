@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
 import { DecisionPoint } from '../../src/runtime/decision-point.ts'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/ephemeral.ts'
+import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { metric } from '../support/operations.ts'
 

@@ -17,7 +17,7 @@ import {
   PREFACE,
   RST_STREAM,
   SETTINGS,
-} from '../../src/http/wire/http2/frames.ts'
+} from '../../src/http/wire/http2/http2-frames.ts'
 import { FrameReader } from '../../src/http/wire/http2/frame-reader.ts'
 import { HpackDecoder } from '../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../src/http/wire/http2/hpack-encoder.ts'

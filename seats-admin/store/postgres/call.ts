@@ -1,6 +1,6 @@
 /** One call of the store and its timeout. */
 
-import { monotonic } from '../clock.ts'
+import { monotonic } from '../monotonic.ts'
 import { StoreUnavailable } from '../store.ts'
 
 export class Call {

@@ -1,12 +1,12 @@
 /** The registry of a fleet's instances, with the change feed that they follow. */
 
-import { monotonic } from '../clock.ts'
+import { monotonic } from '../monotonic.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { integer, type Row, text } from '../rows.ts'
-import type { Instance, Registry } from '../../model/instance.ts'
+import type { Instance, Registry } from '../../model/registered-instance.ts'
 import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './postgres-connection.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import type { Values } from '../statements.ts'
 import { prepared, type Sql, sql } from './sql.ts'

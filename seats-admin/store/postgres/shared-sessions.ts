@@ -5,8 +5,8 @@
  */
 
 import { UnusableStore } from '../unavailable.ts'
-import { Connection, type Session } from './connection.ts'
-import { tooLate } from './errors.ts'
+import { Connection, type Session } from './postgres-connection.ts'
+import { tooLate } from './postgres-errors.ts'
 import { sql } from './sql.ts'
 import type { Target } from './url.ts'
 

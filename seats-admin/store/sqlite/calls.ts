@@ -1,6 +1,6 @@
 /** Messages between the main thread and the store's threads. */
 
-import type { StoreMethods } from '../methods.ts'
+import type { StoreMethods } from '../store-methods.ts'
 import type { StoreFault } from '../store.ts'
 import type { StoreFiles } from './file.ts'
 
@@ -38,7 +38,7 @@ export interface Call {
   /** A {@link MethodName}, or {@link READY}. */
   readonly method: string
   readonly args: readonly unknown[]
-  /** Monotonic ms of `../clock.ts`. */
+  /** Monotonic ms of `../monotonic.ts`. */
   readonly startedAt: number
   readonly deadline: number
 }
@@ -58,7 +58,7 @@ export type ThreadReply =
 export interface RunningCall {
   /** Milliseconds since the start of the call. */
   elapsed(): number
-  /** Monotonic ms, see `../clock.ts`. */
+  /** Monotonic ms, see `../monotonic.ts`. */
   deadline(): number
   /** Called between the steps of a long operation. */
   throwIfExpired(): void

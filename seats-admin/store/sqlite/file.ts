@@ -13,8 +13,8 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { connect, enableWal } from './connection.ts'
-import { mark, migrate } from './migrations.ts'
+import { connect, enableWal } from './sqlite-connection.ts'
+import { mark, migrate } from './sqlite-migrations.ts'
 
 const FOLDER_MODE = 0o700
 /** SQLite gives its `-wal` and `-shm` files the mode of the database. */

@@ -4,9 +4,9 @@ import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../store.ts'
-import { isBusy, openingCode } from './connection.ts'
+import { isBusy, openingCode } from './sqlite-connection.ts'
 import { FILE_MODE, identityOf, makeFolder } from './file.ts'
-import { refuseOthers } from './inspect.ts'
+import { refuseOthers } from './sqlite-file-check.ts'
 
 /** Concurrent attempts can block each other; retries at random intervals resolve that. */
 const TRIES = 5

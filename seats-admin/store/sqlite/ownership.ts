@@ -18,12 +18,12 @@
  */
 
 import type { DatabaseSync } from 'node:sqlite'
-import { monotonic } from '../clock.ts'
+import { monotonic } from '../monotonic.ts'
 import { counted } from '../point-reads.ts'
 import { text } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
-import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './connection.ts'
-import { migrate } from './migrations.ts'
+import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './sqlite-connection.ts'
+import { migrate } from './sqlite-migrations.ts'
 
 /** Milliseconds for other programs to close the file; commands of `seatgate` take about two seconds. */
 const WAIT = 5000

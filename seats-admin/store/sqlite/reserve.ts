@@ -5,7 +5,7 @@
 
 import { rmSync, statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
-import { isDiskFull } from './connection.ts'
+import { isDiskFull } from './sqlite-connection.ts'
 import { FILE_MODE } from './file.ts'
 
 const BYTES = 256 * 1024

@@ -1,7 +1,7 @@
 /** The main thread's interface to one of the store's threads: calls, timeouts, restart. */
 
 import { Worker } from 'node:worker_threads'
-import { monotonic } from '../clock.ts'
+import { monotonic } from '../monotonic.ts'
 import type { Health, Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
 import { codeIn } from '../unavailable.ts'
@@ -46,7 +46,10 @@ interface Waiting {
 }
 
 /** Compiled in the package, and TypeScript in a clone. */
-const WORKER = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url)
+const WORKER = new URL(
+  import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.js',
+  import.meta.url,
+)
 
 export class Thread {
   readonly #owner: ThreadOwner

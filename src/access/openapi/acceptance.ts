@@ -2,7 +2,7 @@
 
 import type { RouteEntry } from '../../config/config.ts'
 import type { Fault, Warning } from '../../config/faults.ts'
-import { buildRoutes, type RouteContext } from '../../config/routes.ts'
+import { buildRoutes, type RouteContext } from '../../config/table-entries.ts'
 import { type Schema, schemas } from '../../config/schema.ts'
 import { Section } from '../../config/section.ts'
 import { validate } from '../../config/validate.ts'
@@ -11,9 +11,9 @@ import { acceptedWarnings } from '../../config/accepted-warnings.ts'
 import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
 import { compileTable } from '../../decision/router/table.ts'
 import type { Route } from '../../model/route.ts'
-import { type ImportedEntry, requestKey } from './entries.ts'
+import { type ImportedEntry, requestKey } from './operation-entries.ts'
 import { leftOut, type Remark } from './operations.ts'
-import type { OpenApiTable } from './table.ts'
+import type { OpenApiTable } from './table-text.ts'
 
 /** What the configuration says beside the table. */
 export interface Surroundings {

@@ -10,7 +10,7 @@ import { OfflineEngine, type SeatSource } from '../offline-engine.ts'
 import type { Tables } from '../tables.ts'
 import type { LoggedCaller, LoggedRequest } from './logged-request.ts'
 import { saidSpace } from './logged-space.ts'
-import type { Reason } from './reasons.ts'
+import type { Reason } from './unjudged-reasons.ts'
 
 /** What the requests are decided with. */
 export interface ReplaySubject {

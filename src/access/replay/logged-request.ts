@@ -2,7 +2,7 @@
 
 import type { AuthMethod } from '../../model/principal.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
-import type { Reason } from './reasons.ts'
+import type { Reason } from './unjudged-reasons.ts'
 import { type NamedSeats, namedSeats, type SeatFields } from './named-seats.ts'
 import { usualLine } from './usual-line.ts'
 

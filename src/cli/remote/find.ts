@@ -4,9 +4,9 @@ import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
 import { meant, quoted } from '../near-names.ts'
-import type { Gateway } from './gateway.ts'
-import { GatewayRefusal } from './problem.ts'
-import type { ApiKeyView, BlockView, SeatView, UserView } from './resources.ts'
+import type { Gateway } from './gateway-client.ts'
+import { GatewayRefusal } from './problem-text.ts'
+import type { ApiKeyView, BlockView, SeatView, UserView } from './endpoint-answers.ts'
 
 export interface Found {
   readonly seat: SeatView

@@ -1,6 +1,6 @@
 /** Splits the bytes of a log into lines, in constant memory. */
 
-import { MOST_BYTES } from '../../access/replay/reasons.ts'
+import { MOST_BYTES } from '../../access/replay/unjudged-reasons.ts'
 
 export interface Lines {
   readonly lines: readonly string[]

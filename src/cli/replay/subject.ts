@@ -7,7 +7,7 @@ import { readSeatsFile } from '../../config/seats-file.ts'
 import { directSource, SeatMemory } from '../../decision/seats/memory.ts'
 import { type Terminal, tenantOf } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
-import { loadWithTables } from '../load.ts'
+import { loadWithTables } from '../load-tables.ts'
 
 interface Opened {
   readonly subject: ReplaySubject

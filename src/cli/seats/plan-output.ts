@@ -1,7 +1,7 @@
 /** What a change of Seats by file would do, and whom it touches, as text. */
 
 import { printable } from '../../telemetry/readable.ts'
-import type { Plan, PlannedChange } from '../remote/resources.ts'
+import type { Plan, PlannedChange } from '../remote/endpoint-answers.ts'
 import { fold } from '../screen.ts'
 import { warningText } from './written.ts'
 

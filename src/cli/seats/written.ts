@@ -3,7 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
 import { placeInWords } from '../remote/place.ts'
-import type { SeatView, Warning } from '../remote/resources.ts'
+import type { SeatView, Warning } from '../remote/endpoint-answers.ts'
 import { fold } from '../screen.ts'
 
 export function warn(warnings: readonly Warning[] | undefined, terminal: Terminal): void {

@@ -6,7 +6,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { bspOf } from './batches.ts'
-import { samplerOf } from './sampler.ts'
+import { samplerOf } from './sampler-settings.ts'
 import type { OpenTelemetryConfig, TracesConfig } from './types.ts'
 import { Variables } from './variables.ts'
 

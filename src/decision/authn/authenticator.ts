@@ -10,12 +10,12 @@ import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
-import { type ApiKeyOptions, ApiKeys } from './api-key.ts'
+import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
 import { BearerTokens, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
 import { requireLiveSession, type SessionLookup } from './token-session.ts'
 
-/** The session cookie as a credential; null without one. See `oidc/session/session.ts`. */
+/** The session cookie as a credential; null without one. See `oidc/session/session-authentication.ts`. */
 export interface SessionCookies {
   authenticate(
     cookieLines: readonly string[],

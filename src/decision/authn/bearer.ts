@@ -14,8 +14,8 @@ import { hashOf } from '../../lib/text-hash.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
-import { timeRefusal, verifiedBytes, type VerifiedToken } from './claims.ts'
-import { type TokenIssuers, verifyToken } from './token.ts'
+import { timeRefusal, verifiedBytes, type VerifiedToken } from './token-claims.ts'
+import { type TokenIssuers, verifyToken } from './gateway-token.ts'
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header must be "Bearer" and one token.')
 

@@ -5,7 +5,7 @@
  * The expiry of the session is not checked: no token is minted beyond it, and its row is kept for longer.
  */
 
-import type { SessionRecord } from '../../../seats-admin/model/session.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Trace } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'

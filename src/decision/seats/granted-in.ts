@@ -6,7 +6,7 @@
 import { authorize } from '../authorize.ts'
 import type { ResolvedSeat } from '../../model/decision.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
-import { SeatQuestion } from '../../model/seat.ts'
+import { SeatQuestion } from '../../model/decision-seat.ts'
 import { resolvedById, resolvedByName, type SeatLookup } from './resolve.ts'
 
 /** Spaces that are named. */

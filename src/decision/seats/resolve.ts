@@ -3,7 +3,7 @@
 import { EVERY_PERMISSION, holds } from '../../../seats-admin/model/permission.ts'
 import type { ResolvedSeats, ResolvedSeat, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
-import type { NamedSeat, Seat, SeatQuestion } from '../../model/seat.ts'
+import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { SeatMemory } from './memory.ts'
 
 /** Lookups in memory: synchronous on a hit, a promise while the store is asked. */

@@ -1,8 +1,8 @@
 /** Heap size of cached entries, in bytes; upper estimates. */
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { SessionRecord } from '../../../seats-admin/model/session.ts'
-import type { Seat } from '../../model/seat.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import type { Seat } from '../../model/decision-seat.ts'
 import {
   listBytes,
   MAP_BYTES,

@@ -3,7 +3,7 @@
 import type { Grant, Page, Store } from '../../../seats-admin/index.ts'
 import { needsPermission } from '../../model/route.ts'
 import type { Question, SearchQuestion, Sought } from './questions.ts'
-import { type Needed, neededFor } from './resources.ts'
+import { type Needed, neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import { EVERYTHING, SUBJECT_TYPES, type SubjectType } from './subjects.ts'
 

@@ -6,10 +6,10 @@
 import { authorize } from '../../decision/authorize.ts'
 import type { MemoryLease } from '../../decision/engine.ts'
 import { needsPermission } from '../../model/route.ts'
-import { SeatQuestion } from '../../model/seat.ts'
+import { SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity, Question } from './questions.ts'
-import type { Reason } from './reasons.ts'
-import { type Needed, neededFor } from './resources.ts'
+import type { Reason } from './decision-reasons.ts'
+import { type Needed, neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import { type Subject, type SubjectDeps, subjectOf } from './subjects.ts'
 

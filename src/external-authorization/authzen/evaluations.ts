@@ -4,9 +4,9 @@ import { isJsonObject } from '../../lib/json.ts'
 import { TimeShare } from '../../lib/time-slices.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Decisions } from './decisions.ts'
-import { invalid, notObject } from './input.ts'
+import { invalid, notObject } from './body-refusals.ts'
 import { BodyReader, type Question } from './questions.ts'
-import type { Reason } from './reasons.ts'
+import type { Reason } from './decision-reasons.ts'
 
 /** The items of one request. */
 export const MAX_EVALUATIONS = 1000

@@ -6,7 +6,7 @@
 
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { TenantConfig } from '../../config/config.ts'
-import type { ApiKeys } from '../../decision/authn/api-key.ts'
+import type { ApiKeys } from '../../decision/authn/api-key-authentication.ts'
 import {
   DecisionEngine,
   type DecisionEngineOptions,

@@ -8,9 +8,9 @@ import type { BlockedUsers } from '../../decision/engine.ts'
 import { resolve, type SeatLookup } from '../../decision/seats/resolve.ts'
 import type { ResolvedSeats, Trace } from '../../model/decision.ts'
 import type { SeatClaims } from '../../model/principal.ts'
-import { type Seat, SeatQuestion } from '../../model/seat.ts'
+import { type Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity } from './questions.ts'
-import type { Denial } from './reasons.ts'
+import type { Denial } from './decision-reasons.ts'
 
 /** What decisions know of Seats, API keys and blocks: the memory of the process, valid under its lease. */
 export interface HolderMemory extends SeatLookup, BlockedUsers {

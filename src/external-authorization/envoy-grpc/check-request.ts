@@ -7,7 +7,7 @@
  */
 
 import { isIP } from 'node:net'
-import { MalformedMessage, ProtobufReader } from '../../lib/protobuf/reader.ts'
+import { MalformedMessage, ProtobufReader } from '../../lib/protobuf/protobuf-reader.ts'
 
 export interface CheckRequest {
   /** Null: the question is about a TCP connection. */

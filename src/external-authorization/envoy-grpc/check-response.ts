@@ -1,6 +1,6 @@
 /** Writes `envoy.service.auth.v3.CheckResponse` (external_auth.proto). */
 
-import { ProtobufWriter } from '../../lib/protobuf/writer.ts'
+import { ProtobufWriter } from '../../lib/protobuf/protobuf-writer.ts'
 
 /** Of `HeaderAppendAction`. Older versions of Envoy do not know it: they overwrite, and in denials append. */
 const APPEND = 0

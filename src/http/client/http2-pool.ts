@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import { type EvictionPool, UploadEviction } from './upload-eviction.ts'
 import { FairQueue, type QueuedRequest } from './fair-queue.ts'
-import { Http2Connection, type Http2ConnectionOwner, MAX_STREAMS } from './http2-connection.ts'
+import { Http2Connection, type Http2ConnectionOwner, MAX_STREAMS } from './http2-client-connection.ts'
 import type { PoolSettings } from './connection-pool.ts'
 import type { RequestPool } from './request-pool.ts'
 import type { RequestSlot } from './request-slot.ts'

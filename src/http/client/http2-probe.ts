@@ -1,7 +1,7 @@
 /** Asks a target whether it speaks HTTP/2, without a request. */
 
 import type { Address } from './connector.ts'
-import { Http2Connection } from './http2-connection.ts'
+import { Http2Connection } from './http2-client-connection.ts'
 import { ClientClosed } from './upstream-request.ts'
 
 /**

@@ -4,10 +4,10 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/errors.ts'
+import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { Http2Body } from './http2-body.ts'
-import { readResponse, readTrailers } from './http2-response.ts'
+import { readResponse, readTrailers } from './http2-response-head.ts'
 import type { RequestSlot } from './request-slot.ts'
 import {
   BodyTimeout,

@@ -12,9 +12,9 @@ import {
   type Http1ConnectionOwner,
   type Http1ConnectionSettings,
 } from './http1-connection.ts'
-import { Http2Connection, type Http2ConnectionOwner } from './http2-connection.ts'
-import type { Http2Error } from '../wire/http2/errors.ts'
-import type { SessionSettings } from '../wire/http2/session.ts'
+import { Http2Connection, type Http2ConnectionOwner } from './http2-server-connection.ts'
+import type { Http2Error } from '../wire/http2/http2-errors.ts'
+import type { SessionSettings } from '../wire/http2/http2-session.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { AddressShare } from './address-shares.ts'

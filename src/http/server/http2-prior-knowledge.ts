@@ -4,10 +4,10 @@
  */
 
 import type { Refusal } from '../../model/errors.ts'
-import { HTTP_1_1_REQUIRED } from '../wire/http2/errors.ts'
-import { DATA, END_HEADERS, END_STREAM, frame, HEADERS, SETTINGS } from '../wire/http2/frames.ts'
+import { HTTP_1_1_REQUIRED } from '../wire/http2/http2-errors.ts'
+import { DATA, END_HEADERS, END_STREAM, frame, HEADERS, SETTINGS } from '../wire/http2/http2-frames.ts'
 import { HpackEncoder } from '../wire/http2/hpack-encoder.ts'
-import { goAwayFrame } from '../wire/http2/session.ts'
+import { goAwayFrame } from '../wire/http2/http2-session.ts'
 import { problemBody, streamProblemLines } from './problem.ts'
 
 /** The first stream of a client. Its request is sent with the preface, and is not read. */

@@ -1,6 +1,6 @@
 /** A stream without a readable request. It ends with its problem document; what else arrives is dropped. */
 
-import { INTERNAL_ERROR, NO_ERROR } from '../wire/http2/errors.ts'
+import { INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { StreamProgress } from './http2-progress.ts'
 

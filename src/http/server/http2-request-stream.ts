@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { nextStage } from '../../lib/batched-stages.ts'
-import { NO_ERROR } from '../wire/http2/errors.ts'
+import { NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { checkRequestTrailers } from '../wire/http2/request-list.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'

@@ -1,7 +1,7 @@
 /** A response over HTTP/2 (RFC 9113, section 8.1). The head leaves in one write with the first body bytes. */
 
 import { FieldLines } from '../wire/field-lines.ts'
-import { INTERNAL_ERROR } from '../wire/http2/errors.ts'
+import { INTERNAL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import { type BodyFraming, bodyFraming, ClientResponse, dateValue } from './client-response.ts'

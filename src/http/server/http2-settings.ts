@@ -1,6 +1,6 @@
 /** The bounds of an HTTP/2 connection of a client. */
 
-import type { SessionSettings } from '../wire/http2/session.ts'
+import type { SessionSettings } from '../wire/http2/http2-session.ts'
 import type { ListenerSettings } from './listener-options.ts'
 
 /** Bytes of a body that a client may send before they are read, of a stream and of a connection. */

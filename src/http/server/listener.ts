@@ -29,7 +29,7 @@ import { http2Problem } from './http2-prior-knowledge.ts'
 import { readPreface } from './http2-preface.ts'
 import { http2Settings } from './http2-settings.ts'
 import { rawProblem, writeStreamProblem } from './problem.ts'
-import { errorName, type Http2Error } from '../wire/http2/errors.ts'
+import { errorName, type Http2Error } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import {
   addressExhausted,

@@ -5,9 +5,9 @@
 
 import type { ClaimMatch, IssuerConfig } from '../../config/issuer-config.ts'
 import { Refusal } from '../../model/errors.ts'
-import { ProviderError } from '../provider/errors.ts'
+import { ProviderError } from '../provider/provider-errors.ts'
 import { LEEWAY } from '../provider/provider.ts'
-import { claimAt, claimMatches, readSeatsClaim } from '../tokens/claims.ts'
+import { claimAt, claimMatches, readSeatsClaim } from '../tokens/id-token-claims.ts'
 import {
   checkSignature,
   type Claims,

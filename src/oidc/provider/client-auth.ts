@@ -2,7 +2,7 @@
 
 import * as client from 'openid-client'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
-import { ProviderError } from './errors.ts'
+import { ProviderError } from './provider-errors.ts'
 
 /**
  * The configured method, else one that discovery advertises. Where nothing is advertised it is Basic (OpenID Connect

@@ -16,7 +16,7 @@ import { openTunnel } from './proxy-tunnel.ts'
 import { sanitizeName } from './log-text.ts'
 import { isInnerAddress } from './inner-address.ts'
 import { isLocalhost, type NameLookup } from './name-lookup.ts'
-import { ProviderError } from './errors.ts'
+import { ProviderError } from './provider-errors.ts'
 
 /** An operator's word on where a provider is. */
 export interface ProviderPlace extends Pick<OidcConfig, 'issuer' | 'endpointHosts'> {

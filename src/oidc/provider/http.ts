@@ -8,7 +8,7 @@ import { Agent, request } from 'undici'
 import type { ProviderProxies } from '../../config/provider-proxies.ts'
 import { type NameLimits, NameLookup } from './name-lookup.ts'
 import { EndpointAddresses, type ProviderPlace } from './endpoint-addresses.ts'
-import { codeOf, networkError, ProviderError } from './errors.ts'
+import { codeOf, networkError, ProviderError } from './provider-errors.ts'
 
 export interface HttpLimits {
   /** ms to connect, TLS included. */

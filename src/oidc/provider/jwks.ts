@@ -8,7 +8,7 @@
 
 import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
-import { ProviderError } from './errors.ts'
+import { ProviderError } from './provider-errors.ts'
 import type { FetchOptions } from './http.ts'
 import { type RevalidationTimes, StaleWhileRevalidate } from './stale-while-revalidate.ts'
 

@@ -12,7 +12,7 @@ import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeOf, ProviderError } from './errors.ts'
+import { codeOf, ProviderError } from './provider-errors.ts'
 
 export interface NameLimits {
   /** ms of a whole look-up. */

@@ -12,7 +12,7 @@ import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import type { OidcTenant } from '../ports.ts'
-import { ProviderError, translateError } from './errors.ts'
+import { ProviderError, translateError } from './provider-errors.ts'
 
 /** Allowed clock difference in seconds, for all checks of provider tokens. */
 export const LEEWAY = 60

@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type ProviderProxy, proxyText } from '../../config/provider-proxies.ts'
-import { codeOf, ProxyError } from './errors.ts'
+import { codeOf, ProxyError } from './provider-errors.ts'
 import { sanitizeName } from './log-text.ts'
 
 export interface TunnelOptions {

@@ -10,7 +10,7 @@ import * as client from 'openid-client'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import type { Provider } from './provider.ts'
 import { clientAdvice, scopeAdvice } from './client-auth.ts'
-import { ProviderError, ProviderRefused, translateError } from './errors.ts'
+import { ProviderError, ProviderRefused, translateError } from './provider-errors.ts'
 import { sanitize, sanitizeErrorCode } from './log-text.ts'
 import type { ClientAuth, OidcConfig } from '../../config/config.ts'
 

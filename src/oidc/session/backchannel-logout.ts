@@ -4,11 +4,11 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { BACKCHANNEL_LOGOUT } from '../../config/oidc.ts'
+import { BACKCHANNEL_LOGOUT } from '../../config/oidc-settings.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import { type Context, withProviderErrors } from '../context.ts'
-import type { AnswersOf } from '../endpoints.ts'
+import type { AnswersOf } from '../sign-in-endpoints.ts'
 import { isForm } from '../sign-in/body.ts'
 import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'

@@ -8,9 +8,9 @@ import { type ProviderGrant, openProviderGrant, sealProviderGrant, type SignedIn
 import { readUser, type SignedInUser } from '../tokens/signed-in-user.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
-import { endedByProvider, sessionEnded } from './session.ts'
+import { endedByProvider, sessionEnded } from './session-authentication.ts'
 import { redeemRefreshToken } from '../provider/token-endpoint.ts'
-import { ProviderRefused } from '../provider/errors.ts'
+import { ProviderRefused } from '../provider/provider-errors.ts'
 
 export interface Renewed {
   readonly signedIn: SignedIn

@@ -8,12 +8,12 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { about } from '../log-fields.ts'
+import { about } from '../sign-in-log-fields.ts'
 import { providerAuthor } from './end-session.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
-import { refreshFields } from '../endpoints.ts'
+import { refreshFields } from '../sign-in-endpoints.ts'
 import type { Reply } from '../ports.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import { readFields } from '../sign-in/body.ts'

@@ -8,13 +8,13 @@
 
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../model/errors.ts'
-import { about } from '../log-fields.ts'
+import { about } from '../sign-in-log-fields.ts'
 import { queryProvider } from './query-provider.ts'
 import { type Context, refusalOf } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
-import { sessionEnded, sessionExpired } from './session.ts'
+import { sessionEnded, sessionExpired } from './session-authentication.ts'
 import type { SessionRecord, StoredSession } from '../../../seats-admin/index.ts'
-import { providerUnavailable } from '../provider/errors.ts'
+import { providerUnavailable } from '../provider/provider-errors.ts'
 
 /** ms of an instance's claim; longer than all timeouts of provider requests together. */
 const CLAIM = 20_000

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
-import { codeOf, ProviderError } from '../provider/errors.ts'
+import { codeOf, ProviderError } from '../provider/provider-errors.ts'
 import type { KeySet, TokenSource } from '../provider/jwks.ts'
 
 /** Characters; enough for hundreds of groups. */

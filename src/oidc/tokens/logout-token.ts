@@ -8,7 +8,7 @@
 import { isJsonObject } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
-import { isOpaqueId } from './claims.ts'
+import { isOpaqueId } from './id-token-claims.ts'
 import { checkAudience, checkTimes, isSubject } from './id-token.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 

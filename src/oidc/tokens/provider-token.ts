@@ -11,7 +11,7 @@
 import { Refusal, type RefusedCaller } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject } from './id-token.ts'
-import { identityOf, isOfTenant, readSeatsClaim } from './claims.ts'
+import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
 /** Times in seconds since the epoch; `leeway` in seconds. */

@@ -16,8 +16,8 @@ import {
   lacksTenant,
   otherTenant,
   readSeatsClaim,
-} from './claims.ts'
-import { withFields } from '../log-fields.ts'
+} from './id-token-claims.ts'
+import { withFields } from '../sign-in-log-fields.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
@@ -26,7 +26,7 @@ import {
   type ProviderError,
   type ProviderRefused,
   translateError,
-} from '../provider/errors.ts'
+} from '../provider/provider-errors.ts'
 
 export interface SignedInUser {
   readonly identity: Identity

@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../model/errors.ts'
 import type { Context } from '../context.ts'
-import type { TokenAnswer } from '../endpoints.ts'
+import type { TokenAnswer } from '../sign-in-endpoints.ts'
 import type { SignedIn } from '../session/open-session.ts'
 import type { OidcTenant } from '../ports.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
@@ -15,7 +15,7 @@ const tooLong = new Refusal(
 /**
  * Signs the token, which ends with its session. It never expires after it.
  *
- * @param context about the session, see `log-fields.ts`
+ * @param context about the session, see `sign-in-log-fields.ts`
  * @returns a function that adds the refresh handle, or null for none
  */
 export async function mintFor(

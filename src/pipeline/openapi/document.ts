@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the built-in endpoints, from what they declare. Pure. */
 
-import type { BodyDescription } from '../../../seats-admin/model/endpoint.ts'
+import type { BodyDescription } from '../../../seats-admin/model/endpoint-description.ts'
 import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
 import { needsPermission } from '../../model/route.ts'
 import { headers, parameters, securitySchemes } from './components.ts'

@@ -1,6 +1,6 @@
 /** An operation of the OpenAPI document: a built-in endpoint, what it requires, and the codes of its refusals. */
 
-import type { EndpointDescription } from '../../../seats-admin/model/endpoint.ts'
+import type { EndpointDescription } from '../../../seats-admin/model/endpoint-description.ts'
 import type { ErrorCode } from '../../model/errors.ts'
 import { needsPermission, type Requirement } from '../../model/route.ts'
 import { WITH_BODY } from '../json-body.ts'

@@ -1,6 +1,6 @@
 /** One direction of a WebSocket. Bytes pass unchanged until that end, or the gateway, has sent a Close frame. */
 
-import { Frames } from './frames.ts'
+import { Frames } from './websocket-frames.ts'
 
 export class Direction {
   readonly frames: Frames

@@ -5,15 +5,19 @@ import { soon } from '../../config/certificate-time.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
 import { type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'
-import { inspectIssuer, inspectProvider, type ProviderInspection } from '../../oidc/provider/inspection.ts'
-import { inspectTarget } from '../../proxy/inspection.ts'
-import { inspectRedis } from '../../redis/inspection.ts'
+import {
+  inspectIssuer,
+  inspectProvider,
+  type ProviderInspection,
+} from '../../oidc/provider/inspect-provider.ts'
+import { inspectTarget } from '../../proxy/inspect-target.ts'
+import { inspectRedis } from '../../redis/inspect-redis.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { faultAt, type Finding, settingOf } from './fault.ts'
-import { clockFinding, providerFinding } from './provider.ts'
-import { redisFinding } from './redis.ts'
-import { storeFinding } from './store.ts'
-import { healthFinding, targetFinding } from './target.ts'
+import { clockFinding, providerFinding } from './provider-fault.ts'
+import { redisFinding } from './redis-fault.ts'
+import { storeFinding } from './store-fault.ts'
+import { healthFinding, targetFinding } from './target-fault.ts'
 
 /** What is true of one thing that was asked. The message has its key and, of a fault, what to do. */
 export type Observation =

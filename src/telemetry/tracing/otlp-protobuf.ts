@@ -1,7 +1,7 @@
 /** OTLP as Protocol Buffers: field numbers of opentelemetry-proto 1.x, `trace.proto`, `common.proto`, `resource.proto`. */
 
-import { ProtobufReader } from '../../lib/protobuf/reader.ts'
-import { ProtobufWriter } from '../../lib/protobuf/writer.ts'
+import { ProtobufReader } from '../../lib/protobuf/protobuf-reader.ts'
+import { ProtobufWriter } from '../../lib/protobuf/protobuf-writer.ts'
 import type { Encoding, PartialSuccess } from './otlp.ts'
 import { type Attribute, flagsOf, kindNumber, type Span, type SpanLink } from './span.ts'
 

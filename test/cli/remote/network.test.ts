@@ -3,7 +3,7 @@
 import { createServer as createTlsServer } from 'node:https'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import t, { type Test } from 'tap'
-import { Gateway } from '../../../src/cli/remote/gateway.ts'
+import { Gateway } from '../../../src/cli/remote/gateway-client.ts'
 import { Authority } from '../../proxy/authority.ts'
 import { startUpstream, startWorld } from '../../support/world.ts'
 

@@ -1,7 +1,7 @@
 /** Tables use the width of the terminal. */
 
 import t from 'tap'
-import { type Column, printList, tableOf } from '../../../src/cli/remote/output.ts'
+import { type Column, printList, tableOf } from '../../../src/cli/remote/list-output.ts'
 import { startWorld } from '../../support/world.ts'
 import { afar } from './from-afar.ts'
 

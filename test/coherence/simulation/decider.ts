@@ -1,7 +1,7 @@
 /**
  * A process that decides: the product's memory, lease, history and decision cache, composed as in
  * `src/runtime/decision-point.ts`. Requests use them as `src/decision/engine.ts` does, and cache callers as
- * `src/decision/authn` does; writes are announced as in `seats-admin/api/endpoint.ts`.
+ * `src/decision/authn` does; writes are announced as in `seats-admin/api/admin-endpoint.ts`.
  */
 
 import type { Coherence } from '../../../src/coherence/instance.ts'
@@ -9,10 +9,10 @@ import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
-import { type Seat, SeatQuestion } from '../../../src/model/seat.ts'
+import { type Seat, SeatQuestion } from '../../../src/model/decision-seat.ts'
 import type { DecisionCache } from '../../../src/decision/decision-cache.ts'
 import { Keys } from '../../../src/redis/keys.ts'
-import { Seal } from '../../../src/redis/seal.ts'
+import { Seal } from '../../../src/redis/redis-seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
 import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Process } from './process.ts'

@@ -2,7 +2,7 @@
 
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { SessionRecord } from '../../../seats-admin/model/session.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 
 export const TENANT = 'acme'
 

@@ -1,7 +1,7 @@
 /** A process's client of Redis: commands with the real timeout, as `src/redis/seat-cache.ts` sends them, and messages. */
 
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../../../src/coherence/bus.ts'
-import { COMMAND_TIMEOUT, type RedisConnection } from '../../../src/redis/connection.ts'
+import { COMMAND_TIMEOUT, type RedisConnection } from '../../../src/redis/redis-connection.ts'
 import { delay, type Context } from './context.ts'
 import type { Process } from './process.ts'
 import type { RedisModel, Subscriber } from './redis.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { BearerTokens } from '../../../src/decision/authn/bearer.ts'
-import { mintToken } from '../../../src/decision/authn/token.ts'
+import { mintToken } from '../../../src/decision/authn/gateway-token.ts'
 import { collect } from '../../support/garbage.ts'
 import { acme } from './support.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { headerSpace } from '../../../src/decision/authn/space.ts'
+import { headerSpace } from '../../../src/decision/authn/request-space.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 
 function read(...lines: string[]): string {

@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
-import { verifiedBytes } from '../../../src/decision/authn/claims.ts'
-import { mintToken, verifyToken } from '../../../src/decision/authn/token.ts'
+import { verifiedBytes } from '../../../src/decision/authn/token-claims.ts'
+import { mintToken, verifyToken } from '../../../src/decision/authn/gateway-token.ts'
 import type { Trace } from '../../../src/model/decision.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { acme, authenticator, bearer, claims, credentials, globex, NOW, sign, tenants } from './support.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import t from 'tap'
-import { mintToken, verifyToken } from '../../../src/decision/authn/token.ts'
+import { mintToken, verifyToken } from '../../../src/decision/authn/gateway-token.ts'
 import { acme, bearer, globex, NOW, SECOND, secrets, sign, tenant, tenants } from './support.ts'
 
 const alice = {

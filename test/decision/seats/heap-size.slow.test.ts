@@ -2,7 +2,7 @@
 
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
-import { SeatQuestion } from '../../../src/model/seat.ts'
+import { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { collected } from '../../support/garbage.ts'
 import { NO_BLOCKS } from './no-blocks.ts'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import type { ResolvedSeats } from '../../../src/model/decision.ts'
-import type { Seat } from '../../../src/model/seat.ts'
+import type { Seat } from '../../../src/model/decision-seat.ts'
 import { heldPermissions, MAX_HELD } from '../../../src/decision/seats/held-permissions.ts'
 
 function seat(name: string, spaces: string[], permissions: string[], complete = true): Seat {

@@ -1,9 +1,9 @@
 import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
-import type { SessionRecord } from '../../../seats-admin/model/session.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Trace } from '../../../src/model/decision.ts'
-import { SeatQuestion } from '../../../src/model/seat.ts'
+import { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { NO_BLOCKS } from './no-blocks.ts'
 

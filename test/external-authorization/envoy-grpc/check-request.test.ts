@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MalformedMessage } from '../../../src/lib/protobuf/reader.ts'
-import { ProtobufWriter } from '../../../src/lib/protobuf/writer.ts'
+import { MalformedMessage } from '../../../src/lib/protobuf/protobuf-reader.ts'
+import { ProtobufWriter } from '../../../src/lib/protobuf/protobuf-writer.ts'
 import {
   type CheckRequest,
   readCheckRequest,

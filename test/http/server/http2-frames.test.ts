@@ -8,7 +8,7 @@ import {
   PROTOCOL_ERROR,
   REFUSED_STREAM,
   STREAM_CLOSED,
-} from '../../../src/http/wire/http2/errors.ts'
+} from '../../../src/http/wire/http2/http2-errors.ts'
 import {
   ACK,
   CONTINUATION,
@@ -28,7 +28,7 @@ import {
   WINDOW_UPDATE,
   WITH_PRIORITY,
   writeFrameHeader,
-} from '../../../src/http/wire/http2/frames.ts'
+} from '../../../src/http/wire/http2/http2-frames.ts'
 import { GET, POST, RawHttp2 } from '../../support/raw-http2.ts'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { acceptor, authority, certificate, openSecured } from './tls-support.ts'

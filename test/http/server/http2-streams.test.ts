@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { ClientRequest } from '../../../src/http/server/client-request.ts'
 import { Exchange } from '../../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
-import { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from '../../../src/http/wire/http2/errors.ts'
+import { NO_ERROR, PROTOCOL_ERROR, STREAM_CLOSED } from '../../../src/http/wire/http2/http2-errors.ts'
 import {
   CONTINUATION,
   DATA,
@@ -20,7 +20,7 @@ import {
   SETTINGS,
   WINDOW_UPDATE,
   WITH_PRIORITY,
-} from '../../../src/http/wire/http2/frames.ts'
+} from '../../../src/http/wire/http2/http2-frames.ts'
 import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { type Fields, GET, POST, RawHttp2 } from '../../support/raw-http2.ts'
 import { until } from '../../support/until.ts'

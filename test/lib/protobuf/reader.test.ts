@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { MalformedMessage, MAX_DEPTH, ProtobufReader } from '../../../src/lib/protobuf/reader.ts'
+import { MalformedMessage, MAX_DEPTH, ProtobufReader } from '../../../src/lib/protobuf/protobuf-reader.ts'
 import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
 import { anyText } from '../any-text.ts'
 

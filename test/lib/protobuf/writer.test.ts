@@ -1,9 +1,9 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'
 import t from 'tap'
-import { ProtobufReader } from '../../../src/lib/protobuf/reader.ts'
+import { ProtobufReader } from '../../../src/lib/protobuf/protobuf-reader.ts'
 import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
-import { ProtobufWriter } from '../../../src/lib/protobuf/writer.ts'
+import { ProtobufWriter } from '../../../src/lib/protobuf/protobuf-writer.ts'
 import { anyText } from '../any-text.ts'
 
 const fieldNumbers = fc.integer({ min: 1, max: MAX_FIELD_NUMBER })

@@ -6,7 +6,7 @@ import type { IssuerConfig } from '../../../src/config/issuer-config.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { Issuers } from '../../../src/oidc/issuers/issuers.ts'
 import { KEY_TIMES, REVERIFY } from '../../../src/oidc/issuers/token-issuer.ts'
-import { inspectIssuer } from '../../../src/oidc/provider/inspection.ts'
+import { inspectIssuer } from '../../../src/oidc/provider/inspect-provider.ts'
 import { HostileProvider } from '../hostile-provider.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { UpstreamHealth } from '../../../src/config/config.ts'
-import { inspectTarget } from '../../../src/proxy/inspection.ts'
+import { inspectTarget } from '../../../src/proxy/inspect-target.ts'
 import type { Unhealthy } from '../../../src/proxy/upstream-events.ts'
 import { Authority } from '../authority.ts'
 import { serve, serveRaw } from '../support.ts'

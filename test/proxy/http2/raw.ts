@@ -10,12 +10,12 @@ import {
   GOAWAY,
   HEADERS,
   SETTINGS,
-} from '../../../src/http/wire/http2/frames.ts'
+} from '../../../src/http/wire/http2/http2-frames.ts'
 import { literal } from '../../http/wire/http2/field-blocks.ts'
 import { RawHttp2, type ReceivedFrame } from '../../support/raw-http2.ts'
 import { serveRaw } from '../support.ts'
 
-export * from '../../../src/http/wire/http2/frames.ts'
+export * from '../../../src/http/wire/http2/http2-frames.ts'
 
 export function frame(type: number, flags: number, stream: number, payload: Buffer | string = ''): Buffer {
   return wholeFrame(type, flags, stream, Buffer.from(payload))

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { openStore } from '../../../seats-admin/index.ts'
-import { MIGRATIONS } from '../../../seats-admin/store/postgres/migrations.ts'
+import { MIGRATIONS } from '../../../seats-admin/store/postgres/postgres-migrations.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { startPostgres } from '../../support/servers/postgres.ts'
 import { type Case, endsWith, logs, PASSWORD } from './support.ts'

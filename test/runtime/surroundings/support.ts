@@ -3,7 +3,7 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Test } from 'tap'
-import { loadWithTables } from '../../../src/cli/load.ts'
+import { loadWithTables } from '../../../src/cli/load-tables.ts'
 import { Gateway } from '../../../src/runtime/gateway.ts'
 import { openLog } from '../../../src/telemetry/logger.ts'
 import { ROUTES } from '../../cli/command-line.ts'

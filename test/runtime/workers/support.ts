@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { defaults } from '../../../src/runtime/workers/pool.ts'
+import { defaults } from '../../../src/runtime/workers/worker-pool.ts'
 import { startWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 /** A gateway with workers, of which none is taken for dead on a busy machine. */

@@ -1,9 +1,9 @@
 /** An endpoint does not compile without its declaration, nor with one that differs from its handler. */
 
 import t from 'tap'
-import { endpoint } from '../../../seats-admin/api/endpoint.ts'
-import { limitParameter } from '../../../seats-admin/api/page.ts'
-import { checker } from '../../../seats-admin/api/validate.ts'
+import { endpoint } from '../../../seats-admin/api/admin-endpoint.ts'
+import { limitParameter } from '../../../seats-admin/api/page-parameters.ts'
+import { checker } from '../../../seats-admin/api/validate-body.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 import { count, object, strictObject, text, view } from '../../../seats-admin/model/json-schema.ts'
 

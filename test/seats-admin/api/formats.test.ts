@@ -3,9 +3,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
-import { apiKeyBody, seatBody, seatPatchBody } from '../../../seats-admin/api/input.ts'
+import { apiKeyBody, seatBody, seatPatchBody } from '../../../seats-admin/api/body-input.ts'
 import { FORMATS, published } from '../../../seats-admin/api/formats.ts'
-import { limitParameter, PAGE } from '../../../seats-admin/api/page.ts'
+import { limitParameter, PAGE } from '../../../seats-admin/api/page-parameters.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 import { anyText } from '../../lib/any-text.ts'
 

@@ -1,9 +1,9 @@
 /** Invalid bodies; each fault has its path. */
 
 import t from 'tap'
-import { apiKeyBody, apiKeyInput, seatBody, seatPatchBody } from '../../../seats-admin/api/input.ts'
+import { apiKeyBody, apiKeyInput, seatBody, seatPatchBody } from '../../../seats-admin/api/body-input.ts'
 import { blockSchema } from '../../../seats-admin/api/schemas.ts'
-import { checker } from '../../../seats-admin/api/validate.ts'
+import { checker } from '../../../seats-admin/api/validate-body.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 
 const SEAT = { name: 'A', spaces: ['one'], permissions: ['a:b'] }

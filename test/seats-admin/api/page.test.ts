@@ -1,5 +1,5 @@
 import t from 'tap'
-import { PAGE, pageOf } from '../../../seats-admin/api/page.ts'
+import { PAGE, pageOf } from '../../../seats-admin/api/page-parameters.ts'
 import { readParameters } from '../../../seats-admin/api/parameters.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
-import { MAX_WHOLE } from '../../../seats-admin/store/blocks.ts'
+import { MAX_WHOLE } from '../../../seats-admin/store/block-queries.ts'
 import { BEGINNING, done, numbered, refused, suiteOf, writer } from './conformance.ts'
 
 const HOUR = 3_600_000

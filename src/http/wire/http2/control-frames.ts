@@ -3,7 +3,13 @@
  * sections 6.3 to 6.9). Each costs some of the peer's budget.
  */
 
-import { FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR, REFUSED_STREAM } from './errors.ts'
+import {
+  FLOW_CONTROL_ERROR,
+  FRAME_SIZE_ERROR,
+  Http2Error,
+  PROTOCOL_ERROR,
+  REFUSED_STREAM,
+} from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import {
   ACK,
@@ -16,7 +22,7 @@ import {
   RST_STREAM,
   SETTINGS,
   WINDOW_UPDATE,
-} from './frames.ts'
+} from './http2-frames.ts'
 import type { Sender } from './sender.ts'
 import { PeerSettings, SETTINGS_ACK } from './settings.ts'
 import type { Http2Stream } from './stream.ts'

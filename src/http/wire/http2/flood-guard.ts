@@ -5,7 +5,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { ENHANCE_YOUR_CALM, Http2Error } from './errors.ts'
+import { ENHANCE_YOUR_CALM, Http2Error } from './http2-errors.ts'
 
 /** Events at once, and a second. Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
 const RESETS = { burst: 1000, rate: 100 }

@@ -3,8 +3,8 @@
  * collected first.
  */
 
-import { FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './errors.ts'
-import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED } from './frames.ts'
+import { FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
+import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED } from './http2-frames.ts'
 
 export interface FrameSink {
   /** A frame begins. Throws to refuse it. */

@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { ENHANCE_YOUR_CALM, Http2Error } from './errors.ts'
+import { ENHANCE_YOUR_CALM, Http2Error } from './http2-errors.ts'
 
 /** CONTINUATION frames of a block: with full frames, more than any accepted header section needs (CVE-2024-27983). */
 const MAX_CONTINUATIONS = 16

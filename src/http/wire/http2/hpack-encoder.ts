@@ -3,7 +3,7 @@
  * the length of a later block, and no secret stays in the memory of a connection.
  */
 
-import { BlockWriter } from './block-writer.ts'
+import { BlockWriter } from './field-block-writer.ts'
 import { INITIAL_TABLE_BYTES } from './dynamic-table.ts'
 import { encodeLines } from './line-encoder.ts'
 import { CREDENTIALS, INDEXED, JSON_OBJECT, LITERAL, NEVER_INDEXED, SIZE_UPDATE } from './representations.ts'

@@ -4,7 +4,7 @@
  */
 
 import { addToHash, hashOf } from '../../../lib/text-hash.ts'
-import { type BlockWriter, notLatin1 } from './block-writer.ts'
+import { type BlockWriter, notLatin1 } from './field-block-writer.ts'
 import { CREDENTIALS, JSON_OBJECT, LITERAL, NEVER_INDEXED } from './representations.ts'
 import { STATIC_NAMES, staticIndex } from './static-table.ts'
 

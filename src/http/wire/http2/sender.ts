@@ -4,7 +4,7 @@
  */
 
 import type { Socket } from 'node:net'
-import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './errors.ts'
+import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import { FrameWriter, type FrameWriterOwner } from './frame-writer.ts'
 import {
@@ -21,7 +21,7 @@ import {
   RST_STREAM,
   WINDOW_UPDATE,
   writeFrameHeader,
-} from './frames.ts'
+} from './http2-frames.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
 import type { Http2Stream, StreamOwner } from './stream.ts'
 

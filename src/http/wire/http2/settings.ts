@@ -1,7 +1,7 @@
 /** SETTINGS (RFC 9113, section 6.5). */
 
-import { FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './errors.ts'
-import { ACK, DEFAULT_WINDOW, frame, MAX_PAYLOAD, MAX_WINDOW, SETTINGS } from './frames.ts'
+import { FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
+import { ACK, DEFAULT_WINDOW, frame, MAX_PAYLOAD, MAX_WINDOW, SETTINGS } from './http2-frames.ts'
 
 const HEADER_TABLE_SIZE = 0x1
 const ENABLE_PUSH = 0x2

@@ -1,6 +1,6 @@
 /** One stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
 
-import { CANCEL, PROTOCOL_ERROR } from './errors.ts'
+import { CANCEL, PROTOCOL_ERROR } from './http2-errors.ts'
 import { HeldBytes } from './held-bytes.ts'
 
 /** Receives the events of a stream. `ended`, `failed` or a reset of our own is its last event. */

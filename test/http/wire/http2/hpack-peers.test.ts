@@ -16,7 +16,7 @@ import {
   PREFACE,
   SETTINGS,
   WITH_PRIORITY,
-} from '../../../../src/http/wire/http2/frames.ts'
+} from '../../../../src/http/wire/http2/http2-frames.ts'
 import { HpackDecoder } from '../../../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackEncoder } from '../../../../src/http/wire/http2/hpack-encoder.ts'
 import { listen } from '../../../support/listen.ts'

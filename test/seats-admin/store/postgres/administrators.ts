@@ -1,7 +1,7 @@
 /** The last administrator Seat of a tenant, with several gateways on one database and with many Seats. */
 
 import type { Test } from 'tap'
-import { postgres } from '../../../../seats-admin/store/postgres/dialect.ts'
+import { postgres } from '../../../../seats-admin/store/postgres/postgres-dialect.ts'
 import { sql, valuesOf } from '../../../../seats-admin/store/postgres/sql.ts'
 import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { withTimeout } from '../../../../seats-admin/store/postgres/call.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
-import { Pool } from '../../../../seats-admin/store/postgres/pool.ts'
-import { transact } from '../../../../seats-admin/store/postgres/transaction.ts'
+import { Pool } from '../../../../seats-admin/store/postgres/postgres-pool.ts'
+import { transact } from '../../../../seats-admin/store/postgres/postgres-transaction.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 
 const INSERT = `INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)

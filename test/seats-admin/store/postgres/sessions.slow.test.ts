@@ -1,9 +1,9 @@
 /** Sign-in sessions in PostgreSQL. */
 
 import t from 'tap'
-import { Connection } from '../../../../seats-admin/store/postgres/connection.ts'
+import { Connection } from '../../../../seats-admin/store/postgres/postgres-connection.ts'
 import { sessionOf } from '../../../../seats-admin/store/postgres/connection-pools.ts'
-import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/migrations.ts'
+import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/postgres-migrations.ts'
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { inTurn } from '../in-turn.ts'

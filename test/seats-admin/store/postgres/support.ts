@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Client } from 'pg'
 import type { Test } from 'tap'
 import type { PostgresOptions, Store } from '../../../../seats-admin/index.ts'
-import { openPostgresStore } from '../../../../seats-admin/store/postgres/store.ts'
+import { openPostgresStore } from '../../../../seats-admin/store/postgres/postgres-store.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 
 /** Opens a store that is closed with the test, with a timeout for busy machines. */

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import t from 'tap'
-import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
-import { sqlite } from '../../../../seats-admin/store/sqlite/dialect.ts'
+import { connect } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
+import { sqlite } from '../../../../seats-admin/store/sqlite/sqlite-dialect.ts'
 import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'

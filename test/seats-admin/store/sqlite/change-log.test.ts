@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { monotonic } from '../../../../seats-admin/store/clock.ts'
-import { connect } from '../../../../seats-admin/store/sqlite/connection.ts'
-import { databaseOn } from '../../../../seats-admin/store/sqlite/database.ts'
+import { monotonic } from '../../../../seats-admin/store/monotonic.ts'
+import { connect } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
+import { databaseOn } from '../../../../seats-admin/store/sqlite/sqlite-database.ts'
 import { BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { monotonic } from '../../../../seats-admin/store/clock.ts'
-import { connect, transact, enableWal } from '../../../../seats-admin/store/sqlite/connection.ts'
+import { monotonic } from '../../../../seats-admin/store/monotonic.ts'
+import { connect, transact, enableWal } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
 import { temporaryFolder } from './support.ts'
 
 function connection(t: Test) {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { inspectStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { mark, migrate, MIGRATIONS } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { mark, migrate, MIGRATIONS } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { open, temporaryFolder } from './support.ts'
 
 const current = MIGRATIONS.length

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { openSqliteStore } from '../../../../seats-admin/index.ts'
-import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { ADMIN, BEGINNING } from '../conformance.ts'
 import { grantOf } from '../grant-conformance.ts'
 import { allUsers } from '../user-conformance.ts'
@@ -47,7 +47,7 @@ t.test('eight connections that apply the same migration at once apply it once', 
     await new Promise((resolve) => parentPort.once('message', resolve))
     migrate(database, workerData.steps)
     database.close()`
-  const module = new URL('../../../../seats-admin/store/sqlite/migrations.ts', import.meta.url).href
+  const module = new URL('../../../../seats-admin/store/sqlite/sqlite-migrations.ts', import.meta.url).href
   const threads = Array.from(
     { length: 8 },
     () =>

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
-import { mark, MIGRATIONS, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { mark, MIGRATIONS, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/migrations.ts'
+import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { inTurn } from '../in-turn.ts'
 import { sessionStoreConformance } from '../session-conformance.ts'
 import { NOW, underTest } from '../session-records.ts'

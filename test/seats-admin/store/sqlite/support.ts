@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Test } from 'tap'
 import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
-import { defaults } from '../../../../seats-admin/store/sqlite/store.ts'
+import { defaults } from '../../../../seats-admin/store/sqlite/sqlite-store.ts'
 
 // For busy machines.
 defaults.timeout = 60_000

@@ -1,0 +1,151 @@
+/** The interface between the gateway and the administration endpoints, and how an endpoint is declared. */
+
+import { type ChangeReader, type Committed, committedOf } from '../model/change.ts'
+import type { IfMatch } from '../model/entity-tag.ts'
+import type { Answers, EndpointDescription } from '../model/endpoint-description.ts'
+import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
+import { type AdminCode, type AdminRefusal, isRefusal } from '../model/refusal.ts'
+import type { BlockReader } from '../model/readings.ts'
+import type { Scope } from '../model/scope.ts'
+import type { AuditStore } from '../store/audit-store.ts'
+import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
+import type { AskedPermissions } from './route-permissions.ts'
+import { published } from './formats.ts'
+import { type Parameters, readParameters, type Values } from './parameters.ts'
+import type { Checker } from './validate-body.ts'
+import { readIfMatch } from './if-match.ts'
+
+export interface AdminEndpoint extends EndpointDescription<AdminCode> {
+  /** The permission that the caller must hold in the request's space. */
+  readonly permission: string
+  /** Bytes of the request's body; left out: as of most endpoints. */
+  readonly maxBody?: number
+  /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
+  handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
+}
+
+export interface AdminRequest {
+  /** Decoded path parameters by name. */
+  readonly params: Readonly<Record<string, string>>
+  /** Without the `?`; '' without a query. */
+  readonly query: string
+  /** The parsed JSON; undefined without a body. */
+  readonly body: unknown
+  /** The values of the field lines `If-Match`; none when absent. */
+  readonly ifMatch?: readonly string[]
+  readonly caller: Caller
+}
+
+export interface Caller {
+  readonly tenant: string
+  /** The token's `sub`, or the API key's id. */
+  readonly by: string
+  readonly actor: Actor
+  readonly requestId: string
+  readonly scope: Scope
+}
+
+export interface AdminReply {
+  readonly status: number
+  /** Sent as JSON; undefined without a body. */
+  readonly body?: unknown
+  /** Further header fields: name, value, … */
+  readonly headers?: readonly string[]
+}
+
+type ParamOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamOf<Rest>
+  : never
+
+/** One of the declared answers. */
+type ReplyOf<A extends Answers> = {
+  [Status in keyof A & number]: Omit<AdminReply, 'status' | 'body'> & {
+    readonly status: Status
+  } & (A[Status] extends JsonSchema ? { readonly body: ValueOf<A[Status]> } : { readonly body?: never })
+}[keyof A & number]
+
+/** Each variable segment of the path is described. */
+type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
+  ? { readonly params?: never }
+  : { readonly params: Readonly<Record<ParamOf<Path>, JsonSchema>> }
+
+interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Pick<
+  AdminEndpoint,
+  'method' | 'operation' | 'summary' | 'permission' | 'codes' | 'tagged' | 'conditional' | 'maxBody'
+> {
+  readonly path: Path
+  readonly query?: P
+  readonly body?: Checker<B>
+  readonly answers: A
+  handle(request: {
+    readonly params: Readonly<Record<ParamOf<Path>, string>>
+    readonly query: Values<P>
+    readonly body: B
+    /** Null without the field, and where the endpoint is not `conditional`. */
+    readonly ifMatch: IfMatch | null
+    readonly caller: Caller
+  }): Promise<ReplyOf<NoInfer<A>> | AdminRefusal>
+}
+
+/** The endpoint checks query, body and `If-Match` by what it declares, before `handle` gets their values. */
+export function endpoint<
+  const Path extends string,
+  const A extends Answers,
+  const P extends Parameters = Record<never, never>,
+  B = undefined,
+>(declared: Declared<Path, P, B, A> & ParamsOf<Path>): AdminEndpoint {
+  const { query: parameters, body: check, conditional = false } = declared
+  return {
+    ...declared,
+    ...(check === undefined ? {} : { body: { schema: published(check.schema) } }),
+    async handle({ params, query, body, ifMatch: lines = [], caller }) {
+      // A query that is not declared is not read, so it is no fault.
+      const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
+      if (isRefusal(values)) return values
+      const checked = check === undefined ? (undefined as B) : await check(body)
+      if (isRefusal(checked)) return checked
+      const ifMatch = conditional ? readIfMatch(lines) : null
+      if (isRefusal(ifMatch)) return ifMatch
+      return declared.handle({ params, query: values, body: checked, ifMatch, caller })
+    },
+  }
+}
+
+export interface AdminDeps {
+  readonly store: AdminStore & BlockReader & ChangeReader & { readonly audit: Pick<AuditStore, 'list'> }
+  /** Resolves when no instance decides by the old state. Awaited before the response to a write. */
+  readonly announce: (committed: Committed) => Promise<void>
+  /** ms since the epoch */
+  readonly now: () => number
+  /** Limit of a Seat's size in bytes; see `seatSize`. */
+  readonly seatBytes: number
+  /** Of the tables that decide at the moment. */
+  readonly asked: () => AskedPermissions
+}
+
+export function writerOf(
+  caller: Caller,
+  { now, seatBytes }: AdminDeps,
+  ifMatch: IfMatch | null = null,
+): Writer {
+  return { ...caller, now: now(), seatBytes, ifMatch }
+}
+
+/** @param tag the entity tag of what the body shows */
+export function tagged<B>(tag: string, body: B) {
+  return { status: 200, body, headers: ['etag', tag] } as const
+}
+
+/** Announces a committed write before the response. Only the changes are announced: the value may contain a key. */
+export async function respondToWrite<W extends Written<unknown>, const R extends AdminReply>(
+  write: Promise<W | AdminRefusal>,
+  { announce }: AdminDeps,
+  reply: (value: W['value'], written: W) => R | Promise<R>,
+): Promise<R | AdminRefusal> {
+  const written = await write
+  if (isRefusal(written)) return written
+  await announce(committedOf(written))
+  return reply(written.value, written)
+}
+
+export const noContent = () => ({ status: 204 }) as const

@@ -1,0 +1,102 @@
+/** `/v1/blocks`: users that are refused with every token and session. */
+
+import { text, type ValueOf } from '../model/json-schema.ts'
+import {
+  grantExceedsOwn,
+  inputInvalid,
+  blockNotFound,
+  isRefusal,
+  type AdminRefusal,
+} from '../model/refusal.ts'
+import type { BlockInput } from '../store/store.ts'
+import { warningsAfter } from './administration-warning.ts'
+import { parseDateTime } from './date-time.ts'
+import {
+  type AdminDeps,
+  type AdminEndpoint,
+  endpoint,
+  noContent,
+  respondToWrite,
+  writerOf,
+} from './admin-endpoint.ts'
+import { PAGE, pageOf } from './page-parameters.ts'
+import { ID } from './parameters.ts'
+import { blockSchema } from './schemas.ts'
+import { checker } from './validate-body.ts'
+import { block, createdBlock, listing } from './views.ts'
+import { withWarnings } from './warnings.ts'
+
+const blockBody = checker(blockSchema)
+const params = { id: text('The id of the block.', ID) }
+const blocks = listing(block)
+
+/** A user belongs to the tenant: outside the admin space no block can be seen or made. */
+export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/blocks',
+      permission: 'blocks:create',
+      operation: 'createBlock',
+      summary: 'Blocks a user: every token and session of the user is refused.',
+      body: blockBody,
+      answers: { 200: createdBlock.schema },
+      codes: ['grant_exceeds_own', 'unavailable'],
+      async handle({ body, caller }) {
+        const writer = writerOf(caller, deps)
+        const input = blockInput(body, writer.now)
+        if (isRefusal(input)) return input
+        if (!caller.scope.admin) return onlyAdminSpace
+        const write = deps.store.createBlock(writer, input)
+        return respondToWrite(write, deps, async (made, written) => {
+          const body = withWarnings(createdBlock(made), await warningsAfter(caller, deps, written))
+          return { status: 200, body } as const
+        })
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/blocks',
+      permission: 'blocks:list',
+      operation: 'listBlocks',
+      summary: 'Lists the blocks in force.',
+      query: PAGE,
+      answers: { 200: blocks.schema },
+      codes: [],
+      async handle({ query, caller: { tenant, scope } }) {
+        const found = scope.admin ? await deps.store.listBlocks(tenant, pageOf(query)) : NOTHING
+        return { status: 200, body: blocks(found) }
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/blocks/{id}',
+      permission: 'blocks:delete',
+      operation: 'deleteBlock',
+      summary: 'Ends a block.',
+      params,
+      answers: { 204: null },
+      codes: ['block_not_found'],
+      async handle({ params: { id }, caller }) {
+        if (!caller.scope.admin) return blockNotFound
+        return respondToWrite(deps.store.deleteBlock(writerOf(caller, deps), id), deps, noContent)
+      },
+    }),
+  ]
+}
+
+const NOTHING = { data: [], hasMore: false }
+
+const onlyAdminSpace: AdminRefusal = {
+  ...grantExceedsOwn,
+  detail: 'A block concerns the whole tenant: it can be made in the admin space alone.',
+}
+
+/** @param now ms since the epoch; `until` must be later */
+function blockInput(body: ValueOf<typeof blockSchema>, now: number): BlockInput | AdminRefusal {
+  const { user, until: end = null, reason = null } = body
+  const until = end === null ? null : parseDateTime(end)
+  if (until !== null && until <= now)
+    return inputInvalid([{ path: '/until', message: 'must be in the future' }])
+  return { user, until, reason }
+}

@@ -1,0 +1,127 @@
+/** `/v1/seats`. */
+
+import { seatTag } from '../model/entity-tag.ts'
+import { text, type ValueOf } from '../model/json-schema.ts'
+import { isRefusal } from '../model/refusal.ts'
+import {
+  type AdminDeps,
+  type AdminEndpoint,
+  type Caller,
+  endpoint,
+  noContent,
+  respondToWrite,
+  tagged,
+  writerOf,
+} from './admin-endpoint.ts'
+import { warningsAfter } from './administration-warning.ts'
+import { seatBody, seatPatchBody } from './body-input.ts'
+import type { seatPatchSchema } from './schemas.ts'
+import { PAGE, pageOf } from './page-parameters.ts'
+import { ID } from './parameters.ts'
+import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
+import { heldSeat, unaskedPermissions, together, type Warning, withWarnings } from './warnings.ts'
+
+const params = { seat_id: text('The id of the Seat.', ID) }
+const seats = listing(listedSeat)
+
+export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/seats',
+      permission: 'seats:create',
+      operation: 'createSeat',
+      summary: 'Creates a Seat.',
+      body: seatBody,
+      answers: { 200: createdSeat.schema },
+      tagged: true,
+      codes: ['grant_exceeds_own', 'seat_name_taken'],
+      async handle({ body, caller }) {
+        const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
+        const write = deps.store.createSeat(writerOf(caller, deps), body)
+        return respondToWrite(write, deps, async (made, written) => {
+          const found = together(await warningsAfter(caller, deps, written), warnings)
+          return tagged(seatTag(made), withWarnings(createdSeat(made), found))
+        })
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/seats',
+      permission: 'seats:list',
+      operation: 'listSeats',
+      summary: 'Lists the Seats that the caller may see.',
+      query: PAGE,
+      answers: { 200: seats.schema },
+      codes: [],
+      async handle({ query, caller: { tenant, scope } }) {
+        const found = await deps.store.listSeats(tenant, { ...pageOf(query), scope })
+        return { status: 200, body: seats(found) }
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/seats/{seat_id}',
+      permission: 'seats:read',
+      operation: 'readSeat',
+      summary: 'Reads a Seat.',
+      params,
+      answers: { 200: seat.schema },
+      tagged: true,
+      codes: ['seat_not_found'],
+      async handle({ params: { seat_id }, caller: { tenant, scope } }) {
+        const found = await deps.store.readSeat(tenant, seat_id, scope)
+        return isRefusal(found) ? found : tagged(seatTag(found), seat(found))
+      },
+    }),
+    endpoint({
+      method: 'PUT',
+      path: '/v1/seats/{seat_id}',
+      permission: 'seats:update',
+      operation: 'updateSeat',
+      summary: 'Changes the given fields of a Seat.',
+      params,
+      body: seatPatchBody,
+      answers: { 200: updatedSeat.schema },
+      tagged: true,
+      conditional: true,
+      codes: ['grant_exceeds_own', 'seat_not_found', 'seat_name_taken', 'last_administrator'],
+      async handle({ params: { seat_id }, body, ifMatch, caller }) {
+        const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
+        const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
+        const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
+        return respondToWrite(write, deps, async (updated, written) => {
+          const found = together(await warningsAfter(caller, deps, written), warnings)
+          return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
+        })
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/v1/seats/{seat_id}',
+      permission: 'seats:delete',
+      operation: 'deleteSeat',
+      summary: 'Deletes a Seat.',
+      params,
+      answers: { 204: null },
+      conditional: true,
+      codes: ['grant_exceeds_own', 'seat_not_found', 'last_administrator'],
+      async handle({ params: { seat_id }, ifMatch, caller }) {
+        const write = deps.store.deleteSeat(writerOf(caller, deps, ifMatch), seat_id)
+        return respondToWrite(write, deps, noContent)
+      },
+    }),
+  ]
+
+  /** Only where the body empties the Seat: others take no further read. */
+  async function heldWarnings(
+    id: string,
+    { spaces, permissions }: ValueOf<typeof seatPatchSchema>,
+    { tenant, scope }: Caller,
+  ): Promise<Warning[]> {
+    const field = permissions?.length === 0 ? 'permissions' : spaces?.length === 0 ? 'spaces' : null
+    if (field === null) return []
+    const { users, keys } = await deps.store.seatHolders({ tenant, scope, now: deps.now() }, id)
+    return heldSeat(field, users, keys)
+  }
+}

@@ -1,0 +1,141 @@
+/** `POST /v1/seats/plan` and `POST /v1/seats/apply`: the Seats of a tenant as a file has them. */
+
+import { setImmediate as breathe } from 'node:timers/promises'
+import { committedOf } from '../model/change.ts'
+import { type Schema, strictObject, type ValueOf } from '../model/json-schema.ts'
+import { pointerTo } from '../model/pointer.ts'
+import { type AdminFault, type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS } from '../model/refusal.ts'
+import type { WantedSeats } from '../model/seat.ts'
+import type { SeatVersions } from '../model/planned-seats.ts'
+import { administrationWarnings, pendingOf, warningsAfter } from './administration-warning.ts'
+import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
+import { isUlid } from '../model/ulid.ts'
+import { FORMATS } from './formats.ts'
+import { applySchema, planSchema, seatOfFileSchema } from './schemas.ts'
+import { appliedAnswer, planAnswer, shownApplied, shownPlan } from './seats-file-views.ts'
+import { type Checker, checker, MAX_ECHO } from './validate-body.ts'
+import { together, unaskedPermissions, type Warning } from './warnings.ts'
+
+/** Bytes of the body: 5,000 Seats take about one MiB. */
+const MAX_BODY = 8 * 1024 * 1024
+/** Seats that are checked in a row. */
+const SLICE = 100
+
+type Body = ValueOf<typeof planSchema>
+
+const checkSeat = checker(seatOfFileSchema)
+const planBody = fileChecker(planSchema)
+const applyBody = fileChecker(applySchema)
+
+export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/seats/plan',
+      permission: 'seats:read',
+      operation: 'planSeats',
+      summary: 'Shows what a file of Seats would change and who is affected. Changes nothing.',
+      body: planBody,
+      maxBody: MAX_BODY,
+      answers: { 200: planAnswer },
+      codes: ['grant_exceeds_own'],
+      async handle({ body, caller }) {
+        const wanted = wantedOf(body, caller)
+        if (isRefusal(wanted)) return wanted
+        const { tenant, scope } = caller
+        const plan = await deps.store.planSeats({ tenant, scope, now: deps.now() }, wanted)
+        if (isRefusal(plan)) return plan
+        const { revoke = [], block = [] } = body
+        const pending = { ...pendingOf(plan, scope.space), revoked: revoke.filter(isUlid), blocked: block }
+        const unadministered = await administrationWarnings(caller, deps, pending)
+        const warnings = together(unadministered, await warningsOf(wanted, deps))
+        const place = { tenant, space: scope.space }
+        return { status: 200, body: shownPlan(plan, place, deps.asked(), warnings) }
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/v1/seats/apply',
+      permission: 'seats:update',
+      operation: 'applySeats',
+      summary: 'Makes the Seats match a file: all changes or none.',
+      body: applyBody,
+      maxBody: MAX_BODY,
+      answers: { 200: appliedAnswer },
+      codes: ['grant_exceeds_own', 'last_administrator', 'precondition_failed'],
+      async handle({ body, caller }) {
+        const wanted = wantedOf(body, caller)
+        if (isRefusal(wanted)) return wanted
+        const applied = await deps.store.applySeats(writerOf(caller, deps), wanted, versionsOf(body.versions))
+        if (isRefusal(applied)) return applied
+        // Where there was nothing to do, the write that made it so may not be known everywhere yet.
+        const { committed } = applied
+        await deps.announce(committed === null ? await here(deps) : committedOf(committed))
+        const warnings = together(await warningsAfter(caller, deps, applied), await warningsOf(wanted, deps))
+        return { status: 200, body: shownApplied(applied, caller.tenant, warnings) }
+      },
+    }),
+  ]
+}
+
+/** The end of the feed, as a write without changes. */
+async function here({ store }: AdminDeps) {
+  const { head } = await store.changesSince(null)
+  return { ...head, changes: [] }
+}
+
+function wantedOf({ seats, tenant, prune = false }: Body, caller: Caller): WantedSeats | AdminRefusal {
+  if (tenant !== undefined && tenant !== caller.tenant)
+    return inputInvalid([{ path: '/tenant', message: 'is not the tenant of the caller' }])
+  const wanted = Object.entries(seats).map(([name, { spaces, permissions, was = null }]) => ({
+    name,
+    spaces,
+    permissions,
+    was,
+  }))
+  return { seats: wanted, prune }
+}
+
+function versionsOf(versions: ValueOf<typeof applySchema>['versions']): SeatVersions | null {
+  return versions === undefined ? null : new Map(Object.entries(versions))
+}
+
+function warningsOf({ seats }: WantedSeats, { asked }: AdminDeps): Promise<Warning[]> {
+  const lists = seats.map(({ name, permissions }) => {
+    return [pointerTo(pointerTo('/seats', name), 'permissions'), permissions] as const
+  })
+  return unaskedPermissions(lists, asked())
+}
+
+/** Checks the Seats in slices, between which other requests are served. */
+function fileChecker<T extends Body>(schema: Schema<T>): Checker<T> {
+  const { seats, ...others } = schema.properties ?? {}
+  const anySeats = { type: 'object', maxProperties: seats?.maxProperties ?? 0 }
+  const checkFrame = checker<T>({
+    ...strictObject({ seats: anySeats }, others),
+    required: schema.required ?? [],
+  } as Schema<T>)
+  const check = async (body: unknown): Promise<T | AdminRefusal> => {
+    const frame = checkFrame(body)
+    if (isRefusal(frame)) return frame
+    const faults: AdminFault[] = []
+    for (const [at, [name, item]] of Object.entries(frame.seats).entries()) {
+      if (at % SLICE === SLICE - 1) await breathe()
+      faults.push(...faultsOf(name, item))
+      if (faults.length >= MAX_FAULTS) break
+    }
+    return faults.length > 0 ? inputInvalid(faults.slice(0, MAX_FAULTS)) : frame
+  }
+  return Object.assign(check, { schema })
+}
+
+function faultsOf(name: string, item: unknown): AdminFault[] {
+  const path = pointerTo('/seats', name)
+  if (!FORMATS.name.accepts(name)) {
+    const place = name.length > MAX_ECHO ? '/seats' : path
+    return [{ path: place, message: `has a name that ${FORMATS.name.otherwise}` }]
+  }
+  const checked = checkSeat(item)
+  if (!isRefusal(checked)) return []
+  return (checked.faults ?? []).map((fault) => ({ ...fault, path: `${path}${fault.path}` }))
+}

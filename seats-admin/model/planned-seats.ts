@@ -1,0 +1,63 @@
+/** Plans of changes to many Seats, and what was applied. */
+
+import type { KeyAdministration } from './key-administration.ts'
+import type { Committed } from './change.ts'
+import type { Scope } from './scope.ts'
+import type { ListedSeat, WantedSeat } from './seat.ts'
+
+export interface SeatsReader {
+  readonly tenant: string
+  readonly scope: Scope
+  /** ms since the epoch: API keys that have expired by then are not counted. */
+  readonly now: number
+}
+
+/** Entity tags by the name of the change; null: a Seat to be created. */
+export type SeatVersions = ReadonlyMap<string, string | null>
+
+export type SeatAction = 'create' | 'update' | 'delete'
+
+/** What happens to one Seat. */
+export interface SeatChange {
+  readonly action: SeatAction
+  /** After it; of a deletion the name that the Seat had. */
+  readonly name: string
+  /** Null: it is created. */
+  readonly before: ListedSeat | null
+  /** Null: it is deleted. */
+  readonly after: WantedSeat | null
+}
+
+export interface HoldingKeys {
+  readonly count: number
+  /** Some of them. */
+  readonly names: readonly string[]
+}
+
+export interface SeatHolders {
+  /** Users whose latest sign-in carried the Seat. */
+  readonly users: number
+  readonly keys: HoldingKeys
+}
+
+export interface PlannedSeat extends SeatChange {
+  readonly keys: HoldingKeys
+}
+
+export interface SeatsPlan {
+  readonly changes: readonly PlannedSeat[]
+  readonly unchanged: number
+  readonly unnamed: { readonly count: number; readonly names: readonly string[] }
+}
+
+export interface AppliedSeats extends KeyAdministration {
+  readonly changes: readonly {
+    readonly action: SeatAction
+    readonly name: string
+    readonly was: string | null
+    readonly id: string
+  }[]
+  readonly unchanged: number
+  /** Null: there was nothing to do. */
+  readonly committed: Committed | null
+}

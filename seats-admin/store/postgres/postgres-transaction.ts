@@ -1,0 +1,99 @@
+/** Transactions. Each locks the single counter row before it reads anything, so that writers of a deployment are serialized. */
+
+import { escapeLiteral } from 'pg'
+import { isRefusal } from '../../model/refusal.ts'
+import { replaceParameters, type Values } from '../statements.ts'
+import { counted } from '../point-reads.ts'
+import type { Row } from '../rows.ts'
+import { StoreUnavailable, type Writer } from '../store.ts'
+import {
+  AUTHOR,
+  authorValues,
+  chainOf,
+  commitStatements,
+  COUNTER,
+  type OpenTransaction,
+  Transaction,
+} from '../transaction.ts'
+import type { Call } from './call.ts'
+import type { Connection } from './postgres-connection.ts'
+import { postgres } from './postgres-dialect.ts'
+import { ConnectionLost } from './postgres-errors.ts'
+import type { Pool } from './postgres-pool.ts'
+import { remembered, sql } from './sql.ts'
+
+/** One message. The lock is a separate statement, so that the next statement's snapshot is taken under the lock. */
+const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${COUNTER} FOR UPDATE`
+
+/** In the same message as {@link BEGIN}: a write that the audit records takes no further response. */
+function beginning(writer: Writer | null): string {
+  if (writer === null) return BEGIN
+  const { tenant, key } = authorValues(writer)
+  const literals = { tenant: escapeLiteral(tenant), key: key === null ? 'NULL' : escapeLiteral(key) }
+  return `${BEGIN}; ${replaceParameters(AUTHOR, (name) => literals[name as keyof typeof literals])}`
+}
+
+/** Two statements with work between them, for which the transaction may be idle for longer than others. */
+const PATIENT = sql(`SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
+  set_config('statement_timeout', :milliseconds, true)`)
+
+const STATEMENTS = commitStatements(postgres)
+const converted = remembered(sql)
+
+/** One statement, whose parts see the state before it. A part that modifies data runs even if nothing reads it. */
+export function composed(parts: readonly string[], result: string): string {
+  const named = parts.map((part, at) => `part_${at} AS (${part})`)
+  return parts.length === 0 ? result : `WITH ${named.join(', ')} ${result}`
+}
+
+function openTransaction(connection: Connection, call: Call): OpenTransaction {
+  const all = (statement: string, values: Values): Promise<Row[]> =>
+    connection.query(converted(statement), values)
+  return {
+    all,
+    get: async (statement, values) => (await all(statement, values))[0],
+    modify: (parts, result, values) => all(composed(parts, result), values),
+    get elapsed() {
+      return call.elapsed
+    },
+  }
+}
+
+/**
+ * A refusal rolls back. Otherwise it commits before the call expires, or rejects; the write may be committed then.
+ *
+ * @param isPatient whether the call has longer than others
+ */
+export async function transact<V>(
+  pool: Pool,
+  call: Call,
+  work: (transaction: Transaction) => Promise<V>,
+  writer: Writer | null = null,
+  isPatient = false,
+): Promise<V> {
+  let begun = false
+  const once = () =>
+    pool.use(call, async (connection) => {
+      const [, counter, author] = await connection.runEach(beginning(writer))
+      begun = true
+      if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
+      const chain = writer === null ? null : chainOf(writer, author?.rows[0])
+      const open = openTransaction(connection, call)
+      const value = await work(new Transaction(open, STATEMENTS, counted(counter?.rows[0]), chain))
+      await end(connection, call, isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
+      return value
+    })
+  try {
+    return await once()
+  } catch (cause) {
+    // Retried only if the connection broke before the transaction began: afterwards the write may have been committed.
+    if (begun || call.expired || !(cause instanceof ConnectionLost)) throw cause
+    return once()
+  }
+}
+
+async function end(connection: Connection, call: Call, how: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  if (call.expired) throw new StoreUnavailable('the store responded too late', { fault: 'timeout' })
+  const { command } = await connection.run(how)
+  if (command !== how) throw new StoreUnavailable(`the store responded to ${how} with ${command}`)
+}

@@ -1,0 +1,151 @@
+/** Connections to the database file, and transactions. */
+
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { isRefusal } from '../../model/refusal.ts'
+import { monotonic } from '../monotonic.ts'
+import type { StoreFault } from '../store.ts'
+import { codeIn, UnusableStore } from '../unavailable.ts'
+
+/** WAL bytes kept on disk after a checkpoint. */
+const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
+
+/** Timeout of the lock as a share of the remaining call time; leaves time for the write or the error. */
+const LOCK_SHARE = 0.75
+
+/** SQLITE_ERROR and SQLITE_BUSY (sqlite.org/rescode.html). */
+const ERROR = 1
+const BUSY = 5
+
+/** Whether another connection holds the lock. The low byte of an extended code is the primary code. */
+export function isBusy(cause: unknown): boolean {
+  return (codeOf(cause) & 0xff) === BUSY
+}
+
+/** SQLite's extended result code; 0 for an error of another origin. */
+export function codeOf(cause: unknown): number {
+  return cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : 0
+}
+
+/** By the low byte of the result code (sqlite.org/rescode.html). */
+const FAULTS: ReadonlyMap<number, StoreFault> = new Map([
+  [3, 'denied'],
+  [BUSY, 'locked'],
+  [6, 'locked'],
+  [8, 'read_only'],
+  [10, 'io_error'],
+  [11, 'corrupt'],
+  [13, 'disk_full'],
+  [14, 'io_error'],
+  [26, 'corrupt'],
+])
+
+/** Null for errors that a caller's value can cause. */
+export function faultOf(cause: unknown): StoreFault | null {
+  if (codeOf(cause) === ERROR) return /no such (table|column)/.test(String(cause)) ? 'schema' : null
+  return FAULTS.get(codeOf(cause) & 0xff) ?? null
+}
+
+/** SQLite's names of the result codes that a start can meet, by their low byte. */
+const NAMES: ReadonlyMap<number, string> = new Map([
+  [3, 'SQLITE_PERM'],
+  [BUSY, 'SQLITE_BUSY'],
+  [8, 'SQLITE_READONLY'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [26, 'SQLITE_NOTADB'],
+])
+/** The disk has no room for the index (SQLITE_IOERR_SHMSIZE). */
+const NO_ROOM_FOR_INDEX = 4874
+
+/** SQLITE_FULL, and the index's form of it. */
+export function isDiskFull(cause: unknown): boolean {
+  return codeOf(cause) === NO_ROOM_FOR_INDEX || (codeOf(cause) & 0xff) === 13
+}
+
+/** {@link StoreUnavailable.code} of an error while the file is opened. */
+export function openingCode(cause: unknown): string | null {
+  if (isDiskFull(cause)) return 'SQLITE_FULL'
+  return codeOf(cause) === 0 ? codeIn(cause) : (NAMES.get(codeOf(cause) & 0xff) ?? null)
+}
+
+/** Opens an existing file; never creates or writes one by itself. */
+export function connect(path: string, mode: 'ro' | 'rw', busyTimeout: number): DatabaseSync {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', mode)
+  const database = new DatabaseSync(url, {
+    readOnly: mode === 'ro',
+    timeout: busyTimeout,
+    enableForeignKeyConstraints: true,
+    allowExtension: false,
+    defensive: true,
+  })
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON')
+  // In WAL mode only FULL waits for the disk at each commit: an acknowledged write survives a loss of power.
+  if (mode === 'rw') database.exec('PRAGMA synchronous = FULL')
+  return database
+}
+
+/**
+ * Reads the file itself and ignores its WAL. SQLite takes no lock and neither creates nor reads other files.
+ *
+ * An interrupted checkpoint leaves a file that is shorter than its first page states and complete only with its WAL.
+ * `writable_schema` permits that; writes stay impossible.
+ */
+export function connectImmutable(path: string): DatabaseSync {
+  const url = pathToFileURL(path)
+  url.searchParams.set('mode', 'ro')
+  url.searchParams.set('immutable', '1')
+  const database = new DatabaseSync(url, { readOnly: true, allowExtension: false, defensive: false })
+  database.exec('PRAGMA trusted_schema = OFF; PRAGMA writable_schema = ON')
+  return database
+}
+
+/** Only for a file that is known to be a store. */
+export function enableWal(database: DatabaseSync): void {
+  database.exec(`PRAGMA journal_mode = WAL; PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT}`)
+}
+
+/** Reads the whole file. @throws with the first damage found */
+export function checkIntegrity(database: DatabaseSync): void {
+  const found = database.prepare('PRAGMA quick_check(1)').get()
+  const verdict = Object.values(found ?? {})[0]
+  if (verdict !== 'ok') throw new UnusableStore('DAMAGED', `the file is damaged: ${String(verdict)}`)
+}
+
+/** The call's deadline has passed; nothing was written. */
+export class CallExpired extends Error {
+  constructor() {
+    super('the call expired')
+    this.name = 'CallExpired'
+  }
+}
+
+/**
+ * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
+ * refusal rolls back. It commits before `deadline` or not at all.
+ *
+ * @param deadline monotonic ms, as `now` gives
+ */
+export async function transact<V>(
+  database: DatabaseSync,
+  deadline: number,
+  work: () => Promise<V>,
+  now: () => number = monotonic,
+): Promise<V> {
+  const lockTimeout = Math.floor((deadline - now()) * LOCK_SHARE)
+  if (lockTimeout <= 0) throw new CallExpired()
+  database.exec(`PRAGMA busy_timeout = ${lockTimeout}`)
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const value = await work()
+    if (now() >= deadline) throw new CallExpired()
+    database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
+    return value
+  } catch (cause) {
+    // SQLite rolls back by itself after some errors, such as a full disk.
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw cause
+  }
+}

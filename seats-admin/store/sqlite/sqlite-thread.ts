@@ -1,0 +1,217 @@
+/**
+ * One of the store's three threads. The reader serves decisions with small replies while the writer waits for the disk or a
+ * lock. The lister serves administration's large reads. None of them blocks the gateway's event loop.
+ */
+
+import { setPriority } from 'node:os'
+import type { DatabaseSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { monotonic } from '../monotonic.ts'
+import {
+  type ThreadReply,
+  type Call,
+  CLOSE,
+  type Opened,
+  READY,
+  type RunningCall,
+  type ThreadData,
+} from './calls.ts'
+import { checkIntegrity, connect, faultOf, CallExpired, openingCode, enableWal } from './sqlite-connection.ts'
+import { methodsOn } from './sqlite-database.ts'
+import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
+import type { StoreMethods } from '../store-methods.ts'
+import { checkFile } from './sqlite-file-check.ts'
+import { migrate } from './sqlite-migrations.ts'
+import { checkOwner, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
+import { withReserve } from './reserve.ts'
+
+if (parentPort === null) throw new Error('this file is a thread of the store')
+const port = parentPort
+/**
+ * Niceness of the reader and the lister. On a shared core the event loop has priority and they get a tenth: large Seats
+ * then delay other tenants half as much as with equal priorities.
+ */
+const NICENESS = 10
+/** Milliseconds between retries without SQLite's page cache. */
+const RETRY_INTERVAL = 250
+let nextRetry = 0
+const EXPIRED = 'the store responded too late'
+const data: ThreadData = workerData
+let call: Call | null = null
+const running: RunningCall = {
+  elapsed: () => (call === null ? 0 : monotonic() - call.startedAt),
+  deadline: () => call?.deadline ?? 0,
+  throwIfExpired() {
+    if (call !== null && monotonic() >= call.deadline) throw new CallExpired()
+  },
+}
+
+/** Whether {@link checkOnce} has found no damage. */
+let isChecked = false
+const { database, log, files, alone } = open()
+// Only on Linux does a thread have its own priority.
+if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
+const methods = storeOn(database)
+/** Resolves when all earlier calls have ended. */
+let idle: Promise<void> = Promise.resolve()
+
+port.on('message', (message: Call | typeof CLOSE) => {
+  idle = idle.then(async () => {
+    if (message === CLOSE) close()
+    else port.postMessage(await respond(message))
+  })
+})
+
+function yieldToEventLoop(): void {
+  try {
+    setPriority(NICENESS)
+  } catch {
+    // A sandbox may forbid the call; the thread then runs at normal priority.
+  }
+}
+
+function storeOn(connection: DatabaseSync): StoreMethods {
+  return methodsOn(connection, running, data.owner?.lock ?? null)
+}
+
+interface OpenStore extends Opened {
+  readonly database: DatabaseSync
+  readonly log: string
+}
+
+function open(): OpenStore {
+  let taken = false
+  try {
+    if (data.opening === null) return openFile()
+    const origin = locate(data.opening)
+    const alone = withReserve(data.path, () => takeIfOwner(origin))
+    taken = true
+    return { ...withReserve(data.path, openFile), alone }
+  } catch (cause) {
+    const error = new Error(`the store ${data.path} cannot be opened: ${messageOf(cause)}`)
+    // The main thread gets a structured clone, which keeps properties but not classes.
+    Object.assign(error, { code: openingCode(cause) })
+    // After the ownership was taken, another owner means that the file was replaced again.
+    if (cause instanceof Superseded && !taken) error.name = cause.name
+    throw error
+  }
+}
+
+function locate(opening: 'first' | 'again'): FileOrigin {
+  const created = opening === 'first' && ensureFile(data.path)
+  checkFile(data.path)
+  if (opening === 'first') return created ? 'created' : 'found'
+  if (data.files !== null) refuseStaleLog(data.files, data.path)
+  return 'again'
+}
+
+function takeIfOwner(origin: FileOrigin): boolean {
+  return data.owner?.takes !== true || takeOwnership(data.path, data.owner.lock, origin, checkOnce)
+}
+
+function openFile(): OpenStore {
+  const path = logOf(data.path)
+  const before = identityOf(data.path)
+  const connection = connect(data.path, data.role === 'writer' ? 'rw' : 'ro', data.busyTimeout)
+  try {
+    prepare(connection)
+    const found = { database: before ?? '', log: identityOf(path) ?? '' }
+    const opened = (data.opening === null ? data.files : null) ?? found
+    return { database: connection, log: path, files: opened, alone: true }
+  } catch (cause) {
+    connection.close()
+    throw cause
+  }
+}
+
+/** The check reads the whole file. */
+function checkOnce(connection: DatabaseSync): void {
+  if (!isChecked) checkIntegrity(connection)
+  isChecked = true
+}
+
+/** The first read takes a shared lock on the file until the connection closes. Nothing is written to a damaged file. */
+function prepare(connection: DatabaseSync): void {
+  if (data.opening !== null) checkOnce(connection)
+  if (data.role === 'writer') {
+    migrate(connection)
+    enableWal(connection)
+    // The first read in this mode creates the log, whose identity `openFile` takes.
+    connection.prepare('SELECT seq FROM counter').get()
+  }
+  if (data.owner !== null) checkOwner(connection, data.owner.lock)
+}
+
+async function respond(asked: Call): Promise<ThreadReply> {
+  const { id } = asked
+  if (asked.method === READY) return { id, value: { files, alone } }
+  // The call has expired: skip it.
+  if (monotonic() >= asked.deadline) return { id, unavailable: EXPIRED, fault: 'timeout' }
+  const moved = fileReplacement(data.path, log, files)
+  if (moved !== null) return { moved }
+  call = asked
+  try {
+    const value = await perform(methods, asked)
+    // A write to a WAL that has lost its name is not acknowledged.
+    const lost = data.role === 'writer' ? fileReplacement(data.path, log, files) : null
+    return lost === null ? { id, value } : { moved: lost }
+  } catch (cause) {
+    if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
+    if (cause instanceof CallExpired) return { id, unavailable: EXPIRED, fault: 'timeout' }
+    if (isSqliteError(cause)) return failure(asked, cause)
+    return { id, failed: messageOf(cause) }
+  }
+}
+
+async function failure(asked: Call, cause: Error): Promise<ThreadReply> {
+  const { id } = asked
+  const fault = faultOf(cause)
+  if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
+    nextRetry = monotonic() + RETRY_INTERVAL
+    const retried = await retryUncached(asked)
+    if (retried !== null) return { id, ...retried }
+  }
+  return { id, unavailable: `the store ${data.path}: ${cause.message}`, fault }
+}
+
+/**
+ * SQLite's cache keeps a corrupt page after its repair on disk, but also intact pages from before the damage. The cache is
+ * therefore dropped only when the call succeeds without it.
+ *
+ * @returns null when the call fails again
+ */
+async function retryUncached(asked: Call): Promise<{ value: unknown } | null> {
+  try {
+    using connection = connect(data.path, 'ro', data.busyTimeout)
+    const value = await perform(storeOn(connection), asked)
+    database.exec('PRAGMA shrink_memory')
+    return { value }
+  } catch {
+    return null
+  }
+}
+
+/** @param on of the connection to use */
+function perform(on: StoreMethods, { method, args }: Call): Promise<unknown> {
+  const [name = '', group] = method.split('.').toReversed()
+  const owner = group === undefined ? on : on[group as 'sessions' | 'audit']
+  const operation = (
+    owner as unknown as Record<string, ((...given: unknown[]) => Promise<unknown>) | undefined>
+  )[name]
+  if (operation === undefined) throw new Error(`the store has no ${method}`)
+  return operation(...args)
+}
+
+/** The last connection to close checkpoints the WAL. */
+function close(): void {
+  port.close()
+  database.close()
+}
+
+function isSqliteError(cause: unknown): cause is Error {
+  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_SQLITE_ERROR'
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}

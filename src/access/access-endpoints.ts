@@ -1,0 +1,260 @@
+/** `GET /v1/access/who-can` and `GET /v1/access/can`: questions about access, under the rights of the caller. */
+
+import {
+  type AdminEndpoint,
+  type AdminRefusal,
+  areBlocked,
+  endpoint,
+  formatted,
+  idOf,
+  isRefusal,
+  limitOf,
+  limitParameter,
+  type Scope,
+  someText,
+  type Store,
+  type Values,
+} from '../../seats-admin/index.ts'
+import { isAccepted } from '../../seats-admin/model/api-key.ts'
+import { apiKeyNotFound, inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
+import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { isUlid } from '../../seats-admin/model/ulid.ts'
+import { ambiguousHost } from '../decision/authn/request-space.ts'
+import { Refusal } from '../model/errors.ts'
+import { accessRows, type HeldSeat, holdingOf, type Holdings, isRowId } from './callable-routes.ts'
+import { canAnswer, whoCanAnswer } from './answers.ts'
+import type { Tables } from './tables.ts'
+import {
+  asked,
+  type Holder,
+  holdersPage,
+  type Position,
+  type Question,
+  questionOfPermission,
+  questionOfRequest,
+} from './permission-holders.ts'
+
+export interface AccessDeps {
+  readonly store: Pick<
+    Store,
+    | 'listSeats'
+    | 'listApiKeys'
+    | 'listUsers'
+    | 'readApiKey'
+    | 'readUser'
+    | 'seatByName'
+    | 'blocks'
+    | 'userBlock'
+  >
+  /** Those that decide requests. */
+  readonly tables: () => Tables
+  /** ms since the epoch */
+  readonly now: () => number
+}
+
+/** Both reveal which Seats, API keys and users there are. */
+const PERMISSION = 'access:read'
+
+export function accessEndpoints(deps: AccessDeps): AdminEndpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/v1/access/who-can',
+      permission: PERMISSION,
+      operation: 'whoCan',
+      summary: 'Lists who can make a request or holds a permission.',
+      query: WHO_CAN,
+      answers: { 200: whoCanAnswer },
+      codes: [],
+      handle: ({ query, caller }) => whoCan(query, caller, deps),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/v1/access/can',
+      permission: PERMISSION,
+      operation: 'can',
+      summary: 'Lists the routes that a holder of Seats may call.',
+      query: CAN,
+      answers: { 200: canAnswer },
+      codes: ['seat_not_found', 'user_not_found', 'api_key_not_found'],
+      handle: ({ query, caller }) => can(query, caller, deps),
+    }),
+  ]
+}
+
+interface Asker {
+  readonly tenant: string
+  readonly scope: Scope
+}
+
+const space = formatted('space', 'Only this space; by default, all spaces.')
+
+const WHO_CAN = {
+  method: someText('The method of the request. Required unless `permission` is given.'),
+  path: someText('The path of the request, with or without a query. Required with `method`.'),
+  host: someText('The host of the request, if route tables list hosts.'),
+  permission: formatted('permission', 'A permission, instead of a request.'),
+  space,
+  limit: limitParameter,
+  after: someText(
+    'The id of the last item on the previous page, or its `sub` if it is a user.',
+    'must be the id of the last item of the page before, or the sub of a user',
+  ),
+}
+
+async function whoCan(
+  query: Values<typeof WHO_CAN>,
+  { tenant, scope }: Asker,
+  { store, tables, now }: AccessDeps,
+) {
+  const question = questionOf(query, tables())
+  if (isRefusal(question)) return question
+  const after = query.after === null ? null : await positionOf(query.after, tenant, scope, store)
+  const page = { limit: limitOf(query), after, scope, now: now() }
+  const { found, hasMore } = await holdersPage(store, tenant, question, page)
+  const body = { ...asked(question, tenant), ...byKind(found), has_more: hasMore }
+  return { status: 200, body } as const
+}
+
+function questionOf(
+  { method, path, host, permission, space: where }: Values<typeof WHO_CAN>,
+  tables: Tables,
+): Question | AdminRefusal {
+  if (permission !== null && (method !== null || path !== null || host !== null))
+    return faulty('/permission', 'excludes method, path and host')
+  if (permission !== null) return questionOfPermission(permission, where)
+  if (method === null) return faulty('/method', 'is required, unless permission is given')
+  if (path === null) return faulty('/path', 'is required with method')
+  const question = questionOfRequest(tables, { method, path, host, space: where })
+  if (!(question instanceof Refusal)) return question
+  return faulty(FAULTY[question.code] ?? (question === ambiguousHost ? '/host' : '/path'), question.detail)
+}
+
+const FAULTY: Readonly<Record<string, string>> = { space_conflict: '/space' }
+
+function faulty(path: string, message: string): AdminRefusal {
+  return inputInvalid([{ path, message }])
+}
+
+/**
+ * API keys and users stay when they are revoked or leave, so that an id of neither is that of a Seat. They are looked for
+ * in the whole tenant: a listed one may have Seats of other spaces too. A position tells nothing of what lies there.
+ */
+async function positionOf(
+  after: string,
+  tenant: string,
+  scope: Scope,
+  store: AccessDeps['store'],
+): Promise<Position> {
+  if (!isUlid(after)) return { kind: 'user', id: after }
+  const whole = { ...scope, admin: true }
+  if (!isRefusal(await store.readApiKey(tenant, after, whole))) return { kind: 'api-key', id: after }
+  if ((await store.readUser(tenant, after, whole)) !== null) return { kind: 'user', id: after }
+  return { kind: 'seat', id: after }
+}
+
+function byKind(found: readonly Holder[]) {
+  return {
+    seats: found.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
+    api_keys: found.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
+    users: found.flatMap((each) => (each.kind === 'user' ? each.view : [])),
+  }
+}
+
+const CAN = {
+  seat: { ...someText('The name of a Seat.'), repeats: true },
+  user: someText('The `sub` of a user, instead of Seats.'),
+  api_key: idOf('an API key', 'The id of an API key, instead of Seats.'),
+  space,
+  limit: limitParameter,
+  after: someText(
+    'The last row of the previous page: `METHOD PATH`, with the host before the path if the row has one, followed by a space character and its space if it has one.',
+    'must be the row before the page: METHOD PATH, with its HOST before PATH, and SPACE behind it, if it has them',
+  ),
+} as const
+
+async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, tables, now }: AccessDeps) {
+  const holders = Number(read.seat.length > 0) + Number(read.user !== null) + Number(read.api_key !== null)
+  if (holders !== 1) return faulty('', 'exactly one of seat, user and api_key is required')
+  // Outside the admin space the caller sees that space alone.
+  const where = scope.admin ? read.space : scope.space
+  const { routes } = tables().table
+  // A reload may have changed the tables since the page before.
+  if (read.after !== null && !isRowId(routes, read.after))
+    return faulty('/after', 'is not a row of the current route tables')
+  const reader = new HoldingsReader({ tenant, scope }, store, holdingOf(routes, where))
+  const holdings = await reader.read(read, now())
+  if (isRefusal(holdings)) return holdings
+  if (read.space !== null && read.space !== where)
+    return { status: 200, body: { data: [], has_more: false } } as const
+  const options = { tenant, space: where, allowed: true, after: read.after }
+  const limit = limitOf(read)
+  const data = [...accessRows(routes, holdings, options).take(limit + 1)]
+  return { status: 200, body: { data: data.slice(0, limit), has_more: data.length > limit } } as const
+}
+
+/** Spaces and permissions of a holder that are compiled at once, in some 20 ms. */
+const MAX_ELEMENTS = 100_000
+
+const tooLarge = faulty('/space', 'is required for a holder of so many spaces and permissions')
+
+/** Reads the Seats of a holder, as far as the caller may see them. */
+class HoldingsReader {
+  readonly #asker: Asker
+  readonly #store: AccessDeps['store']
+  readonly #holdingOf: (seat: SeatInput) => HeldSeat
+
+  constructor(asker: Asker, store: AccessDeps['store'], holding: (seat: SeatInput) => HeldSeat) {
+    this.#asker = asker
+    this.#store = store
+    this.#holdingOf = holding
+  }
+
+  async read(
+    {
+      seat: names,
+      user,
+      api_key: key,
+    }: { seat: readonly string[]; user: string | null; api_key: string | null },
+    now: number,
+  ): Promise<Holdings | AdminRefusal> {
+    const { tenant, scope } = this.#asker
+    // Outside the admin space a holder is known by a Seat that lists the caller's space.
+    const whole = { ...scope, admin: true }
+    if (user !== null) {
+      const found = await this.#store.readUser(tenant, user, whole)
+      if (found === null) return userNotFound
+      const [blocked] = await areBlocked(this.#store, tenant, [user])
+      return this.#known(await this.#holdings(found.seats, blocked === false), userNotFound)
+    }
+    if (key !== null) {
+      const found = await this.#store.readApiKey(tenant, key, whole)
+      if (isRefusal(found)) return found
+      return this.#known(await this.#holdings(found.seats, isAccepted(found, now)), apiKeyNotFound)
+    }
+    const asked = new Set(names)
+    const holdings = await this.#holdings([...asked])
+    return isRefusal(holdings) || holdings.seats.length === asked.size ? holdings : seatNotFound
+  }
+
+  #known(holdings: Holdings | AdminRefusal, missing: AdminRefusal): Holdings | AdminRefusal {
+    if (isRefusal(holdings) || this.#asker.scope.admin) return holdings
+    return holdings.seats.length > 0 ? holdings : missing
+  }
+
+  /** One after the other: each may have a megabyte. */
+  async #holdings(names: readonly string[], accepted = true): Promise<Holdings | AdminRefusal> {
+    const { tenant, scope } = this.#asker
+    const seats: HeldSeat[] = []
+    let elements = 0
+    for (const name of names) {
+      const { seat } = (await this.#store.seatByName(tenant, name)).value
+      if (seat === null || !(scope.admin || seat.spaces.includes(scope.space))) continue
+      const held = this.#holdingOf(seat)
+      elements += held.spaces.size + held.permissions.size
+      if (elements > MAX_ELEMENTS) return tooLarge
+      seats.push(held)
+    }
+    return { accepted, seats }
+  }
+}

@@ -1,0 +1,272 @@
+/** Writes entries as a route table, adds them to one, and compares the two. */
+
+import {
+  isMap,
+  isNode,
+  isScalar,
+  type Document,
+  type Pair,
+  parseDocument,
+  Scalar,
+  visit,
+  type YAMLMap,
+} from 'yaml'
+import { type ImportedEntry, requestKey } from './operation-entries.ts'
+
+export interface TableHead {
+  /** The description's file, as it was given. */
+  readonly source: string
+  /** Its title and version. */
+  readonly title: string
+  readonly upstream: string
+}
+
+/** A new table. @param accepts the code of a warning that it accepts as a whole, and why; null: none */
+export function tableText(
+  { source, title, upstream }: TableHead,
+  entries: readonly ImportedEntry[],
+  accepts: { readonly code: string; readonly reason: string } | null = null,
+): string {
+  const lines = entries.map((entry) => `  ${lineOf(entry)}`)
+  return [
+    `# Made by seatgate import from ${oneLine(source)}${title === '' ? '' : `: ${oneLine(title)}`}`,
+    '# METHOD /path: the permission that the request needs in its space. A request that no entry matches is not forwarded.',
+    '',
+    `upstream: ${quotedValue(upstream)}`,
+    ...(accepts === null ? [] : [`# ${accepts.reason}`, `# seatgate: accept ${accepts.code}`]),
+    lines.length === 0 ? 'routes: {}' : 'routes:',
+    ...lines,
+    '',
+  ].join('\n')
+}
+
+/** How a table differs from the description. Paths of entries are behind the table's prefix. */
+export interface Drift {
+  /** Operations without an entry. */
+  readonly missing: readonly ImportedEntry[]
+  /** Operations whose path does not begin with the table's prefix. */
+  readonly outside: readonly ImportedEntry[]
+  /** Entries without an operation, as the table writes them. */
+  readonly surplus: readonly string[]
+  /** Entries with another permission than `x-seatgate-permission` says. */
+  readonly other: readonly { readonly entry: ImportedEntry; readonly written: string }[]
+}
+
+export class OpenApiTable {
+  readonly #text: string
+  readonly #document: Document
+  readonly #routes: YAMLMap
+  /** It stands before the table's patterns in the paths of the description; '' for none. */
+  readonly #prefix: string
+  /** By request. */
+  readonly #written = new Map<string, Pair>()
+
+  /** @throws Error where the text is no route table */
+  constructor(text: string) {
+    this.#text = text
+    this.#document = parseDocument(text, { stringKeys: true })
+    const { contents, errors } = this.#document
+    const routes = isMap(contents) ? contents.get('routes') : null
+    if (errors.length > 0 || !isMap(contents) || !isMap(routes))
+      throw new Error('is no route table: check it with seatgate check')
+    this.#routes = routes
+    this.#prefix = servedPrefix(contents)
+    for (const pair of routes.items) {
+      const [method = '', path = ''] = textOf(pair.key).split(' ')
+      this.#written.set(requestKey({ method, path }), pair)
+    }
+  }
+
+  drift(operations: readonly ImportedEntry[]): Drift {
+    const isInside = ({ path }: ImportedEntry) => path.startsWith(`${this.#prefix}/`)
+    const entries = operations.filter(isInside).map((each) => this.#behindPrefix(each))
+    const described = new Set(entries.map(requestKey))
+    return {
+      missing: entries.filter((entry) => !this.#written.has(requestKey(entry))),
+      outside: operations.filter((each) => !isInside(each)),
+      surplus: [...this.#written].filter(([key]) => !described.has(key)).map(([, { key }]) => textOf(key)),
+      other: entries.flatMap((entry) => {
+        const written = this.#permissionOf(entry)
+        return !entry.isFixed || written === null || written === entry.permission ? [] : [{ entry, written }]
+      }),
+    }
+  }
+
+  /** Equal to that of the table's entry for these requests. */
+  keyOf(entry: ImportedEntry): string {
+    return requestKey(this.#behindPrefix(entry))
+  }
+
+  #behindPrefix(entry: ImportedEntry): ImportedEntry {
+    return !entry.path.startsWith(`${this.#prefix}/`)
+      ? entry
+      : { ...entry, path: entry.path.slice(this.#prefix.length) }
+  }
+
+  #permissionOf(entry: ImportedEntry): string | null {
+    const value = this.#written.get(requestKey(entry))?.value
+    const permission = isMap(value) ? value.get('permission') : isScalar(value) ? value.value : null
+    return typeof permission === 'string' ? permission : null
+  }
+
+  /**
+   * Adds the missing entries, and sets the permissions that the description fixes. All else stays as it is written.
+   *
+   * @param prune takes out what `prunable` has
+   */
+  updated(entries: readonly ImportedEntry[], { prune = false }: { readonly prune?: boolean } = {}): string {
+    const { missing, other } = this.drift(entries)
+    const surplus = prune ? this.prunable(entries) : []
+    const removals = surplus.length === this.#written.size ? [null] : surplus.map((key) => this.#removal(key))
+    const edits = [...other.map(({ entry }) => this.#edit(entry)), this.#addition(missing), ...removals]
+    const known = edits.filter((edit) => edit !== null)
+    return known.length === edits.length
+      ? edited(this.#text, known)
+      : this.#rewritten(missing, other, surplus)
+  }
+
+  /** Entries without an operation, as the table writes them, without those that others use by an alias. */
+  prunable(entries: readonly ImportedEntry[]): string[] {
+    const surplus = new Set(this.drift(entries).surplus)
+    const pairs = [...this.#written.values()].filter(({ key }) => surplus.has(textOf(key)))
+    return pairs.filter((pair) => !hasAnchor(pair)).map(({ key }) => textOf(key))
+  }
+
+  /** Whole lines, with the comments that accept a warning there: they would accept it at the next entry. */
+  #removal(key: string): Edit | null {
+    const pair = [...this.#written.values()].find((each) => textOf(each.key) === key)
+    const start = isNode(pair?.key) ? pair.key.range?.[0] : undefined
+    const ended = isNode(pair?.value) ? pair.value.range?.[1] : undefined
+    if (start === undefined || ended === undefined || this.#routes.flow) return null
+    let from = this.#text.lastIndexOf('\n', start - 1) + 1
+    if (this.#text.slice(from, start).trim() !== '') return null
+    let at = from
+    for (let above = this.#lineBefore(at); COMMENT.test(above); above = this.#lineBefore(at)) {
+      at -= above.length
+      if (ACCEPTS.test(above)) from = at
+    }
+    const end = this.#text.slice(0, ended).trimEnd().length
+    const next = this.#text.indexOf('\n', end)
+    return { from, to: next < 0 ? this.#text.length : next + 1, text: '' }
+  }
+
+  /** With its end. */
+  #lineBefore(offset: number): string {
+    return this.#text.slice(this.#text.lastIndexOf('\n', offset - 2) + 1, offset)
+  }
+
+  /** Null where the value stands in no place of its own. */
+  #edit(entry: ImportedEntry): Edit | null {
+    const value = this.#written.get(requestKey(entry))?.value
+    const written = isMap(value) ? value.get('permission', true) : value
+    if (!isScalar(written) || !written.range || written.anchor !== undefined) return null
+    const [from, to] = written.range
+    return { from, to, text: quotedValue(entry.permission) }
+  }
+
+  /** Lines behind the last entry. Null where the routes are no block of lines. */
+  #addition(missing: readonly ImportedEntry[]): Edit | null {
+    const last = this.#routes.items.at(-1)
+    const ended = isNode(last?.value) ? last.value.range?.[1] : undefined
+    const start = isNode(last?.key) ? last.key.range?.[0] : undefined
+    if (ended === undefined || start === undefined || this.#routes.flow) return null
+    // That of a map is behind the end of its last line.
+    const end = this.#text.slice(0, ended).trimEnd().length
+    const line = this.#text.slice(this.#text.lastIndexOf('\n', start - 1) + 1, start)
+    const indent = /^ */.exec(line)?.[0] ?? ''
+    const [rest = '', newLine = '\n'] = /^[^\r\n]*(\r?\n)?/.exec(this.#text.slice(end)) ?? []
+    const from = end + rest.length - (rest.endsWith('\n') ? newLine.length : 0)
+    const lines = missing.map((entry) => newLine + indent + lineOf(entry))
+    return { from, to: from, text: lines.join('') }
+  }
+
+  /** As a parser writes it: spaces and quotes may be others than before. */
+  #rewritten(missing: Drift['missing'], other: Drift['other'], surplus: readonly string[]): string {
+    for (const key of surplus) this.#routes.delete(key)
+    for (const { entry } of other) this.#set(entry)
+    for (const entry of missing) {
+      const value = new Scalar(entry.permission)
+      const comment = commentOf(entry)
+      if (comment !== '') value.comment = ` ${comment}`
+      this.#routes.add(this.#document.createPair(keyOf(entry), value))
+    }
+    this.#routes.flow = this.#routes.items.length === 0
+    return this.#document.toString({ lineWidth: 0 })
+  }
+
+  #set(entry: ImportedEntry): void {
+    const pair = this.#written.get(requestKey(entry))
+    if (pair === undefined) return
+    if (isMap(pair.value)) pair.value.set('permission', entry.permission)
+    else if (isScalar(pair.value)) pair.value.value = entry.permission
+  }
+}
+
+const COMMENT = /^\s*#/
+const ACCEPTS = /^\s*#\s*seatgate:/
+
+function textOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function hasAnchor(pair: Pair): boolean {
+  let found = false
+  if (isNode(pair.value))
+    visit(pair.value, {
+      Value: (_, { anchor }) => {
+        if (anchor !== undefined) found = true
+      },
+    })
+  return found
+}
+
+/** The service does not see a prefix that is taken off, so its description does not have it. */
+function servedPrefix(table: YAMLMap): string {
+  const prefix = table.get('prefix')
+  return typeof prefix !== 'string' || table.get('strip_prefix') === true ? '' : prefix.replace(/\/$/, '')
+}
+
+/** Offsets in the text. */
+interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+function edited(text: string, edits: readonly Edit[]): string {
+  return edits
+    .toSorted((one, other) => other.from - one.from)
+    .reduce((found, { from, to, text: by }) => found.slice(0, from) + by + found.slice(to), text)
+}
+
+/** Without its indent. */
+function lineOf(entry: ImportedEntry): string {
+  const comment = commentOf(entry)
+  return `${quotedKey(keyOf(entry))}: ${quotedValue(entry.permission)}${comment === '' ? '' : ` # ${comment}`}`
+}
+
+export function keyOf({ method, path }: ImportedEntry): string {
+  return `${method} ${path}`
+}
+
+function commentOf({ review, summary }: ImportedEntry): string {
+  return [review === '' ? '' : `review: ${review}`, summary].filter((each) => each !== '').join('; ')
+}
+
+/** As YAML: plain where that is the same text. */
+function quotedKey(text: string): string {
+  return /^[A-Z-]+ \/[A-Za-z0-9._~/{}*:@!$&'()+,;=%-]*$/.test(text) && !text.endsWith(':')
+    ? text
+    : JSON.stringify(text)
+}
+
+function quotedValue(text: string): string {
+  return /^[A-Za-z][A-Za-z0-9._-]*(?::[A-Za-z0-9._-]+)?$/.test(text) &&
+    !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
+    ? text
+    : JSON.stringify(text)
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
+}

@@ -1,0 +1,245 @@
+/** Who can: the Seats that grant a permission, and the API keys and users that hold one of them. */
+
+import {
+  type AdminStore,
+  type ApiKey,
+  areBlocked,
+  type BlockReader,
+  type Grant,
+  type ListedSeat,
+  type Page,
+  type Scope,
+  type User,
+} from '../../seats-admin/index.ts'
+import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
+import { ambiguousHost, spaceOf } from '../decision/authn/request-space.ts'
+import { readTarget, type RequestTarget } from '../decision/router/path.ts'
+import type { Match } from '../decision/router/table.ts'
+import { Refusal } from '../model/errors.ts'
+import { canonicalHost } from '../model/host.ts'
+import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
+import { answeringEntry, type Tables } from './tables.ts'
+
+/** The lists of a store; of a file with Seats, where no API key and no user is known. */
+export type Holders = Pick<AdminStore, 'listSeats' | 'listApiKeys' | 'listUsers'> & BlockReader
+
+/** One request, or one permission. */
+export interface Question {
+  readonly method: string | null
+  /** Without the query, normalised. */
+  readonly path: string | null
+  /** Canonical; null: the request names none. */
+  readonly host: string | null
+  /** The entry that answers the request; null: none does, or the question is about a permission. */
+  readonly route: Route | null
+  /** Null: no entry answers. */
+  readonly permission: Requirement | null
+  /** Null: any. Where the request itself determines it, that one. */
+  readonly space: string | null
+}
+
+/** The parts of every answer that do not depend on Seats. */
+export interface Asked {
+  readonly method: string | null
+  readonly path: string | null
+  /** Left out: the request names none. */
+  readonly host?: string
+  /** The id of the entry. */
+  readonly route: string | null
+  readonly permission: string | null
+  readonly tenant: string
+  readonly space: string | null
+}
+
+export interface GrantingSeatView {
+  readonly id: string
+  readonly name: string
+  /** Those in which it grants the permission. */
+  readonly spaces: readonly string[]
+  readonly by: 'permission' | '*'
+}
+
+export interface GrantedKeyView {
+  readonly id: string
+  readonly name: string
+  /** RFC 3339; null: never. */
+  readonly expires_at: string | null
+  /** RFC 3339; null: not known. */
+  readonly last_used_at: string | null
+  /** Names of its Seats that grant the permission. */
+  readonly seats: readonly string[]
+}
+
+export interface GrantedUserView {
+  readonly sub: string
+  readonly email: string | null
+  /** RFC 3339; null: before sign-ins were recorded. */
+  readonly last_sign_in: string | null
+  /** Names of the Seats of the latest sign-in that grant the permission. */
+  readonly seats: readonly string[]
+  /** A block is in force: the user is refused all the same. */
+  readonly blocked: boolean
+}
+
+/** One holder, in the order of an answer: Seats, API keys, users. */
+export type Holder =
+  | { readonly kind: 'seat'; readonly view: GrantingSeatView }
+  | { readonly kind: 'api-key'; readonly view: GrantedKeyView }
+  | { readonly kind: 'user'; readonly view: GrantedUserView }
+
+export interface AskedRequest {
+  readonly method: string
+  /** The path, also with a query. */
+  readonly path: string
+  /** As a request has it; null: it names none. */
+  readonly host: string | null
+  /** Null: any. */
+  readonly space: string | null
+}
+
+/** @returns a refusal where the gateway refuses every such request */
+export function questionOfRequest(tables: Tables, request: AskedRequest): Question | Refusal {
+  const { method, path, space } = request
+  const read = readTarget(path, null, Infinity)
+  if (read instanceof Refusal) return read
+  const host = request.host === null ? null : canonicalHost(request.host)
+  if (host === null && request.host !== null) return ambiguousHost
+  const match = answeringEntry(tables, method, read, host)
+  const question = { method, path: read.path, host, route: match?.route ?? null }
+  if (match === null) return { ...question, permission: null, space }
+  const permission = match.route.requirement
+  const where = needsPermission(permission) ? spaceAt(match, read, request) : space
+  return where instanceof Refusal ? where : { ...question, permission, space: where }
+}
+
+/** The space that such a request has; null: any. The asked one stands for that of a header or of the query. */
+function spaceAt(
+  { route, params }: Match,
+  { query }: RequestTarget,
+  { method, path: target, host, space }: AskedRequest,
+): string | null | Refusal {
+  const lines = space === null ? [] : [space]
+  const credentials = { apiKey: [], authorization: [], cookie: [], space: lines }
+  const browser = { method, rawHeaders: [], upgrade: false }
+  const fields = { linesOf: () => lines }
+  const request = { method, target, host, credentials, fields, browser }
+  const read = spaceOf(request, route.space, { params, query, authority: host })
+  const isOpen = route.space.kind === 'header' || route.space.kind === 'query'
+  return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read
+}
+
+export function questionOfPermission(permission: string, space: string | null): Question {
+  return { method: null, path: null, host: null, route: null, permission, space }
+}
+
+export function asked({ method, path, host, route, permission, space }: Question, tenant: string): Asked {
+  const named = host === null ? {} : { host }
+  return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
+}
+
+/** The permission that Seats must hold; null: Seats do not decide, as no entry answers or no Seat is needed. */
+export function grantedPermission({ permission }: Question): string | null {
+  return permission !== null && needsPermission(permission) ? permission : null
+}
+
+/** Whether callers of the tenant are not refused for their tenant. */
+export function isForTenant({ route }: Question, tenant: string): boolean {
+  return route === null || takesTenant(route, tenant)
+}
+
+/** The last item of a page. */
+export interface Position {
+  readonly kind: Holder['kind']
+  /** The id, or the `sub` of a user. */
+  readonly id: string
+}
+
+const ORDER: readonly Holder['kind'][] = ['seat', 'api-key', 'user']
+
+export interface HoldersPage {
+  readonly limit: number
+  /** Null: from the beginning. */
+  readonly after: Position | null
+  readonly scope: Scope
+  /** ms since the epoch; expired API keys are left out */
+  readonly now: number
+}
+
+/** Seats and API keys in order of creation, then users by `sub`. */
+export async function holdersPage(
+  lists: Holders,
+  tenant: string,
+  question: Question,
+  { limit, after, scope, now }: HoldersPage,
+): Promise<{ found: Holder[]; hasMore: boolean }> {
+  const found: Holder[] = []
+  const permission = grantedPermission(question)
+  if (permission === null || !isForTenant(question, tenant)) return { found, hasMore: false }
+  // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are not shown.
+  const space = scope.admin ? question.space : scope.space
+  if (question.space !== null && question.space !== space) return { found, hasMore: false }
+  const grant = { permission, space, now }
+  for (const kind of ORDER.slice(after === null ? 0 : ORDER.indexOf(after.kind))) {
+    let from = kind === after?.kind ? after.id : null
+    // A call examines a bounded number of records, so that a page of it may be short, or empty. A full page still asks
+    // for one item more: whether there is one.
+    do {
+      const rest = limit - found.length
+      const page = { limit: Math.max(1, rest), after: from, scope, grant }
+      const { data, next } = await listOf(lists, kind, tenant, page)
+      if (rest === 0 && data.length > 0) return { found, hasMore: true }
+      found.push(...data)
+      from = next
+    } while (from !== null)
+  }
+  return { found, hasMore: false }
+}
+
+async function listOf(
+  lists: Holders,
+  kind: Holder['kind'],
+  tenant: string,
+  page: Page & { readonly grant: Grant },
+): Promise<{ data: Holder[]; next: string | null }> {
+  if (kind === 'seat') {
+    const { data, next } = await lists.listSeats(tenant, page)
+    return { data: data.map((each) => ({ kind, view: grantingSeat(each, page.grant.space) })), next }
+  }
+  if (kind === 'api-key') {
+    const { data, next } = await lists.listApiKeys(tenant, page)
+    return { data: data.map((each) => ({ kind, view: grantedKey(each) })), next }
+  }
+  const { data, next } = await lists.listUsers(tenant, page)
+  const blocked = await areBlocked(
+    lists,
+    tenant,
+    data.map(({ sub }) => sub),
+  )
+  return { data: data.map((each, at) => ({ kind, view: grantedUser(each, blocked[at] === true) })), next }
+}
+
+export function positionOf({ kind, view }: Holder): Position {
+  return { kind, id: kind === 'user' ? view.sub : view.id }
+}
+
+function grantingSeat({ id, name, spaces, permissions }: ListedSeat, space: string | null): GrantingSeatView {
+  return {
+    id,
+    name,
+    spaces: space === null ? spaces : [space],
+    by: permissions.includes(EVERY_PERMISSION) ? EVERY_PERMISSION : 'permission',
+  }
+}
+
+function grantedKey({ id, name, expiresAt, lastUsedAt, seats }: ApiKey): GrantedKeyView {
+  return { id, name, expires_at: time(expiresAt), last_used_at: time(lastUsedAt), seats }
+}
+
+function grantedUser({ sub, email, lastSignIn, seats }: User, blocked: boolean): GrantedUserView {
+  return { sub, email, last_sign_in: time(lastSignIn), seats, blocked }
+}
+
+/** RFC 3339, UTC, milliseconds. */
+function time(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

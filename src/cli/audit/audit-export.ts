@@ -1,0 +1,52 @@
+/** `seatgate audit export`, on the store. */
+
+import { type AuditEntry, auditEntry, type Store } from '../../../seats-admin/index.ts'
+import { CommandFailed, configOf, defineCommand, type Terminal } from '../command.ts'
+import { openExistingStore } from '../existing-store.ts'
+import { CONFIG } from '../shared-options.ts'
+import { AUDITED, auditedTenants } from './audit-tenants.ts'
+
+/** Entries of one reading. */
+const READ = 100
+
+export const exportAudit = defineCommand(
+  {
+    name: 'audit export',
+    summary: 'Prints all entries of the audit as JSON, one per line, oldest first.',
+    options: { tenant: AUDITED, config: CONFIG },
+    exits: {
+      0: 'done',
+      1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
+    },
+    example: 'seatgate audit export > audit.jsonl',
+  },
+  async ({ values }, terminal) => {
+    const config = await configOf(values, terminal)
+    const tenants = auditedTenants(config, values.tenant)
+    const store = await openExistingStore(config)
+    try {
+      for (const tenant of tenants) await exportTenant(store, tenant, terminal)
+    } finally {
+      await store.close()
+    }
+  },
+)
+
+async function exportTenant({ audit }: Store, tenant: string, terminal: Terminal): Promise<void> {
+  for (let after = ''; ;) {
+    const { rows } = await audit.chain(tenant, after, READ)
+    if (rows.length === 0) return
+    await terminal.print(rows.map((row) => JSON.stringify(readable(row))).join('\n'))
+    after = String(rows.at(-1)?.id)
+  }
+}
+
+function readable(row: Parameters<typeof auditEntry>[0]): AuditEntry {
+  try {
+    return auditEntry(row)
+  } catch {
+    throw new CommandFailed(
+      `entry ${String(row.seq)} cannot be read: seatgate audit verify says what is wrong`,
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** Asks before a change after which no one could administer the tenant: the plan of the gateway says so. */
+
+import type { Terminal } from '../command.ts'
+import { planOf } from '../seats/seats-plan.ts'
+import { warn } from '../seats/written.ts'
+import { confirm } from './confirm.ts'
+import type { Gateway } from './gateway-client.ts'
+import { GatewayRefusal } from './problem-text.ts'
+import type { PlanBody, Warning } from './endpoint-answers.ts'
+
+export const YES = {
+  type: 'boolean',
+  description: 'does not ask for confirmation, even if no one could administer the tenant afterwards',
+} as const
+
+/**
+ * A caller who may not ask for a plan is not asked: the change itself needs no permission for it.
+ *
+ * @param change none of it is written
+ */
+export async function confirmChange(
+  gateway: Gateway,
+  change: PlanBody,
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const warnings = await planOf(gateway, change).then(
+    (plan) => plan.warnings,
+    (cause: unknown): readonly Warning[] => {
+      if (cause instanceof GatewayRefusal && cause.problem.code === 'permission_denied') return []
+      throw cause
+    },
+  )
+  await confirmAdministration(warnings, yes, terminal)
+}
+
+/** @param warnings of a plan @throws CommandFailed: nothing is to be written */
+export async function confirmAdministration(
+  warnings: readonly Warning[],
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const found = warnings.filter(({ code }) => code === 'nobody_administers')
+  if (found.length === 0 || yes === true) return
+  warn(found, terminal)
+  const question = { question: 'Do it all the same?', change: 'it would leave no administrator' }
+  await confirm(question, yes, terminal)
+}

@@ -1,0 +1,185 @@
+/** A gateway, as the commands that manage it from afar talk to it: one client for all of them. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, request } from 'undici'
+import { CommandFailed } from '../command.ts'
+import { networkFault, strangeAnswer } from './no-answer.ts'
+import { GatewayRefusal, type Problem, problemOf } from './problem-text.ts'
+
+export interface GatewayOptions {
+  /** A path in front of the endpoints is kept. */
+  readonly url: URL
+  readonly key: string
+  readonly space: string
+  /** PEM; undefined: the certificates that Node.js trusts. */
+  readonly ca: string | undefined
+  /** ms for each answer, connecting included. */
+  readonly timeout: number
+}
+
+type Query = Readonly<Record<string, string | number | null | undefined>>
+
+interface Sent {
+  readonly method: string
+  readonly query?: Query
+  readonly body?: unknown
+  /** The write is refused where the resource has another entity tag. */
+  readonly ifMatch?: string
+  /** Only reads, so that it can be sent again although it is a POST. */
+  readonly reads?: boolean
+}
+
+interface Answer<V> {
+  readonly value: V
+  /** The entity tag; null without one. */
+  readonly tag: string | null
+}
+
+/** Tries of a request that can be sent again. */
+const TRIES = 4
+/** ms before the second try; doubled before each further one. */
+const PAUSE = 200
+const LONGEST_PAUSE = 5_000
+const MAX_ANSWER = 256 * 1024 * 1024
+/** Items of a page: the most that the endpoints give. */
+const PAGE = 100
+const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
+
+export class Gateway {
+  readonly #options: GatewayOptions
+  readonly #agent: Agent
+
+  constructor(options: GatewayOptions) {
+    const { ca, timeout } = options
+    this.#options = options
+    this.#agent = new Agent({
+      connect: { timeout, ...(ca === undefined ? {} : { ca }) },
+      connections: 1,
+      pipelining: 1,
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+      maxResponseSize: MAX_ANSWER,
+    })
+  }
+
+  get origin(): string {
+    return this.#options.url.origin
+  }
+
+  get space(): string {
+    return this.#options.space
+  }
+
+  close(): Promise<void> {
+    return this.#agent.destroy()
+  }
+
+  async get<V>(path: string, query: Query = {}): Promise<V> {
+    return (await this.send<V>(path, { method: 'GET', query })).value
+  }
+
+  /** Every item of a list, page by page. @param last gives `after` of the next page */
+  async *pages<V>(path: string, last: (item: V) => string, query: Query = {}): AsyncGenerator<V[]> {
+    for (let after: string | null = null; ;) {
+      const page: Page<V> = await this.get<Page<V>>(path, { limit: PAGE, ...query, after })
+      if (!Array.isArray(page.data)) throw this.#strange('a list is expected')
+      yield [...page.data]
+      const end = page.data.at(-1)
+      if (!page.has_more || end === undefined) return
+      after = last(end)
+    }
+  }
+
+  /** @throws GatewayRefusal, or CommandFailed where there is no answer */
+  async send<V>(path: string, sent: Sent): Promise<Answer<V>> {
+    const repeats = IDEMPOTENT.has(sent.method) ? sent.ifMatch === undefined : sent.reads === true
+    for (let tries = 1, pause = PAUSE; ; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+      const result = await this.#exchange<V>(path, sent)
+      if ('value' in result) return result
+      const again = result.passing && (repeats || !result.sent)
+      if (!again || tries === TRIES) throw result.error
+      await sleep(Math.max(pause, Math.min(result.after, LONGEST_PAUSE)))
+    }
+  }
+
+  async #exchange<V>(path: string, sent: Sent): Promise<Answer<V> | Failure> {
+    const { key, space, timeout } = this.#options
+    try {
+      const response = await request(this.#target(path, sent.query ?? {}), {
+        dispatcher: this.#agent,
+        method: sent.method as 'GET',
+        headers: {
+          accept: 'application/json',
+          'x-api-key': key,
+          space,
+          ...(sent.ifMatch === undefined ? {} : { 'if-match': sent.ifMatch }),
+          ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: sent.body === undefined ? null : JSON.stringify(sent.body),
+        signal: AbortSignal.timeout(timeout),
+      })
+      const text = await response.body.text()
+      const { statusCode: status, headers } = response
+      if (status === 204) return { value: undefined as V, tag: null }
+      const value = parsed(text)
+      if (status === 200 && value !== null)
+        return { value: value as V, tag: typeof headers.etag === 'string' ? headers.etag : null }
+      const problem = problemOf(status, value)
+      if (problem === null)
+        return this.#failed(this.#strange(strangeAnswer(status, headers.location, this.#options.url)))
+      const after = 1000 * (Number(headers['retry-after']) || 0)
+      return { error: new GatewayRefusal(problem, sent.body), sent: true, passing: status === 503, after }
+    } catch (cause) {
+      return this.#failed(cause, sent)
+    }
+  }
+
+  #target(path: string, query: Query): string {
+    const { origin, pathname } = this.#options.url
+    const parameters = new URLSearchParams()
+    for (const [name, value] of Object.entries(query))
+      if (value !== null && value !== undefined) parameters.set(name, String(value))
+    const text = parameters.size === 0 ? '' : `?${parameters}`
+    return `${origin}${pathname.replace(/\/$/, '')}${path}${text}`
+  }
+
+  #failed(cause: unknown, sent?: Sent): Failure {
+    if (cause instanceof CommandFailed) return { error: cause, sent: true, passing: false, after: 0 }
+    const fault = networkFault(cause, this.#options)
+    const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
+    const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''
+    const error = new CommandFailed(`the request to ${this.origin} failed: ${fault.text}${doubt}`)
+    return { error, sent: fault.sent, passing: fault.passing, after: 0 }
+  }
+
+  #strange(what: string): CommandFailed {
+    return new CommandFailed(`${this.origin} does not answer as a Seatgate gateway: ${what}`)
+  }
+}
+
+interface Page<V> {
+  readonly data: readonly V[]
+  readonly has_more: boolean
+}
+
+interface Failure {
+  readonly error: CommandFailed
+  /** Something may have reached the gateway. */
+  readonly sent: boolean
+  /** A later try may succeed. */
+  readonly passing: boolean
+  /** ms that the gateway asks to wait. */
+  readonly after: number
+}
+
+export type { Problem }
+
+/** Null: it is no JSON object. */
+function parsed(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,108 @@
+/** The options of commands that talk to a gateway, and the gateway that they name. */
+
+import { readFileSync } from 'node:fs'
+import { isSpaceId } from '../../../seats-admin/model/space.ts'
+import { isLoopback } from '../../config/addresses.ts'
+import { InvalidValue } from '../../config/invalid-value.ts'
+import { durationWithin } from '../../config/units.ts'
+import { type Option, UsageError } from '../arguments.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
+import { Gateway } from './gateway-client.ts'
+
+export const REMOTE = {
+  url: {
+    type: 'string',
+    value: 'URL',
+    description: 'address of the gateway; by default, the value of SEATGATE_URL',
+  },
+  'api-key': {
+    type: 'string',
+    value: 'KEY',
+    description: 'an API key, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
+  },
+  space: { type: 'string', value: 'S', description: 'the space to act in', default: 'admin' },
+  ca: {
+    type: 'string',
+    value: 'FILE',
+    description: 'trusted certificates (PEM), used instead of those of the system',
+    completes: 'file',
+  },
+  timeout: {
+    type: 'string',
+    value: 'TIME',
+    description: 'how long to wait for each answer from the gateway',
+    default: '30s',
+  },
+} as const satisfies Readonly<Record<string, Option>>
+
+export interface RemoteValues {
+  readonly url?: string | undefined
+  readonly 'api-key'?: string | undefined
+  readonly space: string
+  readonly ca?: string | undefined
+  readonly timeout: string
+}
+
+/** Runs the work on the gateway, and closes its connections. @throws UsageError, CommandFailed */
+export async function withGateway<R>(
+  values: RemoteValues,
+  terminal: Terminal,
+  work: (gateway: Gateway) => Promise<R>,
+): Promise<R> {
+  const url = urlOf(values.url, terminal.env)
+  if (!isSpaceId(values.space)) throw new UsageError('--space is not a space id: letters, digits and . _ ~ -')
+  const timeout = durationWithin('100ms', '10m')(values.timeout)
+  if (timeout instanceof InvalidValue) throw new UsageError(`--timeout ${timeout.message}`)
+  const ca = values.ca === undefined ? undefined : certificates(values.ca)
+  const key = await keyOf(values['api-key'], terminal)
+  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
+    terminal.printError(`note: ${url.origin} is not https: the API key can be read on the way`)
+  const gateway = new Gateway({ url, key, space: values.space, ca, timeout })
+  try {
+    return await work(gateway)
+  } finally {
+    await gateway.close()
+  }
+}
+
+function urlOf(given: string | undefined, env: NodeJS.ProcessEnv): URL {
+  const [name, text] = given === undefined ? ['SEATGATE_URL', env['SEATGATE_URL']] : ['--url', given]
+  if (text === undefined || text === '')
+    throw new UsageError('--url is missing: the address of the gateway, or SEATGATE_URL')
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new UsageError(`${name} is not an address such as https://gateway.example.com`)
+  if (url.username !== '' || url.password !== '')
+    throw new UsageError(`${name} has a user or a password: the credential is an API key`)
+  return url
+}
+
+async function keyOf(given: string | undefined, terminal: Terminal): Promise<string> {
+  const [name, key] =
+    given === undefined
+      ? ['SEATGATE_API_KEY', terminal.env['SEATGATE_API_KEY'] ?? '']
+      : given === '-'
+        ? ['the API key on standard input', (await terminal.readInput()).toString().trim()]
+        : ['--api-key', given]
+  if (key === '' && given === undefined)
+    throw new UsageError('--api-key is missing: an API key, - to read it, or SEATGATE_API_KEY')
+  // The value itself is a secret, also a wrong one.
+  if (!/^[\x21-\x7e]{1,1024}$/.test(key)) throw new UsageError(`${name} is not an API key`)
+  return key
+}
+
+function certificates(file: string): string {
+  const text = textOf(file)
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
+  throw new CommandFailed(`${file} has no certificate in PEM form`)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new CommandFailed(
+      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
+    )
+  }
+}

@@ -1,0 +1,148 @@
+/** The result of a replay: as text for a terminal, as JSON, and as Markdown for a pull request. */
+
+import { type Reason, REASONS } from '../../access/replay/unjudged-reasons.ts'
+import type { ReplayGroup, ReplayResult } from '../../access/replay/replay-tally.ts'
+import { printable } from '../../telemetry/readable.ts'
+import { grouped } from './progress.ts'
+
+/** Groups of one direction, as text. */
+const MOST_GROUPS = 10
+/** Rows of a comment, which GitHub cuts off at 65,536 characters. */
+const MOST_ROWS = 100
+/** Columns of a terminal. */
+const WIDTH = 80
+
+const DIRECTIONS = [
+  { title: 'allow → deny', mark: '⛔ ', has: ({ from }: ReplayGroup) => from === 'allow' },
+  { title: 'deny → allow', mark: '⚠️ ', has: ({ to }: ReplayGroup) => to === 'allow' },
+  {
+    title: 'deny → deny, with another code',
+    mark: '',
+    has: ({ from, to }: ReplayGroup) => from !== 'allow' && to !== 'allow',
+  },
+] as const
+
+/** Texts of a log are in it: characters that control a terminal are escaped, as JSON permits within its strings. */
+export function replayAsJson(result: ReplayResult): string {
+  return JSON.stringify(result, null, 2).split('\n').map(printable).join('\n')
+}
+
+export function replayAsText(result: ReplayResult): string {
+  const parts = DIRECTIONS.map(({ title, has }) => directionAsText(title, result.groups.filter(has)))
+  const all = [...parts, unjudgedAsText(result), summary(result)]
+  return all.filter((part) => part !== '').join('\n\n')
+}
+
+function directionAsText(title: string, groups: readonly ReplayGroup[]): string {
+  if (groups.length === 0) return ''
+  const shown = groups.slice(0, MOST_GROUPS).flatMap(groupAsText)
+  const more = groups.length - MOST_GROUPS
+  const rest = more > 0 ? [`  … and ${grouped(more)} more groups: --json has them`] : []
+  return [`${title}: ${requests(countOf(groups))}`, ...shown, ...rest].join('\n')
+}
+
+function groupAsText(group: ReplayGroup): string[] {
+  const { from, to, count } = group
+  return [
+    `  ${grouped(count).padStart(9)}  ${asked(group)}`,
+    `             ${from} → ${to}`,
+    ...wrapped(callersOf(group)).map((line) => `             ${line}`),
+  ]
+}
+
+/** Characters of a line of callers. */
+const INDENTED = WIDTH - 13
+
+/** `GET /v1/me`, or with the entry that answers where that is not told by the method. */
+function asked({ method, route }: ReplayGroup): string {
+  if (route === null) return method === '*' ? 'entries beyond 2,000 groups' : `${method}, no entry`
+  return printable(route.startsWith(`${method} `) ? route : `${method} by entry ${route}`)
+}
+
+function callersOf({ callers, callers_approximate: isApproximate }: ReplayGroup): string[] {
+  return callers.map(({ caller, count }) => {
+    return `${printable(caller ?? 'no known caller')} ${isApproximate ? '≤ ' : ''}${grouped(count)}`
+  })
+}
+
+/** Joined by commas, in lines of a terminal. */
+function wrapped(parts: readonly string[]): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const [at, part] of parts.entries()) {
+    const text = at === parts.length - 1 ? part : `${part},`
+    if (line !== '' && line.length + text.length + 1 > INDENTED) {
+      lines.push(line)
+      line = text
+    } else line = line === '' ? text : `${line} ${text}`
+  }
+  return line === '' ? lines : [...lines, line]
+}
+
+function unjudgedAsText({ unjudged }: ReplayResult): string {
+  const reasons = reasonsOf(unjudged)
+  if (reasons.length === 0) return ''
+  const lines = reasons.flatMap(([reason, count]) => [
+    `  ${grouped(count).padStart(9)}  ${reason}`,
+    ...wrappedWords(REASONS[reason]).map((line) => `             ${line}`),
+  ])
+  return ['not judged', ...lines].join('\n')
+}
+
+function wrappedWords(text: string): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + word.length + 1 > INDENTED) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+function reasonsOf(unjudged: ReplayResult['unjudged']): [Reason, number][] {
+  return Object.entries(unjudged) as [Reason, number][]
+}
+
+function summary({ requests: all, same, changed, unjudged }: ReplayResult): string {
+  const open = Object.values(unjudged).reduce((sum, count) => sum + count, 0)
+  if (all === 0) return '0 requests: the log has none'
+  return `${requests(all)}: ${grouped(same)} same, ${grouped(changed)} changed, ${grouped(open)} not judged`
+}
+
+function requests(count: number): string {
+  return `${grouped(count)} ${count === 1 ? 'request' : 'requests'}`
+}
+
+function countOf(groups: readonly ReplayGroup[]): number {
+  return groups.reduce((sum, { count }) => sum + count, 0)
+}
+
+export function replayAsMarkdown(result: ReplayResult): string {
+  const { groups, unjudged } = result
+  const rows = groups.slice(0, MOST_ROWS).map((group) => {
+    const mark = DIRECTIONS.find(({ has }) => has(group))?.mark ?? ''
+    const answers = `${mark}${code(group.from)} → ${code(group.to)}`
+    const callers = callersOf(group).map(escaped).join('<br>')
+    return `| ${grouped(group.count)} | ${answers} | ${code(asked(group))} | ${callers} |`
+  })
+  const more = groups.length - MOST_ROWS
+  const table = ['| requests | answer | route | callers |', '| ---: | --- | --- | --- |', ...rows].join('\n')
+  const open = reasonsOf(unjudged).map(
+    ([reason, count]) => `- ${grouped(count)} not judged, ${code(reason)}: ${REASONS[reason]}`,
+  )
+  return [
+    `### Replay: ${summary(result)}`,
+    ...(rows.length === 0 ? [] : [table]),
+    ...(more > 0 ? [`… and ${grouped(more)} more groups: \`seatgate replay --json\` has them.`] : []),
+    ...(open.length === 0 ? [] : [open.join('\n')]),
+  ].join('\n\n')
+}
+
+/** In a table cell: a `|` ends the cell even within code. */
+function code(text: string): string {
+  return `\`${text.replaceAll('|', '\\|').replaceAll('`', "'")}\``
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\`*_{}[\]<>|#!@]/g, '\\$&')
+}

@@ -1,0 +1,145 @@
+/** Files of Seats, and saved plans, as a command is given them. */
+
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sourceOf } from '../../config/read-file.ts'
+import { readSeatsFile } from '../../config/seats-file.ts'
+import { quote } from '../../config/invalid-value.ts'
+import { type Positional, UsageError } from '../arguments.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
+import type { Plan, SeatItem, SeatsBody } from '../remote/endpoint-answers.ts'
+
+/** The form of saved plans. */
+const FORM = 2
+
+export interface SavedPlan {
+  readonly seatgate_plan: typeof FORM
+  /** Where the plan was made. */
+  readonly space: string
+  readonly body: SeatsBody & { readonly versions: Plan['versions'] }
+  readonly plan: Plan
+  /** SHA-256 of the rest. A person decides by the plan as it is shown: a file that was edited could do something else. */
+  readonly digest: string
+}
+
+/** What a command is given: a file, or standard input. */
+export interface Input {
+  /** Its path; the name of standard input in messages. */
+  readonly file: string
+  /** Null: a file. */
+  readonly bytes: Buffer | null
+}
+
+export const SEATS_FILES = {
+  name: 'FILE',
+  description: 'files with Seats of one tenant, folders with such files, or - for standard input',
+  multiple: true,
+  completes: 'file',
+} as const satisfies Positional
+
+/**
+ * The files of folders too, in the order of their paths.
+ *
+ * @param key of `--api-key`, which standard input may be asked for as well
+ * @throws UsageError, CommandFailed
+ */
+export async function inputsOf(
+  given: readonly string[],
+  key: string | undefined,
+  terminal: Terminal,
+): Promise<Input[]> {
+  const asked = [...given, ...(key === undefined ? [] : [key])].filter((each) => each === '-')
+  if (asked.length > 1) throw new UsageError('- is given twice: standard input can be read once')
+  const inputs: Input[] = []
+  for (const each of given) {
+    if (each === '-') inputs.push({ file: 'standard input', bytes: await terminal.readInput() })
+    else for (const file of await filesAt(each)) inputs.push({ file, bytes: null })
+  }
+  return inputs
+}
+
+const SEATS = /\.(?:ya?ml|json)$/i
+
+async function filesAt(path: string): Promise<string[]> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isDirectory() !== true) return [path]
+  const files = await filesBelow(path)
+  if (files.length === 0)
+    throw new CommandFailed(
+      `${path} has no file that ends in .yaml, .yml or .json: name a file or another folder`,
+    )
+  return files.toSorted()
+}
+
+/** In folders of it too: with `--prune`, a file that is passed over would cost its Seats. What is hidden does not count. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const files: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.name.startsWith('.')) continue
+    if (entry.isDirectory()) files.push(...(await filesBelow(path)))
+    // Also a link: a volume of Kubernetes has its files as links into a hidden folder.
+    else if (SEATS.test(entry.name)) files.push(path)
+  }
+  return files
+}
+
+/** The Seats of all files, which are of one tenant. @throws ConfigError, CommandFailed */
+export async function readSeats(inputs: readonly Input[], env: NodeJS.ProcessEnv): Promise<SeatsBody> {
+  let tenant: string | null = null
+  const seats = new Map<string, { file: string; item: SeatItem }>()
+  for (const { file, bytes } of inputs) {
+    const read = await readSeatsFile(file, env, bytes === null ? undefined : sourceOf(bytes))
+    tenant ??= read.tenant
+    if (tenant !== read.tenant)
+      throw new CommandFailed(
+        `${file} is of tenant ${read.tenant}, and ${inputs[0]?.file} of tenant ${tenant}`,
+      )
+    for (const { name, ...item } of read.seats) {
+      const other = seats.get(name)
+      if (other !== undefined)
+        throw new CommandFailed(`Seat ${quote(name)} is in ${other.file} and in ${file}: keep one`)
+      seats.set(name, { file, item })
+    }
+  }
+  // A name may be __proto__: fromEntries makes it a member like any other.
+  return {
+    tenant: tenant ?? '',
+    seats: Object.fromEntries([...seats].map(([name, { item }]) => [name, item])),
+  }
+}
+
+/** @returns null where they are not one file with a plan. @throws CommandFailed where it is not as it was written */
+export function readSavedPlan([input, ...others]: readonly Input[]): SavedPlan | null {
+  if (input === undefined || others.length > 0) return null
+  const { file, bytes } = input
+  let value: unknown
+  try {
+    value = JSON.parse(bytes === null ? readFileSync(file, 'utf8') : bytes.toString())
+  } catch {
+    return null
+  }
+  if (typeof value !== 'object' || value === null || !('seatgate_plan' in value)) return null
+  if (value.seatgate_plan !== FORM)
+    throw new CommandFailed(`${file} is a plan of another version of seatgate: plan again`)
+  const { digest, ...saved } = value as unknown as SavedPlan
+  if (digest !== digestOf(saved))
+    throw new CommandFailed(`${file} was changed after it was written: plan again`)
+  return { ...saved, digest }
+}
+
+export function planFile(body: SeatsBody, plan: Plan): string {
+  const saved: Omit<SavedPlan, 'digest'> = {
+    seatgate_plan: FORM,
+    space: plan.space,
+    body: { ...body, versions: plan.versions },
+    plan,
+  }
+  return `${JSON.stringify({ ...saved, digest: digestOf(saved) }, null, 1)}\n`
+}
+
+function digestOf(saved: object): string {
+  return hash('sha256', JSON.stringify(saved), 'hex')
+}

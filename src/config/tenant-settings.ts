@@ -1,0 +1,105 @@
+/** Builds `tenants:` and `default_tenant:`. */
+
+import { isTenantId } from '../../seats-admin/model/tenant.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
+import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-value.ts'
+import type { TenantConfig, TokenConfig } from './config.ts'
+import { buildIssuers, SharedIssuers } from './issuer-settings.ts'
+import { buildOidc, SharedClients } from './oidc-settings.ts'
+import type { Section } from './section.ts'
+import { spaceId } from './space-id.ts'
+import { durationWithin } from './units.ts'
+
+export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<string, TenantConfig> {
+  const tenants = new Map<string, TenantConfig>()
+  const all = root.section('tenants')
+  /** Secret in hex → the first tenant that lists it. */
+  const ownerOf = new Map<string, string>()
+  const shared = new SharedClients()
+  const issuers = new SharedIssuers()
+  for (const id of all.keys()) {
+    if (!isTenantId(id)) {
+      all.faultAtKey(
+        id,
+        `tenant ${quote(id)}: an id must be 1 to 63 lower-case letters, digits and -, and must not begin with -`,
+      )
+    }
+    const section = all.section(id)
+    const oidc = buildOidc(section.section('oidc'), id, authPrefix)
+    shared.add(section.section('oidc'), id, oidc)
+    issuers.addProvider(id, oidc)
+    tenants.set(
+      id,
+      Object.freeze({
+        id,
+        adminSpace: section.setting('admin_space', spaceId),
+        token: buildToken(section.section('token'), id, ownerOf),
+        oidc,
+        issuers: buildIssuers(section, id, issuers),
+      }),
+    )
+  }
+  issuers.report()
+  return tenants
+}
+
+function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>): TokenConfig {
+  const unique = (text: string) => {
+    const bytes = secret(text)
+    if (bytes instanceof InvalidValue) return bytes
+    const hex = Buffer.from(bytes).toString('hex')
+    const owner = ownerOf.get(hex)
+    ownerOf.set(hex, owner ?? tenant)
+    if (owner === undefined) return bytes
+    return new InvalidValue(
+      owner === tenant
+        ? 'is listed twice: remove one'
+        : `is also a secret of tenant ${owner}: give each tenant secrets of its own`,
+    )
+  }
+  section.warnOfSecrets('secrets')
+  return Object.freeze({
+    secrets: Object.freeze(section.texts('secrets', confidential(unique))),
+    algorithm: section.setting('algorithm', algorithm),
+    lifetime: section.setting('lifetime', durationWithin('1s', '3650d')),
+    leeway: section.setting('leeway', durationWithin('0s', '1h')),
+  })
+}
+
+function algorithm(text: string): TokenConfig['algorithm'] | InvalidValue {
+  return text === 'HS256' || text === 'HS384' || text === 'HS512'
+    ? text
+    : new InvalidValue('is not HS256, HS384 or HS512')
+}
+
+/** A single tenant is its own default. With several tenants and no default, tokens must carry `tenant_id`. */
+export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
+  const ids = [...tenants.keys()]
+  const only = ids.length === 1 ? (ids[0] ?? null) : null
+  const known = (text: string) =>
+    tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMeanOneOf(text, ids)}`)
+  return root.text('default_tenant', known) ?? only
+}
+
+const RAW = 'base64url:'
+const MIN_BYTES = 32
+
+/**
+ * Plain text, or `base64url:` followed by raw bytes: at least 32 (RFC 7518, section 3.2, for HS256). No message contains the
+ * secret.
+ */
+export function secret(text: string): Uint8Array | InvalidValue {
+  const bytes = text.startsWith(RAW) ? canonicalBytes(text.slice(RAW.length)) : Buffer.from(text, 'utf8')
+  if (bytes instanceof InvalidValue) return bytes
+  if (bytes.length >= MIN_BYTES) return new Uint8Array(bytes)
+  return new InvalidValue(
+    `has ${bytes.length} bytes: a secret must have at least ${MIN_BYTES}; "openssl rand -hex 32" prints a fresh one`,
+  )
+}
+
+/** Accepts only the canonical encoding (RFC 4648, section 3.5): no padding, no non-zero trailing bits, no other characters. */
+function canonicalBytes(text: string): Buffer | InvalidValue {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.toString('base64url') === text) return bytes
+  return new InvalidValue('is not canonical base64url (A-Z a-z 0-9 - _, no padding) after "base64url:"')
+}

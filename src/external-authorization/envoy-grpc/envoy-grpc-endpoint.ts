@@ -1,0 +1,96 @@
+/** The endpoint of Envoy's external authorization over gRPC. */
+
+import type { ClientRequest } from '../../http/server/client-request.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { MalformedMessage } from '../../lib/protobuf/protobuf-reader.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { Pipeline } from '../../pipeline/pipeline.ts'
+import { requestIdOf } from '../../pipeline/request-input.ts'
+import { forwardedAddress } from '../../proxy/client-network.ts'
+import { peerAddress, type TrustedProxies } from '../../proxy/forwarded.ts'
+import type { Endpoint } from '../handler.ts'
+import { HttpQuestion } from '../http-question.ts'
+import { askedCheck } from './asked-check.ts'
+import { CheckQuestion } from './check-question.ts'
+import { type CheckRequest, readCheckRequest } from './check-request.ts'
+import { CallFault, headFault, invalidMessage, isCall, UnaryMessage } from './grpc-call.ts'
+
+const CHECK_PATH = '/envoy.service.auth.v3.Authorization/Check'
+
+/** Bytes of a CheckRequest. Envoy takes 60 KiB of header section; certificates and metadata may come with it. */
+const MAX_MESSAGE = 256 * 1024
+
+const notGrpc = new Refusal(
+  'media_type_unsupported',
+  'This path takes calls of gRPC, over HTTP/2 with prior knowledge.',
+)
+
+/** @param trusted the proxies in front of Envoy, whose X-Forwarded-For names the client */
+export function envoyGrpcEndpoint(pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint {
+  return {
+    path: CHECK_PATH,
+    handle(request, response) {
+      if (request.url === CHECK_PATH && isCall(request)) {
+        const question = new CheckQuestion()
+        const exchange = pipeline.ask(request, response, question)
+        readQuestion(request, (message) => {
+          pipeline.decide(exchange, askedBy(exchange, question, message, trusted()))
+        })
+        return exchange
+      }
+      // A call of gRPC fails with a 200, by which any other program would allow the request.
+      const question = new HttpQuestion('envoy-grpc', request, { client: null, fault: notGrpc })
+      const exchange = pipeline.ask(request, response, question)
+      pipeline.decide(exchange, request)
+      return exchange
+    },
+  }
+}
+
+type Message = Buffer | CallFault | Refusal
+
+/** Calls back once with the message, or never where the asking proxy goes away. */
+function readQuestion(request: ClientRequest, done: (message: Message) => void): void {
+  const fault = headFault(request)
+  if (fault === null) request.deliver(new UnaryMessage(MAX_MESSAGE, done))
+  else done(fault)
+}
+
+/** The request that is asked about; the question itself where it has a fault. */
+function askedBy(
+  exchange: Exchange,
+  question: CheckQuestion,
+  message: Message,
+  trusted: TrustedProxies,
+): ClientRequest {
+  const { request } = exchange
+  const check = Buffer.isBuffer(message) ? checkOf(message) : message
+  if (check instanceof CallFault) question.fail(check)
+  else if (check instanceof Refusal) question.fault = check
+  else {
+    question.client = check.source ?? peerAddress(request.socket.remoteAddress)
+    const asked = askedCheck(check.http, request.socket)
+    if (!(asked instanceof Refusal)) {
+      question.client = clientOf(question.client, asked, trusted)
+      exchange.id = requestIdOf(asked, trusted)
+      return asked
+    }
+    question.fault = asked
+  }
+  request.abandon()
+  return request
+}
+
+function checkOf(message: Buffer): CheckRequest | CallFault {
+  try {
+    return readCheckRequest(message)
+  } catch (fault) {
+    if (!(fault instanceof MalformedMessage)) throw fault
+    return invalidMessage(`no CheckRequest: ${fault.message}`)
+  }
+}
+
+/** Envoy's peer; behind a trusted proxy the client that it names. */
+function clientOf(source: string, asked: ClientRequest, trusted: TrustedProxies): string {
+  return trusted.has(source) ? (forwardedAddress(asked, trusted) ?? source) : source
+}

@@ -1,0 +1,317 @@
+/**
+ * One HTTP/2 connection to a target (RFC 9113). It takes requests once the target has sent its SETTINGS: nothing of a
+ * request reaches a server that does not speak HTTP/2, and the number of streams that it permits is known.
+ */
+
+import type { Socket } from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { TLSSocket } from 'node:tls'
+import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
+import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import type { Http2Stream } from '../wire/http2/stream.ts'
+import { connectEvent, openSocket } from './connector.ts'
+import { requestFields } from './http2-request.ts'
+import type { UpstreamConnectionSettings } from './upstream-connection.ts'
+import {
+  ConnectionLost,
+  NoHttp2,
+  ProtocolError,
+  type ResponseReceiver,
+  Unprocessed,
+  type UpstreamRequest,
+} from './upstream-request.ts'
+import { UpstreamStream, type UpstreamStreamOwner } from './upstream-stream.ts'
+
+export interface Http2ConnectionOwner {
+  /** The connection may take a request, or another one. */
+  connectionReady(connection: Http2Connection): void
+  /** The connection takes no further request; those in flight go on. */
+  connectionDraining(connection: Http2Connection): void
+  /** The connection is closed. Before `connectionReady` this means that it could not be opened. */
+  connectionClosed(connection: Http2Connection, error: Error): void
+  /** Nothing of this request was written. */
+  requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void
+  uploadFinished(): void
+}
+
+/** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
+export const MAX_STREAMS = 100
+/** Bytes of a response that may wait for its client. All streams of a connection together get no more than this each. */
+const STREAM_WINDOW = 128 * 1024
+/** Milliseconds without a byte after which a target with requests in flight is asked whether it is there. */
+const SILENCE = 10_000
+const PING_TIMEOUT = 10_000
+/** Milliseconds. Servers of gRPC close connections with more than one in five minutes, if they send nothing else. */
+const PING_INTERVAL = 310_000
+const HEADER_BYTES = 64 * 1024
+const HEADER_FIELDS = 2000
+
+export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
+  /** Monotonic ms: an idle connection is not used from then on. */
+  expiresAt = Infinity
+  readonly streams: Set<UpstreamStream> = new Set()
+  readonly #settings: UpstreamConnectionSettings
+  readonly #owner: Http2ConnectionOwner
+  readonly #socket: Socket
+  #session: Http2Session | null = null
+  #state: 'connecting' | 'open' | 'draining' | 'closed' = 'connecting'
+  /** Streams that wait until pending events are processed. */
+  readonly #reserved = new Set<UpstreamStream>()
+  /** A response has ended on this connection. */
+  #used = false
+  /** Monotonic ms of the last bytes of the target. */
+  #receivedAt = 0
+  /** Monotonic ms: since then there has always been a request in flight. */
+  #busySince = 0
+  /** Monotonic ms of our last PING. */
+  #pingedAt = -Infinity
+  #error: Error | null = null
+  #timer: NodeJS.Timeout | null = null
+  /** Monotonic ms: when `#timer` fires. */
+  #watchedUntil = Infinity
+
+  constructor(settings: UpstreamConnectionSettings, owner: Http2ConnectionOwner) {
+    this.#settings = settings
+    this.#owner = owner
+    const { connectTimeout } = settings
+    const socket = openSocket(settings, null, 'h2')
+    this.#socket = socket
+    this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
+    socket.once(connectEvent(settings), () => this.#connected())
+    socket.on('error', (error) => this.close(this.#connectionError(error)))
+    socket.on('end', () => this.#ended())
+    socket.on('close', () => this.#ended())
+  }
+
+  get bodyTimeout(): number {
+    return this.#settings.bodyTimeout
+  }
+
+  /** Whether another request may be sent. */
+  get hasRoom(): boolean {
+    return this.#state === 'open' && this.streams.size < MAX_STREAMS && this.#session?.canOpen === true
+  }
+
+  /** Sends a request. @param uploads the request holds an upload slot */
+  send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
+    const stream = new UpstreamStream(request, receiver, uploads, this)
+    const wasIdle = this.streams.size === 0
+    this.streams.add(stream)
+    this.expiresAt = Infinity
+    if (wasIdle) this.#busySince = stream.busySince
+    if (request.body === null || !this.#used || !wasIdle) return stream.begin()
+    // An idle connection may be closed without notice yet. A request with a body can not be repeated.
+    this.#reserved.add(stream)
+    setImmediate(beginReserved, this, stream)
+  }
+
+  beginReserved(stream: UpstreamStream): void {
+    if (!this.#reserved.delete(stream)) return
+    if (this.#state === 'open') stream.begin()
+    else this.#return(stream)
+  }
+
+  #return(stream: UpstreamStream): void {
+    this.streams.delete(stream)
+    if (stream.uploads) this.#owner.uploadFinished()
+    this.#owner.requestReturned(stream.request, stream.receiver)
+  }
+
+  open(request: UpstreamRequest, stream: UpstreamStream): Http2Stream {
+    const { tls, authority } = this.#settings
+    const { pseudo, lines } = requestFields(request, tls === null ? 'http' : 'https', authority)
+    if (this.#session === null) throw new ConnectionLost('the connection is closed', 'UPSTREAM_CLOSED', false)
+    return this.#session.open(pseudo, lines, request.body === null, stream)
+  }
+
+  streamEnded(stream: UpstreamStream): void {
+    this.streams.delete(stream)
+    this.#used = true
+    if (this.#state === 'closed') return
+    // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled ones.
+    process.nextTick(streamGone, this)
+  }
+
+  streamGone(): void {
+    const idle = this.streams.size === 0
+    if (this.#state === 'draining' && idle)
+      return this.close(new ConnectionLost('the connection is drained', '', true))
+    if (this.#state !== 'open') return
+    if (idle) this.expiresAt = performance.now() + this.#settings.keepAlive
+    if (idle || this.hasRoom) this.#owner.connectionReady(this)
+  }
+
+  uploadFinished(): void {
+    this.#owner.uploadFinished()
+  }
+
+  faultOf(stream: UpstreamStream, code: number): Error {
+    const error = this.#error
+    if (error instanceof ConnectionLost) return this.#lost(error, stream)
+    if (error !== null) return error
+    // Streams above the last one of a GOAWAY fail with this code too.
+    if (code === REFUSED_STREAM) return new Unprocessed(this.#session?.isEnding === true, stream.intact)
+    return new ProtocolError(`the upstream reset the stream (error code ${code})`)
+  }
+
+  /** As for HTTP/1.1: servers close idle connections, so that is no fault if the target had sent nothing since. */
+  #lost({ message, code, cause }: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
+    return new ConnectionLost(message, code, this.#used && this.#receivedAt < busySince, cause)
+  }
+
+  goAwayReceived(): void {
+    this.#drain()
+  }
+
+  /** Takes no further requests, and is closed after the last one. */
+  #drain(): void {
+    if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
+    if (this.#state !== 'open') return
+    this.#state = 'draining'
+    this.#owner.connectionDraining(this)
+    this.streamGone()
+  }
+
+  settingsReceived(): void {
+    if (this.#state === 'connecting') {
+      this.#state = 'open'
+      this.#stopTimer()
+      this.expiresAt = performance.now() + this.#settings.keepAlive
+    }
+    this.#owner.connectionReady(this)
+  }
+
+  /** A session of a client calls none of these. */
+  streamOpened(): null {
+    return null
+  }
+
+  received(): void {}
+
+  streamClosed(): void {}
+
+  pingAnswered(): void {}
+
+  /** Looks for a target that is gone without a trace. @param now monotonic ms */
+  checkAlive(now: number): void {
+    if (this.#state === 'connecting' || this.streams.size === 0) return
+    if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
+    if (this.#pingedAt > this.#receivedAt) {
+      if (now - this.#pingedAt >= PING_TIMEOUT) this.close(silent())
+    } else if (now - this.#pingedAt >= PING_INTERVAL) {
+      this.#pingedAt = now
+      this.#session?.ping()
+    }
+  }
+
+  /** The target breaks the protocol. */
+  failed({ message }: Http2Error): void {
+    this.close(this.#state === 'connecting' ? new NoHttp2(message) : new ProtocolError(message))
+  }
+
+  /** Closes the connection in any state. The receivers of requests in flight get `failed`. */
+  close(error: Error): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.#error = error
+    this.#stopTimer()
+    this.#closeSocket()
+    const reserved = [...this.#reserved]
+    this.#reserved.clear()
+    this.#owner.connectionClosed(this, error)
+    this.#session?.close()
+    for (const stream of reserved) this.#return(stream)
+    for (const stream of [...this.streams]) stream.failed(NO_ERROR)
+  }
+
+  /** The GOAWAY leaves if the target reads. */
+  #closeSocket(): void {
+    this.#session?.goAway()
+    this.#session?.flush()
+    if (this.#session !== null && this.#socket.writableLength === 0) this.#socket.destroySoon()
+    else this.#socket.destroy()
+  }
+
+  #connected(): void {
+    const socket = this.#socket
+    if (socket instanceof TLSSocket && socket.alpnProtocol !== 'h2')
+      return this.close(new NoHttp2('ALPN did not select h2'))
+    const session = new Http2Session(
+      socket,
+      {
+        role: 'client',
+        concurrentStreams: MAX_STREAMS,
+        headerBytes: HEADER_BYTES,
+        headerFields: HEADER_FIELDS,
+        streamWindow: STREAM_WINDOW,
+        connectionWindow: STREAM_WINDOW * MAX_STREAMS,
+      },
+      this,
+    )
+    this.#session = session
+    socket.on('data', (chunk: Buffer) => {
+      this.#receivedAt = performance.now()
+      session.receive(chunk)
+    })
+  }
+
+  #connectionError(error: NodeJS.ErrnoException): Error {
+    if (error.code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL') return new NoHttp2('it refuses ALPN h2')
+    if (this.#state === 'connecting' && !('syscall' in error)) return error
+    return new ConnectionLost(error.message, error.code ?? '', false, error)
+  }
+
+  #ended(): void {
+    if (this.#state === 'connecting' && this.#session !== null)
+      return this.close(new NoHttp2('it closed the connection without SETTINGS'))
+    this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
+  }
+
+  /** One timer for the bodies of all streams. */
+  watch(deadline: number): void {
+    if (deadline >= this.#watchedUntil || this.#state === 'closed') return
+    this.#stopTimer()
+    this.#watchedUntil = deadline
+    this.#timer = setTimeout(checkDeadlines, deadline - performance.now() + 1, this)
+  }
+
+  checkDeadlines(): void {
+    this.#timer = null
+    this.#watchedUntil = Infinity
+    const now = performance.now()
+    let next = Infinity
+    for (const stream of [...this.streams]) {
+      if (stream.deadline <= now) stream.timedOut()
+      else next = Math.min(next, stream.deadline)
+    }
+    if (next !== Infinity) this.watch(next)
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    this.#watchedUntil = Infinity
+  }
+}
+
+function silent(): ConnectionLost {
+  return new ConnectionLost(`no answer to PING within ${PING_TIMEOUT} ms`, 'UPSTREAM_SILENT', false)
+}
+
+function beginReserved(connection: Http2Connection, stream: UpstreamStream): void {
+  connection.beginReserved(stream)
+}
+
+function streamGone(connection: Http2Connection): void {
+  connection.streamGone()
+}
+
+function checkDeadlines(connection: Http2Connection): void {
+  connection.checkDeadlines()
+}
+
+function onConnectTimeout(connection: Http2Connection, timeout: number): void {
+  connection.close(
+    new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false),
+  )
+}

@@ -1,0 +1,232 @@
+/**
+ * The HTTP/2 side of a client connection (RFC 9113): its streams become requests like those of HTTP/1.1. What the rules of
+ * HTTP/2 say of frames is the session's; what they say of requests is in `wire/http2/request-list.ts`.
+ */
+
+import type { Socket } from 'node:net'
+import { ENHANCE_YOUR_CALM, Http2Error } from '../wire/http2/http2-errors.ts'
+import { cutHead, requestHead } from '../wire/http2/request-head.ts'
+import { RequestListReader } from '../wire/http2/request-list.ts'
+import { Http2Session, type SessionOwner, type SessionSettings } from '../wire/http2/http2-session.ts'
+import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
+import { MalformedRequest } from '../wire/malformed-request.ts'
+import type { ClientRequest } from './client-request.ts'
+import type { ClientResponse } from './client-response.ts'
+import { type DirectReads, readDirectly } from './direct-reads.ts'
+import type { Exchange } from './exchange.ts'
+import { RefusedStream } from './http2-refused-stream.ts'
+import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
+
+/** Receives the events of the connection. */
+export interface Http2ConnectionOwner {
+  /** A part of a frame, or of a field block, has arrived while no request was in flight. */
+  headStarted(): void
+  /** What had arrived was no request. */
+  headWithdrawn(): void
+  http2RequestReceived(request: ClientRequest, response: ClientResponse): Exchange
+  http2ExchangeEnded(exchange: Exchange): void
+  /** No stream is open. */
+  becameIdle(): void
+  /** The number of buffered message bytes has changed. */
+  memoryChanged(bytes: number): void
+  /** A request without a readable head. The response goes to its stream. */
+  malformedStream(fault: MalformedRequest, stream: Http2Stream): void
+  /** The peer has broken the rules of the connection. GOAWAY is written, and the connection is to be closed. */
+  sessionFailed(error: Http2Error): void
+}
+
+/** Bytes below which buffered bytes are not reported one by one. */
+const REPORT_STEP = 4096
+
+export class Http2Connection implements SessionOwner, RequestStreamOwner {
+  readonly socket: Socket
+  readonly #owner: Http2ConnectionOwner
+  readonly #session: Http2Session
+  readonly #requests = new Map<number, Http2RequestStream>()
+  readonly #lists = new RequestListReader()
+  /** Streams whose refusal is on its way. */
+  readonly #refused = new Map<number, RefusedStream>()
+  readonly #direct: DirectReads
+  readonly #headerBytes: number
+  #reported = 0
+  #stopped = false
+
+  constructor(socket: Socket, settings: SessionSettings, owner: Http2ConnectionOwner) {
+    this.socket = socket
+    this.#owner = owner
+    this.#headerBytes = settings.headerBytes
+    this.#session = new Http2Session(socket, settings, this)
+    socket.on('data', this.#onData)
+    this.#direct = readDirectly(socket, this.#receive)
+    socket.on('end', this.#onEnd)
+    socket.on('close', this.#onClose)
+    socket.on('error', ignore)
+  }
+
+  /** Nothing of a next request has arrived, and none is in flight. */
+  get awaitsRequest(): boolean {
+    return !this.#isActive && this.#session.atStart
+  }
+
+  get #isActive(): boolean {
+    return this.#requests.size + this.#refused.size > 0
+  }
+
+  get exchanges(): Exchange[] {
+    const exchanges: Exchange[] = []
+    for (const { exchange } of this.#requests.values()) if (exchange !== null) exchanges.push(exchange)
+    return exchanges
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#receive(chunk)
+  }
+
+  readonly #receive = (chunk: Buffer): boolean => {
+    this.#session.receive(chunk)
+    if (!this.#isActive) this.#reportHead()
+    this.#reportMemory()
+    return true
+  }
+
+  #reportHead(): void {
+    if (this.#session.atStart) this.#owner.headWithdrawn()
+    else this.#owner.headStarted()
+  }
+
+  buffered(): void {
+    this.#reportMemory()
+  }
+
+  #reportMemory(): void {
+    const held = this.#stopped ? 0 : this.#session.heldBytes
+    const bytes = held < REPORT_STEP ? 0 : held
+    if (bytes === this.#reported) return
+    this.#reported = bytes
+    this.#owner.memoryChanged(bytes)
+  }
+
+  streamOpened(
+    stream: Http2Stream,
+    fields: readonly string[],
+    complete: boolean,
+    endStream: boolean,
+  ): StreamReceiver | null {
+    try {
+      if (!complete) throw cutHead(fields, this.#headerBytes)
+      const head = requestHead(this.#lists.read(fields), endStream, this.#headerBytes)
+      const request = new Http2RequestStream(head, stream, this)
+      this.#requests.set(stream.id, request)
+      request.exchange = this.#owner.http2RequestReceived(request.request, request.response)
+      return request
+    } catch (error) {
+      if (!(error instanceof MalformedRequest)) throw error
+      return this.#refuse(stream, error)
+    }
+  }
+
+  #refuse(stream: Http2Stream, fault: MalformedRequest): StreamReceiver {
+    const refused = new RefusedStream(stream)
+    this.#refused.set(stream.id, refused)
+    this.#owner.malformedStream(fault, stream)
+    return refused
+  }
+
+  exchangeEnded(exchange: Exchange, request: Http2RequestStream): void {
+    this.#owner.http2ExchangeEnded(exchange)
+    this.#reportMemory()
+    this.#release(request)
+  }
+
+  streamClosed(stream: Http2Stream): void {
+    const request = this.#requests.get(stream.id)
+    if (request !== undefined) this.#release(request)
+    else if (this.#refused.delete(stream.id)) this.#reportIdle()
+  }
+
+  /** A request is in flight until its stream is closed and its response is with the operating system, or given up. */
+  #release({ stream, exchange }: Http2RequestStream): void {
+    if (!stream.closed || exchange !== null) return
+    if (this.#requests.delete(stream.id)) this.#reportIdle()
+  }
+
+  #reportIdle(): void {
+    if (!this.#isActive && !this.#stopped) this.#owner.becameIdle()
+  }
+
+  goAwayReceived(): void {
+    // The client opens no more streams. It closes the connection, or the idle timeout does.
+  }
+
+  settingsReceived(): void {
+    // Responses open no streams.
+  }
+
+  pingAnswered(): void {
+    // The gateway sends no PING to clients.
+  }
+
+  failed(error: Http2Error): void {
+    this.stop()
+    this.#owner.sessionFailed(error)
+  }
+
+  /** Asks the client for no more requests (RFC 9113, section 6.8). @param soon later ones are refused */
+  drain(soon: boolean): void {
+    this.#session.goAway(soon)
+  }
+
+  /** Closes the connection between requests. */
+  closeIdle(): void {
+    this.#session.goAway()
+    this.#session.flush()
+    this.socket.destroySoon()
+  }
+
+  /** @returns whether the field block that is arriving takes longer than `ms`: it holds up all other streams */
+  isLate(now: number, ms: number): boolean {
+    return now - this.#session.blockStartedAt > ms
+  }
+
+  /** Ends the connection, as it is late or holds too much. */
+  refuse(message: string): void {
+    this.#session.fail(new Http2Error(ENHANCE_YOUR_CALM, message))
+  }
+
+  /** Gives up requests whose clients have stalled for this long. @param now monotonic ms */
+  closeStalled(now: number, forMs: number): void {
+    for (const each of [...this.#requests.values()])
+      if (now - each.stalledSince(now) > forMs && each.stream.isWaiting) each.response.destroy()
+    for (const each of [...this.#refused.values()]) each.closeStalled(now, forMs)
+  }
+
+  /** Every request waits for the client, and has for this long. */
+  isSlow(now: number, forMs: number): boolean {
+    for (const each of this.#requests.values()) if (now - each.stalledSince(now) <= forMs) return false
+    return this.#requests.size > 0
+  }
+
+  /** Stops reading. */
+  stop(): void {
+    this.#stopped = true
+    this.#direct.end()
+    this.#reportMemory()
+    this.socket.off('data', this.#onData).off('end', this.#onEnd)
+  }
+
+  /** A client that ends its side can neither open windows nor cancel: it has left. */
+  readonly #onEnd = (): void => {
+    if (this.#requests.size === 0) this.closeIdle()
+    else this.socket.destroy()
+  }
+
+  readonly #onClose = (): void => {
+    this.stop()
+    this.#session.close()
+    // Their responses were on the way.
+    for (const request of this.#requests.values()) request.failed()
+    this.#requests.clear()
+  }
+}
+
+function ignore(): void {}

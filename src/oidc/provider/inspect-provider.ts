@@ -1,0 +1,128 @@
+/** Asks an identity provider what a sign-in needs of it: its discovery document, its keys, its clock. */
+
+import { importJWK, type JWK } from 'jose'
+import type { OidcConfig } from '../../config/config.ts'
+import type { IssuerConfig } from '../../config/issuer-config.ts'
+import { issuerHttp, keysUri } from '../issuers/token-issuer.ts'
+import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { ProviderError } from './provider-errors.ts'
+import { type HttpLimits, ProviderHttp } from './http.ts'
+import { readKeys } from './jwks.ts'
+import { sanitizeName } from './log-text.ts'
+import { discover } from './provider.ts'
+
+export interface ProviderInspection {
+  /** Keys that verify tokens of an algorithm that the provider advertises and the gateway accepts. */
+  readonly keys: number
+  /** Milliseconds that the provider's clock is ahead; null: it sends no time. */
+  readonly clockAhead: number | null
+}
+
+/** Rejects with ProviderError. */
+export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
+  const advertised = (document: ObservedFetch) => discover(oidc, document)
+  return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
+}
+
+/** Rejects with ProviderError. */
+export function inspectIssuer(config: IssuerConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
+  const { algorithms } = config
+  return inspect(issuerHttp(config, limits), config.issuer, async (document) => ({
+    jwksUri: await keysUri(config, document),
+    algorithms,
+  }))
+}
+
+/** @param find the address of the keys, and the algorithms that the gateway accepts of them */
+async function inspect(
+  http: ProviderHttp,
+  issuer: string,
+  find: (document: ObservedFetch) => Promise<{ jwksUri: string; algorithms: readonly string[] }>,
+): Promise<ProviderInspection> {
+  const document = new ObservedFetch(http)
+  try {
+    const { jwksUri, algorithms } = await find(document).catch(async (cause: unknown) => {
+      throw (await document.faultFor(issuer)) ?? cause
+    })
+    const set = await readKeys(jwksUri, document.fetch)
+    const usable = await Promise.all(set.jwks().keys.map((key) => isUsable(key, algorithms)))
+    const keys = usable.filter(Boolean).length
+    if (keys === 0)
+      throw new ProviderError(
+        `none of the provider's ${usable.length} keys verifies tokens of an algorithm that it advertises and this gateway accepts`,
+      )
+    return { keys, clockAhead: document.clockAhead }
+  } finally {
+    await http.close()
+  }
+}
+
+/** Keeps what the last response says. */
+class ObservedFetch implements Pick<ProviderHttp, 'fetch' | 'addressFault' | 'requestFault'> {
+  readonly fetch: ProviderHttp['fetch']
+  clockAhead: number | null = null
+  readonly #http: ProviderHttp
+  #last: Response | null = null
+
+  constructor(http: ProviderHttp) {
+    this.#http = http
+    this.fetch = async (url, options) => {
+      const sentAt = Date.now()
+      const response = await http.fetch(url, options)
+      this.#last = response.clone()
+      this.clockAhead = clockAhead(response.headers, (sentAt + Date.now()) / 2)
+      return response
+    }
+  }
+
+  addressFault(url: string, what: string): ProviderError | null {
+    return this.#http.addressFault(url, what)
+  }
+
+  requestFault(url: string, what: string): ProviderError | null {
+    return this.#http.requestFault(url, what)
+  }
+
+  /** Why the document is none, in more detail than the library has. */
+  async faultFor(issuer: string): Promise<ProviderError | null> {
+    if (this.#last === null) return null
+    if (this.#last.status !== 200)
+      return new ProviderError(
+        `the provider answered the request for its discovery document with ${this.#last.status}`,
+      )
+    const parsed = parseJson(await this.#last.text())
+    const named = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value.issuer : undefined
+    if (typeof named !== 'string' || named === issuer) return null
+    return new ProviderError(`the discovery document names another issuer, ${sanitizeName(named)}`)
+  }
+}
+
+/** A cache sends the time at which it got the response, and the seconds since then (RFC 9111, section 5.1). */
+function clockAhead(headers: Headers, now: number): number | null {
+  const date = Date.parse(headers.get('date') ?? '')
+  const age = Number(headers.get('age') ?? 0)
+  return Number.isFinite(date) && Number.isFinite(age) ? date + age * 1000 - now : null
+}
+
+async function isUsable(key: JWK, algorithms: readonly string[]): Promise<boolean> {
+  if (key.use !== undefined && key.use !== 'sig') return false
+  const [algorithm] = algorithms.filter((each) => fits(key, each))
+  if (algorithm === undefined) return false
+  const imported = await importJWK(key, algorithm).catch(() => null)
+  if (imported === null || imported instanceof Uint8Array) return false
+  const { modulusLength = MIN_RSA_BITS } = imported.algorithm as { readonly modulusLength?: number }
+  return modulusLength >= MIN_RSA_BITS
+}
+
+/** RFC 7518, sections 3.3 and 3.5. */
+const MIN_RSA_BITS = 2048
+
+/** JSON Web Algorithms (RFC 7518, section 3.1; RFC 8037, section 3.1). */
+function fits({ alg, kty, crv }: JWK, algorithm: string): boolean {
+  if (alg !== undefined && alg !== algorithm) return false
+  if (/^[RP]S/.test(algorithm)) return kty === 'RSA'
+  if (algorithm.startsWith('ES')) return kty === 'EC' && crv === CURVES[algorithm]
+  return kty === 'OKP' && crv === 'Ed25519'
+}
+
+const CURVES: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }

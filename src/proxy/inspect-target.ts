@@ -1,0 +1,72 @@
+/** Reaches a target as requests do, without a request; where health checks are configured, one of them follows. */
+
+import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { UpstreamConfig } from '../config/config.ts'
+import { type Address, connectEvent, openSocket, tlsOptions } from '../http/client/connector.ts'
+import { probeHttp2 } from '../http/client/http2-probe.ts'
+import { checkOnce } from './health-checks.ts'
+import { addressOf } from './target.ts'
+
+export interface TargetInspection {
+  /** Of the server's certificate, in ms since the epoch; null without TLS, or where it is not verified. */
+  readonly validUntil: number | null
+  /** Why a health check fails; null: it passes, or none is configured. */
+  readonly unhealthy: Error | null
+}
+
+/**
+ * Milliseconds for an alert behind the handshake: in TLS 1.3 the server reads the client's certificate after the client
+ * has completed it.
+ */
+const ALERT_TIME = 1000
+
+/**
+ * Rejects with an error of the network or of TLS, or with one of the code TIMEOUT.
+ *
+ * @param timeout ms for the connection, TLS included
+ */
+export async function inspectTarget(
+  url: URL,
+  { tls, health, protocol }: Pick<UpstreamConfig, 'tls' | 'health' | 'protocol'>,
+  timeout: number,
+): Promise<TargetInspection> {
+  const options = tlsOptions(tls)
+  const address = addressOf(url, options)
+  const socket = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
+  const validUntil = tls?.insecureSkipVerify === true ? null : expiryOf(socket)
+  socket.destroy()
+  if (protocol !== 'http1') await probeHttp2(address, url.host, timeout)
+  const fault = health === null ? null : await checkOnce(url, health, options, protocol)
+  const unhealthy = fault === null || fault instanceof Error ? fault : new Error(String(fault))
+  return { validUntil, unhealthy }
+}
+
+function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const socket = openSocket(address, null, alpn)
+  const timer = setTimeout(() => socket.destroy(timedOut()), timeout)
+  socket.once('error', reject)
+  socket.once('close', () => {
+    clearTimeout(timer)
+    reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }))
+  })
+  socket.once(connectEvent(address), () => {
+    clearTimeout(timer)
+    if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') return resolve(socket)
+    // The server sends session tickets once it has accepted the handshake.
+    const accepted = setTimeout(resolve, ALERT_TIME, socket)
+    socket.once('session', () => resolve(socket))
+    socket.once('close', () => clearTimeout(accepted))
+  })
+  return promise
+}
+
+function timedOut(): Error {
+  return Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
+}
+
+function expiryOf(socket: Socket): number | null {
+  if (!(socket instanceof TLSSocket)) return null
+  return Date.parse(socket.getPeerCertificate().valid_to)
+}
