@@ -30,6 +30,10 @@ const PROBES = 200
 /** Pipelined connections to a stopped gateway: several for each of its workers. */
 const PIPELINED = 6
 
+/** Writes and requests of a run at least, however slow the machine is. */
+export const LEAST_WRITES = 100
+export const LEAST_REQUESTS = 500
+
 /** Scripts that have begun, for the names of their Seats. */
 let scripts = 0
 
@@ -77,6 +81,14 @@ export class Load {
       const isDone = () => this.#throwIfCrashed() && count() >= half
       await until(isDone, () => `only ${count()} of ${goal} ${what}`)
     }
+  }
+
+  /** The load goes on behind the scenario, unless that has ended the writers. */
+  async #enough(): Promise<void> {
+    if (this.#ending) return
+    const { tally } = this
+    await this.#counted(() => tally.writes.length, LEAST_WRITES - tally.writes.length, 'writes were answered')
+    await this.#counted(() => tally.requests, LEAST_REQUESTS - tally.requests, 'requests were answered')
   }
 
   /** Ends the writers; the readers continue. Resolves when no write is in flight. */
@@ -142,7 +154,7 @@ export class Load {
     this.#writing = written
     try {
       const failed = new Promise<never>((_, reject) => void written.catch(reject))
-      await Promise.race([during(this), failed])
+      await Promise.race([during(this).then(() => this.#enough()), failed])
       this.#ending = true
       await written
       // In the end all gateways must give the last state written: no acknowledged write is lost.
