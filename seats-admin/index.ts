@@ -24,7 +24,7 @@ export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
 export { type AuditFinding, AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
-export { inspectStore } from './store/inspect-store.ts'
+export { inspectStore } from './store/open-store.ts'
 export { openStore, type StoreLocation } from './store/open-store.ts'
 export type {
   HandleProof,

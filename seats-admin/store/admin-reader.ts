@@ -18,9 +18,9 @@ import {
   visibleUser,
 } from './pages.ts'
 import { asOf } from './point-reads.ts'
-import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-queries.ts'
+import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-listings.ts'
 import { apiKey, listedSeat, type Row, user } from './rows.ts'
-import { sessionListing, sessionLists, sessionPageValues } from './session-list.ts'
+import { sessionListing, sessionLists, sessionPageValues } from './session-queries.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 

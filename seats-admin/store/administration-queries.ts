@@ -1,4 +1,4 @@
-/** SQL, shared by both drivers, of the question who could administer a tenant, and its parameters. */
+/** The query that finds who could administer a tenant, and its parameters. */
 
 import type { ActiveBlock } from '../model/block.ts'
 import { administrating, type Dialect } from './rows.ts'

@@ -1,18 +1,27 @@
 /** Writes to API keys, each in its own transaction. */
 
-import { hashApiKey } from '../model/api-key.ts'
+import { randomBytes } from 'node:crypto'
+import { type ApiKey, formatApiKey, hashApiKey } from '../model/api-key.ts'
+import type { Change } from '../model/change.ts'
 import { apiKeyTag, matches } from '../model/entity-tag.ts'
-import { apiKeyNotFound, grantExceedsOwn, isRefusal, preconditionFailed } from '../model/refusal.ts'
+import {
+  type AdminRefusal,
+  apiKeyNotFound,
+  grantExceedsOwn,
+  isRefusal,
+  preconditionFailed,
+  unknownSeats,
+} from '../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../model/scope.ts'
+import { crockford, ulid } from '../model/ulid.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
-import { apiKeyChange, newApiKey, revoked, seatIdsOf } from './api-key-rules.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
 import { apiKey, type Dialect, integer, type Row, text } from './rows.ts'
 import { apiKeyInsert, apiKeyQuery, insertHeldSeats } from './seat-queries.ts'
 import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
-import type { AdminStore } from './store.ts'
+import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
 function apiKeyQueries(dialect: Dialect) {
@@ -125,4 +134,35 @@ function* batches(seats: readonly Row[]): Generator<string[]> {
     size = 0
   }
   if (ids.length > 0) yield ids
+}
+
+/** 5 bits of each byte are used: 130 random bits. */
+const RANDOM_BYTES = 26
+
+/** @param idTime the time part of the id */
+export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): ApiKey & { key: string } {
+  const { tenant, by, now } = writer
+  const { name, seats, expiresAt } = input
+  const id = ulid(idTime, randomBytes(16))
+  const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
+  const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null }
+  return { id, tenant, name, version: 1, seats, ...times, key }
+}
+
+/** @returns the ids of the named Seats in order, or a refusal that lists the unknown names */
+export function seatIdsOf(
+  names: readonly string[],
+  found: ReadonlyMap<string, string>,
+): readonly string[] | AdminRefusal {
+  const unknown = [...names.keys()].filter((at) => !found.has(names[at] ?? ''))
+  return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => found.get(name) ?? '')
+}
+
+/** A second revocation keeps the first time. */
+export function revoked(key: ApiKey, now: number): ApiKey {
+  return { ...key, version: key.version + 1, revokedAt: key.revokedAt ?? now }
+}
+
+export function apiKeyChange(tenant: string, id: string): Change {
+  return { tenant, kind: 'api-key', key: id }
 }

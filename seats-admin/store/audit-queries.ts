@@ -1,4 +1,4 @@
-/** SQL of the audit that both drivers share. */
+/** Statements of the audit, their parameters and rows. */
 
 import { type AuditHead, FIRST } from '../model/audit.ts'
 import { isUlid } from '../model/ulid.ts'

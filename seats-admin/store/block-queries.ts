@@ -1,5 +1,5 @@
 /**
- * SQL and rules of blocks that both drivers share. `sub` is a JSON string, as a token may name any text; a digest identifies
+ * Statements and rules of blocks. `sub` is a JSON string, as a token may name any text; a digest identifies
  * it, because PostgreSQL indexes only short values.
  */
 

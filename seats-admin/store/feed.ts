@@ -1,4 +1,4 @@
-/** The change feed of both drivers: marks, limits and queries. */
+/** The change feed: marks, limits and queries. */
 
 import { randomInt } from 'node:crypto'
 import type { ChangeKind, FeedReading, NumberedChange, Position } from '../model/change.ts'

@@ -1,8 +1,9 @@
 /** Opens the configured store. */
 
 import type { PostgresOptions } from './postgres/postgres-store.ts'
+import { inspectSqliteStore } from './sqlite/inspect-sqlite.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts'
-import type { Store } from './store.ts'
+import type { Store, StoreInspection } from './store.ts'
 
 export type StoreLocation =
   | ({ readonly kind: 'sqlite' } & SqliteOptions)
@@ -14,4 +15,19 @@ export async function openStore(options: StoreLocation): Promise<Store> {
   // Loaded only when used: the client takes memory.
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
   return openPostgresStore(options)
+}
+
+type InspectedLocation =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
+
+/**
+ * Rejects with a StoreUnavailable where a start would.
+ *
+ * @param timeout ms for each answer of a server, or for the lock of another program
+ */
+export async function inspectStore(location: InspectedLocation, timeout: number): Promise<StoreInspection> {
+  if (location.kind === 'sqlite') return inspectSqliteStore(location.path, timeout)
+  const { inspectPostgresStore } = await import('./postgres/inspect-postgres.ts')
+  return inspectPostgresStore(location.url, timeout)
 }

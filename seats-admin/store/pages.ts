@@ -1,4 +1,4 @@
-/** SQL of administration's reads that both drivers share, restricted to what the caller may see. */
+/** Statements of administration's reads, restricted to what the caller may see. */
 
 import { type AdminRefusal, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'

@@ -1,5 +1,5 @@
 /**
- * SQL of the data plane's point reads that both drivers share. Each is one statement that also reads the counter, so that
+ * Statements of the data plane's point reads. Each is one statement that also reads the counter, so that
  * value and position are of one snapshot.
  */
 

@@ -1,4 +1,4 @@
-/** Converts rows of both drivers to the model's types. */
+/** The differences between the databases, and the conversion of rows to the model's types. */
 
 import type { ApiKey, StoredApiKey } from '../model/api-key.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
@@ -12,10 +12,7 @@ export type Row = Readonly<Record<string, unknown>>
 /** Their types by name. */
 export type Columns = Readonly<Record<string, 'text' | 'bigint'>>
 
-/**
- * The differences between SQLite and PostgreSQL. Shared statements have parameters `:name`, which SQLite supports and
- * `postgres/sql.ts` converts.
- */
+/** The differences between SQLite and PostgreSQL. */
 export interface Dialect {
   /** The indexed column for Seats with exactly one space. */
   readonly spacesColumn: string

@@ -1,5 +1,5 @@
 /**
- * SQL of writes that both drivers share, and of the checks before them. Invisible Seats are not found, so that they
+ * Statements of writes to Seats, and of the checks before them. Invisible Seats are not found, so that they
  * differ from missing ones neither in the response nor in the work.
  */
 

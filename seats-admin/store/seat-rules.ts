@@ -1,4 +1,4 @@
-/** Rules of writes to Seats that both drivers share. */
+/** Rules of writes to Seats. Pure. */
 
 import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'

@@ -1,4 +1,4 @@
-/** Rules of changing many Seats at once, which both drivers share. Pure. */
+/** Rules of changing many Seats at once. Pure. */
 
 import { seatTag } from '../model/entity-tag.ts'
 import type { KeyAdministration } from '../model/key-administration.ts'

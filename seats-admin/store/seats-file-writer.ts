@@ -1,6 +1,8 @@
 /** Plans and makes changes to many Seats, in one transaction of few statements. */
 
 import type { Change } from '../model/change.ts'
+import type { HoldingKeys } from '../model/planned-seats.ts'
+import { pointerTo } from '../model/pointer.ts'
 import {
   type AdminRefusal,
   inputInvalid,
@@ -8,15 +10,13 @@ import {
   lastAdministrator,
   MAX_FAULTS,
 } from '../model/refusal.ts'
-import { pointerTo } from '../model/pointer.ts'
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat, WantedSeats } from '../model/seat.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
-import type { Statements, Values } from './statements.ts'
-import { visibilityOf } from './pages.ts'
-import { type Columns, type Dialect, integer, text } from './rows.ts'
+import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
+import { type Columns, type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
 import { giveUpNames, otherAdministratorValues, seatQueries } from './seat-queries.ts'
 import { changesOf, deletionChanges, givenUpAt } from './seat-rules.ts'
 import {
@@ -25,7 +25,9 @@ import {
   dueChanges,
   faultsIn,
   MAX_CHANGES,
+  MAX_KEY_NAMES,
   MAX_READ,
+  MAX_UNNAMED,
   mayEndAdministration,
   nameGivenUp,
   namesOf,
@@ -36,14 +38,7 @@ import {
   seatWritesDue,
   tooMany,
 } from './seats-file-rules.ts'
-import {
-  holdingKeys,
-  idsOf,
-  namedValues,
-  NO_KEYS,
-  seatsFileQueries,
-  seatsReading,
-} from './seats-file-queries.ts'
+import type { Statements, Values } from './statements.ts'
 import { isStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
@@ -209,3 +204,55 @@ function valuesOf({ elapsed }: Transaction, writer: Writer, writes: readonly Sea
 function row({ id, name, version, spaces, permissions }: StoredSeat) {
   return { id, name, version, spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
 }
+
+export function seatsFileQueries(dialect: Dialect) {
+  const visible = seatIsVisible(dialect)
+  const named = `s.tenant = :tenant AND s.name IN (${dialect.texts(':names')})`
+  const others = `s.tenant = :tenant AND ${visible} AND s.name NOT IN (${dialect.texts(':names')})`
+  const size = 'coalesce(sum(length(s.spaces) + length(s.permissions)), 0) AS size'
+  return {
+    namedSize: `SELECT ${size} FROM seats s WHERE ${named} AND ${visible}`,
+    named: `SELECT ${SEAT_COLUMNS} FROM seats s WHERE ${named} AND ${visible}`,
+    hidden: `SELECT s.name FROM seats s WHERE ${named} AND NOT ${visible}`,
+    othersSize: `SELECT count(*) AS count, ${size} FROM seats s WHERE ${others}`,
+    others: `SELECT ${SEAT_COLUMNS} FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_CHANGES + 1}`,
+    unnamed: `SELECT s.name FROM seats s WHERE ${others} ORDER BY s.name LIMIT ${MAX_UNNAMED}`,
+    keys: `SELECT seat_id, name, found FROM (
+        SELECT ks.seat_id, k.name, count(*) OVER (PARTITION BY ks.seat_id) AS found,
+          row_number() OVER (PARTITION BY ks.seat_id ORDER BY k.id) AS at
+        FROM api_key_seats ks JOIN api_keys k ON k.tenant = ks.tenant AND k.id = ks.api_key_id
+        WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
+          AND (k.expires_at IS NULL OR k.expires_at > :now) AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))
+      ) held WHERE at <= ${MAX_KEY_NAMES} ORDER BY seat_id, at`,
+    users: `SELECT s.member_count FROM seats s WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,
+    keysOf: `SELECT seat_id, api_key_id FROM api_key_seats
+      WHERE tenant = :tenant AND seat_id IN (${dialect.texts(':ids')}) ORDER BY seat_id, api_key_id`,
+  }
+}
+
+/** The parameters of the queries of names. */
+export function namedValues(tenant: string, scope: Scope, wanted: WantedSeats) {
+  return { tenant, names: JSON.stringify(namesOf(wanted)), ...visibilityOf(scope) }
+}
+
+export function seatsReading(rows: readonly Row[], hidden: readonly Row[]): SeatsReading {
+  return { seats: rows.map(listedSeat), hidden: new Set(hidden.map((row) => text(row, 'name'))) }
+}
+
+/** The ids of Seats that are there, as a parameter. */
+export function idsOf(changes: readonly { readonly before: { readonly id: string } | null }[]): string {
+  return JSON.stringify(changes.flatMap(({ before }) => before?.id ?? []))
+}
+
+/** By the id of the Seat. */
+export function holdingKeys(rows: readonly Row[]): Map<string, HoldingKeys> {
+  const groups = Map.groupBy(rows, (row) => text(row, 'seat_id'))
+  return new Map(
+    [...groups].map(([id, held]) => [
+      id,
+      { count: integer(held[0] ?? {}, 'found'), names: held.map((row) => text(row, 'name')) },
+    ]),
+  )
+}
+
+export const NO_KEYS: HoldingKeys = { count: 0, names: [] }

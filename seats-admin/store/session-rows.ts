@@ -1,4 +1,4 @@
-/** Converts session rows of both drivers to the model's types. */
+/** Converts session rows to the model's types. */
 
 import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
 import type { ListedSession, SessionRecord } from '../model/session-record.ts'

@@ -15,18 +15,20 @@ import { sessionEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import type { Values } from './statements.ts'
 import { integerOrNull, type Row } from './rows.ts'
-import { logoutQueries, sessionsOfSubject, sinceValues } from './session-logouts.ts'
-import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from './session-rows.ts'
-import type { Rotation, SessionStore } from './session-store.ts'
 import {
   idTaken,
+  logoutQueries,
   mayRenew,
   outcomeOf,
   sessionChange,
   sessionQueries,
+  sessionsOfSubject,
+  sinceValues,
   type Use,
   useOf,
-} from './session-writes.ts'
+} from './session-queries.ts'
+import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from './session-rows.ts'
+import type { Rotation, SessionStore } from './session-store.ts'
 import { storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
 import type { Transaction } from './transaction.ts'

@@ -1,10 +1,9 @@
 /** Records sign-ins: the user, and the Seats in place of earlier ones. */
 
-import { isStorableSub } from '../model/user.ts'
+import { isStorableSub, type SignedInIdentity } from '../model/user.ts'
 import type { Database } from './database.ts'
 import { type Dialect, text } from './rows.ts'
-import { insertUser, signInValues } from './sign-ins.ts'
-import { isStorable } from './storable-text.ts'
+import { isStorable, replaceUnstorable } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
 
 /** Seats that were deleted since the sign-in started are ignored. */
@@ -55,5 +54,26 @@ export function signInWriter({ dialect, unnumbered, write }: Database): Pick<Adm
         await transaction.modify(parts, { ...values, ...differences })
       })
     },
+  }
+}
+
+/**
+ * Inserts or updates a user. The same sign-in once more, or a late one, changes nothing.
+ *
+ * @param source the row: `VALUES …` or `SELECT …`
+ */
+export function insertUser(source: string): string {
+  return `INSERT INTO users AS u (tenant, sub, email, name, last_sign_in) ${source} ON CONFLICT (tenant, sub)
+    DO UPDATE SET email = excluded.email, name = excluded.name, last_sign_in = excluded.last_sign_in
+    WHERE u.last_sign_in IS NULL OR u.last_sign_in < excluded.last_sign_in`
+}
+
+export function signInValues(tenant: string, { sub, email, name, at }: SignedInIdentity) {
+  return {
+    tenant,
+    sub,
+    email: email === null ? null : replaceUnstorable(email),
+    name: name === null ? null : replaceUnstorable(name),
+    at,
   }
 }

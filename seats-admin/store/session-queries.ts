@@ -1,12 +1,13 @@
 /**
- * SQL of writes to sessions that both drivers share, and the rules of refresh handles. Each statement checks and writes
- * atomically.
+ * Statements of sessions and of logouts at the provider, and the rules of refresh handles. Each statement that writes checks
+ * and writes atomically.
  */
 
 import type { Change } from '../model/change.ts'
+import type { ListedSession } from '../model/session-record.ts'
 import type { Row } from './rows.ts'
-import { SESSION_COLUMNS, sessionOrNull } from './session-rows.ts'
-import type { HandleProof, Rotation, StoredSession } from './session-store.ts'
+import { LISTED_COLUMNS, listedSession, SESSION_COLUMNS, sessionOrNull } from './session-rows.ts'
+import type { HandleProof, LogoutSince, LogoutSubject, Rotation, StoredSession } from './session-store.ts'
 import type { Writer } from './writer.ts'
 
 const THIS = 'tenant = :tenant AND id = :id'
@@ -84,4 +85,62 @@ export function idTaken(): Error {
 
 function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
+}
+
+const OPEN = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE tenant = :tenant AND ended_at IS NULL`
+const SOME = 'ORDER BY id LIMIT :limit'
+
+export const logoutQueries = {
+  ofProviderSession: `${OPEN} AND provider_session = :provider_session ${SOME}`,
+  ofUser: `${OPEN} AND sub = :sub ${SOME}`,
+  record: `INSERT INTO provider_logouts (tenant, digest, at) VALUES (:tenant, :digest, :at)
+    ON CONFLICT (tenant, digest) DO UPDATE SET at = excluded.at WHERE provider_logouts.at < excluded.at`,
+  since: `SELECT at FROM provider_logouts WHERE tenant = :tenant
+    AND ((digest = :digest AND at >= :since) OR (digest = :or_digest AND at >= :or_since))`,
+  recordToken: `INSERT INTO provider_logouts (tenant, digest, at) VALUES (:tenant, :digest, :at)
+    ON CONFLICT (tenant, digest) DO NOTHING RETURNING at`,
+  prune: 'DELETE FROM provider_logouts WHERE at < :before',
+}
+
+/** The query that finds the subject's sessions, and its parameters. */
+export function sessionsOfSubject(subject: LogoutSubject) {
+  return 'user' in subject
+    ? ({ query: 'ofUser', values: { sub: JSON.stringify(subject.user) } } as const)
+    : ({ query: 'ofProviderSession', values: { provider_session: subject.providerSession } } as const)
+}
+
+export function sinceValues(tenant: string, { digest, since }: LogoutSince, or: LogoutSince | null = null) {
+  return { tenant, digest, since, or_digest: or?.digest ?? digest, or_since: or?.since ?? since }
+}
+
+export interface SessionPage {
+  readonly limit: number
+  /** The page contains ids greater than this one. */
+  readonly after: string | null
+  /** Only sessions of this user; null: of all. */
+  readonly user: string | null
+  /** Only sessions that have not expired by then, ms since the epoch. */
+  readonly now: number
+}
+
+const LIVE = `SELECT ${LISTED_COLUMNS} FROM sessions
+  WHERE tenant = :tenant AND id > :after AND ended_at IS NULL AND expires_at > :now`
+/** In order of the random id; one row more than the page, to learn whether there are more. */
+const PAGE = 'ORDER BY id LIMIT :rows'
+
+export const sessionLists = {
+  sessions: `${LIVE} ${PAGE}`,
+  sessionsOfUser: `${LIVE} AND sub = :sub ${PAGE}`,
+}
+
+export function sessionPageValues(tenant: string, { limit, after, user, now }: SessionPage) {
+  const values = { tenant, after: after ?? '', rows: limit + 1, now }
+  return user === null ? values : { ...values, sub: JSON.stringify(user) }
+}
+
+export function sessionListing(
+  rows: readonly Row[],
+  { limit }: SessionPage,
+): { data: ListedSession[]; hasMore: boolean } {
+  return { data: rows.slice(0, limit).map(listedSession), hasMore: rows.length > limit }
 }
