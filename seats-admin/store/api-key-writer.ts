@@ -53,7 +53,6 @@ export function apiKeyWriter({
   write,
 }: Database): Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> {
   const queries = apiKeyQueries(dialect)
-  const insert = [apiKeyInsert, insertHeldSeats(dialect)]
   return {
     /** A failure says nothing that decisions or writes depend on. */
     async recordKeyUse(uses) {
@@ -74,11 +73,11 @@ export function apiKeyWriter({
         const made = newApiKey(writer, transaction.idTime(now), input)
         transaction.record(apiKeyEvent('api_key.create', null, made), now)
         const { id, name, expiresAt: expires_at } = made
-        const seatIds = JSON.stringify(ids.map((seat, at) => ({ id: seat, at })))
-        const columns = { id, name, hash: hashApiKey(made.key), by, expires_at, held: seatIds }
+        const columns = { id, name, hash: hashApiKey(made.key), by, expires_at }
         const values = { ...unchangedAdministrationValues(writer), ...columns }
         const changes = [apiKeyChange(tenant, id)]
-        return { ...(await transaction.commitAdministrative(insert, changes, values)), value: made }
+        const parts = [apiKeyInsert, insertHeldSeats(tenant, id, ids)]
+        return { ...(await transaction.commitAdministrative(parts, changes, values)), value: made }
       })
     },
 

@@ -4,10 +4,10 @@ import { type AuditHead, FIRST } from '../model/audit.ts'
 import { isUlid } from '../model/ulid.ts'
 import type { AuditRow } from './audit-rows.ts'
 import type { AuditPage, ChainReading } from './audit-store.ts'
-import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
+import { type Columns, type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
 
 /** The states come last: they may be large, and the other columns are read without them. */
-const COLUMNS: Readonly<Record<keyof AuditRow, 'text' | 'bigint'>> = {
+export const AUDIT_COLUMNS: Columns<keyof AuditRow> = {
   tenant: 'text',
   id: 'text',
   seq: 'bigint',
@@ -28,12 +28,7 @@ const COLUMNS: Readonly<Record<keyof AuditRow, 'text' | 'bigint'>> = {
   after: 'text',
 }
 
-const NAMES = Object.keys(COLUMNS).join(', ')
-
-/** Inserts the entries of `:audit_rows`, the JSON of an array of {@link AuditRow}. */
-export function insertEntries(dialect: Dialect): string {
-  return `INSERT INTO audit (${NAMES}) SELECT ${NAMES} FROM ${dialect.records(':audit_rows', 'n', COLUMNS)}`
-}
+const NAMES = Object.keys(AUDIT_COLUMNS).join(', ')
 
 /**
  * The characters of an id that an index has: PostgreSQL's indexes take no long values. Must equal the expressions of the

@@ -15,7 +15,6 @@ import type { AdminStore, BootstrapInput, Writer } from './store.ts'
 
 export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 'bootstrap'> {
   const queries = seatQueries(dialect)
-  const insertKey = [apiKeyInsert, insertHeldSeats(dialect)]
   return {
     bootstrap(given, input) {
       const writer = storableWriter(given)
@@ -37,10 +36,10 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
         if (apiKey === null)
           return { seat, before, apiKey, committed: await transaction.commit([], changes, {}) }
         const { id, key, expiresAt: expires_at } = apiKey
-        const held = JSON.stringify([{ id: seat.id, at: 0 }])
-        const values = { tenant, id, name: apiKey.name, hash: hashApiKey(key), by, now, expires_at, held }
+        const values = { tenant, id, name: apiKey.name, hash: hashApiKey(key), by, now, expires_at }
         changes.push(apiKeyChange(tenant, id))
-        return { seat, before, apiKey, committed: await transaction.commit(insertKey, changes, values) }
+        const parts = [apiKeyInsert, insertHeldSeats(tenant, id, [seat.id])]
+        return { seat, before, apiKey, committed: await transaction.commit(parts, changes, values) }
       })
     },
   }

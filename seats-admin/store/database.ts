@@ -5,7 +5,7 @@
  */
 
 import type { Dialect, Row } from './rows.ts'
-import type { Statements, Values } from './statements.ts'
+import type { Part, Statements, Values } from './statements.ts'
 import type { Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
 
@@ -31,7 +31,7 @@ export interface Lists extends Statements {
  */
 export interface UnnumberedWrites extends Statements {
   /** Runs all parts and returns the rows of `result`. Each part sees the state before, or after the parts before it. */
-  modify(parts: readonly string[], result: string, values: Values): Promise<Row[]>
+  modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
   /** {@link all} without an effect on the health of the store. */
   unobserved(statement: string, values: Values): Promise<void>
 }

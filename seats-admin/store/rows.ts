@@ -10,7 +10,7 @@ import type { User } from '../model/user.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 /** Their types by name. */
-export type Columns = Readonly<Record<string, 'text' | 'bigint'>>
+export type Columns<N extends string = string> = Readonly<Record<N, 'text' | 'bigint' | 'boolean'>>
 
 /** The differences between SQLite and PostgreSQL. */
 export interface Dialect {

@@ -7,7 +7,16 @@ import { type AdminRefusal, grantExceedsOwn, seatNameTaken } from '../model/refu
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyOfSpaces, seatById, seatIsVisible, spacesOf } from './pages.ts'
-import { administrating, apiKeyColumns, type Dialect, integer, type Row, SEAT_COLUMNS } from './rows.ts'
+import {
+  administrating,
+  apiKeyColumns,
+  type Columns,
+  type Dialect,
+  integer,
+  type Row,
+  SEAT_COLUMNS,
+} from './rows.ts'
+import type { Insertion } from './statements.ts'
 import type { Writer } from './store.ts'
 
 export function seatQueries(dialect: Dialect) {
@@ -43,10 +52,12 @@ export const seatByName = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = 
 export const apiKeyInsert = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
   VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
 
-/** The Seats of a new API key, in order. `:held` is a JSON array of `{ id, at }`. */
-export function insertHeldSeats(dialect: Dialect): string {
-  return `INSERT INTO api_key_seats (tenant, api_key_id, position, seat_id)
-    SELECT :tenant, :id, n.at, n.id FROM ${dialect.records(':held', 'n', { id: 'text', at: 'bigint' })}`
+const HELD: Columns = { tenant: 'text', api_key_id: 'text', position: 'bigint', seat_id: 'text' }
+
+/** The Seats of a new API key, in order. */
+export function insertHeldSeats(tenant: string, api_key_id: string, seatIds: readonly string[]): Insertion {
+  const records = seatIds.map((seat_id, position) => ({ tenant, api_key_id, position, seat_id }))
+  return { table: 'api_key_seats', columns: HELD, records }
 }
 
 export function apiKeyQuery(dialect: Dialect): string {

@@ -1,9 +1,19 @@
 /** Statements with named parameters, as both databases run them. */
 
-import type { Row } from './rows.ts'
+import type { Columns, Row } from './rows.ts'
 
 /** Parameters by name. A statement takes those that it names, and fails if one is missing. */
 export type Values = Readonly<Record<string, string | number | Uint8Array | null>>
+
+/** The insertion of records into a table. Each has a value for each column. */
+export interface Insertion {
+  readonly table: string
+  readonly columns: Columns
+  readonly records: readonly Values[]
+}
+
+/** A part of a write: a statement that modifies data, or an insertion. */
+export type Part = string | Insertion
 
 /** Runs one statement. */
 export interface Statements {

@@ -7,12 +7,12 @@ import type { KeyAdministration } from '../model/key-administration.ts'
 import type { Change, Committed } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
 import { administrationQueries } from './administration-queries.ts'
-import { auditHead, insertEntries } from './audit-queries.ts'
+import { AUDIT_COLUMNS, auditHead } from './audit-queries.ts'
 import { AuditChain, type AuditEvent, type AuditRow } from './audit-rows.ts'
-import type { Statements, Values } from './statements.ts'
+import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
 import { counted } from './point-reads.ts'
-import { type Dialect, integer, type Row, textOrNull } from './rows.ts'
+import { type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
 import type { Writer } from './writer.ts'
 
 /** An open transaction of the database. */
@@ -20,7 +20,7 @@ export interface OpenTransaction extends Statements {
   /** Milliseconds since the start of the call. */
   readonly elapsed: number
   /** As {@link UnnumberedWrites.modify}. */
-  modify(parts: readonly string[], result: string, values: Values): Promise<Row[]>
+  modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
 }
 
 /** The last changes, and the time part of the last id. */
@@ -40,53 +40,52 @@ export function chainOf(writer: Writer, row: Row | undefined): AuditChain {
   return new AuditChain(writer, found.seq === null ? null : auditHead(found), textOrNull(found, 'name'))
 }
 
-/** The statements of a commit, made once for each dialect. */
-export type CommitStatements = ReturnType<typeof commitStatements>
+/** Of the tables of changes. */
+const CHANGES: Columns = {
+  seq: 'bigint',
+  mark: 'bigint',
+  tenant: 'text',
+  kind: 'text',
+  key: 'text',
+  audited: 'boolean',
+}
 
-export function commitStatements(dialect: Dialect) {
-  const added = (audited: boolean) => `INSERT INTO changes (seq, mark, tenant, kind, key, audited)
-    SELECT n.seq, :mark, n.tenant, n.kind, n.key, ${audited}
-    FROM ${dialect.records(':changes', 'n', { seq: 'bigint', tenant: 'text', kind: 'text', key: 'text' })}`
-  const numbered = [
-    'DELETE FROM changes WHERE seq <= :last',
-    'UPDATE counter SET seq = :seq, mark = :mark, id_time = :id_time',
-  ]
-  return {
-    plain: [added(false), ...numbered],
-    audited: [
-      insertEntries(dialect),
-      `INSERT INTO audit_heads (tenant, seq, hash) VALUES (:audit_tenant, :audit_seq, :audit_hash)
-       ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`,
-      added(true),
-      ...numbered,
-    ],
-    administration: `SELECT EXISTS (${administrationQueries(dialect).administratingKey}) AS key_administers`,
-  }
+const COUNT: readonly Part[] = [
+  'DELETE FROM changes WHERE seq <= :last',
+  'UPDATE counter SET seq = :seq, mark = :mark, id_time = :id_time',
+]
+const AUDIT_HEAD = `INSERT INTO audit_heads (tenant, seq, hash) VALUES (:audit_tenant, :audit_seq, :audit_hash)
+  ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq, hash = excluded.hash`
+
+/** A row with {@link KeyAdministration}. */
+export function keyAdministers(dialect: Dialect): string {
+  return `SELECT EXISTS (${administrationQueries(dialect).administratingKey}) AS key_administers`
 }
 
 const NOTHING = 'SELECT 1 AS one'
 
 export class Transaction {
   readonly #database: OpenTransaction
-  readonly #statements: CommitStatements
+  readonly #keyAdministers: string
   readonly #seq: number
   #idTime: number
   readonly #chain: AuditChain | null
   readonly #entries: AuditRow[] = []
 
   /**
+   * @param administration the statement of {@link keyAdministers}
    * @param counter the row of {@link COUNTER}
    * @param chain null: the audit does not record the write
    */
   constructor(
     database: OpenTransaction,
-    statements: CommitStatements,
+    administration: string,
     counter: Row | undefined,
     chain: AuditChain | null,
   ) {
     const row = counted(counter)
     this.#database = database
-    this.#statements = statements
+    this.#keyAdministers = administration
     this.#seq = integer(row, 'seq')
     this.#idTime = integer(row, 'id_time')
     this.#chain = chain
@@ -106,7 +105,7 @@ export class Transaction {
   }
 
   /** Of a write that numbers no change. @param parts as of {@link commit} */
-  async modify(parts: readonly string[], values: Values): Promise<void> {
+  async modify(parts: readonly Part[], values: Values): Promise<void> {
     await this.#database.modify(parts, NOTHING, values)
   }
 
@@ -127,37 +126,41 @@ export class Transaction {
    *
    * @param parts statements, each of which sees the state before, or after the parts before it
    */
-  async commit(parts: readonly string[], changes: readonly Change[], values: Values): Promise<Committed> {
+  async commit(parts: readonly Part[], changes: readonly Change[], values: Values): Promise<Committed> {
     const { committed } = await this.#commit(parts, changes, values, NOTHING)
     return committed
   }
 
   /** {@link commit}, which tells {@link KeyAdministration} by the values of `unchangedAdministrationValues`. */
   async commitAdministrative(
-    parts: readonly string[],
+    parts: readonly Part[],
     changes: readonly Change[],
     values: Values,
   ): Promise<Committed & KeyAdministration> {
-    const { committed, row } = await this.#commit(parts, changes, values, this.#statements.administration)
+    const { committed, row } = await this.#commit(parts, changes, values, this.#keyAdministers)
     return { ...committed, keyAdministers: Boolean(row?.key_administers) }
   }
 
-  async #commit(parts: readonly string[], changes: readonly Change[], values: Values, result: string) {
+  async #commit(parts: readonly Part[], changes: readonly Change[], values: Values, result: string) {
     const seq = this.#seq + changes.length
     const mark = drawMark()
-    const numbered = changes.map((change, at) => ({ seq: this.#seq + at + 1, ...change }))
+    const audited = Number(this.#entries.length > 0)
+    const rows = changes.map((change, at) => ({ seq: this.#seq + at + 1, mark, ...change, audited }))
     const counter = { seq, mark, last: seq - MAX_RETAINED, id_time: this.#idTime }
-    const all = { ...values, ...counter, ...this.#auditValues(), changes: JSON.stringify(numbered) }
-    const own = this.#entries.length === 0 ? this.#statements.plain : this.#statements.audited
-    const [row] = await this.#database.modify([...parts, ...own], result, all)
+    const all = [...parts, ...this.#audit(), { table: 'changes', columns: CHANGES, records: rows }, ...COUNT]
+    const [row] = await this.#database.modify(all, result, { ...values, ...counter, ...this.#auditValues() })
     return { row, committed: { seq, mark, changes } }
+  }
+
+  #audit(): readonly Part[] {
+    if (this.#entries.length === 0) return []
+    return [{ table: 'audit', columns: AUDIT_COLUMNS, records: this.#entries }, AUDIT_HEAD]
   }
 
   #auditValues(): Values {
     const head = this.#chain?.head ?? null
     const [first] = this.#entries
     if (head === null || first === undefined) return {}
-    const { seq: audit_seq, hash: audit_hash } = head
-    return { audit_rows: JSON.stringify(this.#entries), audit_tenant: first.tenant, audit_seq, audit_hash }
+    return { audit_tenant: first.tenant, audit_seq: head.seq, audit_hash: head.hash }
   }
 }

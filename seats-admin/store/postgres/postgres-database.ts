@@ -19,7 +19,7 @@ export function databaseOf(pools: ConnectionPools): Database {
     lists: { ...lists, page: async (statement, values) => pageOf(await lists.all(statement, values)) },
     unnumbered: {
       ...signIns,
-      modify: (parts, result, values) => signIns.all(composed(parts, result), values),
+      modify: (parts, result, values) => signIns.all(...composed(parts, result, values)),
       async unobserved(statement, values) {
         await pools.queryUnobserved(pools.signIns, parsed(statement), values)
       },

@@ -2,7 +2,7 @@
 
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
-import { replaceParameters, type Values } from '../statements.ts'
+import { type Part, replaceParameters, type Values } from '../statements.ts'
 import { counted } from '../point-reads.ts'
 import type { Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
@@ -10,8 +10,8 @@ import {
   AUTHOR,
   authorValues,
   chainOf,
-  commitStatements,
   COUNTER,
+  keyAdministers,
   type OpenTransaction,
   Transaction,
 } from '../transaction.ts'
@@ -37,13 +37,24 @@ function beginning(writer: Writer | null): string {
 const PATIENT = sql(`SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
   set_config('statement_timeout', :milliseconds, true)`)
 
-const STATEMENTS = commitStatements(postgres)
+const ADMINISTRATION = keyAdministers(postgres)
 const converted = remembered(sql)
 
-/** One statement, whose parts see the state before it. A part that modifies data runs even if nothing reads it. */
-export function composed(parts: readonly string[], result: string): string {
-  const named = parts.map((part, at) => `part_${at} AS (${part})`)
-  return parts.length === 0 ? result : `WITH ${named.join(', ')} ${result}`
+/**
+ * One statement, whose parts see the state before it, and its parameters. A part that modifies data runs even if nothing
+ * reads it.
+ */
+export function composed(parts: readonly Part[], result: string, values: Values): [string, Values] {
+  const all: Record<string, Values[string]> = { ...values }
+  const named = parts.map((part, at) => {
+    if (typeof part === 'string') return `part_${at} AS (${part})`
+    const { table, columns, records } = part
+    const names = Object.keys(columns).join(', ')
+    all[`${table}_records`] = JSON.stringify(records)
+    return `part_${at} AS (INSERT INTO ${table} (${names})
+      SELECT ${names} FROM ${postgres.records(`:${table}_records`, 'record', columns)})`
+  })
+  return [parts.length === 0 ? result : `WITH ${named.join(', ')} ${result}`, all]
 }
 
 function openTransaction(connection: Connection, call: Call): OpenTransaction {
@@ -52,7 +63,7 @@ function openTransaction(connection: Connection, call: Call): OpenTransaction {
   return {
     all,
     get: async (statement, values) => (await all(statement, values))[0],
-    modify: (parts, result, values) => all(composed(parts, result), values),
+    modify: (parts, result, values) => all(...composed(parts, result, values)),
     get elapsed() {
       return call.elapsed
     },
@@ -79,7 +90,7 @@ export async function transact<V>(
       if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
       const chain = writer === null ? null : chainOf(writer, author?.rows[0])
       const open = openTransaction(connection, call)
-      const value = await work(new Transaction(open, STATEMENTS, counted(counter?.rows[0]), chain))
+      const value = await work(new Transaction(open, ADMINISTRATION, counted(counter?.rows[0]), chain))
       await end(connection, call, isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
       return value
     })

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Database } from '../database.ts'
-import type { Statements, Values } from '../statements.ts'
+import type { Part, Statements, Values } from '../statements.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { methodsOf, type StoreMethods } from '../store-methods.ts'
 import type { Writer } from '../store.ts'
@@ -10,8 +10,8 @@ import {
   AUTHOR,
   authorValues,
   chainOf,
-  commitStatements,
   COUNTER,
+  keyAdministers,
   type OpenTransaction,
   Transaction,
 } from '../transaction.ts'
@@ -21,7 +21,7 @@ import { sqlite } from './sqlite-dialect.ts'
 import { checkOwner, Superseded } from './ownership.ts'
 import { PreparedStatements } from './prepared-statements.ts'
 
-const COMMIT = commitStatements(sqlite)
+const ADMINISTRATION = keyAdministers(sqlite)
 const FEED = feedQuery('c.owner,')
 
 /**
@@ -93,13 +93,14 @@ export function databaseOn(
 
   function begun(writer: Writer | null): Transaction {
     const chain = writer === null ? null : chainOf(writer, prepared.get(AUTHOR, authorValues(writer)))
-    return new Transaction(open, COMMIT, prepared.get(COUNTER, {}), chain)
+    return new Transaction(open, ADMINISTRATION, prepared.get(COUNTER, {}), chain)
   }
 
-  async function modify(parts: readonly string[], result: string, values: Values) {
+  async function modify(parts: readonly Part[], result: string, values: Values) {
     for (const part of parts) {
       running.throwIfExpired()
-      prepared.all(part, values)
+      if (typeof part === 'string') prepared.all(part, values)
+      else prepared.insert(part)
     }
     return prepared.all(result, values)
   }

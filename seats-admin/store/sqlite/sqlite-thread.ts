@@ -19,7 +19,6 @@ import {
 import { checkIntegrity, connect, faultOf, CallExpired, openingCode, enableWal } from './sqlite-connection.ts'
 import { methodsOn } from './sqlite-database.ts'
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
-import type { StoreMethods } from '../store-methods.ts'
 import { checkFile } from './sqlite-file-check.ts'
 import { migrate } from './sqlite-migrations.ts'
 import { checkOwner, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
@@ -52,15 +51,23 @@ const { database, log, files, alone } = open()
 // Only on Linux does a thread have its own priority.
 if (data.role !== 'writer' && process.platform === 'linux') yieldToEventLoop()
 const methods = storeOn(database)
-/** Resolves when all earlier calls have ended. */
-let idle: Promise<void> = Promise.resolve()
+/** Calls that wait for the end of the running one. */
+const waiting: (Call | typeof CLOSE)[] = []
+let isBusy = false
 
 port.on('message', (message: Call | typeof CLOSE) => {
-  idle = idle.then(async () => {
-    if (message === CLOSE) close()
-    else port.postMessage(await respond(message))
-  })
+  waiting.push(message)
+  if (!isBusy) void respondInTurn()
 })
+
+async function respondInTurn(): Promise<void> {
+  isBusy = true
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (next === CLOSE) close()
+    else port.postMessage(await respond(next))
+  }
+  isBusy = false
+}
 
 function yieldToEventLoop(): void {
   try {
@@ -70,8 +77,14 @@ function yieldToEventLoop(): void {
   }
 }
 
-function storeOn(connection: DatabaseSync): StoreMethods {
-  return methodsOn(connection, running, data.owner?.lock ?? null)
+/** By {@link MethodName}. */
+type MethodsByName = ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>
+
+function storeOn(connection: DatabaseSync): MethodsByName {
+  const { sessions, audit, ...methods } = methodsOn(connection, running, data.owner?.lock ?? null)
+  const named = (prefix: string, group: object) =>
+    Object.entries(group).map(([name, method]) => [prefix + name, method] as const)
+  return new Map([...named('', methods), ...named('sessions.', sessions), ...named('audit.', audit)])
 }
 
 interface OpenStore extends Opened {
@@ -192,12 +205,8 @@ async function retryUncached(asked: Call): Promise<{ value: unknown } | null> {
 }
 
 /** @param on of the connection to use */
-function perform(on: StoreMethods, { method, args }: Call): Promise<unknown> {
-  const [name = '', group] = method.split('.').toReversed()
-  const owner = group === undefined ? on : on[group as 'sessions' | 'audit']
-  const operation = (
-    owner as unknown as Record<string, ((...given: unknown[]) => Promise<unknown>) | undefined>
-  )[name]
+function perform(on: MethodsByName, { method, args }: Call): Promise<unknown> {
+  const operation = on.get(method)
   if (operation === undefined) throw new Error(`the store has no ${method}`)
   return operation(...args)
 }
