@@ -1,15 +1,85 @@
-/** The endpoints of the decision listener for proxies that ask over HTTP. */
+/** The endpoints of the decision listener for proxies that ask over HTTP, one for each dialect. */
 
 import type { ClientRequest } from '../http/server/client-request.ts'
+import { fieldName } from '../http/wire/field-name.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { forwardedAddress } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
+import { withoutSession } from '../proxy/reserved-cookies.ts'
 import { AskedRequest } from './asked-request.ts'
-import { describedBy, type Dialect } from './dialect.ts'
-import { dialects } from './dialects.ts'
+import { describedBy, type Dialect, malformed } from './dialect.ts'
 import type { Endpoint } from './handler.ts'
-import { HttpQuestion } from './http-question.ts'
+import { HttpQuestion, type MoreFields } from './http-question.ts'
+
+/** Scheme, host and the rest, which is validated as a target. */
+const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/
+
+/** nginx: `auth_request`. */
+const nginx: Dialect = {
+  name: 'nginx',
+  path: '/auth/nginx',
+  own: ['x-original-method', 'x-original-url'],
+  read([method = '', url = '']) {
+    const [, host, target] = URL_PARTS.exec(url) ?? []
+    if (host === undefined || target === undefined)
+      throw malformed('x-original-url is not http://host/path or https://host/path.')
+    return { method, host, target }
+  },
+  more: null,
+}
+
+/**
+ * nginx drops the body and most statuses of a refusal: it asks here again for the response to its client. Nothing is
+ * forwarded then, so the answer never allows.
+ */
+const nginxRefusal: Dialect = { ...nginx, path: '/auth/nginx/refusal', refusesOnly: true }
+
+/** Traefik calls the scheme of a WebSocket `ws` or `wss`. */
+const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss'])
+
+/** Traefik: `forwardAuth`; Caddy: `forward_auth`; HAProxy. A query that the proxy appends to the path is ignored. */
+const forward: Dialect = {
+  name: 'forward',
+  path: '/auth/forward',
+  own: ['x-forwarded-method', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-uri'],
+  read([method = '', proto = '', host = '', target = '']) {
+    if (!SCHEMES.has(proto)) throw malformed('x-forwarded-proto is not http or https.')
+    return { method, host, target }
+  },
+  more: null,
+}
+
+const COOKIE = fieldName('cookie')
+/** Envoy removes the fields that this one names from the request (`ext_authz`, HTTP service). */
+const REMOVED = 'x-envoy-auth-headers-to-remove'
+
+/** What Envoy changes in an allowed request, beside the identity: the credentials that the gateway would not pass either. */
+const envoyFields: MoreFields = ({ section }, { evaluation }, upstream) => {
+  const removed = ['x-api-key']
+  const isPublic = evaluation?.decision.permission === 'public'
+  if (isPublic || upstream?.passAuthorization !== true) removed.push('authorization')
+  const cookies = section.fields.values(COOKIE).join('; ')
+  const others = withoutSession(cookies)
+  if (others === null) removed.push('cookie')
+  const fields = [REMOVED, removed.join(', ')]
+  if (others !== null && others !== cookies) fields.push('cookie', others)
+  return fields
+}
+
+/** Envoy: `ext_authz` over HTTP. The question has the method, host and target of the request, behind a prefix. */
+const envoy: Dialect = {
+  name: 'envoy',
+  path: '/auth/envoy/',
+  own: [],
+  read(_, { method, url, host }) {
+    if (host === null) throw malformed('The question has no Host field.')
+    return { method, host, target: url.slice('/auth/envoy'.length) }
+  },
+  more: envoyFields,
+}
+
+const dialects: readonly Dialect[] = [nginx, nginxRefusal, forward, envoy]
 
 /** @param trusted the proxies whose addresses in X-Forwarded-For are not those of clients */
 export function httpEndpoints(pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint[] {
