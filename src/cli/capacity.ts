@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { Config } from '../config/config.ts'
-import { fileShortage } from '../runtime/surroundings/open-files-fault.ts'
+import { fileShortage } from '../runtime/surroundings/machine-faults.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory' | 'sources'>
