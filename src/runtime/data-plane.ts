@@ -6,8 +6,10 @@
 import type { AddressInfo } from 'node:net'
 import { type Config, firstSecrets } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
+import { packageRoot, versionOf } from '../config/package-version.ts'
 import { RateLimiter } from '../decision/limits/rate-limiter.ts'
 import type { Surroundings } from '../decision/limits/limited-keys.ts'
+import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
 import type { DecisionListener } from './decision-listener.ts'
 import { AUTHZEN_ROUTES } from '../external-authorization/authzen/discovery.ts'
@@ -21,7 +23,6 @@ import { explainListening, listenerSource } from './surroundings/listener-fault.
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
 import { TlsAcceptor } from '../http/server/tls-acceptor.ts'
-import { openTracing, type Tracing } from './tracing.ts'
 import { AccessLog } from '../telemetry/access-log.ts'
 import { watchConnections } from '../telemetry/connection-watch.ts'
 import type { Log } from '../telemetry/logger.ts'
@@ -45,6 +46,12 @@ interface Parts {
   readonly log: Log
   readonly tracing: Tracing
   readonly rateLimiter: RateLimiter
+}
+
+/** A tracer, and the configuration that it was made of. */
+interface Tracing {
+  readonly tracer: Tracer | null
+  readonly config: Config['openTelemetry']['traces']
 }
 
 export class DataPlane {
@@ -294,4 +301,21 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer 
     limits: { ...limits, methods: methodsOf(compiled.config) },
     tracer,
   }
+}
+
+/**
+ * The code of the tracer is loaded only where tracing is on.
+ *
+ * @param before stays, where the configuration is the same: its spans wait in its queue
+ */
+async function openTracing(
+  { openTelemetry: { traces: config } }: Config,
+  { logger }: Log,
+  { spans: counts }: Metrics,
+  before?: Tracing,
+): Promise<Tracing> {
+  if (before !== undefined && JSON.stringify(before.config) === JSON.stringify(config)) return before
+  if (config === null) return { tracer: null, config }
+  const { Tracer } = await import('../telemetry/tracing/tracer.ts')
+  return { tracer: new Tracer(config, { logger, counts, version: versionOf(packageRoot()) }), config }
 }

@@ -2,8 +2,8 @@
 
 import type { AddressInfo } from 'node:net'
 import type { Config, DecisionConfig } from '../config/config.ts'
-import { authzenEndpoints } from '../external-authorization/authzen/attach-authzen.ts'
-import { DecisionHandler } from '../external-authorization/handler.ts'
+import { AUTHZEN_PATHS } from '../external-authorization/authzen/discovery.ts'
+import { DecisionHandler, type Endpoint } from '../external-authorization/handler.ts'
 import { envoyGrpcEndpoint } from '../external-authorization/envoy-grpc/envoy-grpc-endpoint.ts'
 import { httpEndpoints } from '../external-authorization/http-endpoints.ts'
 import { openRequestListener } from '../http/server/listener.ts'
@@ -80,4 +80,13 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
     refusalOf: (peer) => (admitted.has(peerAddress(peer)) ? null : peerRefused),
     stall: limits.bodyTimeout,
   }
+}
+
+/** The endpoints of AuthZEN. @param pipeline its engine decides who may ask; its routes answer */
+function authzenEndpoints(pipeline: Pipeline): Endpoint[] {
+  return AUTHZEN_PATHS.map((path) => ({
+    path,
+    pipeline,
+    handle: (request, response) => pipeline.handle(request, response),
+  }))
 }

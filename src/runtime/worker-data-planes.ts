@@ -1,7 +1,7 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
 import { createServer } from 'node:http'
-import type { Registry } from 'prom-client'
+import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
@@ -18,13 +18,15 @@ import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
-import { MergedMetrics, type Snapshot } from './workers/merge.ts'
 import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 
 /** Milliseconds for a worker to return its metrics, or the uses of API keys. */
 const ANSWER_WAIT = 1000
 /** Milliseconds after the drain for a worker to exit by itself. */
 const LAST_WAIT = 5000
+
+/** The result of `registry.getMetricsAsJSON()`, which the channel can carry. */
+type Snapshot = MetricObject[]
 
 export class WorkerDataPlanes implements DataPlanes {
   readonly #pool: Pool
@@ -217,4 +219,42 @@ interface Started {
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
+}
+
+/** The merged metrics of all workers. Totals never decrease when a worker ends. */
+class MergedMetrics {
+  readonly #latest = new Map<number, Snapshot>()
+  /** Counters and histograms of ended workers, from their latest snapshots. */
+  #ended: Snapshot | null = null
+  #adding: Promise<void> = Promise.resolve()
+
+  update(member: number, snapshot: Snapshot): void {
+    this.#latest.set(member, snapshot)
+  }
+
+  /** Sequential: each call adds to the result of the one before. */
+  removeWorker(member: number): Promise<void> {
+    this.#adding = this.#adding.then(() => this.#add(member))
+    return this.#adding
+  }
+
+  async #add(member: number): Promise<void> {
+    const last = this.#latest.get(member)
+    if (last === undefined) return
+    const lasting = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
+    const sum = this.#ended === null ? [lasting] : [this.#ended, lasting]
+    this.#ended = await merged(sum).getMetricsAsJSON()
+    this.#latest.delete(member)
+  }
+
+  /** In the Prometheus text format. @param own the primary's metrics */
+  async text(own: Snapshot): Promise<string> {
+    await this.#adding
+    const all = [own, ...this.#latest.values()]
+    return merged(this.#ended === null ? all : [...all, this.#ended]).metrics()
+  }
+}
+
+function merged(snapshots: readonly Snapshot[]): Registry {
+  return AggregatorRegistry.aggregate([...snapshots])
 }

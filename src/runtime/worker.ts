@@ -14,11 +14,10 @@ import { RemoteEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/redis-seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
-import { openLender } from './lender.ts'
+import { openLender, RemoteLender } from './lender.ts'
 import { Startup } from './startup.ts'
 import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { Channel } from './workers/channel.ts'
-import { RemoteLender } from './workers/remote-lender.ts'
 import { growYoungGeneration } from './young-generation.ts'
 
 const channel = new Channel({
