@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 import { checkCut, EVENTS_ROUTE, firstEvent } from './event-stream.ts'
 import { answerOf, ask, openRaw, openSession, rawUpstream, startSecured } from './support.ts'
 
-/** As in src/http/server/http2-settings.ts. */
+/** As in src/http/server/http2-preface.ts. */
 const STREAM_WINDOW = 128 * 1024
 /** Of bodies that fill every window many times. */
 const SIZE = 3_000_000

@@ -1,16 +1,26 @@
-/**
- * Tells HTTP/2 with prior knowledge from HTTP/1.1 on one port (RFC 9113, sections 3.3 and 3.4), by the first bytes of a
- * connection.
- */
+/** The beginning of an HTTP/2 connection of a client (RFC 9113, sections 3.3 and 3.4). */
 
 import type { Socket } from 'node:net'
+import type { Refusal } from '../../model/errors.ts'
+import { HpackEncoder } from '../wire/http2/hpack-encoder.ts'
+import { HTTP_1_1_REQUIRED } from '../wire/http2/http2-errors.ts'
+import { DATA, END_HEADERS, END_STREAM, frame, HEADERS, SETTINGS } from '../wire/http2/http2-frames.ts'
+import { goAwayFrame, type SessionSettings } from '../wire/http2/http2-session.ts'
+import type { ListenerSettings } from './listener-options.ts'
+import { problemBody, streamProblemLines } from './problem.ts'
 
 /** The beginning of the preface of HTTP/2. No other method of HTTP begins with these bytes. */
 const PREFACE = Buffer.from('PRI ')
+/** Bytes of a body that a client may send before they are read, of a stream and of a connection. */
+const STREAM_WINDOW = 128 * 1024
+const CONNECTION_WINDOW = 1024 * 1024
+/** The first stream of a client. Its request is sent with the preface, and is not read. */
+const FIRST_STREAM = 1
 
 /**
- * Waits for as many bytes as tell the version, and returns them to the socket. Calls back once, or never if the connection
- * is closed before. The caller sets the timeout.
+ * Tells HTTP/2 with prior knowledge from HTTP/1.1 on one port, by the first bytes of a connection. Waits for as many bytes
+ * as tell the version, and returns them to the socket. Calls back once, or never if the connection is closed before. The
+ * caller sets the timeout.
  */
 export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): void {
   let bytes: Buffer = Buffer.alloc(0)
@@ -39,3 +49,38 @@ export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): v
 }
 
 function ignore(): void {}
+
+/** The bounds of the connection. */
+export function http2Settings({ limits }: Pick<ListenerSettings, 'limits'>): SessionSettings {
+  return {
+    role: 'server',
+    concurrentStreams: limits.http2Streams,
+    headerBytes: limits.headerBytes,
+    headerFields: limits.headerFields,
+    streamWindow: STREAM_WINDOW,
+    connectionWindow: CONNECTION_WINDOW,
+  }
+}
+
+/**
+ * The refusal of a client that speaks HTTP/2 where the listener speaks HTTP/1.1 only: a response of HTTP/1.1 would be noise
+ * to it. All that the connection sends: SETTINGS, the response to the first stream, GOAWAY.
+ */
+export function http2Problem(refusal: Refusal, requestId: string): Buffer {
+  const body = Buffer.from(problemBody(refusal, requestId))
+  const lines = streamProblemLines(refusal, requestId, body.length)
+  return Buffer.concat([
+    frame(SETTINGS, 0, 0, Buffer.alloc(0)),
+    frame(HEADERS, END_HEADERS, FIRST_STREAM, blockOf(refusal.status, lines)),
+    frame(DATA, END_STREAM, FIRST_STREAM, body),
+    goAwayFrame(FIRST_STREAM, HTTP_1_1_REQUIRED),
+  ])
+}
+
+function blockOf(status: number, lines: string): Buffer {
+  const encoder = new HpackEncoder()
+  encoder.begin()
+  encoder.field(':status', String(status))
+  encoder.lines(lines)
+  return encoder.end()
+}

@@ -4,7 +4,7 @@
  */
 
 import type { Socket } from 'node:net'
-import { ENHANCE_YOUR_CALM, Http2Error } from '../wire/http2/http2-errors.ts'
+import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { cutHead, requestHead } from '../wire/http2/request-head.ts'
 import { RequestListReader } from '../wire/http2/request-list.ts'
 import { Http2Session, type SessionOwner, type SessionSettings } from '../wire/http2/http2-session.ts'
@@ -14,7 +14,7 @@ import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
-import { RefusedStream } from './http2-refused-stream.ts'
+import { StreamProgress } from './http2-progress.ts'
 import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
 
 /** Receives the events of the connection. */
@@ -230,3 +230,31 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 }
 
 function ignore(): void {}
+
+/** A stream without a readable request. It ends with its problem document; what else arrives is dropped. */
+class RefusedStream implements StreamReceiver {
+  readonly #stream: Http2Stream
+  readonly #progress: StreamProgress
+
+  constructor(stream: Http2Stream) {
+    this.#stream = stream
+    this.#progress = new StreamProgress(stream)
+  }
+
+  /** The client need not send the rest of its request (RFC 9113, section 8.1). */
+  flushed(): void {
+    this.#stream.reset(NO_ERROR)
+  }
+
+  /** Gives the stream up where its client has not read the response for this long. @param now monotonic ms */
+  closeStalled(now: number, forMs: number): void {
+    const since = this.#progress.stalledSince(this.#stream.isWaiting, now)
+    if (now - since > forMs) this.#stream.reset(INTERNAL_ERROR)
+  }
+
+  headers(): void {}
+  data(): void {}
+  ended(): void {}
+  drained(): void {}
+  failed(): void {}
+}

@@ -3,7 +3,7 @@
  * connections keep what they began with.
  */
 
-import { constants } from 'node:crypto'
+import { constants, hkdfSync, randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import {
@@ -15,15 +15,13 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import type { ListenerTls, ServerCertificate } from '../../config/config.ts'
-import { CertificateNames } from './certificate-names.ts'
 import { type HandshakeFault, handshakeFault, UnknownServerName } from './handshake-faults.ts'
-import { dayOf, type TicketKeys, ticketKeysOf } from './ticket-keys.ts'
 
 export interface TlsAcceptorOptions {
   readonly tls: ListenerTls
   /** Offered by ALPN (RFC 7301). */
   readonly http2: boolean
-  /** The session tickets are sealed by keys derived from them; see `ticket-keys.ts`. */
+  /** The session tickets are sealed by keys derived from them; see `ticketKeysOf`. */
   readonly secrets: readonly Uint8Array[]
 }
 
@@ -34,6 +32,18 @@ export interface HandshakeOwner {
   /** The connection is closed, or about to be. */
   failed(fault: HandshakeFault): void
 }
+
+interface TicketKeys {
+  /** 48 bytes: name, HMAC key and AES key of Node.js. */
+  readonly ticketKeys: Buffer
+  /** Node.js derives it from the arguments of the process otherwise. */
+  readonly sessionIdContext: string
+}
+
+const DAY = 24 * 60 * 60 * 1000
+const TICKET_BYTES = 48
+/** OpenSSL accepts 32 bytes at most: as many hexadecimal digits. */
+const CONTEXT_BYTES = 16
 
 export class TlsAcceptor {
   readonly #options: TlsAcceptorOptions
@@ -131,3 +141,62 @@ function contextOptions(
 }
 
 function ignore(): void {}
+
+/**
+ * Selects a certificate by the name that a client asks for (SNI, RFC 6066, section 3). Names are compared without case and
+ * without a final dot. An exact name precedes a wildcard, which stands for exactly one label (RFC 6125, section 6.4.3).
+ */
+export class CertificateNames<V> {
+  readonly #exact = new Map<string, V>()
+  /** By the name without its first label. */
+  readonly #wildcards = new Map<string, V>()
+
+  /** Names that are there already keep their value. */
+  add(names: readonly string[], value: V): void {
+    for (const name of names) {
+      const wildcard = name.startsWith('*.')
+      const [map, key] = wildcard ? [this.#wildcards, name.slice(2)] : [this.#exact, name]
+      if (!map.has(key)) map.set(key, value)
+    }
+  }
+
+  /** @returns null for an unknown name */
+  find(name: string): V | null {
+    const wanted = name.toLowerCase().replace(/\.$/, '')
+    const dot = wanted.indexOf('.')
+    const rest = dot > 0 ? wanted.slice(dot + 1) : ''
+    return this.#exact.get(wanted) ?? (rest === '' ? null : (this.#wildcards.get(rest) ?? null))
+  }
+}
+
+/** The number of the day in UTC, which changes the keys. @param now ms since the epoch */
+function dayOf(now: number): number {
+  return Math.floor(now / DAY)
+}
+
+/**
+ * All workers and all instances of a deployment derive the same keys of session tickets (RFC 5077; RFC 8446, section 4.6.1),
+ * so that a client resumes its session at any of them.
+ *
+ * @param secrets only gateways of the deployment know them; without one, the keys are random
+ */
+function ticketKeysOf(secrets: readonly Uint8Array[], day: number): TicketKeys {
+  const secret = secrets.length === 0 ? randomBytes(32) : joined(secrets)
+  const derive = (purpose: string, bytes: number) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `seatgate tls ${purpose}`, bytes))
+  return {
+    ticketKeys: derive(`tickets ${day}`, TICKET_BYTES),
+    sessionIdContext: derive('context', CONTEXT_BYTES).toString('hex'),
+  }
+}
+
+/** With their lengths: other secrets never give the same bytes. */
+function joined(secrets: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(
+    secrets.flatMap((each) => {
+      const length = Buffer.alloc(4)
+      length.writeUInt32BE(each.length)
+      return [length, each]
+    }),
+  )
+}

@@ -1,7 +1,7 @@
 /** Names of certificates: exact before wildcard, one label, letters in any case. */
 
 import t from 'tap'
-import { CertificateNames } from '../../../src/http/server/certificate-names.ts'
+import { CertificateNames } from '../../../src/http/server/tls-acceptor.ts'
 
 t.test('the certificate of a name', async (t) => {
   const names = new CertificateNames<string>()
