@@ -6,15 +6,16 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { TLSSocket } from 'node:tls'
+import { TOKEN } from '../wire/fields.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { connectEvent, openSocket } from './connector.ts'
-import { requestFields } from './http2-request.ts'
 import type { UpstreamConnectionSettings } from './upstream-connection.ts'
 import {
   ConnectionLost,
   NoHttp2,
+  NotForwardable,
   ProtocolError,
   type ResponseReceiver,
   Unprocessed,
@@ -45,6 +46,18 @@ const PING_TIMEOUT = 10_000
 const PING_INTERVAL = 310_000
 const HEADER_BYTES = 64 * 1024
 const HEADER_FIELDS = 2000
+const METHOD = new RegExp(`^${TOKEN}+$`)
+/** As in a request line of HTTP/1.1. */
+const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
+/** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
+const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
+
+interface RequestBlock {
+  /** Name, value, … */
+  readonly pseudo: readonly string[]
+  /** All other fields, as lines of HTTP/1.1. */
+  readonly lines: string
+}
 
 export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
   /** Monotonic ms: an idle connection is not used from then on. */
@@ -314,4 +327,29 @@ function onConnectTimeout(connection: Http2Connection, timeout: number): void {
   connection.close(
     new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false),
   )
+}
+
+/**
+ * The field list of a request (RFC 9113, section 8.3.1): what was decided, in the order of HTTP/1.1.
+ * Throws a NotForwardable if a part of the request can not be written.
+ *
+ * @param authority the host and port of the target
+ */
+function requestFields(
+  { method, path, headers, host, body, length, grpc }: UpstreamRequest,
+  scheme: 'http' | 'https',
+  authority: string,
+): RequestBlock {
+  const pseudo = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
+  // CONNECT has a form of its own, and is not forwarded.
+  let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)
+  writable &&= AUTHORITY.test(host ?? authority)
+  for (const lines of headers) writable &&= lines.writable
+  if (!writable) throw new NotForwardable('the request contains bytes that cannot be written')
+  let text = ''
+  for (const lines of headers) text += lines.text
+  if (length !== null && length !== Infinity) text += `content-length: ${body === null ? 0 : length}\r\n`
+  // gRPC services may refuse calls without it.
+  if (grpc === true) text += 'te: trailers\r\n'
+  return { pseudo, lines: text }
 }

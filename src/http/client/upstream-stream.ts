@@ -4,15 +4,16 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import { responseFields, trailerFields } from '../wire/http2/field-list.ts'
 import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { Http2Body } from './http2-body.ts'
-import { readResponse, readTrailers } from './http2-response-head.ts'
 import type { RequestSlot } from './request-slot.ts'
 import {
   BodyTimeout,
   ProtocolError,
   type RequestControl,
+  type ResponseHead,
   type ResponseReceiver,
   type UpstreamRequest,
 } from './upstream-request.ts'
@@ -30,6 +31,12 @@ export interface UpstreamStreamOwner {
   watch(deadline: number): void
   /** Milliseconds that a body may stand still. */
   readonly bodyTimeout: number
+}
+
+/** Of a response over HTTP/2, read as strictly as those of HTTP/1.1. The rules are in `wire/http2/field-list.ts`. */
+interface Http2ResponseHead extends ResponseHead {
+  /** The announced bytes of the body; null without Content-Length. */
+  readonly length: number | null
 }
 
 export class UpstreamStream implements StreamReceiver, RequestControl, RequestSlot {
@@ -264,3 +271,17 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
 }
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
+
+/** Throws a ProtocolError. @param list name, value, … as received */
+function readResponse(list: readonly string[]): Http2ResponseHead {
+  const { status, fields, length } = responseFields(list, fault)
+  return { status, phrase: '', fields, length }
+}
+
+/** Throws a ProtocolError. @param list name, value, … as received */
+function readTrailers(list: readonly string[]): readonly string[] {
+  trailerFields(list, fault)
+  return list
+}
+
+const fault = (what: string) => new ProtocolError(what)

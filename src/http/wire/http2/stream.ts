@@ -1,7 +1,6 @@
 /** One stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
 
 import { CANCEL, PROTOCOL_ERROR } from './http2-errors.ts'
-import { HeldBytes } from './held-bytes.ts'
 
 /** Receives the events of a stream. `ended`, `failed` or a reset of our own is its last event. */
 export interface StreamReceiver {
@@ -40,6 +39,9 @@ export interface StreamOwner {
   violated(): void
   readonly congested: boolean
 }
+
+/** The least bytes of a block of received bytes. */
+const BLOCK = 1024
 
 export class Http2Stream {
   readonly id: number
@@ -303,3 +305,40 @@ function ownCopy(chunk: Buffer): Buffer {
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/**
+ * Received bytes that wait for their reader. They are copied into blocks: a peer may send single bytes, of which each would
+ * keep an object of its own, and with it the whole read that it came in.
+ */
+class HeldBytes {
+  readonly #blocks: Buffer[] = []
+  /** Bytes in the last block. */
+  #used = 0
+  /** Bytes of all blocks, used or not. */
+  allocated = 0
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 0
+  }
+
+  add(chunk: Buffer): void {
+    const last = this.#blocks.at(-1)
+    const copied = last === undefined ? 0 : chunk.copy(last, this.#used)
+    this.#used += copied
+    if (copied === chunk.length) return
+    const rest = chunk.length - copied
+    const block = Buffer.allocUnsafeSlow(Math.max(rest, BLOCK))
+    chunk.copy(block, 0, copied)
+    this.#blocks.push(block)
+    this.#used = rest
+    this.allocated += block.length
+  }
+
+  /** Takes the oldest bytes out; null: there are none. */
+  take(): Buffer | null {
+    const block = this.#blocks.shift()
+    if (block === undefined) return null
+    this.allocated -= block.length
+    return this.#blocks.length === 0 ? block.subarray(0, this.#used) : block
+  }
+}
