@@ -4,7 +4,9 @@
  */
 
 import { isIP, isIPv6 } from 'node:net'
+import type { RequestOwner } from '../http/client/upstream-request.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
+import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { peerAddress, type TrustedProxies } from './forwarded.ts'
 
@@ -91,4 +93,15 @@ function* lastHops(lines: readonly string[]): Generator<string> {
 function hostOf(hop: string): string {
   const [, bracketed, plain] = /^(?:\[(.+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(hop) ?? []
   return peerAddress(bracketed ?? plain ?? hop)
+}
+
+/**
+ * The owner of a request, among whom the slots at an upstream are shared. For a public route the owner is the client
+ * network. Requests of a trusted proxy that names no client have one common owner.
+ */
+export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {
+  const principal = evaluation?.decision.principal ?? null
+  if (principal !== null) return { tenant: principal.tenant, caller: principal.user }
+  const peer = request.socket.remoteAddress
+  return { tenant: '', caller: clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies) ?? '' }
 }

@@ -20,7 +20,7 @@ import {
   type RequestOwner,
   type ResponseReceiver,
 } from '../http/client/upstream-request.ts'
-import { ownerOf } from './request-owner.ts'
+import { ownerOf } from './client-network.ts'
 import { type BodyOwner, bodyTooLarge, RequestBody } from './request-body.ts'
 import { requestHeaders } from './request-headers.ts'
 import type { Target } from './target.ts'

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connectEvent, openSocket, tlsOptions } from '../http/client/connector.ts'
-import { probeHttp2 } from '../http/client/http2-probe.ts'
+import { Http2Connection } from '../http/client/http2-client-connection.ts'
+import { ClientClosed } from '../http/client/upstream-request.ts'
 import { checkOnce } from './health-checks.ts'
 import { addressOf } from './target.ts'
 
@@ -69,4 +70,31 @@ function timedOut(): Error {
 function expiryOf(socket: Socket): number | null {
   if (!(socket instanceof TLSSocket)) return null
   return Date.parse(socket.getPeerCertificate().valid_to)
+}
+
+/**
+ * Asks a target whether it speaks HTTP/2, without a request. Resolves when the target has sent its SETTINGS. Rejects
+ * with a NoHttp2, or an error of the network or of TLS.
+ *
+ * @param timeout ms for all of it
+ */
+function probeHttp2(address: Address, authority: string, timeout: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const times = { connectTimeout: timeout, bodyTimeout: timeout, keepAlive: timeout, keepAliveMax: timeout }
+  new Http2Connection(
+    { ...address, authority, ...times },
+    {
+      connectionReady(connection) {
+        resolve()
+        connection.close(new ClientClosed('closed'))
+      },
+      connectionDraining() {},
+      connectionClosed(_, error) {
+        reject(error)
+      },
+      requestReturned() {},
+      uploadFinished() {},
+    },
+  )
+  return promise
 }

@@ -1,5 +1,7 @@
 /** One address of an upstream: its connection pool, its requests in flight and its availability. */
 
+import { Agent } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
 import {
@@ -14,13 +16,15 @@ import type { RequestPool } from '../http/client/request-pool.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { EjectionSettings } from './upstream-options.ts'
-import { TargetAgent } from './websocket/agent.ts'
 
 /**
  * An idle connection is closed after this many ms, or as the upstream announces: earlier than common servers close it.
  */
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
+
+/** Opens a connection to the target; see `connector.ts`. */
+type Connect = (callback: (error: Error | null, connection: Duplex | null) => void) => void
 
 export class Target {
   readonly url: URL
@@ -128,4 +132,21 @@ export function addressOf({ protocol, hostname, port }: URL, tls: TlsOptions): A
   const host = hostname.replace(/^\[|\]$/g, '')
   if (protocol === 'https:') return { host, port: Number(port || 443), tls }
   return { host, port: Number(port || 80), tls: null }
+}
+
+/** Opens a new connection for each handshake of a WebSocket, as all other connections to the target. */
+class TargetAgent extends Agent {
+  readonly #connect: Connect
+
+  constructor(connect: Connect) {
+    super({ keepAlive: false })
+    this.#connect = connect
+  }
+
+  override createConnection(
+    _options: object,
+    callback?: (error: Error | null, connection: Duplex) => void,
+  ): undefined {
+    this.#connect((error, connection) => callback?.(error, connection as Duplex))
+  }
 }
