@@ -1,17 +1,18 @@
 /** Builds `identity:`: how the gateway signs the identity of callers for upstreams. The keys are read here. */
 
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { IdentityAlgorithm, IdentityConfig } from './config.ts'
 import { InvalidValue } from './invalid-value.ts'
-import { pem } from './pem.ts'
+import { keyFault, pem } from './pem.ts'
 import { isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
-import { publicText, signingKeyFault } from './private-key.ts'
 import { durationWithin } from './units.ts'
 
 const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 /** The one name of the gateway's own namespace that is free. */
 const OWN_FIELD = 'x-seatgate-jwt'
+const BEGIN = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/g
 
 /** @param folder base of relative paths @returns null when `identity` is absent */
 export function buildIdentity(root: Section, folder: string): IdentityConfig | null {
@@ -68,4 +69,42 @@ export function identityFiles(root: Section, folder: string): string[] {
   const keys = root.section('identity').value('keys')
   if (!Array.isArray(keys)) return []
   return keys.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
+}
+
+/**
+ * Keys are PKCS#8 in PEM (RFC 5958; RFC 7468, section 10), of the curve of the algorithm.
+ *
+ * @returns the fault, worded to follow the name of the file, without anything of its content; null: the key signs
+ */
+function signingKeyFault(pem: string, algorithm: IdentityAlgorithm): string | null {
+  const missing = keyFault(pem)
+  if (missing !== null) return missing
+  if ((pem.match(BEGIN) ?? []).length > 1)
+    return 'contains several private keys: put each into a file of its own'
+  const key = parsed(pem)
+  if (key === null) return 'cannot be parsed: name a PEM private key (PKCS#8) without a passphrase'
+  return fits(key, algorithm) ? null : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
+}
+
+const NEEDED: Readonly<Record<IdentityAlgorithm, string>> = {
+  ES256: 'on the curve P-256',
+  EdDSA: 'of the type Ed25519',
+}
+
+function parsed(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}
+
+function fits(key: KeyObject, algorithm: IdentityAlgorithm): boolean {
+  if (algorithm === 'EdDSA') return key.asymmetricKeyType === 'ed25519'
+  return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+}
+
+/** The public half as text: equal for equal keys. @param pem one without a fault */
+function publicText(pem: string): string {
+  return createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString()
 }

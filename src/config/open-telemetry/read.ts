@@ -5,12 +5,25 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { bspOf } from './batches.ts'
-import { samplerOf } from './sampler-settings.ts'
-import type { OpenTelemetryConfig, TracesConfig } from './types.ts'
+import type { BatchConfig, OpenTelemetryConfig, SamplerConfig, TracesConfig } from './types.ts'
 import { Variables } from './variables.ts'
 
 export const NO_OPEN_TELEMETRY: OpenTelemetryConfig = Object.freeze({ traces: null, warnings: [] })
+/** An hour, in ms. */
+const MAX_TIME = 3_600_000
+/** Bounds the memory: a span takes at most some 8 KiB, and usually 700 bytes. */
+const MAX_QUEUE = 65_536
+const BATCH_SIZE = 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'
+const SAMPLER = 'OTEL_TRACES_SAMPLER'
+const SAMPLER_ARGUMENT = 'OTEL_TRACES_SAMPLER_ARG'
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
 
 /** @param env as the gateway sees it, `.env` included */
 export async function readOpenTelemetry(
@@ -104,4 +117,37 @@ function propagates(variables: Variables): boolean {
   if (names.some((each) => !['tracecontext', 'baggage', 'none'].includes(each)))
     variables.warn(name, 'has others than tracecontext and none: they are ignored')
   return names.includes('tracecontext')
+}
+
+/** `OTEL_BSP_*`: the queue of spans and its batches. */
+function bspOf(variables: Variables): BatchConfig {
+  const queue = variables.integer('OTEL_BSP_MAX_QUEUE_SIZE', 2048, MAX_QUEUE)
+  return {
+    queue,
+    delay: variables.integer('OTEL_BSP_SCHEDULE_DELAY', 5000, MAX_TIME),
+    // The default batch may be more than a small queue holds.
+    size:
+      variables.get(BATCH_SIZE) === null
+        ? Math.min(512, queue)
+        : variables.integer(BATCH_SIZE, Math.min(512, queue), queue),
+    timeout: variables.integer('OTEL_BSP_EXPORT_TIMEOUT', 30_000, MAX_TIME),
+  }
+}
+
+/** `OTEL_TRACES_SAMPLER` and its argument. */
+function samplerOf(variables: Variables): SamplerConfig {
+  const sampler = variables.choice(SAMPLER, SAMPLERS, 'parentbased_always_on')
+  const parentBased = sampler.startsWith('parentbased_')
+  if (sampler.endsWith('always_on')) return { parentBased, ratio: 1 }
+  if (sampler.endsWith('always_off')) return { parentBased, ratio: 0 }
+  return { parentBased, ratio: ratioOf(variables) }
+}
+
+function ratioOf(variables: Variables): number {
+  const text = variables.get(SAMPLER_ARGUMENT)
+  if (text === null) return 1
+  const ratio = Number(text)
+  if (/^[0-9.eE-]+$/.test(text) && ratio >= 0 && ratio <= 1) return ratio
+  variables.warn(SAMPLER_ARGUMENT, 'is not a number from 0 to 1: 1 is used')
+  return 1
 }
