@@ -16,10 +16,15 @@ import type { Principal } from '../model/principal.ts'
 import { type HeldPermissions, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import { SeatQuestion } from '../model/decision-seat.ts'
 import type { CorsPolicy } from '../model/cors.ts'
-import { corsLines, hasTwoOrigins, sharedCorsLines } from './cors-lines.ts'
+import {
+  answerPreflight,
+  corsLines,
+  type EntriesAtPath,
+  hasTwoOrigins,
+  sharedCorsLines,
+} from './preflight.ts'
 import { type Generation, DecisionCache } from './decision-cache.ts'
 import { allowed, Draft, refused } from './draft.ts'
-import { answerPreflight, type EntriesAtPath } from './preflight.ts'
 import { ambiguityOf } from './router/ambiguity.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from './router/pattern.ts'
 import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'

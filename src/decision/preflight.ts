@@ -6,8 +6,8 @@
  * `cors` that has other methods at the path refuses. Any other preflight is a request as usual: an upstream may answer it.
  */
 
-import type { Preflight } from '../model/authorization-request.ts'
-import { PREFLIGHT_VARY } from '../model/cors.ts'
+import type { BrowserContext, Preflight } from '../model/authorization-request.ts'
+import { type CorsPolicy, PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Route } from '../model/route.ts'
 
@@ -72,4 +72,24 @@ function refused(detail: string): Refusal {
 /** Any other text than a short name is not repeated. */
 function shown(name: string): string {
   return /^[A-Za-z0-9-]{1,64}$/.test(name) ? name : 'that is requested'
+}
+
+/** Of a response, from the policy of its table. An Origin that is repeated is none. @returns lines with their CRLFs; '': no page may read the response */
+export function corsLines(cors: CorsPolicy, browser: BrowserContext): string {
+  const { origins = [] } = browser
+  return cors.responseLines(hasTwoOrigins(browser) ? null : (origins[0] ?? null))
+}
+
+/**
+ * Of a refusal for the method: the entries at the path may belong to several tables, and then none is meant.
+ *
+ * @param routes all that match the path
+ */
+export function sharedCorsLines(routes: readonly Route[], browser: BrowserContext): string | null {
+  const cors = routes[0]?.cors ?? null
+  return cors !== null && routes.every((each) => each.cors === cors) ? corsLines(cors, browser) : null
+}
+
+export function hasTwoOrigins({ origins = [] }: BrowserContext): boolean {
+  return origins.length > 1
 }

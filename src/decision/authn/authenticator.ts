@@ -3,6 +3,7 @@
  * falls through to the next. One instance belongs to one configuration and is dropped with it, caches included.
  */
 
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { MemoryBounds, TenantConfig } from '../../config/config.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 import { CacheLookups } from '../../model/cache-lookups.ts'
@@ -13,7 +14,6 @@ import type { Principal } from '../../model/principal.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
 import { BearerTokens, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
-import { requireLiveSession, type SessionLookup } from './token-session.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session-authentication.ts`. */
 export interface SessionCookies {
@@ -43,6 +43,13 @@ export interface AuthenticatorOptions {
   /** Notes the API keys that authenticate. */
   readonly keyUses?: KeyUses
 }
+
+/** The current session; null: unknown. Rejects when the store can't be asked. */
+type SessionLookup = (
+  tenant: string,
+  id: string,
+  trace?: Trace,
+) => SessionRecord | null | Promise<SessionRecord | null>
 
 const missing = new Refusal(
   'credentials_missing',
@@ -105,4 +112,29 @@ const NO_BROWSER: BrowserContext = { method: 'POST', rawHeaders: [], upgrade: tr
 
 function isAmbiguous(lines: readonly string[]): boolean {
   return lines.length > 1 || (lines[0]?.includes(',') ?? false)
+}
+
+const ended = new Refusal('token_invalid', 'The session of the token has ended. Sign in again.')
+
+type Caller = Principal | Refusal
+
+/**
+ * A token that names a session (`sid`) counts only while that session has not ended. Sessions are read from memory under the
+ * lease, as for cookies, so a request costs one lookup. The expiry of the session is not checked: no token is minted beyond
+ * it, and its row is kept for longer.
+ */
+function requireLiveSession(
+  caller: Caller,
+  sessionById: SessionLookup,
+  trace?: Trace,
+): Caller | Promise<Caller> {
+  if (caller instanceof Refusal || caller.session === null) return caller
+  const record = sessionById(caller.tenant, caller.session, trace)
+  return record instanceof Promise
+    ? record.then((found) => ofSession(caller, found))
+    : ofSession(caller, record)
+}
+
+function ofSession(caller: Principal, record: SessionRecord | null): Caller {
+  return record === null || record.endedAt !== null ? ended.of(caller) : caller
 }

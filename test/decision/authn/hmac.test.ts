@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { HmacKey } from '../../../src/decision/authn/hmac.ts'
+import { HmacKey } from '../../../src/decision/authn/jws.ts'
 
 t.test('RFC 4231, test cases 2 and 6', async (t) => {
   const jefe = new HmacKey('HS256', Buffer.from('Jefe'))
