@@ -3,7 +3,7 @@
 import type { Exchange } from '../../src/http/server/exchange.ts'
 import { newTraceId } from '../../src/telemetry/tracing/ids.ts'
 import { protobuf } from '../../src/telemetry/tracing/otlp-protobuf.ts'
-import { Sampler } from '../../src/telemetry/tracing/sampler.ts'
+import { Sampler } from '../../src/telemetry/tracing/tracer.ts'
 import { traceParentOf } from '../../src/telemetry/tracing/trace-context.ts'
 import { SampledRequest, UnsampledRequest } from '../../src/telemetry/tracing/traced-request.ts'
 import { repeated, type Timed } from './timing.ts'

@@ -9,7 +9,6 @@ import { fieldName } from '../../http/wire/field-name.ts'
 import { upstreamOf } from '../../model/route.ts'
 import { statusOf } from '../access-log.ts'
 import type { RecordedTrace } from './recorded-trace.ts'
-import { grpcStatusName, isServerError } from './grpc-status.ts'
 import { type Attribute, shortened, type Span } from './span.ts'
 
 const USER_AGENT = fieldName('user-agent')
@@ -29,6 +28,37 @@ const METHODS = new Set([
   'PUT',
   'QUERY',
   'TRACE',
+])
+
+/** Status codes of gRPC (https://grpc.io/docs/guides/status-codes/), as the conventions for RPC write them. */
+const GRPC_NAMES = [
+  'OK',
+  'CANCELLED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const
+
+/** Faults of a server (semantic conventions for gRPC); all others are the client's. */
+const SERVER_ERRORS: ReadonlySet<string> = new Set([
+  'UNKNOWN',
+  'DEADLINE_EXCEEDED',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
 ])
 
 /** @param at monotonic ms of the end @param toEpoch what makes a monotonic time one since the epoch */
@@ -144,4 +174,13 @@ function ownAttributes({ id, refusal, evaluation }: Exchange): Attribute[] {
 function traceStateOf({ request }: Exchange): string {
   const value = request.section.fields.values(TRACESTATE).join(',')
   return value === '' || value.length > MAX_TRACE_STATE ? '' : createTraceState(value).serialize()
+}
+
+/** A number that has no name stays one. */
+function grpcStatusName(status: number): string {
+  return GRPC_NAMES[status] ?? String(status)
+}
+
+function isServerError(status: number): boolean {
+  return SERVER_ERRORS.has(grpcStatusName(status))
 }

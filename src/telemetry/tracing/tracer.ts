@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import type { TracesConfig } from '../../config/open-telemetry/types.ts'
+import type { SamplerConfig, TracesConfig } from '../../config/open-telemetry/types.ts'
 import type { RequestTrace } from '../../http/server/exchange.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
 import { rateLimited } from '../rate-limited.ts'
@@ -14,7 +14,6 @@ import { newTraceId } from './ids.ts'
 import type { Encoding, Origin } from './otlp.ts'
 import { json } from './otlp-json.ts'
 import { protobuf } from './otlp-protobuf.ts'
-import { Sampler } from './sampler.ts'
 import { type Attribute, shortened, type Span } from './span.ts'
 import { type TraceParent, traceParentOf } from './trace-context.ts'
 import { SampledRequest, UnsampledRequest } from './traced-request.ts'
@@ -31,6 +30,11 @@ export interface TracerPorts {
   /** Of Seatgate. */
   readonly version: string
 }
+
+/** The last 14 digits of a trace id: 56 random bits (W3C Trace Context, level 2, "random-trace-id"). */
+const DIGITS = 14
+const FIRST_DIGIT = 32 - DIGITS
+const RANGE = 2 ** 56
 
 export class Tracer {
   readonly #propagates: boolean
@@ -100,4 +104,31 @@ function originOf({ resource }: TracesConfig, version: string): Origin {
 function describe(cause: unknown): string {
   const message = cause instanceof Error ? cause.message : String(cause)
   return printable(message.slice(0, MAX_MESSAGE))
+}
+
+/** Which traces are recorded. The decision depends on the trace id alone, so that every process makes the same one. */
+export class Sampler {
+  readonly #parentBased: boolean
+  /** Trace ids whose last digits are not less are sampled; null: none is. Hex digits of one length compare as numbers. */
+  readonly #threshold: string | null
+
+  constructor({ parentBased, ratio }: SamplerConfig) {
+    this.#parentBased = parentBased
+    this.#threshold = thresholdOf(ratio)
+  }
+
+  /** @param parentSampled of the span that the trace continues; null: the trace begins here */
+  samples(traceId: string, parentSampled: boolean | null): boolean {
+    if (this.#parentBased && parentSampled !== null) return parentSampled
+    return this.#threshold !== null && traceId.slice(FIRST_DIGIT) >= this.#threshold
+  }
+}
+
+/** Null: the ratio is less than one of all ids. */
+function thresholdOf(ratio: number): string | null {
+  // The product is exact: a power of two changes the exponent only.
+  const sampled = Math.round(ratio * RANGE)
+  if (sampled === 0) return null
+  const rejected = BigInt(RANGE) - BigInt(sampled)
+  return rejected.toString(16).padStart(DIGITS, '0')
 }

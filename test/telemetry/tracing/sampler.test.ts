@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { newSpanId, newTraceId } from '../../../src/telemetry/tracing/ids.ts'
-import { Sampler } from '../../../src/telemetry/tracing/sampler.ts'
+import { Sampler } from '../../../src/telemetry/tracing/tracer.ts'
 
 const traceIdWith = (random: bigint) => `${'f'.repeat(18)}${random.toString(16).padStart(14, '0')}`
 const RANGE = 2n ** 56n
