@@ -7,7 +7,6 @@ import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
-import { ReconnectingCluster } from './cluster.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
 import { CONNECT_TIMEOUT, type Connector, connectorTo, ownServer, roundRobin } from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
@@ -21,6 +20,10 @@ const RETRY_MIN = 50
 const RETRY_MAX = 500
 /** Milliseconds between attempts while the server loads its data set. */
 const LOADING_RETRY = 500
+/** Milliseconds between checks. */
+const CHECK_INTERVAL = 1000
+/** Checks in a row without a node before a reconnect. */
+const FAILED_CHECKS = 4
 
 /**
  * Connects in the background and reconnects when the connection is lost. Meanwhile commands fail at once.
@@ -145,4 +148,27 @@ function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
   if (!tls) return null
   const read = (file: string | null) => (file === null ? undefined : readFileSync(file))
   return { ca: read(ca), cert: read(cert), key: read(key) }
+}
+
+/**
+ * ioredis' cluster client with a reconnect of its own. ioredis stays `ready` or `disconnecting` forever, without any node,
+ * when it loses its last node during its check of the cluster's state; test/redis/fuzz reproduces it.
+ */
+class ReconnectingCluster extends Cluster {
+  readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref()
+  #failed = 0
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) clearInterval(this.#timer)
+    super.disconnect(reconnect)
+  }
+
+  /** While the cluster is down this adds to ioredis' own attempts, which does no harm. */
+  #check(): void {
+    this.#failed = this.status === 'ready' && this.nodes().length > 0 ? 0 : this.#failed + 1
+    if (this.#failed < FAILED_CHECKS) return
+    this.#failed = 0
+    super.disconnect(true)
+    void this.connect().catch(() => {})
+  }
 }
