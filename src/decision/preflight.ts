@@ -74,7 +74,11 @@ function shown(name: string): string {
   return /^[A-Za-z0-9-]{1,64}$/.test(name) ? name : 'that is requested'
 }
 
-/** Of a response, from the policy of its table. An Origin that is repeated is none. @returns lines with their CRLFs; '': no page may read the response */
+/**
+ * The CORS header lines of a response, from the policy of its table. An Origin that is repeated is none.
+ *
+ * @returns lines with their CRLFs; '': no page may read the response
+ */
 export function corsLines(cors: CorsPolicy, browser: BrowserContext): string {
   const { origins = [] } = browser
   return cors.responseLines(hasTwoOrigins(browser) ? null : (origins[0] ?? null))

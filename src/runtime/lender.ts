@@ -9,7 +9,10 @@ import type { Channel } from './workers/channel.ts'
 /** Milliseconds until a loan fails: the primary is frozen, and this worker has lost its lease too. */
 const TIMEOUT = 2000
 
-/** The lender in Redis, whose code is loaded only where Redis is configured; null without Redis. Logs when Redis is away and when it is back, where there are limits in use. */
+/**
+ * The lender in Redis, whose code is loaded only where Redis is configured; null without Redis. Logs when Redis is away and
+ * when it is back, where there are limits in use.
+ */
 export async function openLender(cache: SharedCache | null, { logger }: Log): Promise<Lender | null> {
   if (cache === null) return null
   const { TokenLender } = await import('../redis/token-lender.ts')
