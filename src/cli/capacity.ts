@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { Config } from '../config/config.ts'
-import { fileShortage } from '../runtime/surroundings/machine-faults.ts'
+import { fileShortage, nodeShortage } from '../runtime/surroundings/machine-faults.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory' | 'sources'>
@@ -24,6 +24,11 @@ export function warnOfShortage(needs: Needs, { logger }: Log): void {
       { heap_mib: heap, remembered_mib: cached },
       `memory may take ${cached} MiB of a process, more than half of its heap limit of ${heap} MiB: lower memory, or set NODE_OPTIONS=--max-old-space-size=${3 * cached}`,
     )
+}
+
+export function warnOfNode({ logger }: Log): void {
+  const shortage = nodeShortage()
+  if (shortage !== null) logger.warn({ node: process.version, missing: shortage.missing }, shortage.message)
 }
 
 /** Store, Redis, logs, listeners and runtime; and connections that are being refused. */

@@ -12,7 +12,7 @@ import { watchLauncher } from '../runtime/surroundings/launcher.ts'
 import { lostLog, refuseWrongClock } from '../runtime/surroundings/machine-faults.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { growYoungGeneration } from '../runtime/young-generation.ts'
-import { warnOfShortage } from './capacity.ts'
+import { warnOfNode, warnOfShortage } from './capacity.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
 import { CONFIG } from './shared-options.ts'
@@ -103,6 +103,7 @@ export async function runGateway(
       `listening on http://${address(decision)} (decisions for other proxies)`,
     )
   warnOfShortage(config, log)
+  warnOfNode(log)
   log.flush()
   listening(gateway.addresses)
   growYoungGeneration()

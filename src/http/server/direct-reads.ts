@@ -4,14 +4,15 @@
  * After each read, Node.js schedules a tick that checks for room in that queue, which takes 6 to 13 % of the CPU of a
  * request. It also allocates 64 KiB for each read and shrinks them to the bytes that arrived: without that, 7 % less CPU
  * in mixed traffic. `net.connect` has an option for a buffer of the caller (`onread`). Sockets of a server take one by
- * the same fields, which have no public name; a test fails where they are missing. Over TLS the socket allocates as usual.
+ * the same fields (`lib/node-internals.ts`). Over TLS the socket allocates as usual.
  *
  * A chunk bypasses the queue only while the stream flows and its queue is empty; otherwise the stream works as usual. The
  * stream regards its last `_read` call as pending, which is true while the socket is read. Reading stops when the stream's
  * own `push` returns false, or when `take` does; in the second case `more` must be called.
  */
 
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { readInto } from '../../lib/node-internals.ts'
 
 export interface DirectReads {
   /** Resumes reading after `take` has stopped it. */
@@ -70,29 +71,4 @@ function copyOf(length: number): Buffer {
   const chunk = Buffer.allocUnsafe(length)
   shared.copy(chunk, 0, 0, length)
   return chunk
-}
-
-/** The fields that `onread` of `net.connect` sets (`initSocketHandle` in lib/net.js of Node.js). */
-interface ReadFields {
-  [field: symbol]: unknown
-  readonly _handle?: { useUserBuffer?(buffer: Buffer): void } | null
-}
-
-function fieldOf(name: string): symbol | null {
-  return Object.getOwnPropertySymbols(new Socket()).find(({ description }) => description === name) ?? null
-}
-
-const BUFFER = fieldOf('kBuffer')
-const CALLBACK = fieldOf('kBufferCb')
-
-/** @returns false if the socket does not support it */
-function readInto(buffer: Buffer, socket: Socket, callback: (length: number) => boolean): boolean {
-  const fields = socket as unknown as ReadFields
-  const handle = fields._handle
-  if (BUFFER === null || CALLBACK === null || 'encrypted' in socket) return false
-  if (handle?.useUserBuffer === undefined || fields[BUFFER] !== null) return false
-  fields[BUFFER] = buffer
-  fields[CALLBACK] = callback
-  handle.useUserBuffer(buffer)
-  return true
 }

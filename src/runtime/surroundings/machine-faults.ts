@@ -1,5 +1,6 @@
 /** What the machine or its user gives too little of: the time, open files, room for the log. */
 
+import { missingInternals } from '../../lib/node-internals.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import { describeFault, settingOf, SurroundingsFault } from './fault.ts'
 
@@ -41,4 +42,12 @@ export function lostLog(code: string): string {
     `standard output, where the log goes, cannot be written (${code}): lines are lost, and counted in ` +
     'seatgate_log_lines_dropped. Free some space on its disk, or redirect the output elsewhere.'
   )
+}
+
+/** A version of Node.js without something that Seatgate uses to take less CPU time; null for others. */
+export function nodeShortage(): { readonly missing: readonly string[]; readonly message: string } | null {
+  const missing = missingInternals()
+  if (missing.length === 0) return null
+  const message = `Node.js ${process.version} has no ${missing.join(' and no ')}: requests take more CPU time`
+  return { missing, message }
 }
