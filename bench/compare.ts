@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree in turn, with fresh processes each round, and the ratio of their CPU a request
+ * revision of Seatgate and this tree in turn, with fresh processes each round, and the ratio of their CPU per request
  * for each workload.
  */
 
@@ -58,7 +58,7 @@ export async function compare(revision: string, setup: CompareSetup): Promise<nu
     const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
     const compared: Comparison[] = []
     console.log(
-      `| workload | this tree / ${revision}, CPU a request | quartiles of the turns | |\n|---|---|---|---|`,
+      `| workload | this tree / ${revision}, CPU per request | quartiles of the turns | |\n|---|---|---|---|`,
     )
     for (const workload of chosen) {
       const comparison = await compareOn(workload, base, branch, setup)

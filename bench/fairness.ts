@@ -1,6 +1,6 @@
 /**
  * `node bench/fairness.ts [--rounds N] [--seconds N]`: whether one caller far above its rate limit delays others. These send 500
- * requests a second, alone, beside a caller that sends five times its limit, and beside one that sends as fast as it can. Prints
+ * requests per second, alone, beside a caller that sends five times its limit, and beside one that sends as fast as it can. Prints
  * Markdown: the latency of the others, and what passed of the flood against what its limit allows.
  */
 
@@ -22,7 +22,7 @@ import { CONNECTIONS } from './traffic.ts'
 import { oneToken } from './workloads.ts'
 import { token, type World } from './world.ts'
 
-/** Requests a second of the others together, their number and connections. */
+/** Requests per second of the others together, their number and connections. */
 const RATE = 500
 const OTHERS = 50
 const CONNECTIONS_OF_OTHERS = 16
@@ -125,7 +125,7 @@ function requestsOf(world: World, folder: string, name: string, users: number): 
 function print(measured: readonly (readonly Row[])[]): void {
   const of = (rows: readonly Row[], value: (row: Row) => number) => median(rows.map(value))
   const alone = of(measured[0] ?? [], ({ others }) => others.p99)
-  console.log(`${machine()}; ${RATE} requests a second of ${OTHERS} callers, ${rounds} rounds\n`)
+  console.log(`${machine()}; ${RATE} requests per second of ${OTHERS} callers, ${rounds} rounds\n`)
   console.log(
     '| others | p50 | p99 | p99 / alone | load late by | requests of the flood | passed | allowed at most |',
   )

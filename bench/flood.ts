@@ -10,7 +10,7 @@ import { RequestsOf } from './rounds.ts'
 import { Traffic } from './traffic.ts'
 import type { Workload } from './workloads.ts'
 
-/** Valid requests a second, and their connections. */
+/** Valid requests per second, and their connections. */
 export const GOOD_RATE = 1000
 const GOOD_CONNECTIONS = 16
 /** Maximum seconds of each kind. */
@@ -21,7 +21,7 @@ export interface Flood {
   /** Of the valid requests. */
   readonly alone: Latency
   readonly flooded: Latency
-  /** Invalid requests a second. */
+  /** Invalid requests per second. */
   readonly bad: number
 }
 

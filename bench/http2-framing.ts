@@ -1,5 +1,5 @@
 /**
- * `node bench/http2-framing.ts [TURNS]`: CPU a request of Seatgate's own HTTP/2, and of node:http2 in its place, by turns, with
+ * `node bench/http2-framing.ts [TURNS]`: CPU per request of Seatgate's own HTTP/2, and of node:http2 in its place, by turns, with
  * 1, 16 and 64 streams a connection. Both answer by themselves, so that nothing else is measured.
  */
 

@@ -3,7 +3,7 @@
 import type { Load } from './load-settings.ts'
 
 export interface RatedLoad extends Omit<Load, 'client' | 'countStatuses'> {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
 }
 
@@ -19,6 +19,6 @@ export interface Latency {
   readonly requests: number
   readonly refused: number
   readonly failed: number
-  /** The intended requests a second. */
+  /** The intended requests per second. */
   readonly rate: number
 }

@@ -27,7 +27,7 @@ export interface Loaded {
   readonly refused: number
   /** Broken connections, and missing responses. */
   readonly failed: number
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number
   /** Responses by status; empty where they were not counted. */
   readonly statuses: Readonly<Record<string, number>>

@@ -27,9 +27,9 @@ export interface Lengths {
 }
 
 export interface Sample {
-  /** CPU microseconds a request, of the peer's whole process tree. */
+  /** CPU microseconds per request, of the peer's whole process tree. */
   readonly cpu: number
-  /** Requests a second at saturation. */
+  /** Requests per second at saturation. */
   readonly rate: number
   /** Bytes, before any request and after the load. */
   readonly idle: number

@@ -1,7 +1,7 @@
 /**
  * `node bench/parts.ts [--rounds N] [--turns N] [--warm-up SECONDS] [--workload NAME] [--only PART[,PART]]`: what each part that is off by default costs
  * a request. All gateways run at once, one without any part and one with each, and are loaded in turn. Prints Markdown: the
- * difference in CPU a request, and the ratio turn by turn. Without the bench's `--compare`, it says nothing about earlier revisions.
+ * difference in CPU per request, and the ratio turn by turn. Without the bench's `--compare`, it says nothing about earlier revisions.
  */
 
 import { generateKeyPairSync } from 'node:crypto'
@@ -57,7 +57,7 @@ async function main(): Promise<void> {
   const [plain = [], ...others] = await costsByTurns(sides, { workload, rounds, turns, warmUp })
   console.log(`${machine()}; ${workload.label}; ${plain.length} turns\n`)
   console.log(
-    `| part | CPU a request | of that without it | quartiles of the turns |\n|---|---|---|---|\n| none | ${median(plain).toFixed(1)} µs | | |`,
+    `| part | CPU per request | of that without it | quartiles of the turns |\n|---|---|---|---|\n| none | ${median(plain).toFixed(1)} µs | | |`,
   )
   for (const [at, costs] of others.entries()) console.log(rowOf(peers[at]?.label ?? '', plain, costs))
 }

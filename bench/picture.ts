@@ -1,4 +1,4 @@
-/** The picture: CPU a request of every peer, the cheapest first. */
+/** The picture: CPU per request of every peer, the cheapest first. */
 
 import type { Measured } from './measured.ts'
 import { resultOf, summaryOf } from './summary.ts'
@@ -21,8 +21,8 @@ export function picture(measured: Measured): string {
   const label = measured.workloads.find(({ name }) => name === measured.table)?.label ?? measured.table
   const most = ceiling(Math.max(...bars.map(({ cpu }) => cpu)))
   const bottom = TOP + bars.length * ROW
-  return svg(WIDTH, bottom + 48, 'CPU a request, of Seatgate and of other proxies', [
-    text(24, 34, 'title', 'CPU a request, in microseconds: less is better'),
+  return svg(WIDTH, bottom + 48, 'CPU per request, of Seatgate and of other proxies', [
+    text(24, 34, 'title', 'CPU per request, in microseconds: less is better'),
     text(24, 54, 'quiet', `${label}; ${measured.machine}; user and system, of all processes`),
     ...legend(),
     ...grid(most, bottom),

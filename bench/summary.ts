@@ -42,7 +42,7 @@ export function resultOf(results: readonly Result[], peer: string, workload: str
   return results.find((each) => each.peer === peer && each.workload === workload)
 }
 
-/** Of CPU a request, round by round; the median of them. Null where one of the two is missing. */
+/** Of CPU per request, round by round; the median of them. Null where one of the two is missing. */
 export function ratioOf(one: Result | undefined, other: Result | undefined): number | null {
   const ratios = ratiosOf(one?.samples ?? [], other?.samples ?? [])
   return ratios.length === 0 ? null : median(ratios)

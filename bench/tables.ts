@@ -19,7 +19,7 @@ export function peerTable({ peers, results, table, workloads }: Measured): strin
     `64 connections, ${workloads.find(({ name }) => name === table)?.label ?? table}. Latency at a fixed rate of half of what`,
     'each reached, from when a request was due; where the load itself was late (p99, last column), it counts in all of them.',
     '',
-    '| | authorises | CPU a request | least to most | requests/s | p50 | p99 | p99.9 | start | memory idle | loaded | load late by |',
+    '| | authorises | CPU per request | least to most | requests/s | p50 | p99 | p99.9 | start | memory idle | loaded | load late by |',
     '|---|---|---|---|---|---|---|---|---|---|---|---|',
     ...rows,
   ]
@@ -51,7 +51,9 @@ export function ratios({ peers, results, table }: Measured): string[] {
     const ratio = name === 'seatgate' ? null : ratioOf(seatgate, resultOf(results, name, table))
     return ratio === null ? [] : [`| ${label} | ${ratio.toFixed(2)} |`]
   })
-  return rows.length === 0 ? [] : ['| Seatgate, CPU a request, compared with | ratio |', '|---|---|', ...rows]
+  return rows.length === 0
+    ? []
+    : ['| Seatgate, CPU per request, compared with | ratio |', '|---|---|', ...rows]
 }
 
 export function turnsTable({ turns, peers, workloads, rounds }: Measured): string[] {
@@ -71,7 +73,7 @@ export function turnsTable({ turns, peers, workloads, rounds }: Measured): strin
     'All of them run, and one after the other is loaded for a second: what slows the machine down for a while slows them alike.',
     `Medians of ${turns[0]?.turns} turns, of ${rounds === 1 ? 'one fresh process' : `${rounds} fresh processes`} each.`,
     '',
-    '| | | CPU a request | Seatgate, compared with it | half of the turns | goal |',
+    '| | | CPU per request | Seatgate, compared with it | half of the turns | goal |',
     '|---|---|---|---|---|---|',
     ...rows,
   ]
@@ -92,7 +94,7 @@ export function workloadTable({ peers, workloads, results, table }: Measured): s
   return [
     '## Workloads',
     '',
-    'CPU a request, and requests a second.',
+    'CPU per request, and requests per second.',
     '',
     `| | ${columns.map(({ label }) => label).join(' | ')} |`,
     `|---|${columns.map(() => '---|').join('')}`,
@@ -114,7 +116,7 @@ export function floodTable({ floods, peers }: Measured): string[] {
   return [
     '## A flood of bad tokens',
     '',
-    `${GOOD_RATE} good requests a second, and beside them as many with bad tokens as 64 connections bring.`,
+    `${GOOD_RATE} good requests per second, and beside them as many with bad tokens as 64 connections bring.`,
     '',
     '| | bad ones/s | good ones answered | p50 without | p99 without | p50 with | p99 with |',
     '|---|---|---|---|---|---|---|',
@@ -133,7 +135,7 @@ export function neighbourTable({ neighbours }: Pick<Measured, 'neighbours'>): st
   return [
     '## A neighbour',
     '',
-    `${HONEST_RATE} requests a second of one tenant, alone and while another one does its worst; a fresh gateway each time.`,
+    `${HONEST_RATE} requests per second of one tenant, alone and while another one does its worst; a fresh gateway each time.`,
     '',
     '| the other tenant has | p50 calm | p99 calm | p50 | p99 | lost | asked (refused) | memory calm | memory |',
     '|---|---|---|---|---|---|---|---|---|',
@@ -152,7 +154,7 @@ export function webSocketTable({ webSockets, peers }: Measured): string[] {
     '',
     title,
     '',
-    '| | CPU a message and its echo | messages/s |',
+    '| | CPU per message and its echo | messages/s |',
     '|---|---|---|',
     ...rows,
   ]

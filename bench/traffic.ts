@@ -56,7 +56,7 @@ export class Traffic {
     return loaded
   }
 
-  /** @param rate requests a second */
+  /** @param rate requests per second */
   async atRate(rate: number, seconds: number): Promise<Latency> {
     const from = this.#sent
     const latency = await atRate({ ...this.#common, from, seconds, rate })

@@ -38,7 +38,7 @@ const SCHEME = 'sqlite:'
 export interface Turns {
   readonly workload: string
   readonly peer: string
-  /** CPU microseconds a request, median. */
+  /** CPU microseconds per request, median. */
   readonly cpu: number
   /** The ratio of Seatgate's cost and its own, turn by turn: median and quartiles. Of Seatgate itself: 1. */
   readonly ratio: number
@@ -90,7 +90,7 @@ function turnsOf(workload: string, peer: string, own: readonly number[], its: re
   return { workload, peer, cpu: median(its), ratio: median(ratios), low, high, turns: ratios.length }
 }
 
-/** CPU microseconds a request, of each side in each turn. */
+/** CPU microseconds per request, of each side in each turn. */
 export async function costsByTurns(sides: readonly Side[], setup: TurnsSetup): Promise<number[][]> {
   const { workload } = setup
   const costs = sides.map((): number[] => [])
@@ -135,7 +135,7 @@ class LoadedPeer {
     this.#seconds = client === 'http1' ? 1 : TLS_TURN
   }
 
-  /** CPU microseconds a request, in one turn. */
+  /** CPU microseconds per request, in one turn. */
   async cost(): Promise<number> {
     const before = cpuOf(this.#pids)
     const { requests } = await this.traffic.saturate(this.#seconds)

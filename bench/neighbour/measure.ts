@@ -22,7 +22,7 @@ import { type Neighbourhood, openNeighbourhood } from './gateway.ts'
 
 const ATTACKER = fileURLToPath(new URL('./attacker.ts', import.meta.url))
 
-/** Requests a second of the honest tenant, and their connections. */
+/** Requests per second of the honest tenant, and their connections. */
 export const HONEST_RATE = 200
 const HONEST_CONNECTIONS = 16
 /** Milliseconds of attack before the measurement. */

@@ -16,7 +16,7 @@ const TOP = 70
 const BOTTOM = 230
 
 export function drawing({ fleets, costs, filled, load }: Measured): string {
-  const label = `From commit to answer by instances, and CPU a request on a store of 100 and of ${filled.seats} Seats`
+  const label = `From commit to answer by instances, and CPU per request on a store of 100 and of ${filled.seats} Seats`
   return svg(WIDTH, HEIGHT, label, [
     acknowledgements(fleets),
     decisions(costs, filled.seats),

@@ -15,7 +15,7 @@ export interface Load {
   readonly connections: number
 }
 
-/** Resolves to the requests a second; rejects when one of them is not answered 200. */
+/** Resolves to the requests per second; rejects when one of them is not answered 200. */
 export async function send(origin: string, { requests, total, connections }: Load): Promise<number> {
   const pool = new Pool(origin, { connections, pipelining: 1 })
   let sent = 0

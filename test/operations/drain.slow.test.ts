@@ -17,7 +17,7 @@ const PATIENT = 'limits: { header_timeout: 5m }'
 const { url } = await startService(t, 'one')
 
 for (const workers of [1, 2]) {
-  t.test(`${workers} processes: 500 requests a second, kept and fresh connections`, async (t) => {
+  t.test(`${workers} processes: 500 requests per second, kept and fresh connections`, async (t) => {
     const gateway = await startGatewayProcess(t, { target: url, top: [`workers: ${workers}`, PATIENT] })
     const load = new Load({ port: gateway.port, rate: 500, fresh: 0.2 })
     await load.more(500)

@@ -6,7 +6,7 @@ import { type Outcome, WireClient } from './wire-client.ts'
 
 export interface LoadOptions {
   readonly port: number
-  /** Requests a second of all clients together. */
+  /** Requests per second of all clients together. */
   readonly rate: number
   readonly clients?: number
   /** Share of clients that open a connection for each request. */
