@@ -6,7 +6,7 @@ import type { Block } from '../model/block.ts'
 import type { JsonObject } from '../model/canonical-json.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
-import { type AuditEvent, storable } from './audit-rows.ts'
+import { type AuditEvent, storable } from './audit-chain.ts'
 
 /** @param before null: the Seat is new; @param after null: it is deleted */
 export function seatEvent(

@@ -2,7 +2,7 @@
 
 import { type AuditHead, FIRST } from '../model/audit.ts'
 import { isUlid } from '../model/ulid.ts'
-import type { AuditRow } from './audit-rows.ts'
+import type { AuditRow } from './audit-chain.ts'
 import type { AuditPage, ChainReading } from './audit-store.ts'
 import { type Columns, type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
 

@@ -1,7 +1,7 @@
 /** Reads of the audit, and its retention. */
 
 import { auditHead, chainQuery, chainReading, headQuery, listQuery, listValues } from './audit-queries.ts'
-import { auditEntry } from './audit-rows.ts'
+import { auditEntry } from './audit-chain.ts'
 import type { AuditStore } from './audit-store.ts'
 import type { Database } from './database.ts'
 import { integer, text } from './rows.ts'

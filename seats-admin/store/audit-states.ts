@@ -11,7 +11,7 @@ import type { Block } from '../model/block.ts'
 import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyForm, blockForm, seatForm } from './audit-forms.ts'
-import { storable } from './audit-rows.ts'
+import { storable } from './audit-chain.ts'
 import type { AuditFault, AuditFinding } from './audit-verifier.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 

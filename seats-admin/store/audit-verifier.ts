@@ -2,7 +2,7 @@
 
 import type { AuditHead, AuditStart } from '../model/audit.ts'
 import type { ChainReading } from './audit-store.ts'
-import { isIntact } from './audit-rows.ts'
+import { isIntact } from './audit-chain.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
 
 /**

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Store } from '../../../seats-admin/index.ts'
 import type { AuditEntry } from '../../../seats-admin/model/audit.ts'
-import { auditEntry } from '../../../seats-admin/store/audit-rows.ts'
+import { auditEntry } from '../../../seats-admin/store/audit-chain.ts'
 import { type AuditFinding, AuditVerifier } from '../../../seats-admin/store/audit-verifier.ts'
 
 /** All entries, oldest first. */

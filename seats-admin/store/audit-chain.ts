@@ -1,4 +1,4 @@
-/** Entries of the audit as rows of the store, and the chain that a write continues. */
+/** The chain of the audit log: each entry has the hash of the one before it. Entries as rows of the store. */
 
 import { randomBytes } from 'node:crypto'
 import {
