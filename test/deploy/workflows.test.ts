@@ -112,10 +112,11 @@ t.test('ci runs what decides, on the oldest and the newest Node.js of a clone', 
   t.same([oldest, newest], [documented, 'latest'])
 })
 
-t.test('the nightly run is the full tests, three times', async (t) => {
+t.test('the nightly run is the full tests, three times, and the coverage of the quick ones', async (t) => {
   const { jobs } = workflow('nightly')
   t.equal(jobs['test']?.steps.at(-1)?.run, 'npm run test:full')
   t.same(jobs['test']?.strategy?.matrix, { round: [1, 2, 3] })
+  t.equal(jobs['coverage']?.steps.at(-1)?.run, 'npm run test:coverage')
 })
 
 t.test('a release is tested first; its image is for two architectures and has an SBOM', async (t) => {

@@ -10,12 +10,6 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 
-/**
- * The folders of slow files that are counted. The others start servers and fleets, which takes half as much CPU again with
- * counters, to execute what quick files have executed.
- */
-const COUNTED_SLOW = ['test/cli/', 'test/runtime/', 'test/seats-admin/']
-
 /** Percent of the statements that the tests execute at least. */
 const STATEMENTS = 97
 
@@ -37,8 +31,7 @@ export class Coverage {
   }
 
   /** Variables for the process of a test file. Code from the compile cache has no exact counters. */
-  envOf(file: string): Record<string, string> {
-    if (file.endsWith('.slow.test.ts') && !COUNTED_SLOW.some((folder) => file.startsWith(folder))) return {}
+  get env(): Record<string, string> {
     return { NODE_V8_COVERAGE: this.#folder, NODE_DISABLE_COMPILE_CACHE: '1' }
   }
 

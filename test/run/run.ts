@@ -58,7 +58,7 @@ const waiting = files[Symbol.iterator]()
 async function work(): Promise<void> {
   for (const file of waiting) {
     progress.started(file)
-    progress.ended(await runFile(file, coverage?.envOf(file)))
+    progress.ended(await runFile(file, coverage?.env))
     coverage?.reduce()
   }
 }

@@ -36,7 +36,7 @@ export class Progress {
     this.#shownAt = now
     this.#isShown = true
     const rate = Math.round(lines / ((now - this.#startedAt) / 1000))
-    this.#output.write(`${ERASE}${this.#share()}${grouped(lines)} lines, ${grouped(rate)} a second`)
+    this.#output.write(`${ERASE}${this.#share()}${grouped(lines)} lines, ${grouped(rate)} per second`)
   }
 
   #share(): string {

@@ -27,7 +27,7 @@ export function refuseWrongClock({ sources }: Pick<Config, 'sources'>, now: numb
  */
 export function fileShortage(source: SettingSource, allowed: number, needed: number): string {
   return describeFault(source, {
-    cause: `connections of clients and upstreams may need ${needed} open files a process, but the limit is ${allowed}`,
+    cause: `connections of clients and upstreams may need ${needed} open files per process, but the limit is ${allowed}`,
     advice: `Raise the limit ("ulimit -n ${needed}", or LimitNOFILE=${needed} in the systemd unit), or lower ${settingOf(source)}`,
   })
 }

@@ -226,7 +226,7 @@ t.test('the limit of open files is too low', async (t) => {
       more: 'limits:\n  connections: 5000\n',
       through: ['sh', '-c', 'ulimit -n 1024; exec "$@"', 'sh'],
       message:
-        /^gateway\.config\.yaml:8:16: limits\.connections: connections of clients and upstreams may need \d+ open files a process, but the limit is 1024\. Raise the limit \("ulimit -n \d+", or LimitNOFILE=\d+ in the systemd unit\), or lower limits\.connections\.$/,
+        /^gateway\.config\.yaml:8:16: limits\.connections: connections of clients and upstreams may need \d+ open files per process, but the limit is 1024\. Raise the limit \("ulimit -n \d+", or LimitNOFILE=\d+ in the systemd unit\), or lower limits\.connections\.$/,
     },
     'msg',
   )
