@@ -166,7 +166,7 @@ t.test('progress, on a terminal only', { skip: noTerminal }, async (t) => {
   await until(
     async () => {
       await log.write(SAME)
-      return /\r\u001b\[K[\d,]+ lines, [\d,]+ a second/.test(shown)
+      return /\r\u001b\[K[\d,]+ lines, [\d,]+ per second/.test(shown)
     },
     () => `no progress is shown: ${shown}`,
   )
@@ -188,5 +188,5 @@ t.test('progress: the share of the files', async (t) => {
   progress.show(5)
   progress.show(6)
   progress.end()
-  t.same(shown, ['\r\u001b[K25 %  5 lines, 20 a second', '\r\u001b[K'])
+  t.same(shown, ['\r\u001b[K25 %  5 lines, 20 per second', '\r\u001b[K'])
 })
