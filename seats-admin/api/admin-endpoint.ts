@@ -1,19 +1,18 @@
 /** The interface between the gateway and the administration endpoints, and how an endpoint is declared. */
 
 import { type ChangeReader, type Committed, committedOf } from '../model/change.ts'
-import type { IfMatch } from '../model/entity-tag.ts'
 import type { Answers, EndpointDescription } from '../model/endpoint-description.ts'
+import type { IfMatch } from '../model/entity-tag.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
-import { type AdminCode, type AdminRefusal, isRefusal } from '../model/refusal.ts'
 import type { BlockReader } from '../model/readings.ts'
+import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { AuditStore } from '../store/audit-store.ts'
 import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
-import type { AskedPermissions } from './route-permissions.ts'
 import { published } from './formats.ts'
 import { type Parameters, readParameters, type Values } from './parameters.ts'
+import type { AskedPermissions } from './route-permissions.ts'
 import type { Checker } from './validate-body.ts'
-import { readIfMatch } from './if-match.ts'
 
 export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   /** The permission that the caller must hold in the request's space. */
@@ -149,3 +148,34 @@ export async function respondToWrite<W extends Written<unknown>, const R extends
 }
 
 export const noContent = () => ({ status: 204 }) as const
+
+/** An entity tag (RFC 9110, section 8.8.3), and the commas of a list with empty elements (section 5.6.1). */
+const TAG = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y
+
+const malformed = inputInvalid([
+  { path: '', message: 'If-Match must be * or a list of entity tags, each in double quotes' },
+])
+
+/**
+ * Parses `If-Match` (RFC 9110, section 13.1.1). A malformed field is refused: it would be unclear which state the client expects.
+ *
+ * @param lines the values of the field lines
+ * @returns null without the field
+ */
+export function readIfMatch(lines: readonly string[]): IfMatch | null | AdminRefusal {
+  if (lines.length === 0) return null
+  const text = lines.join(',')
+  if (/^[ \t]*\*[ \t]*$/.test(text)) return '*'
+  let found = 0
+  const strong: string[] = []
+  TAG.lastIndex = 0
+  while (TAG.lastIndex < text.length) {
+    const match = TAG.exec(text)
+    if (match === null) return malformed
+    const [, weak, tag] = match
+    if (tag === undefined) continue
+    found++
+    if (weak === undefined) strong.push(tag)
+  }
+  return found === 0 ? malformed : strong
+}

@@ -4,27 +4,28 @@
  */
 
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { buildSettings } from './build.ts'
-import { contentHash } from './content-hash.ts'
-import type { Config, RouteEntry, SettingSource, TablesConfig, UpstreamConfig } from './config.ts'
-import type { Document } from './positioned-document.ts'
-import { noEnvFile, readEnvFile } from './env-file.ts'
+import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
+import { buildSettings } from './build.ts'
+import type { Config, RouteEntry, SettingSource, TablesConfig, UpstreamConfig } from './config.ts'
+import { contentHash } from './content-hash.ts'
+import { noEnvFile, readEnvFile } from './env-file.ts'
 import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from './faults.ts'
-import { joinSignatures, signatureOf } from './watch.ts'
-import { methodsOf } from './methods.ts'
-import { NO_OPEN_TELEMETRY, readOpenTelemetry } from './open-telemetry/read.ts'
-import { NO_PROXIES, readProviderProxies } from './provider-proxies.ts'
-import { parse, parseAnywhere } from './yaml-parser.ts'
 import { identityFiles } from './identity.ts'
 import { listenerFiles } from './listeners.ts'
-import { hostWarnings } from './host-overlaps.ts'
-import { type BuiltTable, buildRoutes } from './table-entries.ts'
+import { methodsOf } from './methods.ts'
+import { NO_OPEN_TELEMETRY, readOpenTelemetry } from './open-telemetry/read.ts'
+import type { Document } from './positioned-document.ts'
+import { NO_PROXIES, readProviderProxies } from './provider-proxies.ts'
+import { readSource } from './read-file.ts'
 import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
-import { readSource } from './read-file.ts'
+import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
+import type { TableHosts } from './table-head.ts'
 import { validate } from './validate.ts'
+import { joinSignatures, signatureOf } from './watch.ts'
+import { parse, parseAnywhere } from './yaml-parser.ts'
 
 const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
@@ -215,4 +216,39 @@ function opened(document: Document, kind: SchemaName): OpenedDocument {
 function displayPath(path: string): string {
   const below = relative(process.cwd(), path)
   return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
+}
+
+/** Bounds the output: further warnings of hosts that overlap add nothing. */
+const MAX_WARNINGS = 100
+
+/**
+ * A named host never falls back to a wildcard: entries of the wildcard's table do not serve it. A table that lists both, or
+ * several tables that list the same hosts, say so themselves.
+ */
+function hostWarnings(tables: readonly BuiltTable[]): Warning[] {
+  const named = tables.flatMap(({ hosts }) => hosts ?? [])
+  const byHost = new Map<string, TableHosts[]>()
+  for (const table of named)
+    for (const host of table.hosts) byHost.set(host, [...(byHost.get(host) ?? []), table])
+  const warnings: Warning[] = []
+  for (const [host, of] of byHost) {
+    const wildcard = wildcardOf(host)
+    if (wildcard === null || host.startsWith('*')) continue
+    const other = (byHost.get(wildcard) ?? []).find((table) => !table.hosts.includes(host))
+    const [first] = of
+    if (other === undefined || first === undefined || warnings.length >= MAX_WARNINGS) continue
+    warnings.push({
+      code: 'shadowed_wildcard',
+      place: first.place,
+      message: shadowedWildcard(host, wildcard, other),
+    })
+  }
+  return warnings
+}
+
+function shadowedWildcard(host: string, wildcard: string, { place }: TableHosts): string {
+  return (
+    `${host} matches ${wildcard} of ${place.file}:${place.line} too, but gets nothing from that table: a named host ` +
+    `does not fall back to a wildcard. To serve it there as well, list ${host} beside ${wildcard}`
+  )
 }

@@ -1,10 +1,10 @@
 /** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as any other route. */
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
+import { freeObject } from '../../seats-admin/model/json-schema.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
-import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
-import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { Refusal } from '../model/errors.ts'
 import {
   type HeldPermissions,
@@ -16,7 +16,8 @@ import {
   type Route,
   UNSCOPED,
 } from '../model/route.ts'
-import { OPENAPI_OPERATION, serveDocument } from './openapi/openapi-endpoint.ts'
+import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
+import { openApiDocument } from './openapi/document.ts'
 import type { Operation } from './openapi/operation.ts'
 
 /** Bytes of a request body at a Seat or API key endpoint. */
@@ -156,4 +157,23 @@ function decoded(params: Readonly<Record<string, string>>): Record<string, strin
 
 function refusalOf(refused: AdminRefusal): Refusal {
   return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
+}
+
+const OPENAPI_OPERATION: Operation = {
+  method: 'GET',
+  path: '/v1/openapi.json',
+  requirement: 'authenticated',
+  operation: 'readOpenApi',
+  summary: 'Reads the description of the built-in endpoints, including this one.',
+  answers: { 200: freeObject('An OpenAPI 3.1 document.') },
+  codes: [],
+}
+
+/** Built at the first request. It is the same for each caller. */
+function serveDocument(operations: readonly Operation[]): LocalHandler {
+  let json: Buffer | null = null
+  return async () => {
+    json ??= Buffer.from(JSON.stringify(openApiDocument(operations)))
+    return { status: 200, body: json }
+  }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readIfMatch } from '../../../seats-admin/api/if-match.ts'
+import { readIfMatch } from '../../../seats-admin/api/admin-endpoint.ts'
 import { isRefusal } from '../../../seats-admin/model/refusal.ts'
 
 /** Characters of an entity tag (RFC 9110, section 8.8.3), the comma and the backslash among them. */
