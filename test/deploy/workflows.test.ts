@@ -112,7 +112,7 @@ t.test('ci runs what decides, on the oldest and the newest Node.js of a clone', 
   t.same([oldest, newest], [documented, 'latest'])
 })
 
-t.test('the nightly run is the full tests, three times, and the coverage of the quick ones', async (t) => {
+t.test('the nightly run is the full tests, three times, and the coverage', async (t) => {
   const { jobs } = workflow('nightly')
   t.equal(jobs['test']?.steps.at(-1)?.run, 'npm run test:full')
   t.same(jobs['test']?.strategy?.matrix, { round: [1, 2, 3] })

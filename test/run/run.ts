@@ -5,7 +5,7 @@
  *
  *   node test/run/run.ts [--slow] [--coverage] [--jobs N] [FILE_OR_PATTERN ...]
  *
- * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where they are named in full. With
+ * Without patterns: all files. Files named `*.slow.test.ts` run with `--slow`, or where a pattern ends so. With
  * `--coverage` the run fails, too, where too little of the product's code is executed.
  */
 
@@ -28,9 +28,11 @@ const { values, positionals } = parseArgs({
 })
 
 function filesOf(patterns: readonly string[]): string[] {
-  const found = globSync([...patterns])
-  const wanted = (file: string) => values.slow || patterns.includes(file) || !file.endsWith('.slow.test.ts')
-  return found.filter(wanted).sort()
+  const isSlow = (name: string) => name.endsWith('.slow.test.ts')
+  const found = patterns.flatMap((pattern) =>
+    globSync(pattern).filter((file) => values.slow || isSlow(pattern) || !isSlow(file)),
+  )
+  return [...new Set(found)].sort()
 }
 
 const files = filesOf(positionals.length === 0 ? ['test/**/*.test.ts'] : positionals)
