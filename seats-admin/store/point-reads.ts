@@ -67,7 +67,7 @@ function grantColumns({ position, narrowsInSql }: Dialect): string {
       WHEN ${position('s.permissions', ':permission')} > 0 THEN '[' || :permission || ']' ELSE '[]' END AS permissions`
 }
 
-/** Restricts a row to the question, for a driver whose database does not (`narrowsInSql`). */
+/** Restricts a row to the question, where the database does not (`narrowsInSql`). */
 export function narrowed(row: Row | undefined, question: SeatQuestion): Row | undefined {
   if (row === undefined || row.id === null) return row
   const [spaces, permissions] = [text(row, 'spaces'), text(row, 'permissions')]

@@ -55,7 +55,7 @@ export interface Dialect {
   /** The column of `members` that identifies the user, and what it has of a `sub`. */
   readonly memberColumn: string
   memberKey(sub: string): string | Uint8Array
-  /** Whether the database restricts large Seats to the question; otherwise the driver does. */
+  /** Whether the database restricts large Seats to the question; otherwise `decision-reader.ts` does. */
   readonly narrowsInSql: boolean
 }
 

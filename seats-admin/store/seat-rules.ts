@@ -39,7 +39,7 @@ export function newSeat(writer: Writer, idTime: number, input: SeatInput): Store
   return { id, tenant, name, version: 1, spaces, permissions, ...times }
 }
 
-/** The driver checks whether the new name is taken. */
+/** `seat-writer.ts` checks whether the new name is taken. */
 export function planUpdate(
   writer: Writer,
   before: StoredSeat | null,

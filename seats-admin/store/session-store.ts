@@ -1,6 +1,6 @@
 /**
- * Storage of browser sessions (with a cookie) and refresh families (with a rotating handle). Each store driver implements
- * it; `test/seats-admin/store/session-conformance.ts` specifies the behaviour.
+ * Storage of browser sessions (with a cookie) and refresh families (with a rotating handle). `session-writer.ts`
+ * implements it; `test/seats-admin/store/session-conformance.ts` specifies the behaviour.
  *
  * Every method rejects with StoreUnavailable when the store is unavailable. A write that rejects may have been committed;
  * callers must handle both. "Atomically" means one transaction, without other writes to the row between read and write.

@@ -1,6 +1,7 @@
 /**
  * The interfaces of the store: point reads of the data plane, the change feed, administration, the registry of a fleet.
- * SQLite and PostgreSQL implement them; the conformance suite in `test/seats-admin/store/` specifies the behaviour.
+ * `store-methods.ts` implements them for SQLite and PostgreSQL; the conformance suite in `test/seats-admin/store/` specifies the
+ * behaviour.
  *
  * Every method rejects with {@link StoreUnavailable} when the store is unavailable or does not respond in time. A write
  * that rejects may have been committed; the change feed shows it.

@@ -40,7 +40,7 @@ export function chainOf(writer: Writer, row: Row | undefined): AuditChain {
   return new AuditChain(writer, found.seq === null ? null : auditHead(found), textOrNull(found, 'name'))
 }
 
-/** Of the tables of changes. */
+/** The columns of `changes`. */
 const CHANGES: Columns = {
   seq: 'bigint',
   mark: 'bigint',

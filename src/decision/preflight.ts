@@ -1,6 +1,6 @@
 /**
- * Answers CORS preflights (WHATWG Fetch, section 4.9, "CORS-preflight fetch") from the route table: without a caller, and
- * without the upstream.
+ * CORS: the header lines that let pages of other origins read a response, and the answers to preflights (WHATWG Fetch, section
+ * 4.9, "CORS-preflight fetch") from the route table, without a caller and without the upstream.
  *
  * The policy is that of the entry which the announced request would match. Where no entry has its method, a table with
  * `cors` that has other methods at the path refuses. Any other preflight is a request as usual: an upstream may answer it.

@@ -39,11 +39,7 @@ export class PreparedStatements {
       return pageOf(statement.iterate(...parameters), limit, next)
     } catch (cause) {
       if (!isOutOfRange(cause)) throw cause
-      // A row that was tampered with has an integer that no number has: reading it must not fail.
-      statement.setReadBigInts(true)
-      const { rows, hasMore } = pageOf(statement.iterate(...parameters), limit, next)
-      statement.setReadBigInts(false)
-      return { rows: rows.map(withNumbers), hasMore }
+      return pageWithBigIntegers(statement, parameters, limit, next)
     }
   }
 
@@ -87,6 +83,22 @@ function pageOf(found: Iterable<Row>, limit: number, next: () => void): Page {
     rows.push(row)
   }
   return { rows, hasMore: false }
+}
+
+/** A row that was tampered with has an integer that no number has: reading it must not fail. */
+function pageWithBigIntegers(
+  statement: StatementSync,
+  parameters: readonly Values[string][],
+  limit: number,
+  next: () => void,
+): Page {
+  statement.setReadBigInts(true)
+  try {
+    const { rows, hasMore } = pageOf(statement.iterate(...parameters), limit, next)
+    return { rows: rows.map(withNumbers), hasMore }
+  } finally {
+    statement.setReadBigInts(false)
+  }
 }
 
 function isOutOfRange(cause: unknown): boolean {
