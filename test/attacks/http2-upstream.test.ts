@@ -29,6 +29,7 @@ import {
 import type { RawHttp2 } from '../support/raw-http2.ts'
 import { front2 } from '../proxy/http2/support.ts'
 import { roundTrip } from '../support/raw-client.ts'
+import { until } from '../support/until.ts'
 
 const OK = [':status', '200']
 type Attack = (stream: number) => readonly Buffer[]
@@ -50,7 +51,7 @@ async function ended(t: Test, frames: Attack): Promise<readonly RawHttp2[]> {
   t.ok(exchanges[0]?.cause instanceof Error)
   t.match(await roundTrip(gatewayPort, get()), /good/)
   t.equal(connections.length, 2, 'on another connection')
-  t.ok(connections[0]?.count(GOAWAY) === 1, 'the upstream learns why')
+  await until(() => connections[0]?.count(GOAWAY) === 1, 'a GOAWAY that tells the upstream why')
   return connections
 }
 
