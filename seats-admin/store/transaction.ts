@@ -59,7 +59,7 @@ const AUDIT_HEAD = `INSERT INTO audit_heads (tenant, seq, hash) VALUES (:audit_t
 
 /** A row with {@link KeyAdministration}. */
 export function keyAdministers(dialect: Dialect): string {
-  return `SELECT EXISTS (${administrationQueries(dialect).administratingKey}) AS key_administers`
+  return `SELECT EXISTS (${administrationQueries(dialect).administratingKeyBesides}) AS key_administers`
 }
 
 const NOTHING = 'SELECT 1 AS one'
