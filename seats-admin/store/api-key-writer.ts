@@ -142,7 +142,7 @@ const RANDOM_BYTES = 26
 export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): ApiKey & { key: string } {
   const { tenant, by, now } = writer
   const { name, seats, expiresAt } = input
-  const id = ulid(idTime, randomBytes(16))
+  const id = ulid(idTime)
   const key = formatApiKey(tenant, id, crockford(randomBytes(RANDOM_BYTES)))
   const times = { createdBy: by, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null }
   return { id, tenant, name, version: 1, seats, ...times, key }

@@ -3,7 +3,7 @@
  * it, because PostgreSQL indexes only short values.
  */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { ActiveBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
 import type { Change } from '../model/change.ts'
 import { ulid } from '../model/ulid.ts'
@@ -88,7 +88,7 @@ export function newBlock(
   { user, until, reason }: BlockInput,
 ): Block {
   if (before !== null) return { ...before, until, reason }
-  const id = ulid(idTime(), randomBytes(16))
+  const id = ulid(idTime())
   return { id, tenant, user, until, reason, createdBy: by, createdAt: now }
 }
 

@@ -1,6 +1,5 @@
 /** Rules of writes to Seats. Pure. */
 
-import { randomBytes } from 'node:crypto'
 import type { Change } from '../model/change.ts'
 import { matches, seatTag } from '../model/entity-tag.ts'
 import {
@@ -34,7 +33,7 @@ export function refuseNewSeat(writer: Writer, input: SeatInput): AdminRefusal | 
 export function newSeat(writer: Writer, idTime: number, input: SeatInput): StoredSeat {
   const { tenant, by, now } = writer
   const { name, spaces, permissions } = input
-  const id = ulid(idTime, randomBytes(16))
+  const id = ulid(idTime)
   const times = { createdBy: by, createdAt: now, updatedBy: null, updatedAt: null }
   return { id, tenant, name, version: 1, spaces, permissions, ...times }
 }
