@@ -7,7 +7,6 @@
 import type { Socket } from 'node:net'
 import {
   CANCEL,
-  FLOW_CONTROL_ERROR,
   COMPRESSION_ERROR,
   Http2Error,
   INTERNAL_ERROR,
@@ -17,29 +16,24 @@ import {
   STREAM_CLOSED,
 } from './http2-errors.ts'
 import { ControlFrames, type ControlledSession, type ControlListener } from './control-frames.ts'
+import { DataFrames, type DataSession } from './data-frames.ts'
+import { FieldBlocks, type FieldSection } from './field-blocks.ts'
 import { FloodGuard } from './flood-guard.ts'
-import { FrameReader, type FrameSink, headersContent } from './frame-reader.ts'
+import { FrameReader, type FrameSink } from './frame-reader.ts'
 import {
   ACK,
   CONTINUATION,
   DATA,
-  DEFAULT_WINDOW,
-  END_HEADERS,
-  END_STREAM,
   frame,
   GOAWAY,
   HEADERS,
-  MAX_PAYLOAD,
   MAX_STREAM,
   numberFrame,
   PING,
   PREFACE,
   RST_STREAM,
   SETTINGS,
-  WINDOW_UPDATE,
 } from './http2-frames.ts'
-import { HeaderBlock } from './header-block.ts'
-import { HpackDecoder } from './hpack-decoder.ts'
 import { HpackError } from './hpack-error.ts'
 import { type OwnSettings, settingsFrame } from './settings.ts'
 import { Sender } from './sender.ts'
@@ -68,33 +62,24 @@ export interface SessionOwner extends ControlListener {
   failed(error: Http2Error): void
 }
 
-/** Bytes of field blocks before decoding, as a multiple of the limit of a decoded list. */
-const BLOCK_FACTOR = 4
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
-export class Http2Session implements FrameSink, ControlledSession {
+export class Http2Session implements FrameSink, ControlledSession, DataSession {
   readonly socket: Socket
   readonly #settings: SessionSettings
   readonly #owner: SessionOwner
   readonly #isServer: boolean
   readonly #reader: FrameReader
   readonly #sender: Sender
-  readonly #decoder: HpackDecoder
   readonly #control: ControlFrames
+  readonly #blocks: FieldBlocks
+  readonly #data: DataFrames
   readonly #guard = new FloodGuard()
   readonly #streams = new Map<number, Http2Stream>()
   #prefaceBytes = 0
-  #block: HeaderBlock | null = null
   #lastPeerStream = 0
   #nextOwnStream = 1
-  #receiveWindow: number
-  #received = 0
-  /** The stream of the DATA frame that is arriving; null: its content is dropped. */
-  #dataStream: Http2Stream | null = null
-  /** Of that frame: bytes of content so far, and all others, which end up as those of its padding. */
-  #dataBytes = 0
-  #dataPadding = 0
   /** Streams that this side has reset, or that ended before their responses, oldest first: frames of them may be under way. */
   readonly #endedEarly = new Set<number>()
   /** Streams above this one are refused, once we have announced the end of the connection. */
@@ -110,12 +95,10 @@ export class Http2Session implements FrameSink, ControlledSession {
     this.#reader = new FrameReader(this)
     this.#sender = new Sender(socket, this.#guard, this)
     this.#control = new ControlFrames(this, this.#sender, this.#guard, owner, this.#isServer)
-    this.#decoder = new HpackDecoder(this.#control.peer.headerTableSize)
-    this.#receiveWindow = Math.max(settings.connectionWindow, DEFAULT_WINDOW)
+    this.#blocks = new FieldBlocks(settings, this.#guard, this.#control.peer.headerTableSize)
     if (!this.#isServer) this.#sender.write(PREFACE)
     this.#sender.write(settingsFrame(settings))
-    const room = this.#receiveWindow - DEFAULT_WINDOW
-    if (room > 0) this.#sender.write(numberFrame(WINDOW_UPDATE, 0, room))
+    this.#data = new DataFrames(settings.connectionWindow, this, this.#sender, this.#guard)
   }
 
   /** Streams that have not ended on both sides. */
@@ -152,17 +135,17 @@ export class Http2Session implements FrameSink, ControlledSession {
 
   /** Nothing of a further frame has arrived. */
   get atStart(): boolean {
-    return this.#reader.atStart && this.#block === null
+    return this.#reader.atStart && this.#blocks.startedAt === Infinity
   }
 
   /** Monotonic ms since when a field block is incomplete; Infinity: none is. */
   get blockStartedAt(): number {
-    return this.#block?.startedAt ?? Infinity
+    return this.#blocks.startedAt
   }
 
   /** Bytes that are held for streams and peer. */
   get heldBytes(): number {
-    return (this.#block?.bytes ?? 0) + this.#sender.pending + this.#sender.bufferedBytes
+    return this.#blocks.heldBytes + this.#sender.pending + this.#sender.bufferedBytes
   }
 
   /** Bytes from the socket. */
@@ -237,7 +220,7 @@ export class Http2Session implements FrameSink, ControlledSession {
   #end(code: number, local: boolean): void {
     this.#ended = true
     this.#reader.stop()
-    this.#block = null
+    this.#blocks.stop()
     this.#sender.end()
     for (const stream of [...this.#streams.values()]) stream.fail(code, local)
   }
@@ -261,61 +244,42 @@ export class Http2Session implements FrameSink, ControlledSession {
   frameStarted(type: number, flags: number, id: number, length: number): void {
     if (this.#control.settingsDue && (type !== SETTINGS || (flags & ACK) !== 0))
       throw new Http2Error(PROTOCOL_ERROR, 'the first frame is not SETTINGS')
-    if (this.#block !== null && (type !== CONTINUATION || id !== this.#block.stream))
-      throw new Http2Error(PROTOCOL_ERROR, 'a frame interrupts a field block')
-    if (type === DATA) this.#dataStarted(id, length)
+    this.#blocks.admit(type, id)
+    if (type === DATA) this.#data.started(id, length)
   }
 
   frame(type: number, flags: number, id: number, payload: Buffer): void {
     switch (type) {
       case HEADERS:
-        return this.#headersFrame(flags, id, payload)
+        return this.#received(this.#blocks.headers(flags, id, payload))
       case CONTINUATION:
-        return this.#continuationFrame(flags, payload)
+        return this.#received(this.#blocks.continuation(flags, payload))
       default:
         return this.#control.frame(type, flags, id, payload)
     }
   }
 
-  #headersFrame(flags: number, id: number, payload: Buffer): void {
-    if (id === 0) throw new Http2Error(PROTOCOL_ERROR, 'HEADERS without a stream')
-    const { block, dependsOn } = headersContent(flags, payload)
-    const limit = (this.#settings.headerBytes + MAX_PAYLOAD) * BLOCK_FACTOR
-    this.#block = new HeaderBlock(id, (flags & END_STREAM) !== 0, dependsOn === id, limit)
-    this.#addToBlock(flags, block)
+  data(_id: number, chunk: Buffer): void {
+    this.#data.received(chunk)
   }
 
-  #continuationFrame(flags: number, payload: Buffer): void {
-    if (this.#block === null) throw new Http2Error(PROTOCOL_ERROR, 'CONTINUATION without HEADERS')
-    if (payload.length === 0) this.#guard.overhead()
-    this.#addToBlock(flags, payload)
+  dataEnded(flags: number): void {
+    this.#data.ended(flags)
   }
 
-  #addToBlock(flags: number, fragment: Buffer): void {
-    const block = this.#block
-    const isLast = (flags & END_HEADERS) !== 0
-    if (block === null) return
-    block.add(fragment, isLast)
-    if (!isLast) return
-    this.#block = null
-    const fields: string[] = []
-    const { headerBytes, headerFields } = this.#settings
-    const complete = this.#decoder.decode(
-      block.content,
-      { maxBytes: headerBytes + headerFields * 32, maxFields: headerFields + MAX_PSEUDO },
-      (name, value) => fields.push(name, value),
-    )
-    if (this.#isServer) this.#requestHeaders(block, fields, complete)
-    else this.#responseHeaders(block, fields, complete)
+  #received(section: FieldSection | null): void {
+    if (section === null) return
+    if (this.#isServer) this.#requestHeaders(section)
+    else this.#responseHeaders(section)
   }
 
-  #requestHeaders(block: HeaderBlock, fields: string[], complete: boolean): void {
-    const { stream: id, endStream } = block
+  #requestHeaders(section: FieldSection): void {
+    const { stream: id, fields, complete, endStream } = section
     if (id % 2 === 0) throw new Http2Error(PROTOCOL_ERROR, 'a client has opened a stream with an even id')
     const isNew = id > this.#lastPeerStream
     if (isNew) this.#lastPeerStream = id
-    if (block.isFaulty) return this.streamError(id, PROTOCOL_ERROR)
-    if (!isNew) return this.#furtherHeaders(id, fields, complete, endStream)
+    if (section.isFaulty) return this.streamError(id, PROTOCOL_ERROR)
+    if (!isNew) return this.#furtherHeaders(section)
     if (id > this.#lastServed || this.#streams.size >= this.#settings.concurrentStreams) {
       return this.streamError(id, REFUSED_STREAM)
     }
@@ -326,16 +290,17 @@ export class Http2Session implements FrameSink, ControlledSession {
     if (receiver !== null) stream.receivedBy(receiver)
   }
 
-  #responseHeaders({ stream: id, endStream }: HeaderBlock, fields: string[], complete: boolean): void {
+  #responseHeaders(section: FieldSection): void {
+    const { stream: id } = section
     if (id % 2 === 0 || id >= this.#nextOwnStream)
       throw new Http2Error(PROTOCOL_ERROR, 'HEADERS of a stream that was not opened')
-    this.#furtherHeaders(id, fields, complete, endStream)
+    this.#furtherHeaders(section)
   }
 
   /** Trailers of a request; responses and their trailers. */
-  #furtherHeaders(id: number, fields: string[], complete: boolean, endStream: boolean): void {
+  #furtherHeaders({ stream: id, fields, complete, endStream }: FieldSection): void {
     const stream = this.#streams.get(id)
-    if (stream === undefined) return this.#lateFrame(id)
+    if (stream === undefined) return this.lateFrame(id)
     if (stream.remoteEnded) return this.streamError(id, STREAM_CLOSED)
     if (this.#isServer && !endStream) return this.streamError(id, PROTOCOL_ERROR)
     stream.receivedHeaders(fields, complete, endStream)
@@ -343,56 +308,16 @@ export class Http2Session implements FrameSink, ControlledSession {
   }
 
   /** A frame of a stream that has ended: it was under way, or the peer is faulty (RFC 9113, section 5.1). */
-  #lateFrame(id: number): void {
-    const isExpected = this.#endedEarly.has(id)
+  lateFrame(id: number): void {
+    const isExpected = this.hasEndedEarly(id)
     // A response may be under way in thousands of frames, which are no flood: clients of other streams would pay for it.
     if (isExpected && !this.#isServer) return
     this.#guard.overhead()
     if (!isExpected) this.#writeReset(id, STREAM_CLOSED)
   }
 
-  #dataStarted(id: number, length: number): void {
-    if (id === 0 || this.isIdle(id)) throw new Http2Error(PROTOCOL_ERROR, 'DATA of no open stream')
-    this.#receiveWindow -= length
-    if (this.#receiveWindow < 0)
-      throw new Http2Error(FLOW_CONTROL_ERROR, 'more DATA than the window of the connection')
-    this.#returnRoom(length)
-    this.#dataStream = null
-    this.#dataPadding = length
-    const stream = this.#streams.get(id)
-    if (stream === undefined) return this.#lateData(id, length)
-    if (stream.remoteEnded) return this.streamError(id, STREAM_CLOSED)
-    if (!stream.admits(length)) return this.streamError(id, FLOW_CONTROL_ERROR)
-    this.#dataStream = stream
-  }
-
-  /** The rest of an upload that was refused is no fault: it costs its client more than this side. */
-  #lateData(id: number, length: number): void {
-    if (length === 0 || !this.#endedEarly.has(id)) this.#lateFrame(id)
-  }
-
-  /** Returns the room of the connection at once: no stream can keep it from the others. */
-  #returnRoom(bytes: number): void {
-    this.#received += bytes
-    if (this.#received * 2 < this.#settings.connectionWindow) return
-    this.#receiveWindow += this.#received
-    this.#sender.write(numberFrame(WINDOW_UPDATE, 0, this.#received))
-    this.#received = 0
-  }
-
-  data(_id: number, chunk: Buffer): void {
-    this.#dataPadding -= chunk.length
-    this.#dataBytes += chunk.length
-    if (this.#dataStream?.closed === false) this.#dataStream.received(chunk)
-  }
-
-  dataEnded(flags: number, _id: number): void {
-    const stream = this.#dataStream
-    this.#dataStream = null
-    if (this.#dataBytes === 0 && (flags & END_STREAM) === 0) this.#guard.overhead()
-    this.#dataBytes = 0
-    if (stream?.closed === false && this.#dataPadding > 0) stream.consumed(this.#dataPadding)
-    if (stream?.closed === false && (flags & END_STREAM) !== 0) stream.receivedEnd()
+  hasEndedEarly(id: number): boolean {
+    return this.#endedEarly.has(id)
   }
 
   /** No frame has opened the stream. */
@@ -427,9 +352,6 @@ export class Http2Session implements FrameSink, ControlledSession {
     this.#owner.streamClosed(stream)
   }
 }
-
-/** `:method`, `:scheme`, `:authority`, `:path` do not count as fields. */
-const MAX_PSEUDO = 4
 
 /** @param last the last stream that is served */
 export function goAwayFrame(last: number, code: number): Buffer {
