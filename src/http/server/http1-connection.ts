@@ -12,6 +12,7 @@ import { type Grammar, MessageParser, type MessageSink } from '../wire/message-p
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 import { HalfClosedClient } from './half-closed.ts'
+import { HeldInput } from './held-input.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
@@ -54,8 +55,6 @@ export interface Http1ConnectionSettings {
 
 /** Pipelined bytes at which reading stops while a request is in flight. */
 const MAX_PIPELINED = 16 * 1024
-/** The size from which a head counts as buffered while its request is in flight. */
-const LARGE_HEAD = 4 * 1024
 
 export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask {
   readonly socket: Socket
@@ -66,8 +65,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   readonly #owner: Http1ConnectionOwner
   readonly #parser: MessageParser<RequestHead>
   readonly #direct: DirectReads
-  /** Received and not parsed yet. */
-  #unparsed: Buffer | null = null
+  readonly #held: HeldInput
   #parsing = false
   /** Parsing is scheduled as the next stage. */
   #parseDue = false
@@ -76,9 +74,6 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   #deferredNext = false
   /** Pipelined bytes after the current request are discarded. */
   #discardsPipelined = false
-  /** The buffered bytes as last reported, and whether response bytes are among them. */
-  #reportedBytes = 0
-  #backpressured = false
   /** The client has ended its side; no more bytes will come. */
   #clientEnded = false
   #halfClosed: HalfClosedClient | null = null
@@ -90,6 +85,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#settings = settings
     this.#owner = owner
     this.#parser = new MessageParser(settings.grammar, settings.headerBytes, this)
+    this.#held = new HeldInput(socket, this.#parser, owner)
     this.#parser.begin()
     socket.on('data', this.#onData)
     this.#direct = readDirectly(socket, this.#receive)
@@ -105,7 +101,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   /** Nothing of the next request has arrived. */
   get awaitsRequest(): boolean {
-    return this.request === null && this.#parser.atStart && this.#unparsed === null
+    return this.request === null && this.#parser.atStart && this.#held.unparsed === null
   }
 
   /** Received bytes are not parsed yet. */
@@ -117,9 +113,8 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   stop(): void {
     this.#stopped = true
     this.#parser.stop()
-    this.#unparsed = null
+    this.#held.drop()
     this.#direct.end()
-    this.#reportMemory()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 
@@ -130,8 +125,9 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   /** @returns false to stop reading for now */
   readonly #receive = (chunk: Buffer): boolean => {
     if (this.#discardsPipelined) return false
-    this.#unparsed = this.#unparsed === null ? chunk : Buffer.concat([this.#unparsed, chunk])
-    if (!this.#mayParse) return this.#mayReadAhead(this.#unparsed)
+    const held = this.#held
+    held.unparsed = held.unparsed === null ? chunk : Buffer.concat([held.unparsed, chunk])
+    if (!this.#mayParse) return this.#mayReadAhead(held.unparsed)
     // A body is parsed at once. So is a full read, which has more bytes behind it: they would be copied repeatedly.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
@@ -139,18 +135,18 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       return chunk.length < READ_BYTES
     }
     this.#parse()
-    return this.#unparsed === null || this.#mayParse
+    return held.unparsed === null || this.#mayParse
   }
 
   /** @returns whether reading may go on although parsing may not */
   #mayReadAhead(unparsed: Buffer): boolean {
-    this.#reportMemory()
+    this.#held.report(this.request)
     return unparsed.length < MAX_PIPELINED && this.request?.paused !== true
   }
 
   parseScheduled(): void {
     this.#parseDue = false
-    if (this.#unparsed !== null) this.#parse()
+    if (this.#held.unparsed !== null) this.#parse()
   }
 
   /** Received bytes may be parsed: not before the current response is sent, nor before a sink takes the body. */
@@ -160,16 +156,17 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   #parse(): void {
+    const held = this.#held
     this.#parsing = true
     try {
       // A destroyed socket reports its end later, and no response can reach its client.
-      while (this.#unparsed !== null && this.#mayParse && !this.socket.destroyed) {
-        const unparsed = this.#unparsed
-        this.#unparsed = null
+      while (held.unparsed !== null && this.#mayParse && !this.socket.destroyed) {
+        const { unparsed } = held
+        held.unparsed = null
         const at = this.#parser.read(unparsed, 0, unparsed.length)
         if (this.#upgrading !== null) return this.#upgrade(this.#upgrading, unparsed.subarray(at))
         if (this.#stopped) return
-        if (at < unparsed.length) this.#unparsed = unparsed.subarray(at)
+        if (at < unparsed.length) held.unparsed = unparsed.subarray(at)
       }
     } catch (error) {
       return this.#parseFailed(error)
@@ -177,9 +174,9 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       this.#parsing = false
     }
     if (this.request === null && !this.#parser.atStart) this.#owner.headStarted()
-    if (this.#mayHoldMemory) this.#reportMemory()
+    held.reportAny(this.request)
     // Reading continues up to a bound, as only reads reveal that a client has left.
-    if ((this.#unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
+    if ((held.unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
     if (this.#clientEnded) this.clientEnded()
   }
 
@@ -188,48 +185,9 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#direct.more()
   }
 
-  /** Whether there may be buffered bytes, apart from those that only pass. */
-  get #mayHoldMemory(): boolean {
-    const { request } = this
-    if (this.#reportedBytes !== 0 || this.#unparsed !== null) return true
-    return request === null ? !this.#parser.atStart : request.section.fields.bytes > LARGE_HEAD
-  }
-
-  /** Reports the number of buffered bytes. */
-  #reportMemory(): void {
-    const bytes = this.#stopped
-      ? 0
-      : this.#inputBytes + (this.#backpressured ? this.socket.writableLength : 0)
-    if (bytes === this.#reportedBytes) return
-    this.#reportedBytes = bytes
-    this.#owner.memoryChanged(bytes)
-  }
-
-  get #inputBytes(): number {
-    const head = this.request?.section.fields.bytes ?? 0
-    return (
-      this.#parser.partialBytes +
-      this.#compactUnparsed() +
-      this.socket.readableLength +
-      (head > LARGE_HEAD ? head : 0)
-    )
-  }
-
-  /** Copies a small remainder, which would keep the whole read buffer in memory. */
-  #compactUnparsed(): number {
-    const unparsed = this.#unparsed
-    if (unparsed === null) return 0
-    if (unparsed.length * 2 >= unparsed.buffer.byteLength) return unparsed.buffer.byteLength
-    const copy = Buffer.allocUnsafeSlow(unparsed.length)
-    unparsed.copy(copy)
-    this.#unparsed = copy
-    return copy.length
-  }
-
   /** The client does not read its response: bytes are buffered. */
   backpressure(): void {
-    this.#backpressured = true
-    this.#reportMemory()
+    this.#held.backpressure(this.request)
   }
 
   /**
@@ -239,16 +197,11 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
    * @returns false if nothing could be dropped
    */
   dropPipelined(): boolean {
-    if (
-      this.request?.complete !== true ||
-      this.#unparsed === null ||
-      this.#compactUnparsed() * 2 < this.#reportedBytes
-    )
-      return false
+    if (this.request?.complete !== true || !this.#held.isMostlyUnparsed) return false
     this.#discardsPipelined = true
-    this.#unparsed = null
+    this.#held.unparsed = null
     if (this.response?.headersSent === false) this.response.shouldKeepAlive = false
-    this.#reportMemory()
+    this.#held.report(this.request)
     return true
   }
 
@@ -315,19 +268,19 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#owner.exchangeEnded()
     // A listener may have read on.
     if (this.request !== request) return
-    this.#backpressured = false
+    this.#held.drained()
     if (
       this.#stopped ||
       this.#discardsPipelined ||
       !response.shouldKeepAlive ||
-      (this.#clientEnded && this.#unparsed === null) ||
+      (this.#clientEnded && this.#held.unparsed === null) ||
       !(request.complete || request.hasSink)
     )
       return this.#close()
     if (!request.complete) return
     this.#startNext()
     if (response.refused) this.#defer()
-    else if (this.#unparsed !== null) this.#parse()
+    else if (this.#held.unparsed !== null) this.#parse()
   }
 
   #defer(): void {
@@ -343,12 +296,12 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   #startNext(): void {
     this.request = null
     this.#parser.begin()
-    if (this.#reportedBytes !== 0) this.#reportMemory()
+    this.#held.reportLess(null)
     this.#owner.becameIdle()
   }
 
   #close(): void {
-    const unread = this.request?.complete === false || this.#unparsed !== null || this.#discardsPipelined
+    const unread = this.request?.complete === false || this.#held.unparsed !== null || this.#discardsPipelined
     this.stop()
     this.#owner.closing(unread)
   }
@@ -365,7 +318,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     const { request, response } = this
     if (this.awaitsRequest) return void this.socket.end()
     // The rest is parsed when the request before it, or its sink, permits that.
-    if (this.#unparsed !== null && (request !== null || this.#deferredNext || this.#parseDue))
+    if (this.#held.unparsed !== null && (request !== null || this.#deferredNext || this.#parseDue))
       return this.#watchClient()
     if (request === null) this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
     else if (!request.complete) this.socket.destroy()
@@ -381,8 +334,8 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   readonly #onDrain = (): void => {
-    this.#backpressured = false
-    if (this.#reportedBytes !== 0) this.#reportMemory()
+    this.#held.drained()
+    this.#held.reportLess(this.request)
     this.response?.drained()
   }
 

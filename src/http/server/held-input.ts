@@ -1,0 +1,103 @@
+/**
+ * The bytes of messages that a connection of HTTP/1.1 holds in memory: received bytes that are not parsed yet, an incomplete
+ * message, a large head while its request is in flight, and a response that its client does not read. Bytes that only pass
+ * do not count.
+ */
+
+import type { Socket } from 'node:net'
+import type { ClientRequest } from './client-request.ts'
+
+/** The parser of the connection. */
+interface Parser {
+  /** Nothing of the next message has arrived. */
+  readonly atStart: boolean
+  /** Bytes of an incomplete message. */
+  readonly partialBytes: number
+}
+
+/** The size from which a head counts as buffered while its request is in flight. */
+const LARGE_HEAD = 4 * 1024
+
+export class HeldInput {
+  /** Received and not parsed yet. */
+  unparsed: Buffer | null = null
+  readonly #socket: Socket
+  readonly #parser: Parser
+  readonly #owner: { memoryChanged(bytes: number): void }
+  #reported = 0
+  /** The client does not read its response: bytes are buffered. */
+  #backpressured = false
+  #dropped = false
+
+  /** @param owner gets each change of the number of bytes that is reported here */
+  constructor(socket: Socket, parser: Parser, owner: { memoryChanged(bytes: number): void }) {
+    this.#socket = socket
+    this.#parser = parser
+    this.#owner = owner
+  }
+
+  /** @param request in progress; null: there is none */
+  report(request: ClientRequest | null): void {
+    if (this.#dropped) return
+    const head = request?.section.fields.bytes ?? 0
+    this.#set(
+      this.#parser.partialBytes +
+        this.#compact() +
+        this.#socket.readableLength +
+        (head > LARGE_HEAD ? head : 0) +
+        (this.#backpressured ? this.#socket.writableLength : 0),
+    )
+  }
+
+  /** As `report`, where something was reported or there is something to report. */
+  reportAny(request: ClientRequest | null): void {
+    if (this.#reported !== 0 || this.unparsed !== null) return this.report(request)
+    const holds = request === null ? !this.#parser.atStart : request.section.fields.bytes > LARGE_HEAD
+    if (holds) this.report(request)
+  }
+
+  /** As `report`, where something was reported: it may be less now. */
+  reportLess(request: ClientRequest | null): void {
+    if (this.#reported !== 0) this.report(request)
+  }
+
+  /** The client does not read its response. */
+  backpressure(request: ClientRequest | null): void {
+    this.#backpressured = true
+    this.report(request)
+  }
+
+  /** The response leaves, or has left. Nothing is reported. */
+  drained(): void {
+    this.#backpressured = false
+  }
+
+  /** Unparsed bytes are most of what was reported. */
+  get isMostlyUnparsed(): boolean {
+    return this.unparsed !== null && this.#compact() * 2 >= this.#reported
+  }
+
+  /** Nothing more is read, and nothing counts from now on. */
+  drop(): void {
+    this.#dropped = true
+    this.unparsed = null
+    this.#set(0)
+  }
+
+  #set(bytes: number): void {
+    if (bytes === this.#reported) return
+    this.#reported = bytes
+    this.#owner.memoryChanged(bytes)
+  }
+
+  /** Copies a small remainder, which would keep the whole read buffer in memory. @returns the bytes it takes */
+  #compact(): number {
+    const { unparsed } = this
+    if (unparsed === null) return 0
+    if (unparsed.length * 2 >= unparsed.buffer.byteLength) return unparsed.buffer.byteLength
+    const copy = Buffer.allocUnsafeSlow(unparsed.length)
+    unparsed.copy(copy)
+    this.unparsed = copy
+    return copy.length
+  }
+}
