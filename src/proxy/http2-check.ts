@@ -2,7 +2,7 @@
 
 import type { UpstreamHealth } from '../config/config.ts'
 import type { TlsOptions } from '../http/client/connector.ts'
-import { Http2Pool } from '../http/client/http2-pool.ts'
+import { RequestPool } from '../http/client/request-pool.ts'
 import type { RequestOwner, ResponseHead, ResponseReceiver } from '../http/client/upstream-request.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { RunningCheck } from './running-check.ts'
@@ -17,9 +17,10 @@ export function startHttp2Check(
   tls: TlsOptions,
   report: (cause: unknown) => void,
 ): RunningCheck {
-  const pool = new Http2Pool({
+  const pool = new RequestPool({
     ...addressOf(url, tls),
     authority: url.host,
+    http2: true,
     connections: 1,
     uploads: 1,
     evictionDelay: timeout,
@@ -36,12 +37,12 @@ export function startHttp2Check(
 
 class Http2Check implements ResponseReceiver, RunningCheck {
   readonly owner: RequestOwner = { tenant: '', caller: '' }
-  readonly #pool: Http2Pool
+  readonly #pool: RequestPool
   readonly #report: (cause: unknown) => void
   readonly #timer: NodeJS.Timeout
   #reported = false
 
-  constructor(pool: Http2Pool, timeout: number, report: (cause: unknown) => void) {
+  constructor(pool: RequestPool, timeout: number, report: (cause: unknown) => void) {
     this.#pool = pool
     this.#report = report
     this.#timer = setTimeout(() => this.stop(new Error(`no response within ${timeout} ms`)), timeout).unref()

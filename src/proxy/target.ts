@@ -10,9 +10,7 @@ import {
   type RequestOwner,
   type ResponseReceiver,
 } from '../http/client/upstream-request.ts'
-import { ConnectionPool } from '../http/client/connection-pool.ts'
-import { Http2Pool } from '../http/client/http2-pool.ts'
-import type { RequestPool } from '../http/client/request-pool.ts'
+import { RequestPool } from '../http/client/request-pool.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'
 import type { EjectionSettings } from './upstream-options.ts'
@@ -112,19 +110,20 @@ export class Target {
 
   #openPool(): RequestPool {
     const { connections, uploads, evictionDelay, connectTimeout, bodyTimeout, protocol } = this.#config
-    const settings = {
+    const http2 = protocol !== 'http1'
+    return new RequestPool({
       ...this.#address,
       authority: this.url.host,
+      http2,
       connections,
       uploads,
       evictionDelay,
       connectTimeout,
       bodyTimeout,
+      // Servers announce the end of an HTTP/2 connection, and keep idle ones for longer.
+      keepAlive: http2 ? KEEP_ALIVE_MAX : KEEP_ALIVE,
       keepAliveMax: KEEP_ALIVE_MAX,
-    }
-    if (protocol === 'http1') return new ConnectionPool({ ...settings, keepAlive: KEEP_ALIVE })
-    // Servers announce the end of an HTTP/2 connection, and keep idle ones for longer.
-    return new Http2Pool({ ...settings, keepAlive: KEEP_ALIVE_MAX })
+    })
   }
 }
 

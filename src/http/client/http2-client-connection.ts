@@ -11,7 +11,7 @@ import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-e
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { connectEvent, openSocket } from './connector.ts'
-import type { UpstreamConnectionSettings } from './upstream-connection.ts'
+import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
   ConnectionLost,
   NoHttp2,
@@ -22,18 +22,6 @@ import {
   type UpstreamRequest,
 } from './upstream-request.ts'
 import { UpstreamStream, type UpstreamStreamOwner } from './upstream-stream.ts'
-
-export interface Http2ConnectionOwner {
-  /** The connection may take a request, or another one. */
-  connectionReady(connection: Http2Connection): void
-  /** The connection takes no further request; those in flight go on. */
-  connectionDraining(connection: Http2Connection): void
-  /** The connection is closed. Before `connectionReady` this means that it could not be opened. */
-  connectionClosed(connection: Http2Connection, error: Error): void
-  /** Nothing of this request was written. */
-  requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void
-  uploadFinished(): void
-}
 
 /** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
 export const MAX_STREAMS = 100
@@ -59,12 +47,14 @@ interface RequestBlock {
   readonly lines: string
 }
 
-export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
+export class Http2Connection implements PooledConnection, SessionOwner, UpstreamStreamOwner {
   /** Monotonic ms: an idle connection is not used from then on. */
   expiresAt = Infinity
-  readonly streams: Set<UpstreamStream> = new Set()
-  readonly #settings: UpstreamConnectionSettings
-  readonly #owner: Http2ConnectionOwner
+  isListed = false
+  /** The requests in flight. */
+  readonly slots: Set<UpstreamStream> = new Set()
+  readonly #settings: ConnectionSettings
+  readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #session: Http2Session | null = null
   #state: 'connecting' | 'open' | 'draining' | 'closed' = 'connecting'
@@ -83,7 +73,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
   /** Monotonic ms: when `#timer` fires. */
   #watchedUntil = Infinity
 
-  constructor(settings: UpstreamConnectionSettings, owner: Http2ConnectionOwner) {
+  constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#settings = settings
     this.#owner = owner
     const { connectTimeout } = settings
@@ -100,16 +90,18 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
     return this.#settings.bodyTimeout
   }
 
-  /** Whether another request may be sent. */
   get hasRoom(): boolean {
-    return this.#state === 'open' && this.streams.size < MAX_STREAMS && this.#session?.canOpen === true
+    return this.#state === 'open' && this.slots.size < MAX_STREAMS && this.#session?.canOpen === true
   }
 
-  /** Sends a request. @param uploads the request holds an upload slot */
+  get isIdle(): boolean {
+    return this.#state === 'open' && this.slots.size === 0
+  }
+
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
     const stream = new UpstreamStream(request, receiver, uploads, this)
-    const wasIdle = this.streams.size === 0
-    this.streams.add(stream)
+    const wasIdle = this.slots.size === 0
+    this.slots.add(stream)
     this.expiresAt = Infinity
     if (wasIdle) this.#busySince = stream.busySince
     if (request.body === null || !this.#used || !wasIdle) return stream.begin()
@@ -125,7 +117,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
   }
 
   #return(stream: UpstreamStream): void {
-    this.streams.delete(stream)
+    this.slots.delete(stream)
     if (stream.uploads) this.#owner.uploadFinished()
     this.#owner.requestReturned(stream.request, stream.receiver)
   }
@@ -138,7 +130,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
   }
 
   streamEnded(stream: UpstreamStream): void {
-    this.streams.delete(stream)
+    this.slots.delete(stream)
     this.#used = true
     if (this.#state === 'closed') return
     // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled ones.
@@ -146,7 +138,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
   }
 
   streamGone(): void {
-    const idle = this.streams.size === 0
+    const idle = this.slots.size === 0
     if (this.#state === 'draining' && idle)
       return this.close(new ConnectionLost('the connection is drained', '', true))
     if (this.#state !== 'open') return
@@ -205,9 +197,8 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
 
   pingAnswered(): void {}
 
-  /** Looks for a target that is gone without a trace. @param now monotonic ms */
   checkAlive(now: number): void {
-    if (this.#state === 'connecting' || this.streams.size === 0) return
+    if (this.#state === 'connecting' || this.slots.size === 0) return
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
     if (this.#pingedAt > this.#receivedAt) {
       if (now - this.#pingedAt >= PING_TIMEOUT) this.close(silent())
@@ -222,7 +213,6 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
     this.close(this.#state === 'connecting' ? new NoHttp2(message) : new ProtocolError(message))
   }
 
-  /** Closes the connection in any state. The receivers of requests in flight get `failed`. */
   close(error: Error): void {
     if (this.#state === 'closed') return
     this.#state = 'closed'
@@ -234,7 +224,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
     this.#owner.connectionClosed(this, error)
     this.#session?.close()
     for (const stream of reserved) this.#return(stream)
-    for (const stream of [...this.streams]) stream.failed(NO_ERROR)
+    for (const stream of [...this.slots]) stream.failed(NO_ERROR)
   }
 
   /** The GOAWAY leaves if the target reads. */
@@ -293,7 +283,7 @@ export class Http2Connection implements SessionOwner, UpstreamStreamOwner {
     this.#watchedUntil = Infinity
     const now = performance.now()
     let next = Infinity
-    for (const stream of [...this.streams]) {
+    for (const stream of [...this.slots]) {
       if (stream.deadline <= now) stream.timedOut()
       else next = Math.min(next, stream.deadline)
     }

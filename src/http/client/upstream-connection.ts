@@ -6,7 +6,8 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
-import { type Address, openSocket, connectEvent } from './connector.ts'
+import { openSocket, connectEvent } from './connector.ts'
+import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
   BodyTimeout,
   ConnectionLost,
@@ -15,32 +16,10 @@ import {
   ProtocolError,
   type ResponseReceiver,
 } from './upstream-request.ts'
-import type { RequestSlot } from './request-slot.ts'
 import { reset } from './reset.ts'
 import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
-
-export interface UpstreamConnectionOwner {
-  /** The connection can take a request. */
-  connectionReady(connection: UpstreamConnection): void
-  /** The connection is closed. Before `connectionReady` this means that it could not be opened. */
-  connectionClosed(connection: UpstreamConnection, error: Error): void
-  /** The connection was found closed before anything of this request was written. */
-  requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void
-  /** The upload slot is free: the body is completely written, or never will be. */
-  uploadFinished(): void
-}
-
-export interface UpstreamConnectionSettings extends Address {
-  /** The value of Host. */
-  readonly authority: string
-  /** All in ms. */
-  readonly connectTimeout: number
-  readonly bodyTimeout: number
-  /** The idle timeout, unless the upstream announces its own; `keepAliveMax` bounds that. */
-  readonly keepAlive: number
-  readonly keepAliveMax: number
-}
+import type { RequestSlot } from './slot-eviction.ts'
 
 /**
  * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of the largest
@@ -51,11 +30,17 @@ const buffer = Buffer.allocUnsafeSlow(128 * 1024)
 /** Milliseconds subtracted from the announced timeout of the upstream, for latency and clock differences. */
 const KEEP_ALIVE_MARGIN = 1000
 
-export class UpstreamConnection implements RequestControl, RequestSlot, MessageSink<ParsedResponseHead> {
+export class UpstreamConnection
+  implements PooledConnection, RequestControl, RequestSlot, MessageSink<ParsedResponseHead>
+{
+  /** It is open and idle, and all received bytes are processed. */
+  hasRoom = false
+  isListed = false
+  readonly slots: readonly [RequestSlot] = [this]
   /** Monotonic ms: an idle connection is not used from then on. */
   expiresAt = 0
-  readonly #settings: UpstreamConnectionSettings
-  readonly #owner: UpstreamConnectionOwner
+  readonly #settings: ConnectionSettings
+  readonly #owner: ConnectionOwner
   readonly #socket: Socket
   readonly #parser: MessageParser<ParsedResponseHead> = new MessageParser(
     responseGrammar,
@@ -90,7 +75,7 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
   #timer: NodeJS.Timeout | null = null
   #deadline = 0
 
-  constructor(settings: UpstreamConnectionSettings, owner: UpstreamConnectionOwner) {
+  constructor(settings: ConnectionSettings, owner: ConnectionOwner) {
     this.#settings = settings
     this.#owner = owner
     const { connectTimeout } = settings
@@ -107,6 +92,10 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     socket.on('close', () =>
       this.close(new ConnectionLost('the connection was closed', 'UPSTREAM_CLOSED', this.#used)),
     )
+  }
+
+  get isIdle(): boolean {
+    return this.hasRoom
   }
 
   /** The receiver of the request in flight; null if there is none. */
@@ -134,8 +123,8 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     return this.#paused || (this.#writing && this.#socket.writableLength === 0)
   }
 
-  /** Sends a request. No other request may be in flight. @param uploads the request holds an upload slot */
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
+    this.hasRoom = false
     this.#uploads = uploads
     this.#busySince = performance.now()
     this.#bytesAtBegin = this.#bytesMoved
@@ -157,7 +146,7 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     if (!receiver.connected(this)) {
       this.#finishUpload()
       // Deferred: thousands of waiting requests behind this one may be cancelled too.
-      return process.nextTick(readyAgain, this)
+      return process.nextTick(offer, this)
     }
     this.#receiver = receiver
     this.#responseStarted = false
@@ -186,8 +175,11 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     })
   }
 
-  readyAgain(): void {
-    if (!this.#closed) this.#owner.connectionReady(this)
+  /** All received bytes have been processed: the connection is offered for the next request. */
+  offer(): void {
+    if (this.#closed) return
+    this.hasRoom = true
+    this.#owner.connectionReady(this)
   }
 
   #finishUpload(): void {
@@ -208,6 +200,9 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     return this.waitsForClient && bytesMoved < bytes
   }
 
+  /** A target that is gone without a trace keeps one request at a time: their own timeouts find it. */
+  checkAlive(): void {}
+
   pause(): void {
     if (this.#closed) return
     this.#paused = true
@@ -227,10 +222,10 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
     this.close(error)
   }
 
-  /** Closes the connection in any state. The receiver of a request in flight gets `failed`. */
   close(error: Error): void {
     if (this.#closed) return
     this.#closed = true
+    this.hasRoom = false
     this.#stopTimer()
     this.#parser.stop()
     // A reset keeps an incomplete request from looking complete.
@@ -310,13 +305,8 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
    * full, one read may arrive in several calls. The next request would take the rest for its response.
    */
   #waitUntilRead(full: boolean): void {
-    if (this.#settings.tls === null && !full) this.#owner.connectionReady(this)
-    else setImmediate(onPendingReadsDone, this)
-  }
-
-  /** All received bytes have been processed. */
-  pendingReadsDone(): void {
-    if (!this.#closed) this.#owner.connectionReady(this)
+    if (this.#settings.tls === null && !full) this.offer()
+    else setImmediate(offer, this)
   }
 
   #connectionError(error: NodeJS.ErrnoException): Error {
@@ -360,16 +350,12 @@ export class UpstreamConnection implements RequestControl, RequestSlot, MessageS
   }
 }
 
-function readyAgain(connection: UpstreamConnection): void {
-  connection.readyAgain()
+function offer(connection: UpstreamConnection): void {
+  connection.offer()
 }
 
 function beginReserved(connection: UpstreamConnection): void {
   connection.beginReserved()
-}
-
-function onPendingReadsDone(connection: UpstreamConnection): void {
-  connection.pendingReadsDone()
 }
 
 function onBodyDeadline(connection: UpstreamConnection): void {

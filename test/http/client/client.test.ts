@@ -12,7 +12,7 @@ import {
   type RequestOwner,
   type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
-import { type PoolSettings, ConnectionPool } from '../../../src/http/client/connection-pool.ts'
+import { type PoolSettings, RequestPool } from '../../../src/http/client/request-pool.ts'
 import { closedPort, portOf, serveRaw } from '../../proxy/support.ts'
 
 class Result implements ResponseReceiver {
@@ -55,7 +55,7 @@ class Result implements ResponseReceiver {
 }
 
 interface Served {
-  readonly client: ConnectionPool
+  readonly client: RequestPool
   readonly sockets: Socket[]
   /** Bytes received on all connections. */
   seen(): string
@@ -75,7 +75,7 @@ async function served(
       answer(socket, bytes.toString('latin1'))
     })
   })
-  const client = new ConnectionPool({ ...defaults(port), ...settings })
+  const client = new RequestPool({ ...defaults(port), ...settings })
   t.teardown(() => client.destroy())
   return { client, sockets, seen: () => seen }
 }
@@ -86,6 +86,7 @@ function defaults(port: number): PoolSettings {
     port,
     tls: null,
     authority: `127.0.0.1:${port}`,
+    http2: false,
     connectTimeout: 60_000,
     bodyTimeout: 60_000,
     keepAlive: 60_000,
@@ -100,7 +101,7 @@ function get(path = '/', more: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { method: 'GET', path, headers: [], host: null, body: null, length: null, ...more }
 }
 
-function ask(client: ConnectionPool, request: UpstreamRequest): Result {
+function ask(client: RequestPool, request: UpstreamRequest): Result {
   const result = new Result()
   client.dispatch(request, result)
   return result
@@ -170,7 +171,7 @@ t.test('expired connections are closed without a further request', async (t) => 
 })
 
 t.test('no listener: every request fails, and none was begun', async (t) => {
-  const client = new ConnectionPool({ ...defaults(await closedPort()), connections: 2 })
+  const client = new RequestPool({ ...defaults(await closedPort()), connections: 2 })
   const results = Array.from({ length: 7 }, () => ask(client, get()))
   await Promise.all(results.map(({ over }) => over))
   for (const { error, begun } of results)
@@ -182,7 +183,7 @@ t.test('connect timeout', async (t) => {
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const client = new ConnectionPool({ ...defaults(portOf(server)), connectTimeout: 1 })
+  const client = new RequestPool({ ...defaults(portOf(server)), connectTimeout: 1 })
   t.teardown(() => client.destroy())
   const results = Array.from({ length: 5 }, () => ask(client, get()))
   // The event loop is blocked until all of them are late.

@@ -6,8 +6,7 @@ import type {
   RequestOwner,
   ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
-import { FairQueue, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
-import { OwnerUsage } from '../../../src/http/client/owner-usage.ts'
+import { FairQueue, OwnerUsage, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
 
 const owner = (text: string): RequestOwner => {
   const [tenant = '', caller = ''] = text.split('/')

@@ -2,8 +2,7 @@
 
 import { Readable } from 'node:stream'
 import t from 'tap'
-import { Http2Pool } from '../../../src/http/client/http2-pool.ts'
-import type { PoolSettings } from '../../../src/http/client/connection-pool.ts'
+import { type PoolSettings, RequestPool } from '../../../src/http/client/request-pool.ts'
 import type {
   RequestOwner,
   ResponseHead,
@@ -57,6 +56,7 @@ function settings(port: number, more: Partial<PoolSettings> = {}): PoolSettings 
     port,
     tls: null,
     authority: `127.0.0.1:${port}`,
+    http2: true,
     connectTimeout: 60_000,
     bodyTimeout: 60_000,
     keepAlive: 60_000,
@@ -68,7 +68,7 @@ function settings(port: number, more: Partial<PoolSettings> = {}): PoolSettings 
   }
 }
 
-function ask(pool: Http2Pool, owner: RequestOwner = ALICE, more: Partial<UpstreamRequest> = {}): Result {
+function ask(pool: RequestPool, owner: RequestOwner = ALICE, more: Partial<UpstreamRequest> = {}): Result {
   const result = new Result(owner)
   const request = { method: 'GET', path: '/', headers: [], host: null, body: null, length: null, ...more }
   pool.dispatch(request, result)
@@ -82,7 +82,7 @@ function permitting(streams: number): Buffer {
 
 t.test('waiting requests are taken by caller in turn, and cancelled ones not at all', async (t) => {
   const { port, connections } = await serveFrames(t, () => {}, permitting(1))
-  const pool = new Http2Pool(settings(port))
+  const pool = new RequestPool(settings(port))
   t.teardown(() => pool.destroy())
   const first = ask(pool)
   await until(() => connections[0]?.count(HEADERS) === 1, 'the request at the upstream')
@@ -105,7 +105,7 @@ t.test(
   'a caller with the most uploads loses its slowest one to another caller; the connection goes on',
   async (t) => {
     const { port, connections } = await serveFrames(t, () => {})
-    const pool = new Http2Pool(settings(port, { uploads: 3 }))
+    const pool = new RequestPool(settings(port, { uploads: 3 }))
     t.teardown(() => pool.destroy())
     const upload = (owner: RequestOwner) => {
       const body: Readable & { complete?: boolean } = new Readable({ read() {} })
@@ -125,7 +125,7 @@ t.test(
 )
 
 t.test('a connection that can not be opened fails all that waits for it', async (t) => {
-  const pool = new Http2Pool(settings(await closedPort()))
+  const pool = new RequestPool(settings(await closedPort()))
   t.teardown(() => pool.destroy())
   const all = Array.from({ length: 20 }, () => ask(pool))
   for (const each of all) {
@@ -136,7 +136,7 @@ t.test('a connection that can not be opened fails all that waits for it', async 
 
 t.test('an idle connection is closed in good order', async (t) => {
   const { port, connections } = await serveFrames(t, (connection, stream) => connection.send(answer(stream)))
-  const pool = new Http2Pool(settings(port, { keepAlive: 20 }))
+  const pool = new RequestPool(settings(port, { keepAlive: 20 }))
   t.teardown(() => pool.destroy())
   await ask(pool).over
   await until(() => connections[0]?.socket.readableEnded === true, 'the end of the connection')
@@ -147,7 +147,7 @@ t.test('an idle connection is closed in good order', async (t) => {
 
 t.test('close waits for the requests in flight, destroy ends them', async (t) => {
   const { port, connections } = await serveFrames(t, () => {})
-  const pool = new Http2Pool(settings(port))
+  const pool = new RequestPool(settings(port))
   const first = ask(pool)
   await until(() => connections[0]?.count(HEADERS) === 1, 'the request at the upstream')
   const closed = pool.close()
@@ -155,7 +155,7 @@ t.test('close waits for the requests in flight, destroy ends them', async (t) =>
   await first.over
   await closed
   t.match(first, { status: 200, error: null })
-  const ended = new Http2Pool(settings(port))
+  const ended = new RequestPool(settings(port))
   const second = ask(ended)
   await until(() => connections[1]?.count(HEADERS) === 1, 'the request on another connection')
   await ended.destroy()

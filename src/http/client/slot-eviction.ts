@@ -1,0 +1,179 @@
+/**
+ * Ends requests that hold slots of a target while others wait for one:
+ *
+ * - of owners that hold more slots than the owners of waiting requests. The slowest upload of the owner with the most
+ *   slots goes first. If requests wait for a connection, responses to slow readers are candidates too;
+ * - of clients that are slow at sending a body or at reading a response, whatever their owners hold. A slow client may be
+ *   honest, but it must not hold a connection or a stream that others need.
+ */
+
+import { performance } from 'node:perf_hooks'
+import { type FairQueue, OwnerUsage, type SlotHolder } from './fair-queue.ts'
+import { Evicted, type RequestOwner, type ResponseReceiver, SlowClient } from './upstream-request.ts'
+
+/** A connection of HTTP/1.1, or a stream of HTTP/2. */
+export interface RequestSlot {
+  /** null if no request is in flight. */
+  readonly receiver: ResponseReceiver | null
+  /** The request holds an upload slot. */
+  readonly uploads: boolean
+  /** Monotonic ms: the start of the request. */
+  readonly busySince: number
+  /** The request waits for its client to send or to read. */
+  readonly waitsForClient: boolean
+  /** Body bytes a second of the request, in both directions. @param now monotonic ms */
+  rate(now: number): number
+  /** Whether the request waits for a client that has moved less than that since the last check. */
+  isClientSlow(bytes: number): boolean
+  /** Ends the request. Its receiver gets `failed`. */
+  close(error: Error): void
+}
+
+export interface EvictionPool {
+  /** All slots of the pool. */
+  readonly slots: Iterable<RequestSlot>
+  /** The pool may open no further connection. */
+  readonly full: boolean
+  readonly waitingRequests: FairQueue
+  readonly waitingUploads: FairQueue
+}
+
+/** Evictions at one check, as each one searches all slots. */
+const MAX_EVICTIONS = 32
+
+/** Milliseconds between two checks for slow clients. */
+const SLOW_INTERVAL = 1000
+/** A client that moves fewer bytes than this between two checks gets a strike. */
+const MIN_BYTES = 1024
+/** Consecutive strikes before the request is ended; fewer while the queue is long. */
+const MAX_STRIKES = 5
+const MAX_STRIKES_LONG_QUEUE = 2
+/** The queue is long with more waiting requests than this for each slot. */
+const LONG_QUEUE_RATIO = 0.25
+
+interface Candidate extends SlotHolder {
+  readonly slot: RequestSlot
+}
+
+export class SlotEviction {
+  readonly #pool: EvictionPool
+  /** Milliseconds that a request waits before another one is evicted for it. */
+  readonly #delay: number
+  /** The slots of slow clients, with their strikes. */
+  #slow = new Map<RequestSlot, number>()
+  #ownersTimer: NodeJS.Timeout | null = null
+  #slowTimer: NodeJS.Timeout | null = null
+
+  constructor(pool: EvictionPool, delay: number) {
+    this.#pool = pool
+    this.#delay = delay
+  }
+
+  /** Called when a request starts to wait. */
+  start(): void {
+    this.#ownersTimer ??= setInterval(checkOwners, this.#delay / 2, this).unref()
+    this.#slowTimer ??= setInterval(checkSlow, SLOW_INTERVAL, this).unref()
+  }
+
+  stop(): void {
+    if (this.#ownersTimer !== null) clearInterval(this.#ownersTimer)
+    if (this.#slowTimer !== null) clearInterval(this.#slowTimer)
+    this.#ownersTimer = null
+    this.#slowTimer = null
+    this.#slow.clear()
+  }
+
+  get #waiting(): number {
+    return this.#pool.waitingRequests.size + this.#pool.waitingUploads.size
+  }
+
+  checkOwners(): void {
+    if (this.#waiting === 0) return this.stop()
+    const { full, waitingRequests, waitingUploads } = this.#pool
+    this.#evictForOverdue(waitingUploads, true)
+    // Otherwise a connection is being opened for them.
+    if (full) this.#evictForOverdue(waitingRequests, false)
+  }
+
+  /** Evicts at once, for a request that the full queue refuses. @returns whether a request was evicted */
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    const victim = this.#usageOf(uploads).findVictim(owner, this.#candidates(uploads, performance.now()))
+    victim?.slot.close(new Evicted())
+    return victim !== null
+  }
+
+  #evictForOverdue(queue: FairQueue, uploads: boolean): void {
+    const now = performance.now()
+    const overdue = [...queue.overdue(now - this.#delay)]
+    if (overdue.length === 0) return
+    const usage = this.#usageOf(uploads)
+    const candidates = this.#candidates(uploads, now)
+    let ended = 0
+    for (const [owner, count] of overdue) {
+      for (let i = 0; i < count && ended < MAX_EVICTIONS; i++, ended++) {
+        const victim = usage.findVictim(owner, candidates)
+        if (victim === null) break
+        candidates.delete(victim)
+        usage.add(victim.owner, -1)
+        usage.add(owner)
+        victim.slot.close(new Evicted())
+      }
+    }
+  }
+
+  /**
+   * The requests that may be evicted. A request younger than the delay is exempt, as its rate is unknown. Of requests
+   * that the upstream has completely, only those with a slow reader count: eviction of the others would waste the work
+   * of the upstream.
+   */
+  #candidates(uploads: boolean, now: number): Set<Candidate> {
+    const candidates = new Set<Candidate>()
+    for (const slot of this.#pool.slots) {
+      const { receiver, busySince } = slot
+      if (receiver === null || now - busySince < this.#delay) continue
+      if (uploads ? slot.uploads : slot.waitsForClient)
+        candidates.add({ slot, owner: receiver.owner, rate: slot.rate(now) })
+    }
+    return candidates
+  }
+
+  /** @param uploads counts upload slots, otherwise all */
+  #usageOf(uploads: boolean): OwnerUsage {
+    const usage = new OwnerUsage()
+    for (const { receiver, uploads: holds } of this.#pool.slots)
+      if (receiver !== null && (holds || !uploads)) usage.add(receiver.owner)
+    if (uploads)
+      for (const { receiver, uploads: holds } of this.#pool.waitingRequests)
+        if (holds) usage.add(receiver.owner)
+    return usage
+  }
+
+  /** Upload slots by owner. */
+  get uploadUsage(): OwnerUsage {
+    return this.#usageOf(true)
+  }
+
+  checkSlow(): void {
+    const waiting = this.#waiting
+    if (waiting === 0) return this.stop()
+    const slow = new Map<RequestSlot, number>()
+    let total = 0
+    for (const slot of this.#pool.slots) {
+      total++
+      if (slot.isClientSlow(MIN_BYTES)) slow.set(slot, (this.#slow.get(slot) ?? 0) + 1)
+    }
+    this.#slow = slow
+    const maxStrikes = waiting > total * LONG_QUEUE_RATIO ? MAX_STRIKES_LONG_QUEUE : MAX_STRIKES
+    const slowest = [...slow].filter(([, strikes]) => strikes >= maxStrikes).sort(([, a], [, b]) => b - a)
+    for (const [slot] of slowest.slice(0, waiting))
+      slot.close(new SlowClient('the client is too slow while other requests wait'))
+  }
+}
+
+function checkOwners(eviction: SlotEviction): void {
+  eviction.checkOwners()
+}
+
+function checkSlow(eviction: SlotEviction): void {
+  eviction.checkSlow()
+}
