@@ -28,7 +28,7 @@ import { clientAddress, clientNetwork, forwardedNetwork } from '../proxy/client-
 import { forward } from '../proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/close-frame.ts'
+import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
 import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'

@@ -10,7 +10,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import { writeProblem } from '../http/server/problem.ts'
 import { PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
-import { POLICY_VIOLATION } from '../proxy/websocket/close-frame.ts'
+import { POLICY_VIOLATION } from '../proxy/websocket/websocket-frames.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

@@ -2,17 +2,18 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
-import { Balancer } from './balancer.ts'
 import { tlsOptions } from '../http/client/connector.ts'
+import type { ClientRequest } from '../http/server/client-request.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { ownerOf } from './client-network.ts'
 import { TrustedProxies } from './forwarded.ts'
-import { SmallBodies } from './small-bodies.ts'
 import { HealthCheck } from './health-checks.ts'
-import type { RequestOwner } from '../http/client/upstream-request.ts'
 import { RetryBudget } from './retry-budget.ts'
 import { UpstreamIdentity } from './upstream-identity.ts'
 import type { OutlierEjectionOwner } from './outlier-ejection.ts'
-import { Target } from './target.ts'
+import { Balancer, Target } from './target.ts'
 import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts'
+import { busy } from './upstream-faults.ts'
 import { EJECTION, RETRIES, type UpstreamOptions } from './upstream-options.ts'
 
 export type { UpstreamOptions } from './upstream-options.ts'
@@ -65,14 +66,18 @@ export class Upstream {
   }
 
   /**
-   * The target of a new request, or the refusal.
+   * The target of a new request, or the refusal. If all targets are busy, a request of an owner that holds more is evicted
+   * first.
    *
-   * @param now monotonic ms
    * @param repeatable idempotent and without a body, so that it may be sent twice
-   * @param uploads the body is still arriving, perhaps slowly
+   * @param now monotonic ms
    */
-  choose(now: number, repeatable: boolean, uploads = false): Target | Refusal {
-    const chosen = this.#balancer.choose(now, repeatable, uploads)
+  choose(exchange: Exchange, repeatable: boolean, now: number): Target | Refusal {
+    // The body is still arriving, perhaps slowly.
+    const uploads = !exchange.request.complete
+    let chosen = this.#balancer.choose(now, repeatable, uploads)
+    if (chosen === busy && this.#evictFor(exchange, uploads))
+      chosen = this.#balancer.choose(now, repeatable, uploads)
     if (chosen instanceof Target) this.#budget.countRequest(now)
     return chosen
   }
@@ -82,8 +87,8 @@ export class Upstream {
     return this.#targets.every((target) => target.uploadsFull)
   }
 
-  /** Evicts a request of an owner that has more requests here than `owner`. @returns whether there was one */
-  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+  #evictFor(exchange: Exchange, uploads: boolean): boolean {
+    const owner = ownerOf(exchange, this.proxies)
     return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
   }
 
@@ -155,4 +160,52 @@ export class Upstream {
     const others = this.#targets.filter(({ ejection }) => !ejection.available)
     if (others.length === this.#targets.length - 1) for (const { ejection } of others) ejection.probeNow()
   }
+}
+
+/** The largest body in bytes: half the buffer of its stream. */
+const MAX_BYTES = 32 * 1024
+/** Milliseconds for a body to arrive. */
+const MAX_TIME = 2000
+
+export interface BufferedBody {
+  /** The body is complete, or the wait for it is over. May come after the end of the request. */
+  buffered(): void
+}
+
+export function isSmall({ length }: ClientRequest): boolean {
+  return length <= MAX_BYTES || length === Infinity
+}
+
+/**
+ * Requests whose small or chunked bodies are still arriving while all upload slots are taken. Their bodies are read
+ * before a target is selected. Most are complete within a round trip and then need no upload slot.
+ */
+class SmallBodies {
+  readonly #limit: number
+  /** With their timers, oldest first. */
+  readonly #all = new Map<BufferedBody, NodeJS.Timeout>()
+
+  /** @param limit beyond it, the oldest request goes on with what it has */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add(item: BufferedBody): void {
+    this.#all.set(item, setTimeout(onTime, MAX_TIME, this, item))
+    if (this.#all.size <= this.#limit) return
+    for (const oldest of this.#all.keys()) return this.done(oldest)
+  }
+
+  /** Does nothing for a request that is not present. */
+  done(item: BufferedBody): void {
+    const timer = this.#all.get(item)
+    if (timer === undefined) return
+    clearTimeout(timer)
+    this.#all.delete(item)
+    item.buffered()
+  }
+}
+
+function onTime(smallBodies: SmallBodies, item: BufferedBody): void {
+  smallBodies.done(item)
 }

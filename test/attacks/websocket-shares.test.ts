@@ -143,3 +143,34 @@ t.test('callers of public routes behind a proxy are its clients', async (t) => {
   t.equal(count(await shakes(5, '/open', ['X-Forwarded-For: [2001:db8::1]:1']), 101), 3)
   t.equal(await refused('caller'), 6)
 })
+
+t.test('the waiting requests of one caller do not keep the handshake of another one out', async (t) => {
+  const held: (() => void)[] = []
+  const { url } = await startWebSocketUpstream(t, {
+    serve: (_request, response) => void held.push(() => response.end('plain')),
+  })
+  const world = await startWorld(t, {
+    routes: ['GET /mine: authenticated'],
+    target: url,
+    upstream: ['connections: 1', 'max_pending: 3'],
+  })
+  const authorization = async (sub: string) =>
+    `Authorization: Bearer ${await world.token([], { sub, tenant: 'acme' })}`
+  const [alice, bob] = [await authorization('alice'), await authorization('bob')]
+  const wires = Array.from({ length: 3 }, () => new RawClient(world.port))
+  t.teardown(() => wires.forEach(({ socket }) => socket.destroy()))
+  for (const wire of wires) wire.send(`GET /mine HTTP/1.1\r\nHost: a\r\n${alice}\r\n\r\n`)
+  await until(() => held.length === 1, 'the first request at the upstream')
+  await until(
+    async () => (await metric(world, 'seatgate_requests_in_flight')) === 3,
+    () => 'not all are in flight',
+  )
+  const own = await sendHandshake(world.port, '/mine', [alice]).gone()
+  t.same([own.status, own.code], [503, 'unavailable'], 'the caller with the most gets no more')
+  const client = await sendHandshake(world.port, '/mine', [bob]).opened()
+  client.socket.destroy()
+  await until(() => wires.some(({ received }) => received !== ''), 'the eviction')
+  const evicted = wires.filter(({ received }) => received !== '')
+  t.equal(evicted.length, 1)
+  t.match(evicted[0]?.received, /^HTTP\/1\.1 503 [^]*most of them of this caller/)
+})

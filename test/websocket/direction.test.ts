@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { closeFrame } from '../../src/proxy/websocket/close-frame.ts'
-import { Direction } from '../../src/proxy/websocket/direction.ts'
+import { closeFrame } from '../../src/proxy/websocket/websocket-frames.ts'
+import { Direction } from '../../src/proxy/websocket/tunnel.ts'
 import { BINARY, CLOSE, type Frame, FrameReader, fromClient, fromServer } from './frames.ts'
 
 const frames = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 })

@@ -1,13 +1,25 @@
 /**
- * Validates WebSocket handshakes (RFC 6455, section 4): the request of the client, so that no intermediary can read it
- * as anything else, and the response of the upstream, so that a tunnel opens only if the upstream has one. Pure.
+ * WebSocket handshakes (RFC 6455, section 4). Pure.
+ *
+ * - Checks: of the client's request, so that no intermediary can read it as anything else; and of the upstream's response,
+ *   so that a tunnel opens only if the upstream has one.
+ * - Header lines: of the request to the upstream, and of the 101 to the client. They are those of any request and
+ *   response, and the fields of the handshake.
  */
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../model/errors.ts'
+import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
+import { FieldTable } from '../../http/wire/field-table.ts'
+import { ResponseFields } from '../../http/wire/response-fields.ts'
+import { foldName } from '../header-rules.ts'
+import { requestHeaders } from '../request-headers.ts'
+import { responseHeaders } from '../response-headers.ts'
+import type { Upstream } from '../upstream.ts'
 
 const malformed = (detail: string) => new Refusal('request_malformed', detail)
 
@@ -31,8 +43,19 @@ export const earlyBytes: Refusal = malformed(
   'Bytes arrived after a WebSocket handshake and before its response.',
 )
 
-/** Offered by the client, selected by the upstream. */
-const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions'] as const
+/** Offered by the client, selected by the upstream. Other spellings of them are dropped, as only an attack sends such. */
+const NEGOTIATED_FIELDS = ['sec-websocket-protocol', 'sec-websocket-extensions']
+
+/** Fields that the gateway writes, whatever the client sends or names in Connection. */
+const GATEWAY_FIELDS = [
+  'connection',
+  'content-length',
+  'sec-websocket-accept',
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'trailer',
+  'upgrade',
+]
 
 /** 16 bytes in base64: the last of the 22 digits has only two significant bits. */
 const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/
@@ -69,7 +92,7 @@ function handshakeFault({ method, minor, length, expect, rawHeaders }: ClientReq
 }
 
 /** The Sec-WebSocket-Key of a valid handshake. */
-export function keyOf({ rawHeaders }: ClientRequest): string {
+function keyOf({ rawHeaders }: ClientRequest): string {
   return lines(rawHeaders, 'sec-websocket-key')[0] ?? ''
 }
 
@@ -116,6 +139,53 @@ function choiceFault(sent: readonly string[], response: readonly string[]): stri
 /** `permessage-deflate; client_max_window_bits` → `permessage-deflate` */
 function extensionNames(values: readonly string[]): string[] {
   return elements(values).map((each) => (each.split(';')[0] ?? '').trim().toLowerCase())
+}
+
+/** The header lines to the upstream: name, value, … Without Host, if that is the authority of the target. */
+export function handshakeHeaders(
+  exchange: Exchange,
+  { config, proxies, identity }: Pick<Upstream, 'config' | 'proxies' | 'identity'>,
+): string[] {
+  const headers: string[] = []
+  for (const { writable, pairs } of requestHeaders(exchange, config, proxies, identity)) {
+    if (!writable) throw new Error('the request contains bytes that cannot be written')
+    headers.push(...passingPairs(pairs))
+  }
+  const { host } = exchange.request
+  if (config.passHost && host !== null) headers.push('host', host)
+  headers.push('connection', 'Upgrade', 'upgrade', 'websocket')
+  headers.push('sec-websocket-version', '13', 'sec-websocket-key', keyOf(exchange.request))
+  return headers
+}
+
+/** As the head of any response. Throws on malformed fields. @param pairs name, value, … */
+export function headOf(
+  { statusCode, statusMessage }: IncomingMessage,
+  pairs: readonly string[],
+): ResponseHead {
+  const fields = FieldTable.of(pairs)
+  if (fields === null) throw new Error('a header field is malformed')
+  return { status: statusCode ?? 0, phrase: statusMessage ?? '', fields }
+}
+
+/** The fields of a validated 101. Throws if they cannot be passed to the client. */
+export function switchingFields(response: IncomingMessage, { request, isLimited }: Exchange): ResponseFields {
+  const head = headOf(response, passingPairs(response.rawHeaders))
+  const fields = responseHeaders(head, true, null, isLimited)
+  if (typeof fields === 'string') throw new Error(fields)
+  const own = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(keyOf(request))}\r\n`
+  const { length, hasDate } = fields
+  return new ResponseFields(fields.text + own, { length, connection: 'Upgrade', hasDate }, null)
+}
+
+function passingPairs(pairs: readonly string[]): string[] {
+  return pairs.filter((_, i) => passes(pairs[i - (i % 2)] ?? ''))
+}
+
+function passes(name: string): boolean {
+  const folded = foldName(name)
+  if (GATEWAY_FIELDS.includes(folded)) return false
+  return !NEGOTIATED_FIELDS.includes(folded) || name.toLowerCase() === folded
 }
 
 /** The values of all lines of a name, as received. @param wanted in lower case */

@@ -1,24 +1,37 @@
 /**
  * Opens a WebSocket: sends the handshake to the upstream, and starts the tunnel after a valid 101. Any other response
  * goes to the client as an HTTP response and ends the connection.
+ *
+ * http-proxy-3 sends the handshake, and pipes the two connections after its success. It sees neither the client's request
+ * nor the client's connection, so that nothing it derives from a request is sent (a path normalized by `new URL`; joined,
+ * forwarded and guessed headers), and nothing it writes reaches the client:
+ *
+ * | http-proxy-3 | the gateway |
+ * |---|---|
+ * | copies the fields of the request | gives it a `Placeholder`, which has none |
+ * | announces its own request (`proxyReqWs`) | replaces path and header lines, and listens before http-proxy-3 does |
+ * | writes a 101 to the client | has validated the response, and sent a 101 of its own; a `ClientSide` drops the other |
+ * | pipes client and upstream | has a `ClientSide` in place of the client, and the tunnel behind it |
+ * | relays any other response to the client | destroys the `ClientSide`, and relays the response itself |
  */
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { type ClientRequest, IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import { Duplex } from 'node:stream'
+import { ProxyServer } from 'http-proxy-3'
 import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
+import { ConnectionLost } from '../../http/client/upstream-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
+import { type AttemptOwner, Attempts } from '../attempts.ts'
 import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
-import { abandoned, faultName, protocolError, timedOut, unreachable } from '../upstream-faults.ts'
-import { ClientSide } from './client-side.ts'
-import { type UpstreamHandshake, type UpstreamHandshakeListener, dial } from './dial.ts'
-import { responseFault } from './handshake.ts'
-import { responseHeaders, handshakeHeaders, headOf } from './headers.ts'
+import { abandoned, protocolError, timedOut } from '../upstream-faults.ts'
+import { handshakeHeaders, headOf, responseFault, switchingFields } from './handshake.ts'
 import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
@@ -27,32 +40,34 @@ export interface WebSocketPipeline {
   opened(exchange: Exchange): void
 }
 
+/** The limit of a response header section, as for other requests. */
+const MAX_HEADER_BYTES = 64 * 1024
+
+/** The agent determines the address and TLS. */
+const NOWHERE = { protocol: 'http:', host: 'upstream.invalid', port: 80 }
+
 /** Opens a WebSocket for an allowed exchange to the upstream of its route. Returns at once. */
 export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: WebSocketPipeline): void {
   const now = performance.now()
-  const target = upstream.choose(now, false)
+  const target = upstream.choose(exchange, false, now)
   if (target instanceof Refusal) return pipeline.refuse(exchange, target, upstream.cause)
   new Opening(exchange, upstream, pipeline).start(target, now)
 }
 
-class Opening implements UpstreamHandshakeListener, ResponseListener {
+class Opening implements AttemptOwner, ResponseListener {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #pipeline: WebSocketPipeline
+  readonly #attempts: Attempts
   readonly #headers: readonly string[]
-  readonly #responseTimeout: number
-  /** Monotonic ms; the timer compares it when it fires. */
-  #deadline = 0
-  #timer: NodeJS.Timeout | null = null
-  #target: Target | null = null
-  #previous: Target | null = null
-  #epoch = 0
-  #retries = 0
-  #connected = false
+  /** A handshake has no body. */
+  readonly awaitsClient = false
+  /** Of the attempt: the header lines as sent, the request of http-proxy-3, and its client. */
+  #lines: readonly string[] = []
   #request: ClientRequest | null = null
   #clientSide = new ClientSide()
-  #handshake: UpstreamHandshake | null = null
-  #upstreamResponse: ResponseRelay | null = null
+  /** Another response than a 101. */
+  #relay: ResponseRelay | null = null
   /** Further events are ignored. */
   #finished = false
 
@@ -60,63 +75,59 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     this.#exchange = exchange
     this.#upstream = upstream
     this.#pipeline = pipeline
+    this.#attempts = new Attempts(exchange, upstream, false, this)
     this.#headers = handshakeHeaders(exchange, upstream)
-    const { responseTimeout } = exchange.evaluation?.decision.route ?? { responseTimeout: null }
-    this.#responseTimeout = responseTimeout ?? upstream.config.responseTimeout
   }
 
   start(target: Target, now: number): void {
-    this.#exchange.forwardedAt = now
     this.#exchange.response.listen(this)
-    this.#timer = setTimeout(onTimer, this.#responseTimeout, this)
-    this.#send(target, now)
+    this.#attempts.start(target, now)
   }
 
-  #send(target: Target, now: number): void {
-    this.#target = target
-    this.#exchange.target = target.origin
-    this.#connected = false
-    this.#clientSide = new ClientSide()
-    // Connecting has its own timeout, which is shorter.
-    this.#deadline = now + this.#upstream.config.connectTimeout + this.#responseTimeout
-    this.#epoch = target.begin(now)
-    try {
-      this.#handshake = this.#handshakeFor(target)
-      this.#request = dial(target.agent, this.#handshake, this.#clientSide, this)
-    } catch (error) {
-      this.#fail(protocolError, error)
-    }
-  }
-
-  #handshakeFor({ url }: Target): UpstreamHandshake {
-    const { evaluation } = this.#exchange
-    const path = evaluation === null ? '' : forwardedTarget(evaluation)
+  send({ url, agent }: Target, traceParent: string | null): void {
     const host = this.#upstream.config.passHost ? [] : ['host', url.host]
-    const traceParent = this.#exchange.trace?.attempt(url) ?? null
     const trace = traceParent === null ? [] : ['traceparent', traceParent]
-    return { path, headers: [...host, ...this.#headers, ...trace] }
+    this.#lines = [...host, ...this.#headers, ...trace]
+    this.#clientSide = new ClientSide()
+    const placeholder = new Placeholder(this)
+    // http-proxy-3 copies `ssl` into the options of its request.
+    const options = { target: NOWHERE, agent, ssl: { maxHeaderSize: MAX_HEADER_BYTES } }
+    try {
+      proxy.ws(placeholder, this.#clientSide, Buffer.alloc(0), options, (error) =>
+        this.#attempts.failed(asConnectionLost(error)),
+      )
+    } catch (error) {
+      this.refused(protocolError, error)
+    }
+    // http-proxy-3 references it for the life of the WebSocket.
+    placeholder.opening = null
   }
 
-  connected(): void {
-    const now = performance.now()
-    this.#connected = true
-    this.#deadline = now + this.#responseTimeout
-    this.#target?.ejection.connected(this.#epoch, now)
+  /** Nothing of this request is sent yet. Throws if the lines cannot be sent. */
+  prepare(request: ClientRequest): void {
+    const { evaluation } = this.#exchange
+    this.#request = request
+    for (const name of request.getHeaderNames()) request.removeHeader(name)
+    const lines = this.#lines
+    for (let i = 0; i < lines.length; i += 2) request.appendHeader(lines[i] ?? '', lines[i + 1] ?? '')
+    // Exactly the bytes that the router matched.
+    request.path = evaluation === null ? '' : forwardedTarget(evaluation)
+    request.on('socket', () => this.#attempts.connected())
+    request.on('upgrade', (response, connection) => this.#switched(response, connection as Socket))
+    request.on('response', (response) => this.#responded(response))
   }
 
-  switched(upstreamResponse: IncomingMessage, connection: Socket): void {
-    const fault = responseFault(this.#handshake?.headers ?? [], upstreamResponse)
+  #switched(upstreamResponse: IncomingMessage, connection: Socket): void {
+    const fault = responseFault(this.#lines, upstreamResponse)
     if (this.#finished || fault !== null) {
       this.#clientSide.destroy()
       connection.destroy()
-      return this.#finished
-        ? undefined
-        : this.#fail(protocolError, new Error(`WebSocket handshake: ${fault}`))
+      if (!this.#finished) this.refused(protocolError, new Error(`WebSocket handshake: ${fault}`))
+      return
     }
-    this.#recordResponse(101)
-    this.#exchange.trace?.attemptEnded(null)
+    this.#attempts.responded(101)
+    this.#attempts.succeeded()
     this.#finished = true
-    this.#endAttempt()
     this.#open(upstreamResponse, connection)
   }
 
@@ -124,135 +135,173 @@ class Opening implements UpstreamHandshakeListener, ResponseListener {
     const { response, responseLines } = this.#exchange
     const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
-      response.writeHead(101, responseHeaders(upstreamResponse, this.#exchange), null, responseLines)
+      response.writeHead(101, switchingFields(upstreamResponse, this.#exchange), null, responseLines)
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
-      return this.#fail(protocolError, error)
+      return this.refused(protocolError, error)
     }
     // Released, as the WebSocket may stay open for a day.
     this.#request = null
-    this.#handshake = null
-    this.#exchange.webSocket = new Tunnel(this.#exchange, this.#clientSide, connection, { idle, lifetime })
+    this.#lines = []
+    const tunnel = new Tunnel(this.#exchange, this.#clientSide, connection, { idle, lifetime })
+    this.#clientSide.open(tunnel)
+    this.#exchange.webSocket = tunnel
     this.#pipeline.opened(this.#exchange)
   }
 
   /** An ordinary HTTP response instead of a WebSocket. */
-  responseReceived(upstreamResponse: IncomingMessage): void {
-    // http-proxy-3 would write the response too.
+  #responded(upstreamResponse: IncomingMessage): void {
     this.#clientSide.destroy()
     if (this.#finished) return void upstreamResponse.destroy()
-    this.#recordResponse(upstreamResponse.statusCode ?? 0)
+    const status = upstreamResponse.statusCode ?? 0
+    this.#attempts.responseStarted()
+    this.#attempts.responded(status)
     const { bodyTimeout } = this.#upstream
-    this.#upstreamResponse = new ResponseRelay(this.#exchange, bodyTimeout, {
+    const relay = new ResponseRelay(this.#exchange, bodyTimeout, {
       resume: () => upstreamResponse.resume(),
-      unwritable: (error) => this.#fail(protocolError, error),
+      unwritable: (error) => this.refused(protocolError, error),
     })
+    this.#relay = relay
     try {
-      if ((upstreamResponse.statusCode ?? 0) < 200) throw new Error(`status ${upstreamResponse.statusCode}`)
-      this.#upstreamResponse.begin(headOf(upstreamResponse, upstreamResponse.rawHeaders))
+      if (status < 200) throw new Error(`status ${status}`)
+      relay.begin(headOf(upstreamResponse, upstreamResponse.rawHeaders))
     } catch (error) {
-      return this.#fail(protocolError, error)
+      return this.refused(protocolError, error)
     }
-    upstreamResponse.setTimeout(bodyTimeout, () => this.#fail(timedOut, null))
-    upstreamResponse.on('data', (chunk: Buffer) => this.#pass(upstreamResponse, chunk))
-    upstreamResponse.on('end', () => this.#ended(upstreamResponse))
-    upstreamResponse.on('error', (error) => this.#fail(protocolError, error))
+    upstreamResponse.setTimeout(bodyTimeout, () => this.refused(timedOut, null))
+    upstreamResponse.on('data', (chunk: Buffer) => {
+      if (!this.#finished && !relay.write(chunk)) upstreamResponse.pause()
+    })
+    upstreamResponse.on('end', () => this.#ended(relay, upstreamResponse.rawTrailers))
+    upstreamResponse.on('error', (error) => this.refused(protocolError, error))
   }
 
-  #pass(upstreamResponse: IncomingMessage, chunk: Buffer): void {
-    if (!this.#finished && this.#upstreamResponse?.write(chunk) === false) upstreamResponse.pause()
-  }
-
-  #ended(upstreamResponse: IncomingMessage): void {
+  #ended(relay: ResponseRelay, trailers: readonly string[]): void {
     if (this.#finished) return
     try {
-      this.#upstreamResponse?.end(upstreamResponse.rawTrailers)
+      relay.end(trailers)
     } catch (error) {
-      return this.#fail(protocolError, error)
+      return this.refused(protocolError, error)
     }
     this.#finished = true
-    this.#exchange.trace?.attemptEnded(null)
-    this.#endAttempt()
+    this.#attempts.succeeded()
   }
 
-  failed(error: Error): void {
-    const target = this.#endAttempt()
-    if (target === null || this.#finished) return
-    this.#exchange.trace?.attemptEnded(faultName(error))
-    const now = performance.now()
-    // A reset is an end of the connection before a response.
-    const blame = this.#connected
-      ? this.#upstreamResponse === null && isConnectionEnd(error)
-        ? 'reset'
-        : null
-      : 'unreachable'
-    if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
-    const next = this.#connected ? null : this.#next(target, now)
-    if (next === null) return this.#fail(this.#connected ? protocolError : unreachable, error)
-    this.#upstream.retried(target, next, error)
-    this.#retries++
-    this.#previous = target
-    this.#send(next, now)
-  }
-
-  /** Only if no connection could be opened: nothing was sent. */
-  #next(tried: Target, now: number): Target | null {
-    if (this.#retries === this.#upstream.retries) return null
-    return this.#upstream.retryTarget(tried, this.#previous, false, false, now)
-  }
-
-  #recordResponse(status: number): void {
-    const now = performance.now()
-    this.#exchange.trace?.responded(status)
-    this.#stopTimer()
-    this.#exchange.respondedAt = now
-    this.#target?.ejection.responseStarted(this.#epoch, now)
-  }
-
-  #endAttempt(): Target | null {
-    const target = this.#target
-    this.#target = null
-    target?.end(this.#epoch)
-    return target
-  }
-
-  expired(): void {
-    const rest = this.#deadline - performance.now()
-    if (rest > 0) this.#timer = setTimeout(onTimer, Math.ceil(rest), this)
-    else this.#fail(timedOut, null)
-  }
-
-  #stopTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
-  }
-
-  #fail(refusal: Refusal, cause: unknown): void {
-    this.#upstreamResponse?.abort()
+  refused(refusal: Refusal, cause: unknown): void {
+    this.#relay?.abort()
     this.#abandon()
     this.#pipeline.refuse(this.#exchange, refusal, cause)
   }
 
   /** The client has disconnected, or has its response. */
   closed(): void {
-    this.#upstreamResponse?.close()
+    this.#relay?.close()
     if (!this.#finished) this.#abandon()
   }
 
   #abandon(): void {
     this.#finished = true
-    this.#stopTimer()
-    this.#endAttempt()
+    this.#attempts.abandon()
+    this.#attempts.end()
     this.#clientSide.destroy()
     this.#request?.destroy(abandoned)
   }
 }
 
-function onTimer(opening: Opening): void {
-  opening.expired()
+/** As of other connections: the end of one before a response is a fault of the target. */
+function asConnectionLost(error: NodeJS.ErrnoException): Error {
+  const { code = '', message } = error
+  const isEnd = 'syscall' in error || code === 'ECONNRESET'
+  return isEnd ? new ConnectionLost(message, code, false, error) : error
 }
 
-function isConnectionEnd(error: Error): boolean {
-  return 'syscall' in error || ('code' in error && error.code === 'ECONNRESET')
+const NOT_CONNECTED = new Socket()
+
+/** In place of the client's request: http-proxy-3 copies its fields, of which there are none but those of the handshake. */
+class Placeholder extends IncomingMessage {
+  override method = 'GET'
+  override url = '/'
+  override httpVersion = '1.1'
+  override httpVersionMajor = 1
+  opening: Opening | null
+
+  constructor(opening: Opening) {
+    super(NOT_CONNECTED)
+    this.headers = { connection: 'Upgrade', upgrade: 'websocket' }
+    this.opening = opening
+  }
+}
+
+const proxy = new ProxyServer({})
+// Errors of the client connection, which http-proxy-3 does not have.
+proxy.on('error', () => {})
+proxy.on('proxyReqWs', (outgoing, request) => {
+  try {
+    if (request instanceof Placeholder) request.opening?.prepare(outgoing)
+  } catch (error) {
+    // The request has a connection already, whose end has no other listener.
+    outgoing.on('error', () => {}).destroy()
+    throw error
+  }
+})
+
+/**
+ * In place of the client's connection: reads return the bytes of the client, writes go to the client. Before the tunnel is
+ * open nothing here touches the client, which may still get an HTTP response.
+ */
+class ClientSide extends Duplex {
+  #tunnel: Tunnel | null = null
+  /** http-proxy-3 first writes a 101 with fields of the upstream. */
+  #headSeen = false
+
+  constructor() {
+    super({ allowHalfOpen: true })
+    // The connections themselves report their errors.
+    this.on('error', () => {})
+  }
+
+  open(tunnel: Tunnel): void {
+    this.#tunnel = tunnel
+  }
+
+  override _read(): void {
+    this.#tunnel?.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    if (this.#tunnel === null) return done()
+    if (this.#headSeen) return this.#tunnel.write(chunk, done)
+    this.#headSeen = true
+    done()
+  }
+
+  override _final(done: () => void): void {
+    this.#tunnel?.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#tunnel?.destroy()
+    done(error)
+  }
+
+  /** Methods of `net.Socket` that http-proxy-3 calls. */
+  setTimeout(): this {
+    return this
+  }
+
+  setNoDelay(): this {
+    return this
+  }
+
+  setKeepAlive(): this {
+    return this
+  }
+
+  destroySoon(): void {
+    if (this.writable) this.end()
+    if (this.writableFinished) this.destroy()
+    else this.once('finish', () => this.destroy())
+  }
 }

@@ -2,15 +2,17 @@
  * An open WebSocket: bytes pass both ways between the client and the upstream, with backpressure and with limits on
  * idle time and lifetime. Either end closes it, or the gateway, which sends Close to both ends at a frame boundary and
  * waits only briefly for their replies.
+ *
+ * http-proxy-3 pipes the upstream to a stand-in for the client (`opening.ts`). The tunnel is behind that: it alone reads
+ * from the client and writes to it.
  */
 
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
+import type { Duplex } from 'node:stream'
 import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../http/server/exchange.ts'
 import { passed } from '../buffer-garbage.ts'
-import type { ClientPort, ClientSide } from './client-side.ts'
-import { closeFrame, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './close-frame.ts'
-import { Direction } from './direction.ts'
+import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-frames.ts'
 
 /** Milliseconds. */
 export interface TunnelLimits {
@@ -26,13 +28,13 @@ const REVOKED_WAIT = 1000
 /** Milliseconds for one end to finish after the other has ended. */
 const HALF_CLOSED_WAIT = 30_000
 
-export class Tunnel implements OpenWebSocket, ClientPort {
+export class Tunnel implements OpenWebSocket {
   endedBy: WebSocketEnd | null = null
   closeCode: number | null = null
   readonly #exchange: Exchange
   readonly #client: Socket
   readonly #upstream: Socket
-  readonly #clientSide: ClientSide
+  readonly #clientSide: Duplex
   readonly #fromClient: Direction
   readonly #fromUpstream: Direction
   readonly #idle: NodeJS.Timeout
@@ -43,8 +45,8 @@ export class Tunnel implements OpenWebSocket, ClientPort {
   /** Called when the client accepts more bytes. */
   #pendingWrite: (() => void) | null = null
 
-  /** The client has its 101. @param clientSide the stand-in that http-proxy-3 uses for the client */
-  constructor(exchange: Exchange, clientSide: ClientSide, upstream: Socket, limits: TunnelLimits) {
+  /** The client has its 101. @param clientSide the stand-in for the client */
+  constructor(exchange: Exchange, clientSide: Duplex, upstream: Socket, limits: TunnelLimits) {
     const client = exchange.request.socket
     this.#exchange = exchange
     this.#client = client
@@ -54,7 +56,6 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     this.#fromUpstream = new Direction(false, (bytes) => !client.writable || client.write(bytes))
     this.#idle = setTimeout(() => this.close('idle', GOING_AWAY, 'idle'), limits.idle)
     this.#lifetime = setTimeout(() => this.close('lifetime', GOING_AWAY, 'lifetime'), limits.lifetime)
-    clientSide.open(this)
     this.#addListeners()
   }
 
@@ -177,5 +178,51 @@ export class Tunnel implements OpenWebSocket, ClientPort {
     this.#client.destroy()
     this.#upstream.destroy()
     this.#clientSide.destroy()
+  }
+}
+
+/** One direction. Bytes pass unchanged until that end, or the gateway, has sent a Close frame. */
+export class Direction {
+  readonly frames: Frames
+  readonly #send: (bytes: Buffer) => boolean
+  /** The Close frame of the gateway, due at the next frame boundary. */
+  #closeFrame: Buffer | null = null
+  #closeSent = false
+
+  /** @param masked frames of a client are masked @param send writes to the other end; false on backpressure */
+  constructor(masked: boolean, send: (bytes: Buffer) => boolean) {
+    this.frames = new Frames(masked)
+    this.#send = send
+  }
+
+  /** No more bytes pass: a Close frame is the last one. */
+  get closed(): boolean {
+    return this.#closeSent || this.frames.closed
+  }
+
+  /** @returns false on backpressure */
+  pass(chunk: Buffer): boolean {
+    let at = 0
+    let writable = true
+    if (!this.closed) {
+      at = this.frames.take(chunk, this.#closeFrame !== null)
+      if (at > 0) writable = this.#send(at === chunk.length ? chunk : chunk.subarray(0, at))
+      this.#sendClose()
+    }
+    // Frames that do not pass are still parsed, as the reply to the Close frame is among them.
+    if (this.#closeSent) this.frames.take(chunk.subarray(at))
+    return writable
+  }
+
+  /** Lets the current frame pass and then sends this one, unless a Close frame has passed before. */
+  end(closeFrame: Buffer): void {
+    this.#closeFrame ??= closeFrame
+    this.#sendClose()
+  }
+
+  #sendClose(): void {
+    if (this.#closeFrame === null || this.closed || !this.frames.boundary) return
+    this.#closeSent = true
+    this.#send(this.#closeFrame)
   }
 }

@@ -1,10 +1,6 @@
-/**
- * Finds the frame boundaries of a WebSocket (RFC 6455, section 5) in one direction. It follows the passing bytes in
- * constant memory, without unmasking or copying.
- *
- * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a control
- * frame that is fragmented or long. It does not interpret messages.
- */
+/** Frames of WebSockets (RFC 6455, section 5): the boundaries of those that pass, and the Close frames of the gateway. */
+
+import { randomBytes } from 'node:crypto'
 
 const FIN = 0x80
 const OPCODE = 0x0f
@@ -16,6 +12,12 @@ const LENGTH_64 = 127
 /** The payload limit of a control frame in bytes. */
 const MAX_CONTROL = 125
 
+/**
+ * Finds the boundaries in one direction. It follows the passing bytes in constant memory, without unmasking or copying.
+ *
+ * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a control
+ * frame that is fragmented or long. It does not interpret messages.
+ */
 export class Frames {
   /** The position is between two frames. */
   boundary = true
@@ -142,4 +144,32 @@ export class Frames {
   get #isControl(): boolean {
     return this.#opcode >= CLOSE
   }
+}
+
+// Statuses of Close frames (RFC 6455, section 7.4).
+
+/** The gateway or the upstream goes away: a client may reconnect. */
+export const GOING_AWAY = 1001
+/** An invalid frame. */
+export const PROTOCOL_ERROR = 1002
+/** Never sent: reported for a Close frame without a status, and for an end without a Close frame. */
+export const NO_STATUS = 1005
+export const NO_CLOSE = 1006
+/** The caller has lost the permission. */
+export const POLICY_VIOLATION = 1008
+
+/**
+ * A Close frame (RFC 6455, section 5.5.1).
+ *
+ * @param reason a short ASCII text
+ * @param masked required from a client, forbidden to a server
+ */
+export function closeFrame(code: number, reason: string, masked: boolean): Buffer {
+  const payload = Buffer.alloc(2 + reason.length)
+  payload.writeUInt16BE(code)
+  payload.write(reason, 2, 'latin1')
+  if (!masked) return Buffer.concat([Buffer.from([0x88, payload.length]), payload])
+  const mask = randomBytes(4)
+  for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] ?? 0) ^ (mask[i % 4] ?? 0)
+  return Buffer.concat([Buffer.from([0x88, 0x80 | payload.length]), mask, payload])
 }

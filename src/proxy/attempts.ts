@@ -1,0 +1,181 @@
+/**
+ * The attempts of one request at the targets of its upstream: the loop of forwarded requests and of WebSocket handshakes.
+ * It counts each attempt at its target, times it, and tells the trace and the outlier ejection of its result. After a
+ * failure it begins another attempt, or says what the client is refused with.
+ */
+
+import { performance } from 'node:perf_hooks'
+import type { Exchange } from '../http/server/exchange.ts'
+import { type ResponseReceiver, Unprocessed } from '../http/client/upstream-request.ts'
+import type { Refusal } from '../model/errors.ts'
+import { Deadlines, type Timed } from './deadlines.ts'
+import type { Target } from './target.ts'
+import type { Upstream } from './upstream.ts'
+import { blameOf, faultName, refusalOf, timedOut } from './upstream-faults.ts'
+
+/** Sends the attempts. */
+export interface AttemptOwner {
+  /** Sends the request to this target. @param traceParent the value of `traceparent`; null: none is sent */
+  send(target: Target, traceParent: string | null): void
+  /** No attempt is left, or the upstream has not responded in time. */
+  refused(refusal: Refusal, cause: unknown): void
+  /** The client is silent, not the upstream. */
+  readonly awaitsClient: boolean
+}
+
+/** Deadlines of requests that wait for their responses. */
+const deadlines = new Deadlines()
+
+export class Attempts implements Timed {
+  deadline = 0
+  index = -1
+  readonly #exchange: Exchange
+  readonly #upstream: Upstream
+  readonly #owner: AttemptOwner
+  /** The request may be sent again although a target may have processed it. */
+  readonly #repeatable: boolean
+  /** Milliseconds in which the upstream must make progress before its response. */
+  readonly #responseTimeout: number
+  /** The target of the attempt in progress and of the previous one; null if there is none. */
+  #target: Target | null = null
+  #previous: Target | null = null
+  /** The result of `Target.begin`. */
+  #epoch = 0
+  #retries = 0
+  /** The attempt is counted among the uploads of its target. */
+  #uploading = false
+  #connected = false
+  #responseStarted = false
+  /** The client does not wait any more. */
+  #abandoned = false
+
+  /** @param repeatable idempotent and without a body, so that it may be sent twice */
+  constructor(exchange: Exchange, upstream: Upstream, repeatable: boolean, owner: AttemptOwner) {
+    this.#exchange = exchange
+    this.#upstream = upstream
+    this.#repeatable = repeatable
+    this.#owner = owner
+    const { responseTimeout } = upstream.config
+    this.#responseTimeout = exchange.evaluation?.decision.route?.responseTimeout ?? responseTimeout
+  }
+
+  /** Begins the first attempt. @param target from `Upstream.choose` @param now monotonic ms */
+  start(target: Target, now: number): void {
+    this.#exchange.forwardedAt = now
+    // Each attempt sets its own deadline.
+    deadlines.add(this, Infinity)
+    this.#begin(target, now)
+  }
+
+  #begin(target: Target, now: number): void {
+    this.#target = target
+    this.#connected = false
+    this.#exchange.target = target.origin
+    // Connecting has its own timeout, which is shorter.
+    deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
+    this.#epoch = target.begin(now)
+    if (!this.#exchange.request.complete) {
+      target.uploads++
+      this.#uploading = true
+    }
+    this.#owner.send(target, this.#exchange.trace?.attempt(target.url) ?? null)
+  }
+
+  /** The attempt has a connection, and is written next. */
+  connected(): void {
+    const now = performance.now()
+    this.#connected = true
+    deadlines.move(this, now + this.#responseTimeout)
+    this.#target?.ejection.connected(this.#epoch, now)
+  }
+
+  /** A part of the request was written. */
+  progress(): void {
+    deadlines.move(this, performance.now() + this.#responseTimeout)
+  }
+
+  /** The whole body of the request is received. */
+  uploaded(): void {
+    if (this.#uploading && this.#target !== null) this.#target.uploads--
+    this.#uploading = false
+  }
+
+  /** The upstream has sent bytes, perhaps of an interim or a malformed response. */
+  responseStarted(): void {
+    this.#responseStarted = true
+  }
+
+  /** The head of the final response, or a 101. */
+  responded(status: number): void {
+    deadlines.remove(this)
+    const now = performance.now()
+    this.#exchange.respondedAt = now
+    this.#exchange.trace?.responded(status)
+    this.#target?.ejection.responseStarted(this.#epoch, now)
+  }
+
+  /** The response is complete. */
+  succeeded(): void {
+    this.end()
+    if (!this.#abandoned) this.#exchange.trace?.attemptEnded(null)
+  }
+
+  /** The attempt has failed. */
+  failed(error: Error): void {
+    const target = this.end()
+    if (target === null) return
+    if (!this.#abandoned) this.#exchange.trace?.attemptEnded(faultName(error))
+    const now = performance.now()
+    // The upstream closed an idle connection just as it was reused. That is no fault of the target.
+    const race = target.isKeepAliveRace(error)
+    const blame = race ? null : blameOf(error, this.#connected, this.#responseStarted)
+    if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
+    if (this.#abandoned) return
+    const unprocessed = error instanceof Unprocessed ? error : null
+    const retriable = race || blame !== null || unprocessed !== null
+    const next = retriable ? this.#next(target, race, unprocessed, now) : null
+    if (next === null) return this.#owner.refused(refusalOf(error, this.#connected), error)
+    this.#upstream.retried(target, next, error)
+    this.#retries++
+    this.#previous = target
+    this.#begin(next, now)
+  }
+
+  /**
+   * The target of a retry. A request of which nothing was written may always be retried, any other only if it is
+   * repeatable, or if the target has not processed it. The first keep-alive race does not count, nor a connection that
+   * the target closes in good order: every HTTP client must expect them.
+   */
+  #next(tried: Target, race: boolean, unprocessed: Unprocessed | null, now: number): Target | null {
+    if (this.#responseStarted || this.#retries === this.#upstream.retries) return null
+    if (this.#connected && !this.#repeatable && unprocessed?.intact !== true) return null
+    const free = (race || unprocessed?.goingAway === true) && this.#retries === 0
+    return this.#upstream.retryTarget(tried, this.#previous, race || unprocessed !== null, free, now)
+  }
+
+  /** The attempt takes no slot of its target any more. An abandoned one ends too. @returns its target; null: it had ended */
+  end(): Target | null {
+    const target = this.#target
+    this.uploaded()
+    this.#target = null
+    target?.end(this.#epoch)
+    return target
+  }
+
+  expired(now: number): void {
+    // The body has its own timeout.
+    if (this.#owner.awaitsClient) deadlines.move(this, now + this.#responseTimeout)
+    else this.#owner.refused(timedOut, null)
+  }
+
+  /** No further attempt begins. The one in progress counts until it has ended. */
+  abandon(): void {
+    this.#abandoned = true
+    deadlines.remove(this)
+  }
+
+  /** Takes the request out of the queue of its target, if no connection was available for it yet. */
+  cancel(receiver: ResponseReceiver): void {
+    if (this.#target?.cancel(receiver) === true) this.end()
+  }
+}
