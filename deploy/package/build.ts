@@ -1,8 +1,8 @@
 /** `npm run build`: compiles the program into `dist/`, as the package has it. `npm pack` calls it. */
 
 import { execFileSync } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -10,6 +10,12 @@ const dist = join(root, 'dist')
 
 rmSync(dist, { recursive: true, force: true })
 execFileSync('tsc', ['-p', join(root, 'deploy/package/tsconfig.json')], { stdio: 'inherit' })
+// The console is served as it is written.
+const SERVED = new Set(['', '.js', '.css', '.html', '.svg'])
+cpSync(join(root, 'seats-admin/console'), join(dist, 'seats-admin/console'), {
+  recursive: true,
+  filter: (path) => SERVED.has(extname(path)),
+})
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ commit: commit() })}\n`)
 
 /** The short hash of the sources; with a `+` where they differ from the commit. An image is built without history. */

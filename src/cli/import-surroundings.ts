@@ -18,7 +18,7 @@ const NOTHING: Loaded = {
   shadowEntries: null,
   files: [],
   upstreams: new Map(),
-  api: { hosts: null, prefix: '', authPrefix: '' },
+  api: { hosts: null, prefix: '', authPrefix: '', console: false },
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Reads `api:`, where the gateway's own endpoints are. */
+/** Reads `api:` and `console:`, where the gateway's own endpoints and pages are. */
 
 import { canonicalHost, hostMatches } from '../model/host.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
@@ -19,6 +19,7 @@ export function buildPlace(root: Section): BuiltInPlace {
     hosts: hosts.length === 0 ? null : Object.freeze(hosts),
     prefix: section.text('prefix', prefix) ?? '',
     authPrefix: section.text('auth_prefix', prefix) ?? '',
+    console: root.flag('console'),
   })
 }
 

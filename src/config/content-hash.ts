@@ -21,7 +21,7 @@ type Settings = Pick<Config, 'upstreams' | 'methods'> & Partial<Pick<Config, 'ap
 /**
  * Covers what `seatgate diff` compares: of each entry, its method, hosts, pattern, requirement, space, upstream, forwarded path,
  * limits, rate limits, `tenant` and `sign_in`, and whether the upstream accepts `;` and `%2F`; the accepted methods; and the hosts and
- * prefixes of built-in routes, which themselves belong to the program. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
+ * prefixes of built-in routes, which themselves belong to the program, and whether the console is among them. Beyond that, `cors`, which decides preflights and whether a session cookie counts.
  */
 export function contentHash(entries: readonly RouteEntry[], { upstreams, methods, api }: Settings): string {
   const lines = entries.flatMap((entry) => linesOf(entry, upstreams)).sort()
@@ -31,10 +31,11 @@ export function contentHash(entries: readonly RouteEntry[], { upstreams, methods
 }
 
 /** None for what the configuration does not say, so that older tables keep their hash. */
-function linesOfPlace({ hosts, prefix, authPrefix }: BuiltInPlace): string[] {
+function linesOfPlace({ hosts, prefix, authPrefix, console }: BuiltInPlace): string[] {
   return [
     ...(hosts === null ? [] : [JSON.stringify(['api_hosts', ...hosts.toSorted()])]),
     ...(prefix === '' && authPrefix === '' ? [] : [JSON.stringify(['api', prefix, authPrefix])]),
+    ...(console ? [JSON.stringify(['console'])] : []),
   ]
 }
 

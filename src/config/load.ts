@@ -91,7 +91,7 @@ export async function loadConfigWithFaults(
       entries: [],
       shadowEntries: null,
       upstreams: new Map(),
-      api: { hosts: null, prefix: '', authPrefix: '' },
+      api: { hosts: null, prefix: '', authPrefix: '', console: false },
       warnings: fileWarnings,
     }
     return { ...nothing, faults, fileWarnings, accepts, files }
@@ -201,7 +201,7 @@ interface OpenedDocument {
 
 /** Whether the answers to requests depend on the setting: then it can't be left out. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
-  if (['routes', 'shadow', 'methods', 'api', 'api_hosts'].includes(first ?? '')) return true
+  if (['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console'].includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
 }

@@ -1,4 +1,4 @@
-/** Where the gateway's own endpoints are: their hosts, and what stands before their paths. */
+/** Where the gateway's own endpoints are, and whether the console is among them. */
 
 export interface BuiltInPlace {
   /** Those that they answer on: canonical, `*.` for one label. Null: every host. */
@@ -7,4 +7,6 @@ export interface BuiltInPlace {
   readonly prefix: string
   /** Before the paths of sign-in and of the keys of signed identity; '': nothing. */
   readonly authPrefix: string
+  /** The console is among them, behind `authPrefix`; its pages call the others. */
+  readonly console: boolean
 }

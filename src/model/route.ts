@@ -130,7 +130,7 @@ export interface LocalRequest {
 
 export interface LocalResponse {
   readonly status: number
-  /** Sent as JSON; bytes are JSON already; undefined: no body. */
+  /** Sent as JSON; bytes are sent as they are; undefined: no body. */
   readonly body?: unknown
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers?: readonly string[]
@@ -138,6 +138,8 @@ export interface LocalResponse {
   readonly logged?: Readonly<Record<string, unknown>>
   /** Left out: `no-store`, as the response concerns one caller. */
   readonly cacheControl?: string
+  /** Of bytes that are no JSON. */
+  readonly contentType?: string
 }
 
 export interface HeldPermissions {

@@ -18,6 +18,7 @@ import {
 } from '../model/route.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
 import { openApiDocument } from './openapi/document.ts'
+import { CONSOLE_PATH } from './console-site.ts'
 import type { Operation } from './openapi/operation.ts'
 
 /** Bytes of a request body at a Seat or API key endpoint. */
@@ -36,6 +37,12 @@ export function signInRoutes(place: BuiltInPlace, handler: PublicHandler | null)
 /** @param handler null: identity is not signed */
 export function keySetRoute(place: BuiltInPlace, handler: PublicHandler | null): Route {
   return publicRoute(KEY_SET_ENDPOINT, place, handler)
+}
+
+/** None where the console is off: its paths are then like any other. */
+export function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Route[] {
+  if (!place.console) return []
+  return ['', '/*'].map((rest) => publicRoute({ method: 'GET', path: CONSOLE_PATH + rest }, place, handler))
 }
 
 function publicRoute(

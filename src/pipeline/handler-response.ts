@@ -12,7 +12,7 @@ const MAX_DISCARDED = 1024 * 1024
 /** @param more further header fields: name, value, … */
 export function sendHandlerResponse(
   exchange: Exchange,
-  { status, body, cacheControl = 'no-store' }: LocalResponse,
+  { status, body, cacheControl = 'no-store', contentType = 'application/json' }: LocalResponse,
   more: readonly string[] = [],
 ): void {
   const { request, response } = exchange
@@ -28,7 +28,7 @@ export function sendHandlerResponse(
     response.end()
   } else {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-    headers.push('content-type', 'application/json', 'content-length', String(bytes.length))
+    headers.push('content-type', contentType, 'content-length', String(bytes.length))
     response.writeHead(status, ResponseFields.of(headers))
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)

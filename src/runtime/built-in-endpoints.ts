@@ -6,7 +6,13 @@ import { accessEndpoints } from '../access/access-endpoints.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { Tables } from '../access/tables.ts'
 import type { PublicHandler, Route } from '../model/route.ts'
-import { builtInRoutes, keySetRoute, operationsOf, signInRoutes } from '../pipeline/built-in-routes.ts'
+import {
+  builtInRoutes,
+  consoleRoutes,
+  keySetRoute,
+  operationsOf,
+  signInRoutes,
+} from '../pipeline/built-in-routes.ts'
 import type { Operation } from '../pipeline/openapi/operation.ts'
 
 export interface EndpointDeps extends Omit<AdminDeps, 'asked'> {
@@ -46,6 +52,7 @@ export function builtInPaths(
     ...builtInRoutes(builtInEndpoints(UNSERVED), place, () => undefined),
     ...signInRoutes(place, signIn ? served : null),
     keySetRoute(place, identity ? served : null),
+    ...consoleRoutes(place, served),
   ]
 }
 
@@ -54,7 +61,7 @@ export function builtInOperations(): Operation[] {
   return operationsOf(builtInEndpoints(UNSERVED), ROOT)
 }
 
-const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '' }
+const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '', console: false }
 
 const UNSERVED: EndpointDeps = {
   get store(): never {

@@ -8,7 +8,8 @@ import { exceptionsOf, type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
-import { builtInRoutes, keySetRoute, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { builtInRoutes, consoleRoutes, keySetRoute, signInRoutes } from '../pipeline/built-in-routes.ts'
+import { openConsole } from '../pipeline/console-site.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { type Coherence, Instance } from '../coherence/instance.ts'
@@ -223,6 +224,7 @@ export class DecisionPoint {
       ...builtInRoutes(endpoints, config.api, (tenant) => config.tenants.get(tenant)?.adminSpace),
       ...signInRoutes(config.api, signIn?.serve ?? null),
       keySetRoute(config.api, identity === null ? null : serveKeySet(identity)),
+      ...consoleRoutes(config.api, openConsole(config.api)),
     ]
   }
 }

@@ -4,14 +4,19 @@ import t from 'tap'
 import { BASE, configOf, faultsAt } from './support.ts'
 
 t.test('prefixes and hosts', async (t) => {
-  t.same((await configOf(t, BASE)).api, { hosts: null, prefix: '', authPrefix: '' })
+  t.same((await configOf(t, BASE)).api, { hosts: null, prefix: '', authPrefix: '', console: false })
   const { api } = await configOf(
     t,
     `${BASE}api: { prefix: /_seatgate, auth_prefix: /_auth/a, hosts: [GW.example] }\n`,
   )
-  t.same(api, { hosts: ['gw.example'], prefix: '/_seatgate', authPrefix: '/_auth/a' })
+  t.same(api, { hosts: ['gw.example'], prefix: '/_seatgate', authPrefix: '/_auth/a', console: false })
+  t.equal((await configOf(t, `${BASE}console: true\n`)).api.console, true)
   const written = await configOf(t, `${BASE}api: { prefix: "", hosts: [] }\n`)
-  t.same(written.api, { hosts: null, prefix: '', authPrefix: '' }, 'the defaults, written out')
+  t.same(
+    written.api,
+    { hosts: null, prefix: '', authPrefix: '', console: false },
+    'the defaults, written out',
+  )
 })
 
 t.test('faults', async (t) => {
@@ -25,7 +30,10 @@ t.test('faults', async (t) => {
 
 t.test('the hash of the tables has them', async (t) => {
   const hash = async (line: string) => (await configOf(t, BASE + line)).hash
-  const hashes = await Promise.all(['', 'api: { prefix: /a }\n', 'api: { auth_prefix: /a }\n'].map(hash))
-  t.equal(new Set(hashes).size, 3)
+  const hashes = await Promise.all(
+    ['', 'api: { prefix: /a }\n', 'api: { auth_prefix: /a }\n', 'console: true\n'].map(hash),
+  )
+  t.equal(new Set(hashes).size, 4)
+  t.equal(await hash('console: false\n'), hashes[0])
   t.equal(await hash('api: { hosts: [a.example] }\n'), await hash('api_hosts: [a.example]\n'))
 })

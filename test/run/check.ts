@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 
 const COMMANDS = [
   ['tsc'],
+  ['tsc', '-p', 'seats-admin/console'],
   ['oxlint'],
   ['oxfmt', '--check'],
   ['node', 'test/support/servers/prepare.ts'],

@@ -1,0 +1,39 @@
+/** Modal dialogs: Escape closes them, and the focus returns to where it was. */
+
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { html } from './markup.js'
+import { Icon } from './pieces.js'
+
+/**
+ * @param {object} props
+ * @param {string} props.title
+ * @param {() => void} props.onClose Escape, or the button at the top
+ * @param {boolean} [props.wide]
+ * @param {any} [props.children]
+ */
+export function Dialog({ title, onClose, wide = false, children }) {
+  const element = useRef(/** @type {HTMLDialogElement | null} */ (null))
+  const id = useId()
+  useEffect(() => {
+    const { current: dialog } = element
+    const before = document.activeElement
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  const cancelled = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    onClose()
+  }
+  return html`<dialog ref=${element} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${cancelled}>
+    <header>
+      <h2 id=${id}><bdi>${title}</bdi></h2>
+      <button type="button" class="icon-button" aria-label="Close" onClick=${onClose}>
+        <${Icon} name="close" />
+      </button>
+    </header>
+    <div class="dialog-body">${children}</div>
+  </dialog>`
+}

@@ -1,0 +1,120 @@
+/** What changed between two states of something: of Seats, API keys, blocks and sessions. */
+
+import { html } from './markup.js'
+import { Icon } from './pieces.js'
+
+/**
+ * @typedef {object} Difference
+ * @property {string} field
+ * @property {string[]} added elements of a list, or the new value
+ * @property {string[]} removed
+ */
+
+/** Who changed what, and when, is said elsewhere. */
+const ASIDE = new Set(['id', 'created_at', 'created_by', 'updated_at', 'updated_by'])
+
+/**
+ * @param {Readonly<Record<string, unknown>> | null} before
+ * @param {Readonly<Record<string, unknown>> | null} after
+ * @returns {Difference[]}
+ */
+export function differencesOf(before, after) {
+  const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  return [...fields]
+    .filter((field) => !ASIDE.has(field))
+    .map((field) => {
+      const [old, now] = [elementsOf(before?.[field]), elementsOf(after?.[field])]
+      const [oldSet, nowSet] = [new Set(old), new Set(now)]
+      return {
+        field,
+        added: now.filter((each) => !oldSet.has(each)),
+        removed: old.filter((each) => !nowSet.has(each)),
+      }
+    })
+    .filter(({ added, removed }) => added.length + removed.length > 0)
+}
+
+/** @param {unknown} value @returns {string[]} */
+function elementsOf(value) {
+  if (value === undefined || value === null) return []
+  if (Array.isArray(value)) return value.map(String)
+  return [typeof value === 'object' ? JSON.stringify(value) : String(value)]
+}
+
+/** @param {{ of: readonly Difference[], none?: string }} props */
+export function Differences({ of, none = 'Nothing else changed.' }) {
+  if (of.length === 0) return html`<p class="quiet">${none}</p>`
+  return html`<dl class="differences">
+    ${of.map(
+      ({ field, added, removed }) =>
+        html`<div key=${field}>
+          <dt>${field.replaceAll('_', ' ')}</dt>
+          <dd><${Changes} added=${added} removed=${removed} /></dd>
+        </div>`,
+    )}
+  </dl>`
+}
+
+/** Said in words too: colours alone tell nothing to those who do not see them. @param {{ added: readonly string[], removed: readonly string[] }} props */
+export function Changes({ added, removed }) {
+  return html`<ul class="changes">
+    ${removed.map((each) => html`<li class="removed" key=${`-${each}`}><span class="unseen">removed: </span><span aria-hidden="true">−</span> <bdi>${each}</bdi></li>`)}
+    ${added.map((each) => html`<li class="added" key=${`+${each}`}><span class="unseen">added: </span><span aria-hidden="true">+</span> <bdi>${each}</bdi></li>`)}
+  </ul>`
+}
+
+const ACTIONS = {
+  'seat.create': 'created the Seat',
+  'seat.update': 'changed the Seat',
+  'seat.delete': 'deleted the Seat',
+  'api_key.create': 'created the API key',
+  'api_key.revoke': 'revoked the API key',
+  'block.create': 'blocked the user',
+  'block.delete': 'ended the block of the user',
+  'session.end': 'ended the session of the user',
+  bootstrap: 'bootstrapped the tenant with',
+}
+
+/** @param {string} action */
+export function actionText(action) {
+  return /** @type {Record<string, string>} */ (ACTIONS)[action] ?? action
+}
+
+export const ACTION_NAMES = Object.keys(ACTIONS)
+
+/** A change in the audit: who did what, and the difference. @param {{ entry: import('./answers.d.ts').AuditEntry, withTarget?: boolean, time: any }} props */
+export function Entry({ entry, withTarget = true, time }) {
+  const { actor, action, target, before, after, request_id: requestId } = entry
+  const differences = differencesOf(before, after)
+  return html`<article class="entry">
+    <p>
+      <b class="name"><bdi>${actor.name ?? actor.id}</bdi></b
+      >${' '}
+      ${actor.kind === 'user' ? null : html`<span class="quiet">(${actor.kind.replace('-', ' ')})</span> `}
+      ${actionText(action)}${withTarget ? html` <b class="name"><bdi>${target.name ?? target.id}</bdi></b>` : null}
+    </p>
+    <${Differences} of=${differences} none="Nothing but the time of the change." />
+    <p class="quiet small">
+      ${time}${' · '}${`space ${entry.space}`}${requestId ? html` · request <code>${requestId}</code>` : null}
+      ${actor.name ? html` · by <code>${actor.id}</code>` : null}
+    </p>
+  </article>`
+}
+
+/** @param {{ kind: 'gained' | 'lost', of: { count: number, routes: readonly string[] } }} props */
+export function RouteChanges({ kind, of: { count, routes } }) {
+  if (count === 0) return null
+  const isGain = kind === 'gained'
+  return html`<div>
+    <h3><${Icon} name=${isGain ? 'plus' : 'close'} />${count === 1 ? 'Route' : `${count} routes`} ${kind}</h3>
+    <ul class="changes">
+      ${routes.map(
+        (route) =>
+          html`<li class=${isGain ? 'added' : 'removed'} key=${route}>
+            <span aria-hidden="true">${isGain ? '+' : '−'}</span> <code>${route}</code>
+          </li>`,
+      )}
+      ${count > routes.length ? html`<li class="quiet">and ${count - routes.length} more</li>` : null}
+    </ul>
+  </div>`
+}

@@ -1,0 +1,234 @@
+/** Requests to the gateway's own endpoints, with the user's credential. */
+
+import { signal } from '@preact/signals'
+import { credential, forget, signedIn } from './credentials.js'
+
+const { api = '', auth = '' } = document.documentElement.dataset
+
+/** A refusal: what the problem document of the gateway says (RFC 9457), or that no answer came. */
+export class Refused extends Error {
+  /**
+   * @param {object} problem
+   * @param {number} problem.status 0: there was no answer
+   * @param {string} problem.code
+   * @param {string} problem.title
+   * @param {string} problem.detail
+   * @param {string | null} problem.requestId
+   * @param {{ path: string, message: string }[]} [problem.errors]
+   */
+  constructor({ status, code, title, detail, requestId, errors = [] }) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.title = title
+    this.detail = detail
+    this.requestId = requestId
+    this.errors = errors
+  }
+}
+
+/**
+ * @typedef {object} Call
+ * @property {Readonly<Record<string, string | readonly string[] | null | undefined>>} [query] empty values are left out
+ * @property {unknown} [body] sent as JSON
+ * @property {string | null} [ifMatch] the entity tag that was read
+ * @property {AbortSignal} [signal]
+ * @property {string} [space] by default that of the user
+ */
+
+/**
+ * @template T
+ * @typedef {object} Answered
+ * @property {T} body
+ * @property {string | null} etag
+ * @property {string | null} requestId
+ */
+
+/**
+ * The refusal that asks for a new sign-in, and the requests that wait for it: what was typed stays.
+ *
+ * @type {import('@preact/signals').Signal<{ refusal: Refused, again: () => void, cancel: () => void } | null>}
+ */
+export const signInAgain = signal(null)
+
+/** @type {Promise<boolean> | null} */
+let waiting = null
+
+/**
+ * @template T
+ * @param {string} method
+ * @param {string} path such as `/v1/seats`
+ * @param {Call} [options]
+ * @returns {Promise<Answered<T>>} rejects with a Refused
+ */
+export async function call(method, path, options = {}) {
+  for (;;) {
+    try {
+      return await callOnce(method, path, options)
+    } catch (cause) {
+      const isOver = cause instanceof Refused && cause.status === 401 && signedIn.value !== null
+      if (!isOver || !(await asked(cause))) throw cause
+    }
+  }
+}
+
+/** Several requests may be refused at once: one sign-in is for all. @param {Refused} refusal */
+function asked(refusal) {
+  waiting ??= new Promise((resolve) => {
+    const end = (/** @type {boolean} */ again) => () => {
+      signInAgain.value = null
+      waiting = null
+      resolve(again)
+    }
+    signInAgain.value = { refusal, again: end(true), cancel: end(false) }
+  })
+  return waiting
+}
+
+/**
+ * As `call`, where a 401 is an answer like any other.
+ *
+ * @template T
+ * @param {string} method
+ * @param {string} path
+ * @param {Call} [options]
+ * @param {import('./credentials.js').Credential} [by] at sign-in
+ * @returns {Promise<Answered<T>>}
+ */
+export async function callOnce(
+  method,
+  path,
+  { query = {}, body, ifMatch, signal, space } = {},
+  by = credential(),
+) {
+  const headers = { space: space ?? by.space, ...(ifMatch ? { 'if-match': ifMatch } : {}) }
+  return answerOf(await send(by.key, method, api + path + queryOf(query), { headers, ...sent(body, signal) }))
+}
+
+/**
+ * A sign-in endpoint.
+ *
+ * @template T
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {string} [key] '' for the session cookie
+ * @returns {Promise<Answered<T>>}
+ */
+export async function callSignIn(method, path, body, key = '') {
+  return answerOf(await send(key, method, auth + path, sent(body)))
+}
+
+/** The session ends on the gateway too; an API key is only forgotten. @returns {Promise<string | null>} where the provider signs out */
+export async function signOut() {
+  if (signedIn.value?.by !== 'session') {
+    forget()
+    return null
+  }
+  /** @type {Answered<{ end_session_url?: string }>} */
+  const { body } = await callSignIn('POST', '/auth/oidc/logout', {})
+  forget()
+  return body.end_session_url ?? null
+}
+
+/** @param {unknown} body @param {AbortSignal} [signal] @returns {{ body?: string, signal?: AbortSignal }} */
+function sent(body, signal) {
+  return {
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  }
+}
+
+/**
+ * The mode stays `cors`: in another one, browsers send `Origin: null` from a page without referrers, which the gateway refuses.
+ *
+ * @param {string} key '' for the session cookie, which does not go along with an API key
+ * @param {string} method
+ * @param {string} url
+ * @param {{ headers?: Record<string, string>, body?: string, signal?: AbortSignal }} init
+ */
+async function send(key, method, url, { headers = {}, ...init }) {
+  try {
+    return await fetch(url, {
+      credentials: key === '' ? 'same-origin' : 'omit',
+      cache: 'no-store',
+      redirect: 'error',
+      ...init,
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(key === '' ? {} : { 'x-api-key': key }),
+        ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+    })
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    throw new Refused({
+      status: 0,
+      code: 'no_answer',
+      title: 'The gateway does not answer',
+      detail:
+        'The connection failed, or the gateway is away. A change that was sent may have been made: read before you repeat it.',
+      requestId: null,
+    })
+  }
+}
+
+/**
+ * @template T
+ * @param {Response} response
+ * @returns {Promise<Answered<T>>}
+ */
+async function answerOf(response) {
+  const requestId = response.headers.get('x-request-id')
+  const body = await response.json().catch(() => null)
+  if (response.ok) return { body, etag: response.headers.get('etag'), requestId }
+  throw new Refused({
+    status: response.status,
+    code: body?.code ?? 'unknown',
+    title: body?.title ?? `The gateway answered ${response.status}`,
+    detail: body?.detail ?? '',
+    requestId: body?.request_id ?? requestId,
+    errors: body?.errors ?? [],
+  })
+}
+
+/** @param {Call['query'] & {}} values */
+function queryOf(values) {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values))
+    for (const each of typeof value === 'string' ? [value] : (value ?? []))
+      if (each !== '') query.append(name, each)
+  return query.size === 0 ? '' : `?${query}`
+}
+
+/**
+ * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API key.
+ *
+ * @param {string} path
+ * @param {AbortSignal} signal
+ * @param {(name: string, data: any) => void} heard
+ * @param {Call['query'] & {}} [query]
+ */
+export async function listen(path, signal, heard, query = {}) {
+  const { key, space } = credential()
+  const headers = { space, accept: 'text/event-stream' }
+  const response = await send(key, 'GET', api + path + queryOf(query), { headers, signal })
+  if (!response.ok || response.body === null) await answerOf(response)
+  const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body)
+    .pipeThrough(new TextDecoderStream())
+    .getReader()
+  let rest = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const events = (rest + value).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) {
+      const name = /^event: ?(.*)$/m.exec(event)?.[1] ?? 'message'
+      const data = /^data: ?(.*)$/m.exec(event)?.[1]
+      if (data !== undefined) heard(name, JSON.parse(data))
+    }
+  }
+}

@@ -1,0 +1,161 @@
+/** Whom a change of a Seat touches, before it is sent: the plan of the gateway, with the names of its users and API keys. */
+
+import { hrefOf } from './address.js'
+import { Changes, RouteChanges } from './differences.js'
+import { call } from './gateway-calls.js'
+import { readList, refusalOf } from './loading.js'
+import { html } from './markup.js'
+import { counted, Name } from './pieces.js'
+import { Notice, Refusal, Warnings } from './states.js'
+
+/** Users that are looked through for the members of a Seat. */
+const MAX_USERS = 5000
+
+/** Members that are shown. */
+const MAX_SHOWN = 20
+
+/**
+ * The users whose latest sign-in carried the Seat. The gateway lists users, not members: they are looked for among all.
+ *
+ * @param {string} seat its name
+ * @param {number} count as the gateway counts them
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ members: import('./answers.d.ts').User[], isWhole: boolean }>}
+ */
+export async function membersOf(seat, count, signal) {
+  if (count === 0) return { members: [], isWhole: true }
+  const holds = (/** @type {import('./answers.d.ts').User} */ { seats }) => seats.includes(seat)
+  /** @type {{ items: import('./answers.d.ts').User[], hasMore: boolean }} */
+  const { items, hasMore } = await readList(
+    '/v1/users',
+    {},
+    ({ sub }) => sub,
+    (users) => users.length >= MAX_USERS || users.filter(holds).length >= count,
+    signal,
+  )
+  const members = items.filter(holds)
+  return { members, isWhole: !hasMore || members.length >= count }
+}
+
+/**
+ * @typedef {object} Impact
+ * @property {import('./answers.d.ts').Plan} plan
+ * @property {import('./answers.d.ts').User[]} members
+ * @property {boolean} isWhole all members are known
+ * @property {import('./gateway-calls.js').Refused | null} membersRefusal why their names are not known
+ */
+
+/**
+ * @param {Readonly<Record<string, unknown>>} seats as a file of Seats has them
+ * @returns {Promise<Impact>} rejects with a Refused
+ */
+export async function impactOf(seats) {
+  /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Plan>} */
+  const { body: plan } = await call('POST', '/v1/seats/plan', { body: { seats } })
+  const [change] = plan.changes
+  const none = { plan, members: [], isWhole: true, membersRefusal: null }
+  if (change === undefined) return none
+  try {
+    return { ...none, ...(await membersOf(change.was ?? change.name, change.users)) }
+  } catch (cause) {
+    // Callers who may not list users see how many there are.
+    return { ...none, isWhole: false, membersRefusal: refusalOf(cause) }
+  }
+}
+
+/** @param {{ of: Impact, deletes?: boolean }} props */
+export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, deletes = false }) {
+  const [change] = plan.changes
+  const warnings = plan.warnings.filter(({ code }) => !(deletes && code === 'seat_held'))
+  if (change === undefined)
+    return html`<p>${deletes ? 'The Seat grants nothing: no route opens or closes.' : 'Nothing changes.'}</p>
+      <${Warnings} warnings=${warnings} />`
+  const { users, api_keys: keys } = change
+  const isNew = change.action === 'create'
+  return html`<div class="impact">
+    ${deletes ? null : html`<${Edits} of=${change} />`}
+    <section>
+      <h3>Whom it touches</h3>
+      ${
+        users + keys.count === 0
+          ? html`<p>
+              ${isNew ? 'No user and no API key yet.' : 'No user whose latest sign-in carried the Seat, and no valid API key.'}
+            </p>`
+          : html`<ul class="plain">
+              ${
+                users > 0
+                  ? html`<li>
+                      <b>${counted(users, 'user')}</b>
+                      <${Members} users=${users} members=${members} isWhole=${isWhole} />
+                    </li>`
+                  : null
+              }
+              ${
+                keys.count > 0
+                  ? html`<li>
+                      <b>${counted(keys.count, 'API key')}</b>
+                      <ul class="names">
+                        ${keys.names.map((name) => html`<li key=${name}><${Name} of=${name} /></li>`)}
+                        ${keys.count > keys.names.length ? html`<li class="quiet">and ${keys.count - keys.names.length} more</li>` : null}
+                      </ul>
+                    </li>`
+                  : null
+              }
+            </ul>`
+      }
+      ${membersRefusal ? html`<${Refusal} refusal=${membersRefusal} what="The names of the users are not known" />` : null}
+    </section>
+    <section>
+      <h3 class="unseen">Routes</h3>
+      ${change.routes_gained.count + change.routes_lost.count === 0 ? html`<p>No route opens or closes.</p>` : null}
+      <div class="side-by-side">
+        <${RouteChanges} kind="lost" of=${change.routes_lost} />
+        <${RouteChanges} kind="gained" of=${change.routes_gained} />
+      </div>
+    </section>
+    ${
+      warnings.some(({ code }) => code === 'nobody_administers')
+        ? html`<${Notice}
+            ><p class="strong">Afterwards, no one could administer this tenant from here.</p><//
+          >`
+        : null
+    }
+    <${Warnings} warnings=${warnings} />
+  </div>`
+}
+
+/** @param {{ users: number, members: readonly import('./answers.d.ts').User[], isWhole: boolean }} props */
+function Members({ users, members, isWhole }) {
+  const shown = members.slice(0, MAX_SHOWN)
+  const left = users - shown.length
+  return html`<ul class="names">
+    ${shown.map(
+      ({ sub, email }) =>
+        html`<li key=${sub}>
+          <a href=${hrefOf(['users'], { sub })} target="_blank"><${Name} of=${email ?? sub} /></a>
+        </li>`,
+    )}
+    ${left > 0 && shown.length > 0 ? html`<li class="quiet">and ${left} more</li>` : null}
+    ${shown.length === 0 && !isWhole ? html`<li class="quiet">their names are not known here</li>` : null}
+  </ul>`
+}
+
+/** @param {{ of: import('./answers.d.ts').PlannedChange }} props */
+function Edits({ of: change }) {
+  const rows = /** @type {const} */ ([
+    ['Name', change.was === undefined ? [] : [change.name], change.was === undefined ? [] : [change.was]],
+    ['Spaces', change.spaces_added, change.spaces_removed],
+    ['Permissions', change.permissions_added, change.permissions_removed],
+  ])
+  return html`<dl class="differences">
+    ${rows
+      .filter(([, added, removed]) => added.length + removed.length > 0)
+      .map(
+        ([term, added, removed]) =>
+          html`<div key=${term}>
+            <dt>${term}</dt>
+            <dd><${Changes} added=${added} removed=${removed} /></dd>
+          </div>`,
+      )}
+  </dl>`
+}

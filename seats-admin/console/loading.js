@@ -1,0 +1,162 @@
+/** What a page loads: its state, and pages of lists. */
+
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { call, Refused } from './gateway-calls.js'
+
+/**
+ * @template T
+ * @typedef {object} Loaded
+ * @property {T | null} value null: not loaded yet
+ * @property {Refused | null} refusal of the last attempt
+ * @property {boolean} loading
+ * @property {() => void} again
+ */
+
+/**
+ * Loads when its dependencies change. The former value stays until the next one is there, so that no page jumps.
+ *
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} load
+ * @param {readonly unknown[]} deps
+ * @returns {Loaded<T>}
+ */
+export function useLoaded(load, deps) {
+  const [state, setState] = useState(
+    /** @returns {{ value: T | null, refusal: Refused | null, loading: boolean }} */
+    () => ({ value: null, refusal: null, loading: true }),
+  )
+  const [attempt, setAttempt] = useState(0)
+  useEffect(() => {
+    const controller = new AbortController()
+    setState((before) => ({ ...before, loading: true }))
+    load(controller.signal).then(
+      (value) => {
+        if (!controller.signal.aborted) setState({ value, refusal: null, loading: false })
+      },
+      (cause) => {
+        if (!controller.signal.aborted)
+          setState((before) => ({ ...before, refusal: refusalOf(cause), loading: false }))
+      },
+    )
+    return () => controller.abort()
+  }, [...deps, attempt])
+  return { ...state, again: () => setAttempt((count) => count + 1) }
+}
+
+/** @param {unknown} cause @returns {Refused} */
+export function refusalOf(cause) {
+  if (cause instanceof Refused) return cause
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  return new Refused({
+    status: -1,
+    code: 'console_fault',
+    title: 'The console failed',
+    detail,
+    requestId: null,
+  })
+}
+
+/**
+ * @template T
+ * @typedef {object} Listed
+ * @property {T[]} items
+ * @property {boolean} hasMore
+ * @property {Refused | null} refusal
+ * @property {boolean} loading
+ * @property {() => void} more
+ * @property {() => void} again from the first page
+ */
+
+/**
+ * A list, page by page.
+ *
+ * @template T
+ * @param {string} path
+ * @param {import('./gateway-calls.js').Call['query'] & {}} query
+ * @param {(item: T) => string} idOf what `after` takes
+ * @param {{ whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
+ * @returns {Listed<T>}
+ */
+export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
+  const [state, setState] = useState(
+    /** @returns {{ items: T[], hasMore: boolean, refusal: Refused | null, loading: boolean }} */
+    () => ({ items: [], hasMore: true, refusal: null, loading: true }),
+  )
+  const [attempt, setAttempt] = useState(0)
+  const running = useRef(/** @type {AbortController | null} */ (null))
+  const load = useCallback(
+    async (/** @type {T[]} */ before, /** @type {AbortController} */ controller) => {
+      let items = before
+      try {
+        for (;;) {
+          const last = items.at(-1)
+          const after = last === undefined ? '' : idOf(last)
+          const { body } = await call('GET', path, {
+            query: { ...query, limit: '100', after },
+            signal: controller.signal,
+          })
+          const page = /** @type {import('./answers.d.ts').Paged<T>} */ (body)
+          if (controller.signal.aborted) return
+          items = [...items, ...page.data]
+          const goesOn = whole && page.has_more
+          const found = items
+          // A list that is loaded again stays as it was until the new one is whole.
+          setState(({ items: shown }) => ({
+            items: goesOn && shown.length > found.length ? shown : found,
+            hasMore: page.has_more,
+            refusal: null,
+            loading: goesOn,
+          }))
+          if (!goesOn) return
+        }
+      } catch (cause) {
+        if (controller.signal.aborted) return
+        setState((now) => ({ ...now, refusal: refusalOf(cause), loading: false }))
+      }
+    },
+    [path, JSON.stringify(query), whole],
+  )
+  useEffect(() => {
+    const controller = new AbortController()
+    running.current = controller
+    setState((before) => ({ ...before, refusal: null, loading: true }))
+    void load([], controller)
+    return () => controller.abort()
+  }, [load, attempt, ...deps])
+  return {
+    ...state,
+    more: () => {
+      if (state.loading || running.current === null) return
+      setState((now) => ({ ...now, loading: true, refusal: null }))
+      void load(state.items, running.current)
+    },
+    again: () => setAttempt((count) => count + 1),
+  }
+}
+
+/**
+ * Reads a list to the end, or until enough is found.
+ *
+ * @template T
+ * @param {string} path
+ * @param {import('./gateway-calls.js').Call['query'] & {}} query
+ * @param {(item: T) => string} idOf
+ * @param {(items: T[]) => boolean} isEnough
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ items: T[], hasMore: boolean }>}
+ */
+export async function readList(path, query, idOf, isEnough, signal) {
+  /** @type {T[]} */
+  const items = []
+  for (;;) {
+    const last = items.at(-1)
+    const after = last === undefined ? '' : idOf(last)
+    const { body } = await call('GET', path, {
+      query: { ...query, limit: '100', after },
+      ...(signal === undefined ? {} : { signal }),
+    })
+    const page = /** @type {import('./answers.d.ts').Paged<T>} */ (body)
+    items.push(...page.data)
+    if (!page.has_more || isEnough(items)) return { items, hasMore: page.has_more }
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The pages by the first segment of their address, in the order of the navigation. `src/pipeline/console-site.ts` knows the
+ * same names.
+ */
+
+import { ApiKeysPage } from './pages/api-keys-page.js'
+import { AuditPage } from './pages/audit-page.js'
+import { ExplainPage } from './pages/explain-page.js'
+import { OverviewPage } from './pages/overview-page.js'
+import { RoutesPage } from './pages/routes-page.js'
+import { EditSeatPage, NewSeatPage } from './pages/seat-form-page.js'
+import { SeatPage } from './pages/seat-page.js'
+import { SeatsPage } from './pages/seats-page.js'
+import { UserPage } from './pages/user-page.js'
+import { UsersPage } from './pages/users-page.js'
+import { address } from './address.js'
+
+/**
+ * @typedef {(props: { rest: string[] }) => any} View
+ * @typedef {object} Page
+ * @property {string} name
+ * @property {string} text
+ * @property {string} icon
+ * @property {(rest: string[]) => View | null} viewOf null: there is no such page
+ */
+
+/** @param {View} view @returns {Page['viewOf']} */
+const only = (view) => (rest) => (rest.length === 0 ? view : null)
+
+/** @type {readonly Page[]} */
+export const PAGES = [
+  { name: '', text: 'Overview', icon: 'overview', viewOf: only(OverviewPage) },
+  { name: 'routes', text: 'Routes', icon: 'routes', viewOf: only(RoutesPage) },
+  { name: 'seats', text: 'Seats', icon: 'seats', viewOf: seatsView },
+  { name: 'api-keys', text: 'API keys', icon: 'keys', viewOf: only(ApiKeysPage) },
+  {
+    name: 'users',
+    text: 'Users',
+    icon: 'users',
+    // The id of a user may hold any character, which a path may not.
+    viewOf: (rest) => (rest.length > 0 ? null : address.value.query.has('sub') ? UserPage : UsersPage),
+  },
+  { name: 'audit', text: 'Audit', icon: 'audit', viewOf: only(AuditPage) },
+  { name: 'explain', text: 'Explain', icon: 'explain', viewOf: only(ExplainPage) },
+]
+
+/** @param {string[]} rest @returns {View | null} */
+function seatsView([id, part, ...more]) {
+  if (id === undefined) return SeatsPage
+  if (more.length > 0) return null
+  if (id === 'new') return part === undefined ? NewSeatPage : null
+  if (part === undefined) return SeatPage
+  return part === 'edit' ? EditSeatPage : null
+}

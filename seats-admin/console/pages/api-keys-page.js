@@ -1,0 +1,248 @@
+/** API keys: create one, shown once; see which are used; revoke. */
+
+import { useState } from 'preact/hooks'
+import { Dialog } from '../dialogs.js'
+import { Choice, Field, SetField } from '../fields.js'
+import { useShownFilter } from '../filters.js'
+import { call } from '../gateway-calls.js'
+import { refusalOf, useList, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { Copy, counted, Facts, Icon, Name, number, Tags, Time } from '../pieces.js'
+import { Empty, ListEnd, Notice, PageHeading, Refusal, Warnings } from '../states.js'
+
+/** @typedef {import('../answers.d.ts').ApiKey} ApiKey */
+
+const STATES = /** @type {const} */ ([
+  ['', 'all'],
+  ['valid', 'valid'],
+  ['expired', 'expired'],
+  ['revoked', 'revoked'],
+])
+
+/** @param {ApiKey} key */
+function stateOf({ revoked_at: revoked, expires_at: expires }) {
+  if (revoked) return 'revoked'
+  return expires && Date.parse(expires) <= Date.now() ? 'expired' : 'valid'
+}
+
+export function ApiKeysPage() {
+  /** @type {import('../loading.js').Listed<ApiKey>} */
+  const keys = useList('/v1/api-keys', {}, ({ id }) => id, { whole: true })
+  const { filter, setFilter, shown, more } = useShownFilter(keys.items, ['name', 'seat', 'state'], isMatch)
+  const [creating, setCreating] = useState(false)
+  const [revoking, setRevoking] = useState(/** @type {ApiKey | null} */ (null))
+  const isFiltered = Object.values(filter).some((each) => each !== '')
+  return html`
+    <${PageHeading} title="API keys">
+      <button type="button" class="button primary" onClick=${() => setCreating(true)}>
+        <${Icon} name="plus" />New API key
+      </button>
+    <//>
+    <p class="lead">A key acts through its Seats as they are now. The gateway keeps only its hash.</p>
+    <search class="filters">
+      <${Field}
+        label="Name or id"
+        type="search"
+        value=${filter.name ?? ''}
+        onInput=${(/** @type {string} */ name) => setFilter({ name })}
+      />
+      <${Field}
+        label="Seat"
+        type="search"
+        value=${filter.seat ?? ''}
+        onInput=${(/** @type {string} */ seat) => setFilter({ seat })}
+      />
+      <${Choice}
+        label="State"
+        value=${filter.state ?? ''}
+        options=${STATES}
+        onInput=${(/** @type {string} */ state) => setFilter({ state })}
+      />
+      <p class="count" role="status">
+        ${isFiltered ? `${number(shown.total)} of ${counted(keys.items.length, 'API key')}` : counted(keys.items.length, 'API key')}${keys.loading ? ', loading more…' : ''}
+      </p>
+    </search>
+    ${
+      shown.items.length > 0
+        ? html`<div class="table-box">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">Seats</th>
+                  <th scope="col">State</th>
+                  <th scope="col" class="wide-only">Last used</th>
+                  <th scope="col" class="wide-only">Created</th>
+                  <th scope="col"><span class="unseen">Actions</span></th>
+                </tr>
+              </thead>
+              <tbody>
+                ${shown.items.map((key) => html`<${Row} key=${key.id} of=${key} onRevoke=${() => setRevoking(key)} />`)}
+              </tbody>
+            </table>
+          </div>`
+        : null
+    }
+    ${more === null ? null : html`<p><button type="button" class="button" onClick=${more}>Show more of ${number(shown.total)}</button></p>`}
+    ${!keys.loading && !keys.refusal && shown.total === 0 ? html`<${Empty}><p>${isFiltered ? 'No API key matches.' : 'No API keys here yet.'}</p><//>` : null}
+    <${ListEnd} of=${keys} what="API keys" />
+    ${creating ? html`<${CreateDialog} onClose=${() => setCreating(false)} onCreated=${keys.again} />` : null}
+    ${revoking ? html`<${RevokeDialog} of=${revoking} onClose=${() => setRevoking(null)} onRevoked=${keys.again} />` : null}
+  `
+}
+
+/** @param {ApiKey} key @param {Readonly<Record<string, string>>} filter */
+function isMatch(key, { name = '', seat = '', state = '' }) {
+  const contains = (/** @type {string} */ text, /** @type {string} */ part) =>
+    text.toLocaleLowerCase().includes(part.toLocaleLowerCase())
+  return (
+    (contains(key.name, name) || key.id === name.toUpperCase()) &&
+    (seat === '' || key.seats.some((each) => contains(each, seat))) &&
+    (state === '' || stateOf(key) === state)
+  )
+}
+
+/** @param {{ of: ApiKey, onRevoke: () => void }} props */
+function Row({ of: key, onRevoke }) {
+  const state = stateOf(key)
+  return html`<tr class=${state === 'valid' ? '' : 'faded'}>
+    <th scope="row"><${Name} of=${key.name} /><br /><code class="small quiet">${key.id}</code></th>
+    <td><${Tags} of=${key.seats} most=${2} /></td>
+    <td>
+      <span class=${`badge ${state}`}>${state}</span>
+      ${state === 'revoked' ? html`<br /><span class="small"><${Time} at=${key.revoked_at} short /></span>` : null}
+      ${state !== 'revoked' && key.expires_at ? html`<br /><span class="small">${state === 'expired' ? '' : 'until '}<${Time} at=${key.expires_at} short /></span>` : null}
+    </td>
+    <td class="wide-only"><${Time} at=${key.last_used_at} none="no use recorded" /></td>
+    <td class="wide-only"><${Time} at=${key.created_at} short /></td>
+    <td class="number">
+      ${state === 'revoked' ? null : html`<button type="button" class="button" aria-label=${`Revoke ${key.name}…`} onClick=${onRevoke}>Revoke…</button>`}
+    </td>
+  </tr>`
+}
+
+const LIFETIMES = /** @type {const} */ ([
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+  ['', 'never'],
+])
+const DAY = 24 * 60 * 60_000
+
+/** @param {{ onClose: () => void, onCreated: () => void }} props */
+function CreateDialog({ onClose, onCreated }) {
+  const [name, setName] = useState('')
+  const [seats, setSeats] = useState(/** @type {string[]} */ ([]))
+  const [days, setDays] = useState('90')
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
+  const [created, setCreated] = useState(/** @type {import('../answers.d.ts').CreatedApiKey | null} */ (null))
+  /** @type {import('../loading.js').Listed<import('../answers.d.ts').ListedSeat>} */
+  const known = useList('/v1/seats', {}, ({ id }) => id, { whole: true })
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    setBusy(true)
+    setRefusal(null)
+    const expiry = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }
+    try {
+      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').CreatedApiKey>} */
+      const { body } = await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...expiry } })
+      setCreated(body)
+      onCreated()
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+    }
+    setBusy(false)
+  }
+  if (created !== null)
+    return html`<${Dialog} title="The new API key" onClose=${onClose} wide>
+      <${Notice}
+        ><p class="strong">This is the only time that the key is shown.</p>
+        <p>Copy it to where it is used, such as a secret store.</p><//
+      >
+      <p class="secret"><code>${created.key}</code></p>
+      <${Copy} text=${created.key} label="Copy the key" />
+      <${Facts}
+        rows=${[
+          ['Name', html`<${Name} of=${created.name} />`],
+          ['Id', html`<code>${created.id}</code>`],
+          ['Seats', html`<${Tags} of=${created.seats} most=${10} />`],
+          ['Expires', html`<${Time} at=${created.expires_at} none="never" />`],
+        ]}
+      />
+      <${Warnings} warnings=${created.warnings} />
+      <div class="buttons">
+        <button type="button" class="button primary" onClick=${onClose}>I have copied it</button>
+      </div>
+    <//>`
+  return html`<${Dialog} title="New API key" onClose=${onClose}>
+    <form onSubmit=${submit} class="stack">
+      <${Field}
+        label="Name"
+        value=${name}
+        onInput=${setName}
+        required
+        focus
+        hint="What it is for. It does not have to be unique."
+      />
+      <${SetField}
+        label="Seats"
+        values=${seats}
+        onInput=${setSeats}
+        separators=${/[,\n]+/}
+        suggestions=${known.items.map((seat) => seat.name)}
+        hint="The names of existing Seats. The key follows their renames."
+      />
+      <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />
+      ${refusal ? html`<${Refusal} refusal=${refusal} what="Not created" />` : null}
+      <div class="buttons">
+        <button type="button" class="button" onClick=${onClose}>Cancel</button>
+        <button type="submit" class="button primary" disabled=${busy}>
+          ${busy ? 'Creating…' : 'Create the key'}
+        </button>
+      </div>
+    </form>
+  <//>`
+}
+
+/** @param {{ of: ApiKey, onClose: () => void, onRevoked: () => void }} props */
+function RevokeDialog({ of: key, onClose, onRevoked }) {
+  // The answer to a revocation has no body: whether someone still administers the tenant is asked before.
+  const plan = useLoaded(async () => {
+    /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Plan>} */
+    const { body } = await call('POST', '/v1/seats/plan', { body: { seats: {}, revoke: [key.id] } })
+    return body
+  }, [key.id])
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
+  const send = async () => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      await call('DELETE', `/v1/api-keys/${encodeURIComponent(key.id)}`)
+      onRevoked()
+      onClose()
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+      setBusy(false)
+    }
+  }
+  return html`<${Dialog} title=${`Revoke ${key.name}?`} onClose=${onClose}>
+    <p>Every request with the key is refused from then on, on every instance. This cannot be undone.</p>
+    <${Facts}
+      rows=${[
+        ['Id', html`<code>${key.id}</code>`],
+        ['Seats', html`<${Tags} of=${key.seats} most=${10} />`],
+        ['Last used', html`<${Time} at=${key.last_used_at} none="no use recorded" />`],
+      ]}
+    />
+    <${Warnings} warnings=${plan.value?.warnings} />
+    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not revoked" />` : null}
+    <div class="buttons">
+      <button type="button" class="button" autofocus onClick=${onClose}>Cancel</button>
+      <button type="button" class="button danger" disabled=${busy} onClick=${send}>
+        ${busy ? 'Revoking everywhere…' : 'Revoke the key'}
+      </button>
+    </div>
+  <//>`
+}

@@ -1,0 +1,185 @@
+/** Explain: what the gateway answers to a request, stage by stage, by the code that decides requests. */
+
+import { useState } from 'preact/hooks'
+import { address, hrefOf, setQuery } from '../address.js'
+import { Choice, Field, SetField, spaceFault } from '../fields.js'
+import { call } from '../gateway-calls.js'
+import { refusalOf } from '../loading.js'
+import { html } from '../markup.js'
+import { Name } from '../pieces.js'
+import { PageHeading, Refusal } from '../states.js'
+
+/**
+ * The decision record, as `seatgate explain --json` prints it.
+ *
+ * @typedef {object} DecisionRecord
+ * @property {'allow' | 'deny'} answer
+ * @property {string} code
+ * @property {string} reason
+ * @property {string} method
+ * @property {string} path
+ * @property {{ method: string, path: string, requirement: string, target: { kind: string, name?: string }, place: { file: string, line: number } | null } | null} route
+ * @property {string | null} permission
+ * @property {{ tenant: string, user: string, email: string | null, method: string } | null} principal
+ * @property {string | null} space
+ * @property {{ name: string, id: string | null, verdict: string }[]} seats
+ * @property {string[]} grantedIn
+ */
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
+const CALLERS = /** @type {const} */ ([
+  ['seats', 'a holder of Seats'],
+  ['user', 'a user'],
+  ['api_key', 'an API key'],
+  ['none', 'no credential'],
+])
+
+/** @type {Readonly<Record<string, string>>} */
+const VERDICTS = {
+  grants: 'grants it',
+  lacks_permission: 'lacks the permission',
+  not_in_space: 'is not granted in this space',
+  unknown: 'is not a Seat of the tenant',
+  name_given_up: 'was given up after the token was issued',
+}
+
+/** @typedef {{ method: string, path: string, space: string, by: string, who: string, seats: string[] }} Question */
+
+/** @returns {Question} */
+function fromAddress() {
+  const { query } = address.peek()
+  return {
+    method: query.get('method') ?? 'GET',
+    path: query.get('path') ?? '',
+    space: query.get('space') ?? '',
+    by: query.get('by') ?? 'seats',
+    who: query.get('who') ?? '',
+    seats: (query.get('seats') ?? '').split('\n').filter(Boolean),
+  }
+}
+
+/** @param {Question} question */
+function bodyOf({ method, path, space, by, who, seats }) {
+  return {
+    method: method.trim().toUpperCase(),
+    path: path.trim(),
+    ...(space === '' ? {} : { space }),
+    ...(by === 'seats' ? { seats } : {}),
+    ...(by === 'user' ? { user: who } : {}),
+    ...(by === 'api_key' ? { api_key: who.trim() } : {}),
+  }
+}
+
+export function ExplainPage() {
+  const [question, setQuestion] = useState(fromAddress)
+  const [record, setRecord] = useState(/** @type {DecisionRecord | null} */ (null))
+  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
+  const [busy, setBusy] = useState(false)
+  const { method, path, space, by, who, seats } = question
+  const change = (/** @type {Partial<Question>} */ changed) => setQuestion({ ...question, ...changed })
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    setBusy(true)
+    setRefusal(null)
+    // A link to a colleague asks the same.
+    setQuery({ ...question, seats: seats.join('\n') })
+    try {
+      /** @type {import('../gateway-calls.js').Answered<DecisionRecord>} */
+      const { body } = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
+      setRecord(body)
+    } catch (cause) {
+      setRecord(null)
+      setRefusal(refusalOf(cause))
+    }
+    setBusy(false)
+  }
+  return html`
+    <${PageHeading} title="Explain" />
+    <p class="lead">What the gateway would answer, and why. Nothing is sent to a service.</p>
+    <form onSubmit=${submit} class="stack form">
+      <${Choice}
+        label="Who asks"
+        value=${by}
+        options=${CALLERS}
+        onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
+      />
+      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />` : null}
+      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />` : null}
+      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />` : null}
+      <div class="filters">
+        <${Field}
+          label="Method"
+          value=${method}
+          required
+          suggestions=${METHODS}
+          onInput=${(/** @type {string} */ value) => change({ method: value })}
+        />
+        <${Field}
+          label="Path"
+          value=${path}
+          required
+          onInput=${(/** @type {string} */ value) => change({ path: value })}
+        />
+        <${Field}
+          label="Space"
+          value=${space}
+          fault=${space === '' ? null : spaceFault(space)}
+          onInput=${(/** @type {string} */ value) => change({ space: value })}
+        />
+      </div>
+      <div class="buttons start">
+        <button type="submit" class="button primary" disabled=${busy}>${busy ? 'Asking…' : 'Explain'}</button>
+      </div>
+    </form>
+    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not explained" />` : null}
+    ${record ? html`<${Answer} of=${record} />` : null}
+  `
+}
+
+/** @param {{ of: DecisionRecord }} props */
+function Answer({
+  of: { answer, code, reason, method, path, route, permission, principal, space, seats, grantedIn },
+}) {
+  const isAllowed = answer === 'allow'
+  const target =
+    route?.target.kind === 'upstream' ? `to ${route.target.name}` : 'served by the gateway itself'
+  return html`<section aria-live="polite">
+    <h2 class="unseen">Answer</h2>
+    <p class=${`verdict ${isAllowed ? 'good' : 'bad'}`}>
+      ${isAllowed ? 'Allowed' : 'Refused'}${isAllowed ? null : html` <code>${code}</code>`}
+    </p>
+    <p><bdi>${reason}</bdi></p>
+    <h3>Stages</h3>
+    <ol class="stages">
+      <li><b>Read</b>: <code>${method} ${path}</code></li>
+      <li>
+        <b>Match</b>:
+        ${
+          route
+            ? html`<code>${route.method} ${route.path}</code>,
+                ${target}${route.place ? html` (<code>${route.place.file}:${route.place.line}</code>)` : null}.
+                It needs <code>${permission ?? route.requirement}</code>.`
+            : 'no entry of the tables.'
+        }
+      </li>
+      <li>
+        <b>Authenticate</b>:
+        ${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${principal.method.replace('-', ' ')}.` : 'nobody.'}
+      </li>
+      <li><b>Space</b>: ${space ? html`<code>${space}</code>.` : 'none.'}</li>
+      <li>
+        <b>Decide</b>: ${seats.length === 0 ? 'no Seat is considered.' : null}
+        <ul class="plain">
+          ${seats.map(
+            ({ name, id, verdict }) =>
+              html`<li key=${name + (id ?? '')}>
+                ${id ? html`<a href=${hrefOf(['seats', id])}><${Name} of=${name} /></a>` : html`<${Name} of=${name} />`}
+                ${VERDICTS[verdict] ?? verdict}
+              </li>`,
+          )}
+        </ul>
+        ${grantedIn.length > 0 ? html`<p>The Seats hold the permission in: <code>${grantedIn.join(', ')}</code>.</p>` : null}
+      </li>
+    </ol>
+  </section>`
+}

@@ -1,0 +1,335 @@
+/** The overview: whether every instance is on the same state, when changes held, and what is decided as it happens. */
+
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { hrefOf } from '../address.js'
+import { Bars, Line } from '../charts.js'
+import { call, listen } from '../gateway-calls.js'
+import { refusalOf, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { counted, Name, number, Time } from '../pieces.js'
+import { Empty, Loading, PageHeading, Refusal, WhenLoaded } from '../states.js'
+
+/** @typedef {import('../answers.d.ts').Decision} Decision */
+/** @typedef {import('../answers.d.ts').Fleet} Fleet */
+/** @typedef {import('../gateway-calls.js').Refused} Refused */
+
+/** Milliseconds between two readings of the fleet. */
+const EVERY = 5000
+
+/** Milliseconds: an instance that read its feed longer ago is silent. */
+const SILENT = 1000
+
+/** Decisions that are kept in the page. */
+const MAX_KEPT = 1000
+
+/** Rows of a table. */
+const MAX_ROWS = 12
+
+export function OverviewPage() {
+  return html`
+    <${PageHeading} title="Overview" />
+    <${Instances} />
+    <${Decisions} />
+  `
+}
+
+function Instances() {
+  const fleet = useLoaded(async (signal) => {
+    /** @type {import('../gateway-calls.js').Answered<Fleet>} */
+    const { body } = await call('GET', '/v1/fleet', { signal })
+    return body
+  }, [])
+  const { again } = fleet
+  useEffect(() => {
+    if (fleet.refusal !== null) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), EVERY)
+    return () => clearInterval(timer)
+  }, [fleet.refusal])
+  return html`
+    <section>
+      <h2>Instances</h2>
+      <${WhenLoaded} of=${fleet} what="Instances"
+        >${(/** @type {Fleet} */ value) => html`<${FleetTable} fleet=${value} />`}<//
+      >
+    </section>
+    ${fleet.value ? html`<${LastChanges} of=${fleet.value.changes} />` : null}
+  `
+}
+
+/** @param {{ fleet: Fleet }} props */
+function FleetTable({ fleet: { data } }) {
+  const hashes = Map.groupBy(
+    data.filter(({ hash }) => hash !== null),
+    ({ hash }) => hash,
+  )
+  const [usual] = [...hashes].sort(([, a], [, b]) => b.length - a.length)[0] ?? [null]
+  const newest = Math.max(...data.map(({ seq }) => seq))
+  const silent = data.filter(({ age_ms: age }) => age > SILENT)
+  return html`
+    <p class="lead">
+      ${counted(data.length, 'instance')}.${' '}
+      ${hashes.size > 1 ? html`<b>Their route tables differ.</b> ` : data.length > 1 ? 'All have the same route tables. ' : ''}
+      ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b>` : ''}
+    </p>
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Instance</th>
+            <th scope="col">Version</th>
+            <th scope="col" class="number">Change</th>
+            <th scope="col" class="number">Feed read</th>
+            <th scope="col">Tables</th>
+            <th scope="col" class="wide-only">Started</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${data.map(
+            ({ id, url, version, seq, age_ms: age, hash, started_at: at }) =>
+              html`<tr key=${id}>
+                <th scope="row"><code>${url ?? id}</code></th>
+                <td>${version ?? html`<span class="quiet">not told</span>`}</td>
+                <td class="number">
+                  ${number(seq)}${seq < newest ? html`<br /><span class="badge">behind</span>` : null}
+                </td>
+                <td class="number">
+                  ${number(Math.round(age))} ms
+                  ago${age > SILENT ? html`<br /><span class="badge danger">silent</span>` : null}
+                </td>
+                <td>
+                  <code>${hash ?? '–'}</code
+                  >${hash !== null && hash !== usual ? html`<br /><span class="badge danger">differs</span>` : null}
+                </td>
+                <td class="wide-only"><${Time} at=${at} none="not told" /></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `
+}
+
+/** @param {{ of: Fleet['changes'] }} props */
+function LastChanges({ of: changes }) {
+  const known = changes.filter(({ effective_ms: time }) => time !== null)
+  const times = known.map(({ effective_ms: time }) => time ?? 0).reverse()
+  return html`<section>
+    <h2>Last changes</h2>
+    ${
+      changes.length === 0
+        ? html`<p class="quiet">None since this instance started.</p>`
+        : html`
+            <${Line}
+              label="Milliseconds until each of the last changes held everywhere"
+              values=${times}
+              unit="ms"
+            />
+            <div class="table-box">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">When</th>
+                    <th scope="col">What</th>
+                    <th scope="col" class="number">Change</th>
+                    <th scope="col" class="number">Held everywhere after</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${changes.slice(0, MAX_ROWS).map(
+                    ({ seq, at, kind, effective_ms: time }) =>
+                      html`<tr key=${seq}>
+                        <th scope="row"><${Time} at=${at} /></th>
+                        <td>${kind.replaceAll('-', ' ')}</td>
+                        <td class="number">${number(seq)}</td>
+                        <td class="number">
+                          ${time === null ? html`<span class="quiet">written elsewhere</span>` : `${number(Math.round(time))} ms`}
+                        </td>
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>
+            <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
+          `
+    }
+  </section>`
+}
+
+/** The newest decisions, and those that follow, as they happen. */
+function useDecisions() {
+  const [kept, setKept] = useState(/** @type {Decision[]} */ ([]))
+  const [lost, setLost] = useState(0)
+  const [state, setState] = useState(/** @type {'loading' | 'live' | 'ended'} */ ('loading'))
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
+  const [attempt, setAttempt] = useState(0)
+  useEffect(() => {
+    const controller = new AbortController()
+    /** @type {Decision[]} */
+    let arrived = []
+    let frame = 0
+    const show = () => {
+      frame = 0
+      const found = arrived
+      arrived = []
+      setKept((before) => [...found.reverse(), ...before].slice(0, MAX_KEPT))
+    }
+    const heard = (/** @type {string} */ name, /** @type {any} */ data) => {
+      if (name === 'lost') setLost((count) => count + data.lost)
+      else if (name === 'decision') {
+        arrived.push(data)
+        // A busy gateway sends many: one rendering for all of a frame.
+        frame ||= requestAnimationFrame(show)
+      }
+    }
+    const run = async () => {
+      setState('loading')
+      setRefusal(null)
+      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Paged<Decision>>} */
+      const { body } = await call('GET', '/v1/decisions', {
+        query: { limit: '100' },
+        signal: controller.signal,
+      })
+      setKept(body.data)
+      setState('live')
+      await listen('/v1/decisions', controller.signal, heard)
+      setState('ended')
+    }
+    run().catch((cause) => {
+      if (controller.signal.aborted) return
+      setState('ended')
+      setRefusal(refusalOf(cause))
+    })
+    return () => {
+      controller.abort()
+      cancelAnimationFrame(frame)
+    }
+  }, [attempt])
+  return { kept, lost, state, refusal, again: () => setAttempt((count) => count + 1) }
+}
+
+function Decisions() {
+  const { kept, lost, state, refusal, again } = useDecisions()
+  const [paused, setPaused] = useState(/** @type {Decision[] | null} */ (null))
+  const shown = paused ?? kept
+  const byCode = useMemo(() => countsOf(shown, ({ code }) => code), [shown])
+  const refused = useMemo(
+    () =>
+      countsOf(
+        shown.filter(({ code }) => code !== 'allow'),
+        ({ user, code, method, route, path, permission, space }) =>
+          JSON.stringify([user, code, `${method} ${routePath(route) ?? path}`, permission, space]),
+      ),
+    [shown],
+  )
+  return html`
+    <section>
+      <div class="title-row">
+        <h2>Decisions <span class="quiet">on this instance</span></h2>
+        <div class="actions">
+          <span class=${`badge ${state === 'live' ? 'valid' : ''}`} role="status"
+            >${state === 'live' ? (paused ? 'paused' : 'live') : state === 'loading' ? 'loading' : 'ended'}</span
+          >
+          <button
+            type="button"
+            class="button"
+            aria-pressed=${paused !== null}
+            onClick=${() => setPaused(paused === null ? kept : null)}
+          >
+            ${paused === null ? 'Pause' : 'Continue'}
+          </button>
+        </div>
+      </div>
+      ${refusal ? html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />` : null}
+      ${state === 'ended' && !refusal ? html`<p>The gateway ended the stream. <button type="button" class="button" onClick=${again}>Listen again</button></p>` : null}
+      ${lost > 0 ? html`<p class="quiet">${counted(lost, 'decision')} came too fast and are not shown.</p>` : null}
+      ${state === 'loading' && shown.length === 0 ? html`<${Loading} what="Loading decisions" />` : null}
+      ${state === 'live' && shown.length === 0 ? html`<${Empty}><p>No request yet. Decisions appear here as they happen.</p><//>` : null}
+      ${shown.length > 0 ? html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />` : null}
+    </section>
+    ${refused.length > 0 ? html`<${RefusedTable} of=${refused} />` : null}
+    ${shown.length > 0 ? html`<${Newest} of=${shown} />` : null}
+  `
+}
+
+/** @param {string | null} route its id @returns {string | null} */
+function routePath(route) {
+  return route === null ? null : (route.split(' ')[1] ?? null)
+}
+
+/** @param {readonly Decision[]} decisions @param {(decision: Decision) => string} keyOf @returns {[string, number][]} the most frequent first */
+function countsOf(decisions, keyOf) {
+  const counts = new Map()
+  for (const each of decisions) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1)
+  return [...counts].sort(([, a], [, b]) => b - a)
+}
+
+/** @param {{ of: readonly [string, number][] }} props */
+function RefusedTable({ of }) {
+  return html`<section>
+    <h2>Who was refused</h2>
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Who</th>
+            <th scope="col">Asked for</th>
+            <th scope="col">Why</th>
+            <th scope="col" class="number">Times</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${of.slice(0, MAX_ROWS).map(([key, count]) => {
+            const [user, code, route, permission, space] = JSON.parse(key)
+            return html`<tr key=${key}>
+              <th scope="row">
+                ${user ? html`<${Name} of=${user} />` : html`<span class="quiet">not known</span>`}
+              </th>
+              <td>
+                <code>${route}</code
+                >${permission ? html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>` : null}
+              </td>
+              <td><code>${code}</code></td>
+              <td class="number">${number(count)}</td>
+            </tr>`
+          })}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}
+
+/** @param {{ of: readonly Decision[] }} props */
+function Newest({ of }) {
+  return html`<section>
+    <h2>Newest</h2>
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Result</th>
+            <th scope="col">Request</th>
+            <th scope="col">Who</th>
+            <th scope="col" class="wide-only">Space</th>
+            <th scope="col" class="wide-only">Request id</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${of.slice(0, MAX_ROWS).map(
+            ({ id, at, code, method, path, space, user, request_id: requestId }) =>
+              html`<tr key=${id}>
+                <td class="nowrap"><${Time} at=${at} /></td>
+                <td><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
+                <th scope="row"><code>${method} ${path}</code></th>
+                <td>${user ? html`<${Name} of=${user} />` : html`<span class="quiet">–</span>`}</td>
+                <td class="wide-only">
+                  ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
+                </td>
+                <td class="wide-only"><code class="small">${requestId}</code></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </section>`
+}

@@ -1,0 +1,172 @@
+/** The route tables: what is served, what it needs, how often it is used, and who can call it. */
+
+import { useState } from 'preact/hooks'
+import { hrefOf } from '../address.js'
+import { Dialog } from '../dialogs.js'
+import { Field } from '../fields.js'
+import { useFilter } from '../filters.js'
+import { call } from '../gateway-calls.js'
+import { useList, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { Name, number, Time } from '../pieces.js'
+import { Empty, ListEnd, PageHeading, WhenLoaded } from '../states.js'
+
+/** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
+/** @typedef {import('../answers.d.ts').WhoCan} WhoCan */
+
+export function RoutesPage() {
+  const [filter, setFilter] = useFilter(['q', 'permission'])
+  const [draft, setDraft] = useState(filter)
+  const [asked, setAsked] = useState(/** @type {RouteRow | null} */ (null))
+  /** @type {import('../loading.js').Listed<RouteRow>} */
+  const routes = useList('/v1/routes', filter, ({ method, path }) => `${method} ${path}`)
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    setFilter(draft)
+  }
+  return html`
+    <${PageHeading} title="Routes" />
+    <p class="lead">What the gateway serves, by its tables. What no entry matches is refused.</p>
+    <search>
+      <form class="filters" onSubmit=${submit}>
+        <${Field}
+          label="Part of a route"
+          type="search"
+          value=${draft.q ?? ''}
+          onInput=${(/** @type {string} */ q) => setDraft({ ...draft, q })}
+        />
+        <${Field}
+          label="Permission"
+          type="search"
+          value=${draft.permission ?? ''}
+          onInput=${(/** @type {string} */ permission) => setDraft({ ...draft, permission })}
+        />
+        <button type="submit" class="button">Search</button>
+      </form>
+    </search>
+    ${
+      routes.items.length > 0
+        ? html`<div class="table-box">
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Route</th>
+                    <th scope="col">Needs</th>
+                    <th scope="col" class="wide-only">Upstream</th>
+                    <th scope="col" class="wide-only">Written in</th>
+                    <th scope="col" class="number">Requests</th>
+                    <th scope="col" class="wide-only">Last</th>
+                    <th scope="col"><span class="unseen">Actions</span></th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${routes.items.map(
+                    (route) =>
+                      html`<tr key=${`${route.method} ${route.path}`}>
+                        <th scope="row"><code>${route.method} ${route.path}</code></th>
+                        <td><${Needs} of=${route.permission} /></td>
+                        <td class="wide-only">${route.upstream}</td>
+                        <td class="wide-only">
+                          ${route.file ? html`<code class="small">${route.file}:${route.line}</code>` : html`<span class="quiet">built in</span>`}
+                        </td>
+                        <td class="number">${number(route.requests)}</td>
+                        <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
+                        <td class="number">
+                          ${route.permission.includes(':') ? html`<button type="button" class="button" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
+                        </td>
+                      </tr>`,
+                  )}
+                </tbody>
+              </table>
+            </div>
+            <p class="quiet small">
+              Requests and the last one: allowed requests of your tenant on this instance, since it started.
+            </p>`
+        : routes.loading || routes.refusal
+          ? null
+          : html`<${Empty}><p>No route matches.</p><//>`
+    }
+    <${ListEnd} of=${routes} what="Routes" />
+    ${asked ? html`<${WhoCanDialog} route=${asked} onClose=${() => setAsked(null)} />` : null}
+  `
+}
+
+/** @param {{ of: string }} props */
+function Needs({ of }) {
+  if (of === 'public') return html`<span class="badge">public</span>`
+  if (of === 'authenticated') return html`<span class="quiet">any credential</span>`
+  return html`<code>${of}</code>`
+}
+
+/** @param {{ route: RouteRow, onClose: () => void }} props */
+function WhoCanDialog({ route, onClose }) {
+  const found = useLoaded(
+    async (signal) => {
+      /** @type {import('../gateway-calls.js').Answered<WhoCan>} */
+      const { body } = await call('GET', '/v1/access/who-can', {
+        query: { permission: route.permission, limit: '100' },
+        signal,
+      })
+      return body
+    },
+    [route.permission],
+  )
+  return html`<${Dialog} title=${`Who can call ${route.method} ${route.path}?`} onClose=${onClose} wide>
+    <p>Whatever holds <code>${route.permission}</code>, in the space of the request.</p>
+    <${WhenLoaded} of=${found} what="Holders"
+      >${(/** @type {WhoCan} */ value) => html`<${Holders} of=${value} />`}<//
+    >
+  <//>`
+}
+
+/** @param {{ of: WhoCan }} props */
+function Holders({ of: { seats, api_keys: keys, users, has_more: hasMore } }) {
+  const lists = /** @type {const} */ ([
+    [
+      'Seats',
+      seats.map(({ id, name, spaces, by }) => [
+        id,
+        hrefOf(['seats', id]),
+        name,
+        `in ${spaces.join(', ')}${by === '*' ? ', by *' : ''}`,
+      ]),
+    ],
+    [
+      'API keys',
+      keys.map(({ id, name, seats: held }) => [
+        id,
+        hrefOf(['api-keys'], { name }),
+        name,
+        `by ${held.join(', ')}`,
+      ]),
+    ],
+    [
+      'Users',
+      users.map(({ sub, email, seats: held, blocked }) => [
+        sub,
+        hrefOf(['users'], { sub }),
+        email ?? sub,
+        `by ${held.join(', ')}${blocked ? ', but blocked' : ''}`,
+      ]),
+    ],
+  ])
+  return html`
+    ${lists.map(
+      ([title, rows]) =>
+        html`<section key=${title}>
+          <h3>${title}</h3>
+          ${rows.length === 0 ? html`<p class="quiet">None.</p>` : null}
+          <ul class="names">
+            ${rows.map(
+              ([id, href, name = '', how]) =>
+                html`<li key=${id}>
+                  <a href=${href}><${Name} of=${name} /></a> <span class="quiet"><bdi>${how}</bdi></span>
+                </li>`,
+            )}
+          </ul>
+        </section>`,
+    )}
+    ${hasMore ? html`<p class="quiet">There are more: these are the first 100.</p>` : null}
+    <p class="quiet small">Tokens that were issued elsewhere are not known here.</p>
+  `
+}

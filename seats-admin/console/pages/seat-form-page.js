@@ -1,0 +1,285 @@
+/** Creating and editing a Seat: first the form, then whom the change touches, then the change. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { hrefOf, open } from '../address.js'
+import { signedIn } from '../credentials.js'
+import { Changes } from '../differences.js'
+import { Dialog } from '../dialogs.js'
+import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
+import { call } from '../gateway-calls.js'
+import { impactOf, ImpactView } from '../impact.js'
+import { readList, refusalOf, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { Time } from '../pieces.js'
+import { Loading, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
+import { readSeat } from './seat-page.js'
+
+/** @typedef {{ name: string, spaces: string[], permissions: string[] }} Draft */
+/** @typedef {import('../answers.d.ts').Seat} Seat */
+/** @typedef {{ seat: Seat, etag: string | null }} Read */
+
+export function NewSeatPage() {
+  const { space = '' } = signedIn.peek() ?? {}
+  return html`<${PageHeading} title="New Seat" back=${{ href: hrefOf(['seats']), text: 'Seats' }} />
+    <${Form} base=${null} first=${{ name: '', spaces: [space], permissions: [] }} />`
+}
+
+/** @param {{ rest: string[] }} props */
+export function EditSeatPage({ rest: [id = ''] }) {
+  const read = useLoaded((signal) => readSeat(id, signal), [id])
+  return html`
+    <${PageHeading}
+      title=${read.value ? `Edit ${read.value.seat.name}` : 'Edit Seat'}
+      back=${{ href: hrefOf(['seats', id]), text: 'Seat' }}
+    />
+    <${WhenLoaded} of=${read} what="Seat"
+      >${(/** @type {Read} */ value) => html`<${Form} base=${value} first=${draftOf(value.seat)} />`}<//
+    >
+  `
+}
+
+/** @param {Seat} seat @returns {Draft} */
+function draftOf({ name, spaces, permissions }) {
+  return { name, spaces, permissions }
+}
+
+/** @param {Draft} a @param {Draft} b */
+function isSame(a, b) {
+  const same = (/** @type {string[]} */ x, /** @type {string[]} */ y) =>
+    x.length === y.length && x.every((each) => y.includes(each))
+  return a.name === b.name && same(a.spaces, b.spaces) && same(a.permissions, b.permissions)
+}
+
+/** Permissions that routes ask for, as suggestions. None where the user may not read the routes. @returns {readonly string[]} */
+function useAskedPermissions() {
+  const { value } = useLoaded(async (signal) => {
+    /** @type {{ items: import('../answers.d.ts').RouteRow[], hasMore: boolean }} */
+    const { items } = await readList(
+      '/v1/routes',
+      {},
+      ({ method, path }) => `${method} ${path}`,
+      (found) => found.length >= 2000,
+      signal,
+    )
+    const asked = items.map(({ permission }) => permission).filter((each) => each.includes(':'))
+    return [...new Set(asked)].sort()
+  }, [])
+  return value ?? []
+}
+
+/** @param {{ base: Read | null, first: Draft }} props base: null for a new Seat */
+function Form({ base: firstBase, first }) {
+  const [base, setBase] = useState(firstBase)
+  const [draft, setDraft] = useState(first)
+  const [reviewing, setReviewing] = useState(false)
+  const [saved, setSaved] = useState(/** @type {Seat | null} */ (null))
+  const [fault, setFault] = useState(/** @type {string | null} */ (null))
+  const asked = useAskedPermissions()
+  const isChanged = !isSame(draft, base === null ? first : draftOf(base.seat))
+  useEffect(() => {
+    if (!isChanged || saved !== null) return
+    const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [isChanged, saved])
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    const wrong = draft.name.trim() === '' ? 'A Seat needs a name.' : null
+    setFault(wrong)
+    if (wrong === null) setReviewing(true)
+  }
+  const isDone = (/** @type {Seat} */ seat) => {
+    setSaved(seat)
+    // With something to read first, the page stays.
+    if (!seat.warnings?.length) open(hrefOf(['seats', seat.id]))
+    else setReviewing(false)
+  }
+  if (saved !== null && !reviewing)
+    return html`<${Notice} kind="done"><p class="strong">Saved. It holds everywhere now.</p><//>
+      <${Warnings} warnings=${saved.warnings} />
+      <p><a class="button primary" href=${hrefOf(['seats', saved.id])}>Show the Seat</a></p>`
+  return html`
+    <form onSubmit=${submit} class="stack form">
+      <${Field}
+        label="Name"
+        value=${draft.name}
+        onInput=${(/** @type {string} */ name) => setDraft({ ...draft, name })}
+        required
+        focus
+        fault=${fault}
+        hint="Unique in the tenant. Tokens name their Seats by it, so a rename takes the Seat from the tokens that were issued before."
+      />
+      <${SetField}
+        label="Spaces"
+        values=${draft.spaces}
+        onInput=${(/** @type {string[]} */ spaces) => setDraft({ ...draft, spaces })}
+        check=${spaceFault}
+        hint="In each of them the Seat grants all of its permissions. Enter or a comma adds one."
+      />
+      <${SetField}
+        label="Permissions"
+        values=${draft.permissions}
+        onInput=${(/** @type {string[]} */ permissions) => setDraft({ ...draft, permissions })}
+        check=${permissionFault}
+        suggestions=${asked}
+        hint="resource:operation, such as trainings:read, or * for all. A list can be pasted."
+      />
+      <div class="buttons start">
+        <button type="submit" class="button primary" disabled=${!isChanged}>Review the change…</button>
+        <a class="button" href=${hrefOf(base === null ? ['seats'] : ['seats', base.seat.id])}>Cancel</a>
+        ${isChanged ? null : html`<span class="quiet">${base === null ? '' : 'Nothing is changed yet.'}</span>`}
+      </div>
+    </form>
+    ${
+      reviewing
+        ? html`<${Review}
+            base=${base}
+            draft=${{ ...draft, name: draft.name.trim() }}
+            onClose=${() => setReviewing(false)}
+            onDone=${isDone}
+            onRebase=${setBase}
+            onTake=${(/** @type {Seat} */ seat) => {
+              setDraft(draftOf(seat))
+              setReviewing(false)
+            }}
+          />`
+        : null
+    }
+  `
+}
+
+/**
+ * Whom the change touches, before it is sent.
+ *
+ * @param {object} props
+ * @param {Read | null} props.base
+ * @param {Draft} props.draft
+ * @param {() => void} props.onClose
+ * @param {(seat: Seat) => void} props.onDone
+ * @param {(read: Read) => void} props.onRebase the change is then one of this version
+ * @param {(seat: Seat) => void} props.onTake the form then has this version
+ */
+function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
+  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
+  const [newer, setNewer] = useState(/** @type {Read | null} */ (null))
+  const [busy, setBusy] = useState(false)
+  const { name, spaces, permissions } = draft
+  const was = base === null || base.seat.name === name ? {} : { was: base.seat.name }
+  const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [base?.etag])
+  const send = async () => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      onDone(await save(base, draft))
+    } catch (cause) {
+      const refused = refusalOf(cause)
+      if (refused.status === 412 && base !== null)
+        await readSeat(base.seat.id).then(setNewer, (other) => setRefusal(refusalOf(other)))
+      else setRefusal(refused)
+      setBusy(false)
+    }
+  }
+  if (newer !== null)
+    return html`<${Versions}
+      draft=${draft}
+      newer=${newer}
+      onClose=${onClose}
+      onMine=${() => {
+        onRebase(newer)
+        setNewer(null)
+      }}
+      onTheirs=${() => {
+        onRebase(newer)
+        onTake(newer.seat)
+      }}
+    />`
+  // A plan is a read: without the right to it, the change may still be allowed.
+  const mayGoOn = impact.value !== null || impact.refusal?.code === 'permission_denied'
+  return html`<${Dialog}
+    title=${base === null ? `Create ${name}?` : `Change ${base.seat.name}?`}
+    onClose=${onClose}
+    wide
+  >
+    ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
+    ${impact.value ? html`<${ImpactView} of=${impact.value} />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
+    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not saved" />` : null}
+    <div class="buttons">
+      <button type="button" class="button" autofocus onClick=${onClose}>Back to the form</button>
+      <button type="button" class="button primary" disabled=${busy || !mayGoOn} onClick=${send}>
+        ${busy ? 'Saving everywhere…' : base === null ? 'Create the Seat' : 'Save the change'}
+      </button>
+    </div>
+  <//>`
+}
+
+/** @param {Read | null} base @param {Draft} draft @returns {Promise<Seat>} */
+async function save(base, draft) {
+  if (base === null) {
+    /** @type {import('../gateway-calls.js').Answered<Seat>} */
+    const { body } = await call('POST', '/v1/seats', { body: draft })
+    return body
+  }
+  /** @type {import('../gateway-calls.js').Answered<Seat>} */
+  const { body } = await call('PUT', `/v1/seats/${base.seat.id}`, { body: draft, ifMatch: base.etag })
+  return body
+}
+
+/**
+ * Somebody changed the Seat in between: both versions, and the choice.
+ *
+ * @param {object} props
+ * @param {Draft} props.draft
+ * @param {Read} props.newer
+ * @param {() => void} props.onClose
+ * @param {() => void} props.onMine
+ * @param {() => void} props.onTheirs
+ */
+function Versions({ draft, newer: { seat }, onClose, onMine, onTheirs }) {
+  return html`<${Dialog} title="The Seat was changed meanwhile" onClose=${onClose} wide>
+    <p>
+      <code>${seat.updated_by ?? seat.created_by}</code> changed it <${Time} at=${seat.updated_at} />. Nothing
+      of yours was saved.
+    </p>
+    <div class="side-by-side">
+      <section>
+        <h3>It is now</h3>
+        <${Version} of=${seat} other=${draft} />
+      </section>
+      <section>
+        <h3>You wanted</h3>
+        <${Version} of=${draft} other=${seat} />
+      </section>
+    </div>
+    <div class="buttons">
+      <button type="button" class="button" autofocus onClick=${onTheirs}>
+        Start again from the current version
+      </button>
+      <button type="button" class="button primary" onClick=${onMine}>
+        Review mine against the current version
+      </button>
+    </div>
+  <//>`
+}
+
+/** What the other version lacks is marked. @param {{ of: Draft, other: Draft }} props */
+function Version({ of, other }) {
+  const rows = /** @type {const} */ ([
+    ['Name', [of.name], [other.name]],
+    ['Spaces', of.spaces, other.spaces],
+    ['Permissions', of.permissions, other.permissions],
+  ])
+  return html`<dl class="differences">
+    ${rows.map(
+      ([term, own, others]) =>
+        html`<div key=${term}>
+          <dt>${term}</dt>
+          <dd>
+            <${Changes} added=${own.filter((each) => !others.includes(each))} removed=${[]} />
+            <ul class="changes">
+              ${own.filter((each) => others.includes(each)).map((each) => html`<li key=${each}><bdi>${each}</bdi></li>`)}
+            </ul>
+          </dd>
+        </div>`,
+    )}
+  </dl>`
+}

@@ -1,0 +1,267 @@
+/** A Seat: what it grants, who holds it, which routes it opens, and how it came to be so. */
+
+import { useState } from 'preact/hooks'
+import { hrefOf, open } from '../address.js'
+import { Entry } from '../differences.js'
+import { Dialog } from '../dialogs.js'
+import { call } from '../gateway-calls.js'
+import { ImpactView, impactOf, membersOf } from '../impact.js'
+import { readList, refusalOf, useList, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { counted, Facts, Name, Time } from '../pieces.js'
+import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
+
+/** @typedef {import('../answers.d.ts').Seat} Seat */
+/** @typedef {{ seat: Seat, etag: string | null }} Read */
+
+const BACK = { href: hrefOf(['seats']), text: 'Seats' }
+
+/** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Read>} */
+export async function readSeat(id, signal) {
+  /** @type {import('../gateway-calls.js').Answered<Seat>} */
+  const { body, etag } = await call(
+    'GET',
+    `/v1/seats/${encodeURIComponent(id)}`,
+    signal === undefined ? {} : { signal },
+  )
+  return { seat: body, etag }
+}
+
+/** @param {{ rest: string[] }} props */
+export function SeatPage({ rest: [id = ''] }) {
+  const read = useLoaded((signal) => readSeat(id, signal), [id])
+  const [deleting, setDeleting] = useState(false)
+  const { value } = read
+  return html`
+    <${PageHeading} title=${value?.seat.name ?? 'Seat'} back=${BACK}>
+      ${
+        value
+          ? html`<a class="button" href=${hrefOf(['seats', id, 'edit'])}>Edit</a>
+              <button type="button" class="button danger" onClick=${() => setDeleting(true)}>Delete…</button>`
+          : null
+      }
+    <//>
+    <${WhenLoaded} of=${read} what="Seat"
+      >${(/** @type {Read} */ { seat }) => html`<${Details} seat=${seat} />`}<//
+    >
+    ${deleting && value ? html`<${DeleteDialog} read=${value} onClose=${() => setDeleting(false)} onStale=${read.again} />` : null}
+  `
+}
+
+/** @param {{ seat: Seat }} props */
+function Details({ seat }) {
+  return html`
+    <div class="columns">
+      <section>
+        <h2>Grants <span class="quiet">${counted(seat.permissions.length, 'permission')}</span></h2>
+        <${Texts} of=${seat.permissions} none="No permission." />
+      </section>
+      <section>
+        <h2>In <span class="quiet">${counted(seat.spaces.length, 'space')}</span></h2>
+        <${Texts} of=${seat.spaces} none="No space: it grants nothing." />
+      </section>
+      <section>
+        <h2>Record</h2>
+        <${Facts}
+          rows=${[
+            ['Id', html`<code>${seat.id}</code>`],
+            ['Created', html`<${Time} at=${seat.created_at} /> by <code>${seat.created_by}</code>`],
+            [
+              'Updated',
+              seat.updated_by
+                ? html`<${Time} at=${seat.updated_at} /> by <code>${seat.updated_by}</code>`
+                : 'never',
+            ],
+          ]}
+        />
+      </section>
+    </div>
+    <div class="columns">
+      <${Holders} seat=${seat} />
+      <${Keys} seat=${seat} />
+    </div>
+    <${Routes} seat=${seat} />
+    <${History} seat=${seat} />
+  `
+}
+
+/** @param {{ of: readonly string[], none: string }} props */
+function Texts({ of, none }) {
+  if (of.length === 0) return html`<p class="quiet">${none}</p>`
+  return html`<ul class="texts">
+    ${of.map((each) => html`<li key=${each}><code>${each}</code></li>`)}
+  </ul>`
+}
+
+/** @param {{ seat: Seat }} props */
+function Holders({ seat }) {
+  const members = useLoaded((signal) => membersOf(seat.name, Infinity, signal), [seat.name])
+  return html`<section>
+    <h2>Members</h2>
+    <${WhenLoaded} of=${members} what="Members">
+      ${(
+        /** @type {{ members: import('../answers.d.ts').User[], isWhole: boolean }} */ {
+          members: users,
+          isWhole,
+        },
+      ) => html`
+        ${users.length === 0 ? html`<p class="quiet">No user whose latest sign-in carried the Seat.</p>` : null}
+        <ul class="names">
+          ${users.map(
+            ({ sub, email, blocked }) =>
+              html`<li key=${sub}>
+                <a href=${hrefOf(['users'], { sub })}><${Name} of=${email ?? sub} /></a
+                >${blocked ? html` <span class="badge danger">blocked</span>` : null}
+              </li>`,
+          )}
+        </ul>
+        ${isWhole ? null : html`<p class="quiet">Only the first 5,000 users were looked through.</p>`}
+      `}
+    <//>
+  </section>`
+}
+
+/** @param {{ seat: Seat }} props */
+function Keys({ seat }) {
+  const keys = useLoaded(
+    async (signal) => {
+      /** @type {{ items: import('../answers.d.ts').ApiKey[], hasMore: boolean }} */
+      const { items } = await readList(
+        '/v1/api-keys',
+        {},
+        ({ id }) => id,
+        () => false,
+        signal,
+      )
+      return items.filter((key) => key.revoked_at === undefined && key.seats.includes(seat.name))
+    },
+    [seat.name],
+  )
+  return html`<section>
+    <h2>API keys</h2>
+    <${WhenLoaded} of=${keys} what="API keys">
+      ${(/** @type {import('../answers.d.ts').ApiKey[]} */ found) => html`
+        ${found.length === 0 ? html`<p class="quiet">No API key holds it.</p>` : null}
+        <ul class="names">
+          ${found.map(
+            ({ id, name, expires_at: end }) =>
+              html`<li key=${id}>
+                <a href=${hrefOf(['api-keys'], { name })}><${Name} of=${name} /></a>
+                ${end && Date.parse(end) < Date.now() ? html` <span class="badge">expired</span>` : null}
+              </li>`,
+          )}
+        </ul>
+      `}
+    <//>
+  </section>`
+}
+
+/** @param {{ seat: Seat }} props */
+function Routes({ seat }) {
+  /** @type {import('../loading.js').Listed<import('../answers.d.ts').AccessRow>} */
+  const rows = useList('/v1/access/can', { seat: seat.name }, rowId)
+  const opened = rows.items.filter((row) => row.seat !== null)
+  return html`<section>
+    <h2>Routes that it opens</h2>
+    ${
+      opened.length > 0
+        ? html`<div class="table-box">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Route</th>
+                  <th scope="col">Space</th>
+                  <th scope="col">Permission</th>
+                  <th scope="col" class="wide-only">Upstream</th>
+                </tr>
+              </thead>
+              <tbody>
+                ${opened.map(
+                  (row) =>
+                    html`<tr key=${rowId(row)}>
+                      <th scope="row"><code>${row.method} ${row.host ?? ''}${row.path}</code></th>
+                      <td><code>${row.space}</code></td>
+                      <td><code>${row.permission}</code></td>
+                      <td class="wide-only">${row.upstream}</td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+        : rows.loading || rows.refusal
+          ? null
+          : html`<p class="quiet">None.</p>`
+    }
+    <${ListEnd} of=${rows} what="Routes" />
+  </section>`
+}
+
+/** @param {import('../answers.d.ts').AccessRow} row */
+function rowId({ method, host, path, space }) {
+  const hosts = host === undefined ? '' : host.includes(',') ? `{${host}}` : host
+  return `${method} ${hosts}${path}${space === null ? '' : ` ${space}`}`
+}
+
+/** @param {{ seat: Seat }} props */
+function History({ seat }) {
+  /** @type {import('../loading.js').Listed<import('../answers.d.ts').AuditEntry>} */
+  const entries = useList('/v1/audit', { target: seat.id }, ({ id }) => id, { deps: [seat.updated_at] })
+  return html`<section>
+    <h2>History</h2>
+    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} time=${html`<${Time} at=${entry.at} />`} />`)}
+    ${!entries.loading && !entries.refusal && entries.items.length === 0 ? html`<${Empty}>The audit has no change of it any more.<//>` : null}
+    <${ListEnd} of=${entries} what="History" />
+  </section>`
+}
+
+/** @param {{ read: Read, onClose: () => void, onStale: () => void }} props */
+function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
+  // Its holders lose as much as where it is emptied.
+  const impact = useLoaded(() => impactOf({ [seat.name]: { spaces: [], permissions: [] } }), [seat.name])
+  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
+  const [busy, setBusy] = useState(false)
+  const send = async () => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      await call('DELETE', `/v1/seats/${seat.id}`, { ifMatch: etag })
+      open(hrefOf(['seats']))
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+      setBusy(false)
+    }
+  }
+  const isStale = refusal?.status === 412
+  return html`<${Dialog} title=${`Delete ${seat.name}?`} onClose=${onClose} wide>
+    ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
+    ${impact.value ? html`<${ImpactView} of=${impact.value} deletes />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
+    ${
+      isStale
+        ? html`<${Notice}
+            ><p class="strong">The Seat was changed meanwhile. Nothing was deleted.</p>
+            <p>Close this dialog to see its current state.</p><//
+          >`
+        : refusal
+          ? html`<${Refusal} refusal=${refusal} what="Not deleted" />`
+          : null
+    }
+    <div class="buttons">
+      <button
+        type="button"
+        class="button"
+        autofocus
+        onClick=${() => (isStale ? (onStale(), onClose()) : onClose())}
+      >
+        ${isStale ? 'Show the current state' : 'Cancel'}
+      </button>
+      <button
+        type="button"
+        class="button danger"
+        disabled=${busy || isStale || impact.value === null}
+        onClick=${send}
+      >
+        ${busy ? 'Deleting everywhere…' : 'Delete'}
+      </button>
+    </div>
+  <//>`
+}

@@ -1,0 +1,287 @@
+/** A user: Seats, sessions, and the block that refuses every token and session. */
+
+import { useState } from 'preact/hooks'
+import { address, hrefOf } from '../address.js'
+import { Dialog } from '../dialogs.js'
+import { Choice, Field } from '../fields.js'
+import { call, Refused } from '../gateway-calls.js'
+import { readList, refusalOf, useList, useLoaded } from '../loading.js'
+import { html } from '../markup.js'
+import { Facts, Name, Time } from '../pieces.js'
+import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
+
+/** @typedef {import('../answers.d.ts').User} User */
+/** @typedef {import('../answers.d.ts').Block} Block */
+
+const NO_SUCH_USER = {
+  status: 404,
+  code: 'user_not_found',
+  title: 'No such user',
+  detail: 'No user with this id has signed in, as far as you may see.',
+  requestId: null,
+}
+
+export function UserPage() {
+  const sub = address.value.query.get('sub') ?? ''
+  const user = useLoaded(
+    async (signal) => {
+      // Not by the path: an id may hold any character.
+      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Paged<User>>} */
+      const { body } = await call('GET', '/v1/users', { query: { sub }, signal })
+      const [found] = body.data
+      if (found === undefined) throw new Refused(NO_SUCH_USER)
+      return found
+    },
+    [sub],
+  )
+  const { value } = user
+  return html`
+    <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
+    <${WhenLoaded} of=${user} what="User"
+      >${(/** @type {User} */ found) => html`<${Details} user=${found} again=${user.again} />`}<//
+    >
+  `
+}
+
+/** @param {{ user: User, again: () => void }} props */
+function Details({ user, again }) {
+  return html`
+    <div class="columns">
+      <section>
+        <h2>User</h2>
+        <${Facts}
+          rows=${[
+            ['Id', html`<code><bdi>${user.sub}</bdi></code>`],
+            [
+              'E-mail',
+              user.email === null ? 'not given by the provider' : html`<${Name} of=${user.email} />`,
+            ],
+            ['Latest sign-in', html`<${Time} at=${user.last_sign_in} none="before it was recorded" />`],
+          ]}
+        />
+        <p class="links">
+          <a href=${hrefOf(['audit'], { actor: user.sub })}>What they changed</a>
+          <a href=${hrefOf(['explain'], { by: 'user', who: user.sub })}>Explain a request of theirs</a>
+        </p>
+      </section>
+      <section>
+        <h2>Seats</h2>
+        ${user.seats.length === 0 ? html`<p class="quiet">The latest sign-in carried none.</p>` : null}
+        <ul class="names">
+          ${user.seats.map(
+            (seat) =>
+              html`<li key=${seat}>
+                <a href=${hrefOf(['seats'], { name: seat })}><${Name} of=${seat} /></a>
+              </li>`,
+          )}
+        </ul>
+      </section>
+      <${Blocking} user=${user} again=${again} />
+    </div>
+    <${Sessions} user=${user} />
+  `
+}
+
+/** @param {{ user: User, again: () => void }} props */
+function Blocking({ user, again }) {
+  const [dialog, setDialog] = useState(false)
+  const [warnings, setWarnings] = useState(
+    /** @type {import('../answers.d.ts').Warning[] | undefined} */ ([]),
+  )
+  const block = useLoaded(
+    async (signal) => {
+      if (!user.blocked) return null
+      const isOf = (/** @type {Block} */ each) => each.user === user.sub
+      /** @type {{ items: Block[], hasMore: boolean }} */
+      const { items } = await readList(
+        '/v1/blocks',
+        {},
+        ({ id }) => id,
+        (found) => found.some(isOf),
+        signal,
+      )
+      return items.find(isOf) ?? null
+    },
+    [user.sub, user.blocked],
+  )
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
+  const [busy, setBusy] = useState(false)
+  const unblock = async (/** @type {Block} */ { id }) => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      await call('DELETE', `/v1/blocks/${encodeURIComponent(id)}`)
+      again()
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+    }
+    setBusy(false)
+  }
+  const { value } = block
+  return html`<section>
+    <h2>Block</h2>
+    ${
+      user.blocked
+        ? html`<${Notice}
+              ><p class="strong">Blocked: every token and session is refused.</p>
+              ${
+                value
+                  ? html`<p>
+                        By <code>${value.created_by}</code> since <${Time} at=${value.created_at} />, until
+                        <${Time} at=${value.until} none="it is ended" />.
+                      </p>
+                      ${value.reason ? html`<p>Reason: <bdi>${value.reason}</bdi></p>` : null}`
+                  : null
+              }
+            <//>
+            ${value ? html`<button type="button" class="button" disabled=${busy} onClick=${() => unblock(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>` : null}
+            ${block.refusal ? html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />` : null}`
+        : html`<p>A block refuses every token and session of the user, and closes what is open.</p>
+            <button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
+    }
+    ${refusal ? html`<${Refusal} refusal=${refusal} what="The block was not ended" />` : null}
+    <${Warnings} warnings=${warnings} />
+    ${
+      dialog
+        ? html`<${BlockDialog}
+            user=${user}
+            onClose=${() => setDialog(false)}
+            onDone=${(/** @type {import('../answers.d.ts').Warning[] | undefined} */ found) => {
+              setDialog(false)
+              setWarnings(found)
+              again()
+            }}
+          />`
+        : null
+    }
+  </section>`
+}
+
+const ENDS = /** @type {const} */ ([
+  ['', 'until it is ended'],
+  ['1', 'in an hour'],
+  ['24', 'in a day'],
+  ['168', 'in a week'],
+  ['at', 'at a time…'],
+])
+const HOUR = 60 * 60_000
+
+/** @param {{ user: User, onClose: () => void, onDone: (warnings: import('../answers.d.ts').Warning[] | undefined) => void }} props */
+function BlockDialog({ user, onClose, onDone }) {
+  const [reason, setReason] = useState('')
+  const [end, setEnd] = useState('')
+  const [at, setAt] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
+  const plan = useLoaded(async () => {
+    /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Plan>} */
+    const { body } = await call('POST', '/v1/seats/plan', { body: { seats: {}, block: [user.sub] } })
+    return body
+  }, [user.sub])
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    setBusy(true)
+    setRefusal(null)
+    const time = end === 'at' ? Date.parse(at) : end === '' ? NaN : Date.now() + Number(end) * HOUR
+    try {
+      /** @type {import('../gateway-calls.js').Answered<{ warnings?: import('../answers.d.ts').Warning[] }>} */
+      const { body } = await call('POST', '/v1/blocks', {
+        body: {
+          user: user.sub,
+          ...(Number.isNaN(time) ? {} : { until: new Date(time).toISOString() }),
+          ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+        },
+      })
+      onDone(body.warnings)
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+      setBusy(false)
+    }
+  }
+  return html`<${Dialog} title=${`Block ${user.email ?? user.sub}?`} onClose=${onClose}>
+    <form onSubmit=${submit} class="stack">
+      <p>
+        Every token and session of the user is refused at once, on every instance. What is open is closed.
+      </p>
+      <${Field}
+        label="Reason"
+        value=${reason}
+        onInput=${setReason}
+        focus
+        hint="For people to read, here and in the audit."
+      />
+      <${Choice} label="Ends" value=${end} options=${ENDS} onInput=${setEnd} />
+      ${end === 'at' ? html`<${Field} label="Until, in your time zone" type="datetime-local" value=${at} onInput=${setAt} required />` : null}
+      <${Warnings} warnings=${plan.value?.warnings} />
+      ${refusal ? html`<${Refusal} refusal=${refusal} what="Not blocked" />` : null}
+      <div class="buttons">
+        <button type="button" class="button" onClick=${onClose}>Cancel</button>
+        <button type="submit" class="button danger" disabled=${busy}>
+          ${busy ? 'Blocking everywhere…' : 'Block the user'}
+        </button>
+      </div>
+    </form>
+  <//>`
+}
+
+/** @param {{ user: User }} props */
+function Sessions({ user }) {
+  /** @type {import('../loading.js').Listed<import('../answers.d.ts').Session>} */
+  const sessions = useList('/v1/sessions', { user: user.sub }, ({ id }) => id)
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
+  const [ending, setEnding] = useState('')
+  const end = async (/** @type {string} */ id) => {
+    setEnding(id)
+    setRefusal(null)
+    try {
+      await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`)
+      sessions.again()
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+    }
+    setEnding('')
+  }
+  return html`<section>
+    <h2>Sessions</h2>
+    ${refusal ? html`<${Refusal} refusal=${refusal} what="The session was not ended" />` : null}
+    ${
+      sessions.items.length > 0
+        ? html`<div class="table-box">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Began</th>
+                  <th scope="col">With</th>
+                  <th scope="col">Expires</th>
+                  <th scope="col"><span class="unseen">Actions</span></th>
+                </tr>
+              </thead>
+              <tbody>
+                ${sessions.items.map(
+                  ({ id, kind, created_at: began, expires_at: expires }) =>
+                    html`<tr key=${id}>
+                      <th scope="row"><${Time} at=${began} none="before it was recorded" /></th>
+                      <td>${kind === 'browser' ? 'a browser' : 'a program'}</td>
+                      <td><${Time} at=${expires} /></td>
+                      <td class="number">
+                        <button
+                          type="button"
+                          class="button"
+                          disabled=${ending === id}
+                          onClick=${() => end(id)}
+                        >
+                          ${ending === id ? 'Ending…' : 'End the session'}
+                        </button>
+                      </td>
+                    </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+        : sessions.loading || sessions.refusal
+          ? null
+          : html`<p class="quiet">No session that lasts.</p>`
+    }
+    <${ListEnd} of=${sessions} what="Sessions" />
+  </section>`
+}

@@ -1,0 +1,235 @@
+/** Signing in: by an API key, or at the identity provider of the tenant. */
+
+import { useEffect, useState } from 'preact/hooks'
+import { HOME, hrefOf } from './address.js'
+import { credential, remember, remembered, signedIn, signIn } from './credentials.js'
+import { Dialog } from './dialogs.js'
+import { Field, spaceFault } from './fields.js'
+import { callOnce, callSignIn, signInAgain } from './gateway-calls.js'
+import { refusalOf } from './loading.js'
+import { html } from './markup.js'
+import { Icon } from './pieces.js'
+import { Loading, Notice, Refusal } from './states.js'
+
+/** @typedef {import('./gateway-calls.js').Refused} Refused */
+
+/** Windows of the console tell each other that a sign-in at the provider is done. */
+const CHANNEL = 'seatgate.console.signed-in'
+
+/**
+ * Asks who the credential is, and whether it can do anything in the space: by the first Seat. Callers without the right to list
+ * Seats are signed in too.
+ *
+ * @param {string} key '' for the session cookie
+ * @param {string} wanted '' for the admin space of the tenant
+ * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused
+ */
+async function identified(key, wanted) {
+  /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Me>} */
+  const { body: me } = await callSignIn('GET', '/auth/oidc/me', undefined, key)
+  const space = wanted === '' ? me.admin_space : wanted
+  const refusal = await spaceRefusal(space, key)
+  if (refusal !== null) throw refusal
+  return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
+}
+
+/** @param {string} space @param {string} [key] @returns {Promise<Refused | null>} why nothing can be done there */
+export async function spaceRefusal(space, key = credential().key) {
+  try {
+    await callOnce('GET', '/v1/seats', { query: { limit: '1' } }, { key, space })
+    return null
+  } catch (cause) {
+    const refusal = refusalOf(cause)
+    return refusal.code === 'permission_denied' ? null : refusal
+  }
+}
+
+/** Continues the session that the browser has a cookie of, where this tab used it before. */
+export function SignInPage() {
+  const [known] = useState(remembered)
+  const [resuming, setResuming] = useState(known !== null)
+  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
+  useEffect(() => {
+    document.title = 'Sign in · Seatgate'
+    if (known === null) return
+    identified('', known.space)
+      .then(signIn, (cause) => {
+        remember(null)
+        setRefusal(refusalOf(cause))
+      })
+      .finally(() => setResuming(false))
+  }, [])
+  return html`<main class="sign-in">
+    <div class="brand"><${Icon} name="gate" />Seatgate</div>
+    <h1>Sign in</h1>
+    ${
+      resuming
+        ? html`<${Loading} what="Continuing your session" />`
+        : html`<${SignInForm} tenant=${known?.tenant} space=${known?.space} before=${refusal} />`
+    }
+  </main>`
+}
+
+/** A 401 in the middle of work: the page behind stays as it is. */
+export function SignInDialog() {
+  const asked = signInAgain.value
+  if (asked === null) return null
+  return html`<${Dialog} title="Sign in again" onClose=${asked.cancel}>
+    <p>
+      The gateway no longer accepts your sign-in:
+      <bdi>${asked.refusal.detail || asked.refusal.title}</bdi> What you typed is kept.
+    </p>
+    <${SignInForm}
+      again=${asked.again}
+      by=${signedIn.value?.by}
+      tenant=${signedIn.value?.tenant}
+      space=${signedIn.value?.space}
+    />
+  <//>`
+}
+
+/**
+ * @param {object} props
+ * @param {() => void} [props.again] a page waits behind the form
+ * @param {'key' | 'session'} [props.by]
+ * @param {string} [props.tenant]
+ * @param {string} [props.space]
+ * @param {Refused | null} [props.before] of the session that the browser has
+ */
+function SignInForm({ again, before = null, ...known }) {
+  const [by, setBy] = useState(known.by ?? (known.tenant ? 'session' : 'key'))
+  const [key, setKey] = useState('')
+  const [tenant, setTenant] = useState(known.tenant ?? '')
+  const [space, setSpace] = useState(known.space ?? '')
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState(before)
+  const [elsewhere, setElsewhere] = useState(false)
+
+  const withKey = async () => {
+    signIn(await identified(key.trim(), space), key.trim())
+    again?.()
+  }
+  const withProvider = async () => {
+    // A window that opens only after an answer is one that browsers block.
+    const other = again === undefined ? null : window.open('about:blank', '_blank')
+    try {
+      const returnTo = again === undefined ? location.pathname + location.search : hrefOf(['signed-in'])
+      /** @type {import('./gateway-calls.js').Answered<{ authorization_url: string }>} */
+      const { body } = await callSignIn('POST', '/auth/oidc/login', { tenant, return_to: returnTo })
+      const to = elsewhereOf(body.authorization_url) ?? body.authorization_url
+      if (again === undefined) {
+        remember({ tenant, space })
+        location.assign(to)
+        return
+      }
+      if (other !== null) other.location.href = to
+      setElsewhere(true)
+    } catch (cause) {
+      other?.close()
+      throw cause
+    }
+  }
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    if (busy || (space !== '' && spaceFault(space) !== null)) return
+    setBusy(true)
+    setRefusal(null)
+    const done = by === 'key' ? withKey() : withProvider()
+    done.catch((cause) => setRefusal(refusalOf(cause))).finally(() => setBusy(false))
+  }
+  useEffect(() => {
+    if (!elsewhere) return
+    const channel = new BroadcastChannel(CHANNEL)
+    channel.onmessage = () => {
+      identified('', space).then(
+        (who) => {
+          signIn(who)
+          again?.()
+        },
+        (cause) => setRefusal(refusalOf(cause)),
+      )
+    }
+    return () => channel.close()
+  }, [elsewhere])
+
+  return html`<form onSubmit=${submit} class="stack">
+    <fieldset class="choice">
+      <legend>Sign in with</legend>
+      ${[
+        ['key', 'API key'],
+        ['session', 'Identity provider'],
+      ].map(
+        ([value, text]) =>
+          html`<label key=${value}>
+            <input
+              type="radio"
+              name="by"
+              checked=${by === value}
+              onChange=${() => setBy(value === 'key' ? 'key' : 'session')}
+            />${text}
+          </label>`,
+      )}
+    </fieldset>
+    ${
+      by === 'key'
+        ? html`<${Field}
+            key="key"
+            label="API key"
+            type="password"
+            value=${key}
+            onInput=${setKey}
+            required
+            focus
+            hint="It stays in the memory of this page. A reload forgets it."
+          />`
+        : html`<${Field} key="tenant" label="Tenant" value=${tenant} onInput=${setTenant} required focus />`
+    }
+    <${Field}
+      label="Space"
+      value=${space}
+      onInput=${setSpace}
+      fault=${space === '' ? null : spaceFault(space)}
+      hint="Leave it empty for the admin space, which manages the whole tenant. Without rights there, enter the space that you manage."
+    />
+    ${refusal ? html`<${Refusal} refusal=${refusal} />` : null}
+    ${
+      elsewhere
+        ? html`<${Notice}
+            >Sign in at the provider in the window that was opened. This page continues by itself.<//
+          >`
+        : null
+    }
+    <button type="submit" class="button primary" disabled=${busy}>
+      ${busy ? 'Asking the gateway…' : by === 'key' ? 'Sign in' : 'Continue to the provider'}
+    </button>
+  </form>`
+}
+
+/** Where a sign-in in a window of its own ends. */
+export function SignedInPage() {
+  useEffect(() => {
+    const channel = new BroadcastChannel(CHANNEL)
+    channel.postMessage('done')
+    channel.close()
+  }, [])
+  return html`<main class="sign-in">
+    <div class="brand"><${Icon} name="gate" />Seatgate</div>
+    <h1>You are signed in</h1>
+    <p>
+      The window that asked for it continues. You can close this one, or
+      <a href=${HOME}>open the console here</a>.
+    </p>
+  </main>`
+}
+
+/**
+ * The cookies of a sign-in belong to the host of its redirect URI: opened under another name, the console goes there first.
+ *
+ * @param {string} authorizationUrl
+ * @returns {string | null} null: the console is there already
+ */
+function elsewhereOf(authorizationUrl) {
+  const redirect = URL.parse(URL.parse(authorizationUrl)?.searchParams.get('redirect_uri') ?? '')
+  if (redirect === null || redirect.origin === location.origin) return null
+  return redirect.origin + location.pathname + location.search
+}

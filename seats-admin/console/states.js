@@ -1,0 +1,128 @@
+/** The states of a page that are not its content, in words: loading, empty, refused, failed. */
+
+import { useEffect, useRef } from 'preact/hooks'
+import { opened } from './address.js'
+import { html } from './markup.js'
+import { Icon } from './pieces.js'
+
+/** The heading takes the focus when its page is opened, so that a screen reader says where one is. */
+export function PageHeading(
+  /** @type {{ title: string, children?: any, back?: { href: string, text: string } }} */ props,
+) {
+  const { title, children, back } = props
+  const heading = useRef(/** @type {HTMLElement | null} */ (null))
+  useEffect(() => {
+    document.title = `${title} · Seatgate`
+  }, [title])
+  useEffect(() => {
+    if (opened.peek() > 0) heading.current?.focus({ preventScroll: true })
+  }, [])
+  return html`<div class="page-heading">
+    ${back ? html`<a class="back" href=${back.href}><${Icon} name="back" />${back.text}</a>` : null}
+    <div class="title-row">
+      <h1 ref=${heading} tabindex="-1"><bdi>${title}</bdi></h1>
+      <div class="actions">${children}</div>
+    </div>
+  </div>`
+}
+
+export function Loading(/** @type {{ what?: string }} */ { what = 'Loading' }) {
+  return html`<p class="loading" role="status">${what}…</p>`
+}
+
+export function Empty(/** @type {{ children?: any }} */ { children }) {
+  return html`<div class="empty">${children}</div>`
+}
+
+/**
+ * A refusal or a failure: what happened, why, and the id by which the log has the request.
+ *
+ * @param {{ refusal: import('./gateway-calls.js').Refused, again?: () => void, what?: string }} props
+ */
+export function Refusal({ refusal, again, what }) {
+  const { status, code, title, detail, requestId, errors } = refusal
+  const mayPass = status === 0 || status >= 500
+  return html`<div class="notice refusal" role="alert">
+    <${Icon} name="warning" />
+    <div>
+      <p class="strong">${what ? `${what}: ` : ''}${headlineOf(status, title)}</p>
+      ${detail ? html`<p><bdi>${detail}</bdi></p>` : null}
+      ${
+        errors.length > 0
+          ? html`<ul>
+              ${errors.map(
+                ({ path, message }) =>
+                  html`<li key=${path + message}>
+                    ${path ? html`<code>${path}</code> ` : null}<bdi>${message}</bdi>
+                  </li>`,
+              )}
+            </ul>`
+          : null
+      }
+      <p class="quiet">
+        <code>${code}</code>${requestId ? html` · request <code>${requestId}</code>` : null}
+      </p>
+      ${
+        again
+          ? html`<button type="button" class="button" onClick=${again}>
+              ${mayPass ? 'Try again' : 'Ask again'}
+            </button>`
+          : null
+      }
+    </div>
+  </div>`
+}
+
+/** @param {number} status @param {string} title */
+function headlineOf(status, title) {
+  if (status === 403) return `Refused. ${title}`
+  if (status === 503) return `${title}. Nothing was changed that the gateway knows of`
+  return title
+}
+
+/** @param {{ kind?: 'warning' | 'done', children?: any }} props */
+export function Notice({ kind = 'warning', children }) {
+  return html`<div class=${`notice ${kind}`} role="status">
+    <${Icon} name=${kind === 'done' ? 'check' : 'warning'} />
+    <div>${children}</div>
+  </div>`
+}
+
+/** @param {{ warnings: readonly import('./answers.d.ts').Warning[] | undefined }} props */
+export function Warnings({ warnings = [] }) {
+  if (warnings.length === 0) return null
+  return html`<${Notice}>
+    <p class="strong">
+      ${warnings.length === 1 ? 'The gateway warns' : `${warnings.length} warnings of the gateway`}
+    </p>
+    <ul>
+      ${warnings.map(({ path, code, message }) => html`<li key=${path + code}><bdi>${message}</bdi> <code>${code}</code></li>`)}
+    </ul>
+  <//>`
+}
+
+/**
+ * The states of something loaded, and its content once there is one.
+ *
+ * @template T
+ * @param {{ of: import('./loading.js').Loaded<T>, what: string, children: (value: T) => any }} props
+ */
+export function WhenLoaded({ of: { value, refusal, again }, what, children }) {
+  return html`
+    ${refusal ? html`<${Refusal} refusal=${refusal} again=${again} what=${what} />` : null}
+    ${value !== null ? children(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
+  `
+}
+
+/**
+ * Below a list: what is missing, and how to get it.
+ *
+ * @param {{ of: import('./loading.js').Listed<any>, what: string }} props
+ */
+export function ListEnd({ of: { items, hasMore, refusal, loading, more, again }, what }) {
+  if (refusal)
+    return html`<${Refusal} refusal=${refusal} again=${items.length > 0 ? more : again} what=${what} />`
+  if (loading) return html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`
+  if (!hasMore) return null
+  return html`<p><button type="button" class="button" onClick=${more}>Show more</button></p>`
+}
