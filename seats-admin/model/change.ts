@@ -28,6 +28,16 @@ export interface Position {
 
 export interface NumberedChange extends Change, Position {}
 
+/** A change as one instance has seen it. For people: it does not tell what changed. */
+export interface ObservedChange {
+  readonly seq: number
+  readonly kind: ChangeKind
+  /** ms since the epoch: when the instance committed it, or learned of it, by its clock. */
+  readonly at: number
+  /** ms from the commit until every instance decided by it; null: another process wrote it, or it is not yet so far. */
+  readonly effective: number | null
+}
+
 /** Changes of one committed write, and the position of the last of them. All have the same mark. */
 export interface Committed extends Position {
   readonly changes: readonly Change[]

@@ -1,6 +1,6 @@
 /** The gateways of a fleet, as the store lists them. */
 
-import type { FeedReading, Position } from './change.ts'
+import type { FeedReading, ObservedChange, Position } from './change.ts'
 
 export interface Instance {
   readonly id: string
@@ -12,27 +12,49 @@ export interface Instance {
   readonly applied: number
   /** The content hash of its route tables, as of that beat; null: an older version, which does not report it. */
   readonly config: string | null
+  /** Where others reach it, as of that beat; null: its configuration does not say, or an older version. */
+  readonly url: string | null
   /** Milliseconds since the beat by the store's clock. For people only: clocks step. */
   readonly age: number
+  /** ms since the epoch, by its own clock; null: an older version, which does not report it. */
+  readonly startedAt: number | null
+  /** Of Seatgate; null: an older version, which does not report it. */
+  readonly version: string | null
+}
+
+/** What an instance tells of itself as it registers, for people. */
+export type Started = Pick<Instance, 'startedAt' | 'version'>
+
+/** What an instance tells of itself with each sign of life, for people. */
+export type Shown = Pick<Instance, 'config' | 'url'>
+
+/** An instance as others see it. */
+export type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started & Shown
+
+/** A fleet, as one of its instances sees it. */
+export interface FleetView {
+  /** Those on the list of the store, and the one that answers. The first has run for the longest time. */
+  readonly instances: readonly VisibleInstance[]
+  /** Of one tenant, the newest first. */
+  readonly changes: readonly ObservedChange[]
 }
 
 /** The instances of a shared store, all of which must apply a change before the response to its write. */
 export interface Registry {
   /** Durable before it resolves. */
-  register(id: string, name: string): Promise<void>
+  register(id: string, name: string, started?: Started): Promise<void>
   /**
    * A heartbeat and a reading of the feed in one statement. `registered` is false when the instance is not registered
    * (any more): nothing was written then, and the reading must not be used for a lease.
    *
    * @param applied the newest change that every process of the instance has applied
-   * @param config the content hash of its route tables, for people; left out: not known
    */
   follow(
     id: string,
     beat: number,
     position: Position | null,
     applied: number,
-    config?: string,
+    shown?: Shown,
   ): Promise<FeedReading & { readonly registered: boolean }>
   instances(): Promise<readonly Instance[]>
   /**

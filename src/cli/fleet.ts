@@ -1,11 +1,18 @@
-/** `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it decides by. */
+/**
+ * `seatgate fleet`: the instances of a store, the change that each has applied, and the tables that it decides by. It reads the
+ * store, or asks a gateway, which also tells how long changes took.
+ */
 
 import { hostname } from 'node:os'
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
 import type { StoreConfig } from '../config/config.ts'
-import { configOf, defineCommand } from './command.ts'
+import { configOf, defineCommand, type Terminal } from './command.ts'
 import { printable } from '../telemetry/readable.ts'
 import { openExistingStore } from './existing-store.ts'
+import type { FleetAnswer } from './remote/endpoint-answers.ts'
+import type { Gateway } from './remote/gateway-client.ts'
+import { REMOTE, withGateway } from './remote/gateway-options.ts'
+import { shortTime } from './remote/list-output.ts'
 import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns, fold } from './screen.ts'
 
@@ -16,26 +23,42 @@ export const fleet = defineCommand(
     name: 'fleet',
     summary:
       'Lists the gateways on this store, with the last change that each has applied, the age of its last sign of life, and the hash of its route tables.',
-    options: { config: CONFIG, json: JSON_OUTPUT },
-    exits: { 0: 'the list was printed', 1: 'the configuration has faults, or the store cannot be read' },
+    details:
+      'It reads the store in the configuration. With --url or --api-key, it asks a gateway, and also shows its newest changes and how long each took until it held everywhere. That requires fleet:read in the admin space.',
+    options: { config: CONFIG, ...REMOTE, json: JSON_OUTPUT },
+    exits: {
+      0: 'the list was printed',
+      1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
+    },
     example: 'seatgate fleet --json',
   },
   async ({ values }, terminal) => {
-    const config = await configOf(values, terminal)
-    const store = await openExistingStore(config)
-    try {
-      const { seq } = (await store.changesSince(null)).head
-      const instances =
-        config.store.kind === 'sqlite' ? listedFile(config.store, seq) : await listed(store, seq)
-      if (values.json) return await terminal.print(JSON.stringify({ seq, instances }))
-      await terminal.print(
-        config.store.kind === 'sqlite' ? formatFile(config.store, seq) : formatInstances(instances, seq),
-      )
-    } finally {
-      await store.close()
-    }
+    const { url, 'api-key': key, json = false } = values
+    // SEATGATE_URL alone does not count: where it is set for other commands, this one still reads the store.
+    if (url === undefined && key === undefined) return printStore(values, json, terminal)
+    return withGateway(values, terminal, (gateway) => printAnswer(gateway, json, terminal))
   },
 )
+
+async function printStore(
+  given: { readonly config: string },
+  json: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  const config = await configOf(given, terminal)
+  const store = await openExistingStore(config)
+  try {
+    const { seq } = (await store.changesSince(null)).head
+    const instances =
+      config.store.kind === 'sqlite' ? listedFile(config.store, seq) : await listed(store, seq)
+    if (json) return await terminal.print(JSON.stringify({ seq, instances }))
+    await terminal.print(
+      config.store.kind === 'sqlite' ? formatFile(config.store, seq) : formatInstances(instances, seq),
+    )
+  } finally {
+    await store.close()
+  }
+}
 
 /** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
 async function listed({ registry }: Store, head: number) {
@@ -51,6 +74,9 @@ async function listed({ registry }: Store, head: number) {
     /** Null: an older version, which does not report it. */
     config: instance.config,
     differs: differs.has(instance),
+    started_at: instance.startedAt === null ? null : new Date(instance.startedAt).toISOString(),
+    version: instance.version,
+    url: instance.url,
   }))
 }
 
@@ -58,7 +84,7 @@ async function listed({ registry }: Store, head: number) {
  * The live instances whose tables are not those of more than half of them: all, where no tables are. Instances of an older
  * version do not count.
  */
-function otherTables(instances: readonly Instance[]): ReadonlySet<Instance> {
+function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: readonly I[]): ReadonlySet<I> {
   const live = instances.filter(({ age, config }) => age <= SILENT_AFTER && config !== null)
   const groups = Map.groupBy(live, ({ config }) => config)
   return new Set([...groups.values()].filter((group) => group.length <= live.length / 2).flat())
@@ -69,7 +95,8 @@ type FileStore = Extract<StoreConfig, { kind: 'sqlite' }>
 /** A store in a file has no list: its one gateway holds a lock. It decides on the file itself, so that it is never behind. */
 function listedFile(store: FileStore, seq: number): Listed[] {
   if (!isServed(store)) return []
-  return [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, config: null, differs: false }]
+  const unknown = { config: null, differs: false, started_at: null, version: null, url: null }
+  return [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }]
 }
 
 /** Whether a gateway runs on the file. */
@@ -94,14 +121,72 @@ const HEADING = ['state', 'change', 'sign of life', 'tables', 'name', 'id']
 
 function formatInstances(instances: readonly Listed[], seq: number): string {
   const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) => {
-    const state = age > SILENT_AFTER ? 'silent' : 'live'
-    const tables = `${config ?? '-'}${differs ? ' (differs)' : ''}`
-    const cells = [state, `seq ${applied}`, `${age} ms ago`, tables, name, `${id.slice(0, SHOWN_OF_ID)}…`]
+    const cells = [
+      stateOf(age),
+      `seq ${applied}`,
+      `${age} ms ago`,
+      tablesOf(config, differs),
+      name,
+      shortId(id),
+    ]
     return cells.map(printable)
   })
   const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
   const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
   return [first, ...(rows.length === 0 ? [] : [columns([HEADING, ...rows])]), ...differ].join('\n')
+}
+
+function stateOf(age: number): string {
+  return age > SILENT_AFTER ? 'silent' : 'live'
+}
+
+function tablesOf(hash: string | null, differs: boolean): string {
+  return `${hash ?? '-'}${differs ? ' (differs)' : ''}`
+}
+
+function shortId(id: string): string {
+  return `${id.slice(0, SHOWN_OF_ID)}…`
+}
+
+/** Changes that are printed; --json has all. */
+const SHOWN_CHANGES = 10
+
+async function printAnswer(gateway: Gateway, json: boolean, terminal: Terminal): Promise<void> {
+  const answer = await gateway.get<FleetAnswer>('/v1/fleet')
+  await terminal.print(json ? JSON.stringify(answer) : formatAnswer(answer))
+}
+
+const ANSWER_HEADING = ['state', 'change', 'sign of life', 'tables', 'version', 'id', 'url']
+const CHANGE_HEADING = ['change', 'kind', 'at', 'held everywhere after']
+
+function formatAnswer({ data, changes }: FleetAnswer): string {
+  const instances = data.map((each) => ({ ...each, age: each.age_ms, config: each.hash }))
+  const different = otherTables(instances)
+  const rows = instances.map((each) => {
+    const { id, seq, age, hash, version, url } = each
+    const tables = tablesOf(hash, different.has(each))
+    const cells = [
+      stateOf(age),
+      `seq ${seq}`,
+      `${age} ms ago`,
+      tables,
+      version ?? '-',
+      shortId(id),
+      url ?? '-',
+    ]
+    return cells.map(printable)
+  })
+  const newest = changes.slice(0, SHOWN_CHANGES).map(({ seq, kind, at, effective_ms: after }) => {
+    return [`seq ${seq}`, kind, shortTime(at), after === null ? '-' : `${after} ms`].map(printable)
+  })
+  return [
+    columns([ANSWER_HEADING, ...rows]),
+    ...(different.size === 0 ? [] : [fold(DIFFERENT)]),
+    '',
+    newest.length === 0
+      ? fold('The gateway has seen no change of this tenant since its start.')
+      : columns([CHANGE_HEADING, ...newest]),
+  ].join('\n')
 }
 
 const DIFFERENT = 'Some instances decide by other route tables: the same request may be answered differently.'

@@ -1,6 +1,6 @@
 /** The change feed, of an embedded store with one gateway and of a store that a fleet shares. */
 
-import type { Instance, Registry } from '../../seats-admin/model/registered-instance.ts'
+import type { Instance, Registry, Shown, Started } from '../../seats-admin/model/registered-instance.ts'
 import type { ChangeReader, Position } from '../../seats-admin/model/change.ts'
 import type { Clock } from './clock.ts'
 import type { Feed, FeedAnswer } from './follower.ts'
@@ -12,6 +12,17 @@ export interface InstanceList extends Omit<Registry, 'instances'> {
 
 /** The fields of a listed instance that the protocol uses. */
 export type ListedInstance = Pick<Instance, 'id' | 'beat' | 'applied'>
+
+/** What an instance tells of itself, for people. */
+export interface InstanceIdentity {
+  readonly id: string
+  /** Host and pid. */
+  readonly name: string
+  /** Left out: it does not tell. */
+  readonly started?: Started
+  /** As of now; left out: it does not tell. */
+  readonly shown?: () => Shown
+}
 
 /** The feed of a store with a single gateway, which needs no list. */
 export class SingleInstanceFeed implements Feed {
@@ -30,25 +41,14 @@ export class SingleInstanceFeed implements Feed {
 export class RegisteredFeed implements Feed {
   readonly #list: InstanceList
   readonly #clock: Clock
-  readonly #id: string
-  readonly #name: string
-  readonly #config: () => string | undefined
+  readonly #self: InstanceIdentity
   #beat = 0
   #registered = false
 
-  /** @param config the content hash of the instance's route tables, for people */
-  constructor(
-    list: InstanceList,
-    clock: Clock,
-    id: string,
-    name: string,
-    config: () => string | undefined = () => undefined,
-  ) {
+  constructor(list: InstanceList, clock: Clock, self: InstanceIdentity) {
     this.#list = list
     this.#clock = clock
-    this.#id = id
-    this.#name = name
-    this.#config = config
+    this.#self = self
   }
 
   async read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer> {
@@ -60,7 +60,8 @@ export class RegisteredFeed implements Feed {
   }
 
   #follow(position: Position | null, applied: number) {
-    return this.#list.follow(this.#id, ++this.#beat, position, applied, this.#config())
+    const { id, shown } = this.#self
+    return this.#list.follow(id, ++this.#beat, position, applied, shown?.())
   }
 
   /**
@@ -69,7 +70,8 @@ export class RegisteredFeed implements Feed {
    */
   async #registerAndRead(position: Position | null, applied: number): Promise<FeedAnswer> {
     this.#registered = false
-    await this.#list.register(this.#id, this.#name)
+    const { id, name, started } = this.#self
+    await this.#list.register(id, name, started)
     this.#registered = true
     const noted = this.#clock.now()
     const found = await this.#follow(position, applied)

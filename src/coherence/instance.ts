@@ -8,9 +8,16 @@ import type { ChangeReader, Committed, NumberedChange } from '../../seats-admin/
 import { numbered, type Reading } from './feed-reading.ts'
 import { AcknowledgementBarrier } from './acknowledgements.ts'
 import type { Clock } from './clock.ts'
-import { type InstanceList, type ListedInstance, SingleInstanceFeed, RegisteredFeed } from './feeds.ts'
+import {
+  type InstanceIdentity,
+  type InstanceList,
+  type ListedInstance,
+  RegisteredFeed,
+  SingleInstanceFeed,
+} from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
+import { RecentChanges } from './recent-changes.ts'
 
 /** A process of this instance that decides requests. */
 export interface Decider {
@@ -46,11 +53,7 @@ export interface InstanceListener {
   acknowledged(after: number): void
 }
 
-export interface InstanceOptions {
-  readonly id: string
-  readonly name: string
-  /** The content hash of its route tables; left out: it has none. */
-  readonly config?: () => string
+export interface InstanceOptions extends InstanceIdentity {
   readonly source: ChangeReader
   readonly list: InstanceList | null
   readonly bus: Bus | null
@@ -91,21 +94,23 @@ interface PendingWrite {
 export class Instance implements Coherence {
   readonly id: string
   readonly follower: Follower
+  /** The changes that it has seen, for people. */
+  readonly recent: RecentChanges
   readonly #parts: InstanceOptions
   readonly #deciders = new Map<Decider, DeciderState>()
   readonly #pendingWrites = new Map<number, PendingWrite>()
   #number = 0
 
   constructor(parts: InstanceOptions) {
-    const { id, name, config, source, list, bus, clock, listener } = parts
+    const { id, source, list, bus, clock, listener } = parts
     this.id = id
     this.#parts = parts
-    const feed =
-      list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, id, name, config)
+    this.recent = new RecentChanges(clock)
+    const feed = list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, parts)
     this.follower = new Follower(
       feed,
       clock,
-      { applyReading: (reading) => this.#distribute(reading), applied: () => this.#applied() },
+      { applyReading: (reading) => this.#distribute(reading), applied: () => this.applied },
       listener.feed,
     )
     bus?.open(id, {
@@ -136,11 +141,15 @@ export class Instance implements Coherence {
   announce(committed: Committed): Promise<void> {
     const begun = this.#parts.clock.now()
     const number = ++this.#number
+    const changes = numbered(committed)
+    this.recent.add(changes)
     return new Promise((resolve) => {
       const done = (by: WriteResult['by']) => {
         if (!this.#pendingWrites.delete(number)) return
         cancel()
-        this.#parts.listener.answered({ by, after: this.#parts.clock.now() - begun })
+        const after = this.#parts.clock.now() - begun
+        this.recent.tookEffect(changes, after)
+        this.#parts.listener.answered({ by, after })
         if (by === 'waited') this.#removeSilent(pendingWrite)
         resolve()
       }
@@ -149,11 +158,29 @@ export class Instance implements Coherence {
       const pendingWrite: PendingWrite = { begun, barrier, listedAt: Number.POSITIVE_INFINITY }
       this.#pendingWrites.set(number, pendingWrite)
       // A decider that fails to apply the changes counts as silent: the write waits.
-      this.#announceLocally(numbered(committed)).then(
+      this.#announceLocally(changes).then(
         () => barrier.localApplied(),
         () => {},
       )
       this.#announceRemotely(committed, number)
+    })
+  }
+
+  /**
+   * Reads the feed for someone who looks at {@link applied} now: it counts every change that this instance knows. Rejects when the
+   * store can't be read. A decider that does not respond delays it by {@link LIST_EVERY} and counts as it is.
+   */
+  async refresh(): Promise<void> {
+    const { clock } = this.#parts
+    await this.follower.renew()
+    // The reading may have begun before the newest change was committed.
+    if ((this.follower.position?.seq ?? 0) < this.recent.newest) await this.follower.renew()
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(LIST_EVERY, resolve)
+      void this.#allConfirmed().then(() => {
+        cancel()
+        resolve()
+      })
     })
   }
 
@@ -167,15 +194,17 @@ export class Instance implements Coherence {
   }
 
   #distribute(reading: Reading): void {
+    this.recent.read(reading)
     for (const [decider, state] of this.#deciders) state.confirmed = deliver(decider, state, reading)
     const { list, bus } = this.#parts
     if (list !== null && bus?.up !== true && reading.changes?.length !== 0) void this.#reportApplied()
   }
 
   /**
-   * The `applied` of the next beat: a worker that has not confirmed a reading may still decide on the state before it.
+   * The newest change that all its deciders have applied: a worker that has not confirmed a reading may still decide on the
+   * state before it.
    */
-  #applied(): number {
+  get applied(): number {
     let applied = this.follower.position?.seq ?? 0
     for (const state of this.#deciders.values()) applied = Math.min(applied, state.applied)
     return applied
@@ -250,7 +279,10 @@ export class Instance implements Coherence {
     if (from === this.id) return
     try {
       if (changes === null) await this.#readUpTo(seq)
-      else await this.#announceLocally(changes)
+      else {
+        this.recent.add(changes)
+        await this.#announceLocally(changes)
+      }
     } catch {
       // Not applied, so not acknowledged: the writer waits until this instance's lease has expired.
       return
@@ -263,7 +295,7 @@ export class Instance implements Coherence {
     await this.follower.renew()
     if ((this.follower.position?.seq ?? 0) < seq) await this.follower.renew()
     await this.#allConfirmed()
-    if (this.#applied() < seq) throw new Error('the feed does not show the change that was announced')
+    if (this.applied < seq) throw new Error('the feed does not show the change that was announced')
   }
 
   #acknowledged({ to, from, number }: Acknowledgement): void {

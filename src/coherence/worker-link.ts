@@ -1,6 +1,7 @@
 /** The protocol between the primary, which is the instance, and its workers, which decide. See `lease.ts`. */
 
 import type { Committed, NumberedChange } from '../../seats-admin/model/change.ts'
+import type { FleetView } from '../../seats-admin/model/registered-instance.ts'
 import type { Reading } from './feed-reading.ts'
 import type { Clock } from './clock.ts'
 import type { History } from './history.ts'
@@ -84,13 +85,19 @@ export class RemoteInstance implements Coherence {
     return this.#renewal
   }
 
-  #renew(): Promise<void> {
+  async #renew(): Promise<void> {
+    await this.#ask('renew')
+  }
+
+  /** The fleet with the changes of a tenant. Rejects as {@link renew}. */
+  readonly fleet = async (tenant: string): Promise<FleetView> => {
+    return (await this.#ask('fleet', tenant)) as FleetView
+  }
+
+  #ask(method: string, argument?: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.after(RENEWAL, () => reject(new Error('the primary does not respond')))
-      this.#channel
-        .call('renew')
-        .finally(cancel)
-        .then(() => resolve(), reject)
+      this.#channel.call(method, argument).finally(cancel).then(resolve, reject)
     })
   }
 

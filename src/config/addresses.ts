@@ -94,6 +94,16 @@ export function origin(text: string): URL | InvalidValue {
   return new URL(text)
 }
 
+/** An {@link origin} that leads to one machine. Returned as browsers write it. */
+export function reachableOrigin(text: string): string | InvalidValue {
+  const url = origin(text)
+  // The message does not show a password.
+  if (url instanceof InvalidValue) return new InvalidValue(url.message, text.includes('@'), url.correction)
+  return ['0.0.0.0', '[::]'].includes(url.hostname)
+    ? new InvalidValue('names no machine: write the address or the host name of this instance')
+    : url.origin
+}
+
 /** `10.0.0.0/8`, `::1/128`, or a single IP address. */
 export function cidr(text: string): string | InvalidValue {
   const [base = '', prefix, ...more] = text.split('/')

@@ -2,7 +2,15 @@
 
 import { buildPlace, warnOfRedirects } from './api-settings.ts'
 import { resolve } from 'node:path'
-import { address, addressesConflict, cidr, hostName, isEveryAddress, isEveryone } from './addresses.ts'
+import {
+  address,
+  addressesConflict,
+  cidr,
+  hostName,
+  isEveryAddress,
+  isEveryone,
+  reachableOrigin,
+} from './addresses.ts'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { InvalidValue, confidential } from './invalid-value.ts'
 import type { Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
@@ -35,6 +43,7 @@ export function buildSettings(root: Section, folder: string): Settings {
   const limits = buildLimits(root, tenants.size)
   return {
     ...buildAddresses(root, folder),
+    advertise: root.text('advertise', reachableOrigin) ?? null,
     opsHosts: Object.freeze(root.texts('ops_hosts', hostName)),
     workers: buildWorkers(root),
     store: buildStore(root, folder),

@@ -26,6 +26,8 @@ export interface Config extends TablesConfig {
   /** At least one. */
   readonly listen: readonly ListenerConfig[]
   readonly ops: Address
+  /** The origin at which other programs reach this instance, not its fleet; null: not known. */
+  readonly advertise: string | null
   /** Null without a listener for questions of other proxies. */
   readonly decision: DecisionConfig | null
   /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */

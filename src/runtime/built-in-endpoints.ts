@@ -13,9 +13,10 @@ import {
   operationsOf,
   signInRoutes,
 } from '../pipeline/built-in-routes.ts'
+import { canaryEndpoint, type FleetDeps, fleetEndpoint } from '../pipeline/fleet-endpoints.ts'
 import type { Operation } from '../pipeline/openapi/operation.ts'
 
-export interface EndpointDeps extends Omit<AdminDeps, 'asked'> {
+export interface EndpointDeps extends Omit<AdminDeps, 'asked'>, FleetDeps {
   readonly store: Store
   /** Those that decide requests. */
   readonly tables: () => Tables
@@ -35,7 +36,7 @@ export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
     seatBytes,
     asked,
   }
-  return [...createAdminApi(admin), ...accessEndpoints(deps)]
+  return [...createAdminApi(admin), ...accessEndpoints(deps), fleetEndpoint(deps), canaryEndpoint]
 }
 
 /**
@@ -68,6 +69,7 @@ const UNSERVED: EndpointDeps = {
     throw new Error('no store is open')
   },
   tables: unserved,
+  fleet: unserved,
   announce: async () => {},
   now: Date.now,
   seatBytes: 0,

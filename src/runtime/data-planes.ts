@@ -31,7 +31,9 @@ export interface DataPlanes {
 export async function openInProcess(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
   const { store, instance, cache, ephemeral } = node
   const ports = { ephemeral, log: log.logger }
-  const decisionPoint = new DecisionPoint({ store, coherence: instance, cache, ports, memory: config.memory })
+  const { view: fleet } = node
+  const { memory } = config
+  const decisionPoint = new DecisionPoint({ store, coherence: instance, cache, ports, memory, fleet })
   const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
   const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits })
   await node.start()

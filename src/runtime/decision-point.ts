@@ -3,7 +3,7 @@
  * configuration. It has no listener.
  */
 
-import type { Store } from '../../seats-admin/index.ts'
+import type { FleetView, Store } from '../../seats-admin/index.ts'
 import { exceptionsOf, type Tables, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
@@ -56,6 +56,8 @@ export interface DecisionPointOptions {
   readonly cache: SharedCache | null
   readonly ports: SignInPorts
   readonly memory: MemoryBounds
+  /** The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed, can't be asked. */
+  readonly fleet: (tenant: string) => Promise<FleetView>
 }
 
 export class DecisionPoint {
@@ -69,10 +71,12 @@ export class DecisionPoint {
   readonly changes = new Changes()
   readonly #coherence: Coherence
   readonly #ports: SignInPorts
+  readonly #fleet: DecisionPointOptions['fleet']
 
   /** The lease begins with the first reading of the feed. */
-  constructor({ store, coherence, cache, ports, memory }: DecisionPointOptions) {
+  constructor({ store, coherence, cache, ports, memory, fleet }: DecisionPointOptions) {
     this.store = store
+    this.#fleet = fleet
     this.#coherence = coherence
     this.#ports = ports
     this.memory = new SeatMemory(
@@ -97,7 +101,8 @@ export class DecisionPoint {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
     const coherence = new Instance(parts)
-    const decisionPoint = new DecisionPoint({ store, coherence, cache: null, ports, memory })
+    const fleet = () => Promise.reject(new Error('no request is served'))
+    const decisionPoint = new DecisionPoint({ store, coherence, cache: null, ports, memory, fleet })
     await decisionPoint.lease.renewed()
     return decisionPoint
   }
@@ -218,6 +223,7 @@ export class DecisionPoint {
       tables,
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
+      fleet: this.#fleet,
       seatBytes: config.limits.seatBytes,
     })
     return [

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import {
+  type FleetView,
   type HealthState,
   keepReserve,
   lockStore,
@@ -19,6 +20,7 @@ import { systemClock } from '../coherence/clock.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Config, firstSecrets, type StoreConfig } from '../config/config.ts'
+import { packageRoot, versionOf } from '../config/package-version.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
 import { FleetSize } from './fleet-size.ts'
 import { AuditKeeping } from './audit-keeping.ts'
@@ -42,6 +44,7 @@ export class FleetNode {
   readonly cache: SharedCache | null
   /** Used states of sign-in. */
   readonly ephemeral: RedisParts['ephemeral']
+  readonly #started: { readonly startedAt: number; readonly version: string }
   #pruning: NodeJS.Timeout | null = null
   #config: Config
   readonly #audit: AuditKeeping
@@ -71,10 +74,12 @@ export class FleetNode {
     this.cache = redis.cache
     this.ephemeral = redis.ephemeral
     this.#redis = redis
+    this.#started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
     this.instance = new Instance({
       id: randomUUID(),
       name: `${hostname()} ${process.pid}`,
-      config: () => this.#config.hash,
+      started: this.#started,
+      shown: () => this.#shown,
       source: store,
       list: store.registry,
       bus: redis.bus,
@@ -140,6 +145,28 @@ export class FleetNode {
   /** Live instances, at least one. Counted only where there are rate limits. */
   get size(): number {
     return this.#size.size
+  }
+
+  get #shown() {
+    return { config: this.#config.hash, url: this.#config.advertise }
+  }
+
+  /**
+   * This instance as it is now; the others on the list of the store as of their latest signs of life. Rejects when the store can't
+   * be read.
+   *
+   * @param tenant whose changes are shown
+   */
+  readonly view = async (tenant: string): Promise<FleetView> => {
+    await this.instance.refresh()
+    const listed = (await this.store.registry?.instances()) ?? []
+    const { id, applied, follower, recent } = this.instance
+    const others = listed.filter((each) => each.id !== id)
+    const own = { id, applied, age: follower.age, ...this.#started, ...this.#shown }
+    const instances = [own, ...others].sort(
+      (a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0) || (a.id < b.id ? -1 : 1),
+    )
+    return { instances, changes: recent.of(tenant) }
   }
 
   /** @param changed called when the number of live instances has changed */

@@ -58,6 +58,7 @@ export class WorkerDataPlanes implements DataPlanes {
         this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
         serveEphemeral(channel, node.ephemeral)
         channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
+        channel.serve('fleet', (tenant) => node.view(tenant as string))
         channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
         channel.serve('config', () => ({
           version: this.#version,

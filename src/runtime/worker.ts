@@ -74,7 +74,8 @@ async function begin() {
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
-  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory: config.memory })
+  const { memory } = config
+  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory, fleet: coherence.fleet })
   await deciding.lease.renewed()
   channel.serve('instances', (number) => {
     instances = Number(number)

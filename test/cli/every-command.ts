@@ -185,7 +185,12 @@ export const ROWS: Readonly<Record<string, Row>> = {
       ['test', '--min-coverage', '101'],
     ],
   },
-  fleet: { works: [['fleet']], broken: ['fleet', '--config', 'broken.yaml'], withoutStore: 1, wrong: [] },
+  fleet: {
+    works: [['fleet']],
+    broken: ['fleet', '--config', 'broken.yaml'],
+    withoutStore: 1,
+    wrong: [['fleet', '--url', 'x']],
+  },
   bootstrap: {
     works: [['bootstrap', '--tenant', 'acme']],
     broken: ['bootstrap', '--tenant', 'acme', '--config', 'broken.yaml'],

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import t from 'tap'
 import { startWorld } from '../support/world.ts'
 import { seatgateHere } from './in-process.ts'
+import { afar } from './remote/from-afar.ts'
 
 t.test('the running gateway is listed', async (t) => {
   const world = await startWorld(t)
@@ -17,7 +18,30 @@ t.test('the running gateway is listed', async (t) => {
   )
   t.equal(code, 0, err)
   const { seq, instances } = JSON.parse(out)
-  t.same(instances, [
-    { id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, config: null, differs: false },
-  ])
+  const unknown = { config: null, differs: false, started_at: null, version: null, url: null }
+  t.same(instances, [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }])
+
+  await t.test('a gateway tells more', async (t) => {
+    const { run } = afar(t, world, world.keys['acme'] ?? '')
+    await world.seat('Viewer', ['main'], ['trainings:list'])
+    const url = `http://127.0.0.1:${world.port}`
+    const asked = await run(['fleet', '--url', url, '--json'])
+    t.equal(asked.code, 0, asked.err)
+    const { data, changes } = JSON.parse(asked.out)
+    t.match(data, [{ hash: world.config.hash, url: null }])
+    t.match(changes, [{ kind: 'seat-name' }, { kind: 'seat' }])
+    const shown = await run(['fleet', '--url', url])
+    t.match(shown.out, new RegExp(`^live +seq 8 .* ${world.config.hash} .* -$`, 'm'))
+    t.match(shown.out, /^seq 8 +seat-name +\d{4}-\S+Z +[\d.]+ ms$/m)
+    const elsewhere = await run(['fleet', '--url', url, '--space', 'main'])
+    t.equal(elsewhere.code, 1)
+    t.match(elsewhere.err, 'no_seat_in_space')
+  })
+
+  await t.test('an API key alone asks SEATGATE_URL; the variable alone does not', async (t) => {
+    const { run } = afar(t, world, world.keys['acme'] ?? '')
+    t.equal((await run(['fleet', '--api-key', world.keys['acme'] ?? ''])).code, 0)
+    t.match(await run(['fleet']), { code: 1, err: /gateway\.config\.yaml/ })
+    t.equal((await run(['fleet', '--api-key', 'x'], { SEATGATE_URL: undefined })).code, 2)
+  })
 })

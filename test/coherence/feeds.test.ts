@@ -5,7 +5,7 @@ import { ManualClock, FakeStore, position, settled } from './support.ts'
 function setUp() {
   const clock = new ManualClock()
   const store = new FakeStore()
-  return { clock, store, feed: new RegisteredFeed(store, clock, 'i', 'host 1') }
+  return { clock, store, feed: new RegisteredFeed(store, clock, { id: 'i', name: 'host 1' }) }
 }
 
 t.test('single instance: a reading counts from when the store was asked', async (t) => {
@@ -94,13 +94,13 @@ t.test('after a failed registration, the next reading registers', async (t) => {
   t.same(store.calls, ['register i', 'register i', 'follow i 1'])
 })
 
-t.test('each sign of life carries the hash of the tables as they are then', async (t) => {
+t.test('each sign of life carries the hash of the tables and the address as they are then', async (t) => {
   const store = new FakeStore()
-  let hash = 'one'
-  const feed = new RegisteredFeed(store, new ManualClock(), 'i', 'host 1', () => hash)
+  let shown = { config: 'one', url: null as string | null }
+  const feed = new RegisteredFeed(store, new ManualClock(), { id: 'i', name: 'host 1', shown: () => shown })
   await feed.read(null, 0, 0)
-  t.equal(store.config, 'one')
-  hash = 'two'
+  t.same(store.shown, shown)
+  shown = { config: 'two', url: 'http://10.0.0.7:8080' }
   await feed.read(null, 0, 0)
-  t.equal(store.config, 'two')
+  t.same(store.shown, shown)
 })

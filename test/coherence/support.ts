@@ -1,5 +1,6 @@
 /** A manual clock and a fake store for the tests of this folder. */
 
+import type { Shown } from '../../seats-admin/model/registered-instance.ts'
 import type { ChangeReader, Committed, NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { Reading } from '../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../src/coherence/clock.ts'
@@ -110,11 +111,11 @@ export class FakeStore implements ChangeReader, InstanceList {
     return this.#answer(`register ${id}`, undefined)
   }
 
-  /** The content hash of the last sign of life. */
-  config: string | undefined
+  /** What the last sign of life told. */
+  shown: Shown | undefined
 
-  follow(id: string, beat: number, from: Position | null, applied: number, config?: string) {
-    this.config = config
+  follow(id: string, beat: number, from: Position | null, applied: number, shown?: Shown) {
+    this.shown = shown
     const registered = this.rows.has(id)
     if (!this.isDown && registered) this.rows.set(id, { id, beat, applied })
     return this.#answer(`follow ${id} ${beat}`, { ...this.#since(from), registered })

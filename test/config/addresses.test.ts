@@ -167,6 +167,30 @@ t.test('trusted proxies', async (t) => {
     refuses(t, cidr, text)
 })
 
+t.test('where others reach the instance', async (t) => {
+  const advertised = async (text: string) => (await configOf(t, `${BASE}advertise: ${text}\n`)).advertise
+  t.equal((await configOf(t, BASE)).advertise, null)
+  for (const [written, read = written] of [
+    ['http://10.0.0.7:8080'],
+    ['https://gate-1.internal'],
+    ['http://[::1]:80', 'http://[::1]'],
+    ['HTTPS://Gate.Internal:443', 'https://gate.internal'],
+  ] as const)
+    t.equal(await advertised(written), read)
+  for (const text of [
+    "''",
+    '10.0.0.7:8080',
+    'ftp://10.0.0.7',
+    'http://10.0.0.7:8080/',
+    'http://10.0.0.7:8080/v1',
+    'http://user:secret@10.0.0.7',
+    'http://0.0.0.0:8080',
+    "'http://[::]:8080'",
+    'http://*:8080',
+  ])
+    await faultsAt(t, `${BASE}advertise: ${text}\n`, '3:12')
+})
+
 t.test('host names of the ops listener', async (t) => {
   const config = await configOf(t, `${BASE}ops_hosts: [gateway.internal, Gate_Way.]\n`)
   t.same(config.opsHosts, ['gateway.internal', 'gate_way'])

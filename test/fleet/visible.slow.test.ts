@@ -62,6 +62,40 @@ t.test('the view of an operator', async (t) => {
     },
   )
 
+  await t.test('each gateway shows the fleet, and measures the changes that it wrote', async (t) => {
+    const made = await fleet.admin(fleet.at(0), 'POST', '/v1/seats', {
+      name: 'Seen',
+      spaces: [],
+      permissions: [],
+    })
+    t.equal(made.status, 200)
+    const { seq } = await listed(fleet)
+    for (const [at, gateway] of fleet.gateways.entries()) {
+      const view = async () => (await fleet.admin(gateway, 'GET', '/v1/fleet')).json
+      await until(
+        async () => (await view()).changes[0]?.seq === seq,
+        () => `${gateway.name} does not see the change`,
+      )
+      const { data, changes } = await view()
+      t.equal(data.length, 3)
+      t.equal(new Set(data.map(({ id }: { id: string }) => id)).size, 3)
+      for (const each of data) {
+        t.match(each, { hash: data[0].hash, version: data[0].version, url: null })
+        t.ok(Date.parse(each.started_at) > 0)
+      }
+      t.match(changes[0], { kind: 'seat-name', effective_ms: at === 0 ? Number : null })
+    }
+    const gateway = fleet.at(1)
+    gateway.configure('advertise: http://10.0.0.2:8080')
+    process.kill(gateway.pid, 'SIGHUP')
+    const urls = async () =>
+      (await fleet.admin(fleet.at(0), 'GET', '/v1/fleet')).json.data.map(({ url }: { url: string }) => url)
+    await until(
+      async () => (await urls()).includes('http://10.0.0.2:8080'),
+      () => 'no gateway shows the address of another after its reload',
+    )
+  })
+
   await t.test('an instance with other route tables is flagged', async (t) => {
     const other = fleet.at(2)
     const table = join(dirname(other.file), 'routes', 'main.yaml')

@@ -249,6 +249,16 @@ const wildcards = `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE strpos(permissions, '"*"') > 0;
 `
 
+/**
+ * What an instance tells of itself. `started_at` is in ms since the epoch. Nullable: instances of an older version write rows
+ * without them. While the table waits for a reader such as a backup, no instance can give a sign of life: the migration gives up
+ * soon, and the start tries again.
+ */
+const aboutInstances = `
+SET LOCAL lock_timeout = 1000;
+ALTER TABLE instances ADD COLUMN started_at bigint, ADD COLUMN version text COLLATE "C", ADD COLUMN url text COLLATE "C";
+`
+
 /** `schema_version` is the number of applied migrations. */
 export const MIGRATIONS: readonly string[] = [
   first,
@@ -262,6 +272,7 @@ export const MIGRATIONS: readonly string[] = [
   audit,
   keyUses,
   wildcards,
+  aboutInstances,
 ]
 
 /** The key of the advisory lock, "Seat" in ASCII; the same in all versions. */

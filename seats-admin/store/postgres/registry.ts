@@ -2,7 +2,7 @@
 
 import { monotonic } from '../monotonic.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
-import { integer, type Row, text } from '../rows.ts'
+import { integer, integerOrNull, type Row, text, textOrNull } from '../rows.ts'
 import type { Instance, Registry } from '../../model/registered-instance.ts'
 import { replaceUnstorable } from '../storable-text.ts'
 import { StoreUnavailable } from '../store.ts'
@@ -16,7 +16,8 @@ const SETTLE_TIME = 10_000
 
 /** Idempotent: a repetition after a lost response keeps the beat. */
 const REGISTER = sql(
-  `INSERT INTO instances (id, name, beat, applied, seen_at) VALUES (:id, :name, 0, 0, clock_timestamp())
+  `INSERT INTO instances (id, name, beat, applied, started_at, version, seen_at)
+   VALUES (:id, :name, 0, 0, :started_at, :version, clock_timestamp())
    ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`,
 )
 
@@ -27,13 +28,14 @@ const REGISTER = sql(
 const FOLLOW = prepared(
   `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
-     config = :config, seen_at = clock_timestamp()
+     config = :config, url = :url, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
    ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`,
 )
 
 const INSTANCES = sql(
-  `SELECT id, name, beat, applied, config, round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
+  `SELECT id, name, beat, applied, config, url, started_at, version,
+     round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
    FROM instances ORDER BY id`,
 )
 
@@ -47,21 +49,23 @@ export function registryOf(pools: ConnectionPools): Registry {
   const query = (question: Sql, values: Values) =>
     pools.queryUnobserved(pools.administration, question, values)
   return {
-    async register(id, name) {
+    async register(id, name, started) {
       pools.prepareToFollow()
-      await query(REGISTER, { id, name: replaceUnstorable(name) })
+      const { startedAt = null, version = null } = started ?? {}
+      await query(REGISTER, { id, name: replaceUnstorable(name), started_at: startedAt, version })
     },
 
     /**
      * The commit is not durable: a crash of the server may undo the newest beats. The instance counts beats itself and
      * never repeats one, so the next beat still differs; `forget` detects the crash.
      */
-    async follow(id, beat, position, applied, config) {
+    async follow(id, beat, position, applied, shown) {
       const values = {
         id,
         beat,
         applied,
-        config: config ?? null,
+        config: shown?.config ?? null,
+        url: shown?.url ?? null,
         mark: position?.mark ?? 0,
         ...feedParameters(position),
       }
@@ -102,7 +106,10 @@ function instance(row: Row): Instance {
     name: text(row, 'name'),
     beat: integer(row, 'beat'),
     applied: integer(row, 'applied'),
-    config: row.config === null ? null : text(row, 'config'),
+    config: textOrNull(row, 'config'),
+    url: textOrNull(row, 'url'),
     age: integer(row, 'age'),
+    startedAt: integerOrNull(row, 'started_at'),
+    version: textOrNull(row, 'version'),
   }
 }

@@ -52,6 +52,24 @@ export interface BlockView {
   readonly created_by: string
 }
 
+export interface FleetAnswer {
+  readonly data: readonly {
+    readonly id: string
+    readonly started_at: string | null
+    readonly version: string | null
+    readonly seq: number
+    readonly age_ms: number
+    readonly hash: string | null
+    readonly url: string | null
+  }[]
+  readonly changes: readonly {
+    readonly seq: number
+    readonly at: string
+    readonly kind: string
+    readonly effective_ms: number | null
+  }[]
+}
+
 export interface Counted {
   readonly count: number
   readonly names: readonly string[]

@@ -89,7 +89,7 @@ export class StoreClient {
   }
 
   /** An UPDATE and a SELECT in one statement, with one snapshot; a row that was deleted meanwhile is not updated. */
-  async follow(id: string, beat: number, position: Position | null, applied: number, _config?: string) {
+  async follow(id: string, beat: number, position: Position | null, applied: number, _shown?: unknown) {
     const start = () => {
       const row = this.#rowOf(id, (found) => found.beat < beat)
       return { ...this.#database.feedSince(position), row, registered: row !== null }

@@ -45,6 +45,8 @@ t.test('each answer', async (t) => {
   await admin('DELETE', `/v1/seats/${seat}`)
   t.ok((await admin('GET', '/v1/audit')).json.data.length > 6)
   await admin('GET', '/v1/openapi.json')
+  await admin('GET', '/v1/canary')
+  await admin('GET', '/v1/fleet')
 
   const answers = operations.flatMap(({ operation, answers }) =>
     Object.keys(answers).map((status) => `${operation} ${status}`),

@@ -71,16 +71,30 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     t.equal((await list.follow('a', 8, head, head.seq)).registered, true)
   })
 
-  registered('a sign of life carries the hash of the tables, or none', async (t, _, list) => {
+  registered('a sign of life carries the hash of the tables and the address, or none', async (t, _, list) => {
     await list.register('a', 'a')
-    t.match(await list.instances(), [{ config: null }], 'not known before the first')
-    const shown = async () => (await list.instances())[0]?.config
-    await list.follow('a', 1, null, 0, '3f2a8c01d9e4')
-    t.equal(await shown(), '3f2a8c01d9e4')
-    await list.follow('a', 2, null, 0, '000000000001')
-    t.equal(await shown(), '000000000001', 'another after a reload')
-    await list.follow('a', 2, null, 0, '3f2a8c01d9e4')
-    t.equal(await shown(), '000000000001', 'a late beat has no effect')
+    const shown = async () => {
+      const [{ config, url } = { config: '', url: '' }] = await list.instances()
+      return { config, url }
+    }
+    t.same(await shown(), { config: null, url: null }, 'not known before the first')
+    const first = { config: '3f2a8c01d9e4', url: 'http://10.0.0.7:8080' }
+    await list.follow('a', 1, null, 0, first)
+    t.same(await shown(), first)
+    const second = { config: '000000000001', url: null }
+    await list.follow('a', 2, null, 0, second)
+    t.same(await shown(), second, 'others after a reload')
+    await list.follow('a', 2, null, 0, first)
+    t.same(await shown(), second, 'a late beat has no effect')
+  })
+
+  registered('an instance tells its start and version, or none', async (t, _, list) => {
+    await list.register('a', 'a', { startedAt: 1_764_164_700_123, version: '1.2.3' })
+    await list.register('b', 'b')
+    t.match(await list.instances(), [
+      { id: 'a', startedAt: 1_764_164_700_123, version: '1.2.3' },
+      { id: 'b', startedAt: null, version: null },
+    ])
   })
 
   registered('a silent instance is removed, and no other', async (t, _, list) => {

@@ -83,7 +83,7 @@ export function registry(t: Test, server: PostgresServer): void {
     await server.query(OLD_REGISTER, [], database)
     t.same(await server.query(OLD_BEAT, [], database), [{ done: 1 }])
     await registry.register('new', 'new')
-    await registry.follow('new', 1, null, 0, '3f2a8c01d9e4')
+    await registry.follow('new', 1, null, 0, { config: '3f2a8c01d9e4', url: null })
     t.match(await registry.instances(), [
       { id: 'new', config: '3f2a8c01d9e4' },
       { id: 'old', beat: 1, config: null },

@@ -1,0 +1,125 @@
+/** The built-in endpoints about the gateways themselves, not about what they store. */
+
+import { type AdminEndpoint, type AdminRefusal, endpoint, type FleetView } from '../../seats-admin/index.ts'
+import {
+  count,
+  list,
+  named,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  text,
+  time,
+} from '../../seats-admin/model/json-schema.ts'
+
+export interface FleetDeps {
+  /** With the changes of a tenant. Rejects when they can't be read. */
+  readonly fleet: (tenant: string) => Promise<FleetView>
+}
+
+const outsideAdminSpace: AdminRefusal = {
+  refused: 'permission_denied',
+  detail: "The fleet is shown only to callers in the tenant's admin space: send it as Space.",
+}
+
+const OLDER = 'Null if the instance has an older version.'
+
+const instance = named(
+  'FleetInstance',
+  'A gateway of the fleet.',
+  object({
+    id: text('Random at each start.'),
+    started_at: orNull(time(`When it started, by its own clock. ${OLDER}`)),
+    version: orNull(text(`Its version of Seatgate. ${OLDER}`, { examples: ['1.2.0'] })),
+    seq: count(
+      'The newest change that all its processes have applied, as of its last reading. The instance that answers reads them for the answer.',
+    ),
+    age_ms: count(
+      'Milliseconds since it last read the changes. A healthy instance reads them four times a second. After 1,000 ms it decides nothing from memory.',
+    ),
+    hash: orNull(
+      text(`The hash of the route tables by which it decides. ${OLDER}`, { examples: ['3f2a8c01d9e4'] }),
+    ),
+    url: orNull(
+      text('Where others reach it: `advertise` of its configuration. Null if that is not set.', {
+        examples: ['http://10.0.0.7:8080'],
+      }),
+    ),
+  }),
+)
+
+const milliseconds = (description: string): Schema<number> => ({ type: 'number', minimum: 0, description })
+
+const change = named(
+  'FleetChange',
+  'A change that every instance applies.',
+  object({
+    seq: count('Its number. All tenants share the numbers.'),
+    at: time('When it was committed or, if another process wrote it, when this instance learned of it.'),
+    kind: oneOf(
+      ['seat', 'seat-name', 'api-key', 'session', 'block'],
+      'What changed. Creating, renaming or deleting a Seat changes `seat` and `seat-name`.',
+    ),
+    effective_ms: orNull(
+      milliseconds(
+        'Milliseconds from the commit until every instance decided by it, as this instance measured. Null if it was written by another instance or a command, or is not effective everywhere yet.',
+      ),
+    ),
+  }),
+)
+
+const fleetAnswer = object({
+  data: list(instance, 'The instances, in the order of their start.'),
+  changes: list(
+    change,
+    'The newest changes of the tenant that this instance has seen since its start, newest first, at most 200.',
+  ),
+})
+
+export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
+  return endpoint({
+    method: 'GET',
+    path: '/v1/fleet',
+    permission: 'fleet:read',
+    operation: 'readFleet',
+    summary: 'Lists the gateways on this store, and how long changes took until they held everywhere.',
+    answers: { 200: fleetAnswer },
+    codes: [],
+    async handle({ caller: { tenant, scope } }) {
+      // The instances serve all tenants and spaces.
+      if (!scope.admin) return outsideAdminSpace
+      const { instances, changes } = await fleet(tenant)
+      const data = instances.map((each) => ({
+        id: each.id,
+        started_at: each.startedAt === null ? null : new Date(each.startedAt).toISOString(),
+        version: each.version,
+        seq: each.applied,
+        age_ms: Math.round(each.age),
+        hash: each.config,
+        url: each.url,
+      }))
+      return { status: 200, body: { data, changes: changes.map(changeView) } } as const
+    },
+  })
+}
+
+function changeView({ seq, kind, at, effective }: FleetView['changes'][number]) {
+  const effective_ms = effective === null ? null : Math.round(effective * 1000) / 1000
+  return { seq, at: new Date(at).toISOString(), kind, effective_ms }
+}
+
+/**
+ * A route that does nothing and is decided like any other: `seatgate verify` asks it while it changes Seats, so that the
+ * answer depends on the decision alone.
+ */
+export const canaryEndpoint: AdminEndpoint = endpoint({
+  method: 'GET',
+  path: '/v1/canary',
+  permission: 'canary:read',
+  operation: 'askCanary',
+  summary: 'Answers each caller that has the permission. Reads and changes nothing.',
+  answers: { 204: null },
+  codes: [],
+  handle: async () => ({ status: 204 }),
+})
