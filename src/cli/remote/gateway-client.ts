@@ -15,11 +15,15 @@ export interface GatewayOptions {
   readonly ca: string | undefined
   /** ms for each answer, connecting included. */
   readonly timeout: number
+  /** Of a request that can be sent again; 4 by default. */
+  readonly tries?: number
+  /** The value of `Host`, where it is not that of the URL. */
+  readonly host?: string | undefined
 }
 
 type Query = Readonly<Record<string, string | number | null | undefined>>
 
-interface Sent {
+export interface Sent {
   readonly method: string
   readonly query?: Query
   readonly body?: unknown
@@ -29,13 +33,15 @@ interface Sent {
   readonly reads?: boolean
 }
 
-interface Answer<V> {
+export interface Answer<V> {
   readonly value: V
   /** The entity tag; null without one. */
   readonly tag: string | null
+  /** '' without one. */
+  readonly requestId: string
 }
 
-/** Tries of a request that can be sent again. */
+/** Tries of a request that can be sent again, where the options say nothing else. */
 const TRIES = 4
 /** ms before the second try; doubled before each further one. */
 const PAUSE = 200
@@ -97,13 +103,13 @@ export class Gateway {
       const result = await this.#exchange<V>(path, sent)
       if ('value' in result) return result
       const again = result.passing && (repeats || !result.sent)
-      if (!again || tries === TRIES) throw result.error
+      if (!again || tries >= (this.#options.tries ?? TRIES)) throw result.error
       await sleep(Math.max(pause, Math.min(result.after, LONGEST_PAUSE)))
     }
   }
 
   async #exchange<V>(path: string, sent: Sent): Promise<Answer<V> | Failure> {
-    const { key, space, timeout } = this.#options
+    const { key, space, timeout, host } = this.#options
     try {
       const response = await request(this.#target(path, sent.query ?? {}), {
         dispatcher: this.#agent,
@@ -112,6 +118,7 @@ export class Gateway {
           accept: 'application/json',
           'x-api-key': key,
           space,
+          ...(host === undefined ? {} : { host }),
           ...(sent.ifMatch === undefined ? {} : { 'if-match': sent.ifMatch }),
           ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
@@ -120,10 +127,11 @@ export class Gateway {
       })
       const text = await response.body.text()
       const { statusCode: status, headers } = response
-      if (status === 204) return { value: undefined as V, tag: null }
+      const requestId = String(headers['x-request-id'] ?? '')
+      if (status === 204) return { value: undefined as V, tag: null, requestId }
       const value = parsed(text)
       if (status === 200 && value !== null)
-        return { value: value as V, tag: typeof headers.etag === 'string' ? headers.etag : null }
+        return { value: value as V, tag: typeof headers.etag === 'string' ? headers.etag : null, requestId }
       const problem = problemOf(status, value)
       if (problem === null)
         return this.#failed(this.#strange(strangeAnswer(status, headers.location, this.#options.url)))

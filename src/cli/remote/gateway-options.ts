@@ -7,7 +7,7 @@ import { InvalidValue } from '../../config/invalid-value.ts'
 import { durationWithin } from '../../config/units.ts'
 import { type Option, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
-import { Gateway } from './gateway-client.ts'
+import { Gateway, type GatewayOptions } from './gateway-client.ts'
 
 export const REMOTE = {
   url: {
@@ -50,14 +50,9 @@ export async function withGateway<R>(
   work: (gateway: Gateway) => Promise<R>,
 ): Promise<R> {
   const url = urlOf(values.url, terminal.env)
-  if (!isSpaceId(values.space)) throw new UsageError('--space is not a space id: letters, digits and . _ ~ -')
-  const timeout = durationWithin('100ms', '10m')(values.timeout)
-  if (timeout instanceof InvalidValue) throw new UsageError(`--timeout ${timeout.message}`)
-  const ca = values.ca === undefined ? undefined : certificates(values.ca)
-  const key = await keyOf(values['api-key'], terminal)
-  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
-    terminal.printError(`note: ${url.origin} is not https: the API key can be read on the way`)
-  const gateway = new Gateway({ url, key, space: values.space, ca, timeout })
+  const options = await sharedOptionsOf(values, terminal)
+  noteIfPlain(url, terminal)
+  const gateway = new Gateway({ url, ...options })
   try {
     return await work(gateway)
   } finally {
@@ -65,7 +60,27 @@ export async function withGateway<R>(
   }
 }
 
-function urlOf(given: string | undefined, env: NodeJS.ProcessEnv): URL {
+/** What does not depend on the address. The key is read last. @throws UsageError, CommandFailed */
+export async function sharedOptionsOf(
+  values: Omit<RemoteValues, 'url'>,
+  terminal: Terminal,
+): Promise<Omit<GatewayOptions, 'url'>> {
+  const { space } = values
+  if (!isSpaceId(space)) throw new UsageError('--space is not a space id: letters, digits and . _ ~ -')
+  const timeout = durationWithin('100ms', '10m')(values.timeout)
+  if (timeout instanceof InvalidValue) throw new UsageError(`--timeout ${timeout.message}`)
+  const ca = values.ca === undefined ? undefined : certificates(values.ca)
+  return { space, timeout, ca, key: await keyOf(values['api-key'], terminal) }
+}
+
+/** Says that others can read the API key, where they can. */
+export function noteIfPlain(url: URL, terminal: Terminal): void {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname.replace(/^\[|\]$/g, '')))
+    terminal.printError(`note: ${url.origin} is not https: the API key can be read on the way`)
+}
+
+/** @param given undefined: that of SEATGATE_URL @throws UsageError */
+export function urlOf(given: string | undefined, env: NodeJS.ProcessEnv): URL {
   const [name, text] = given === undefined ? ['SEATGATE_URL', env['SEATGATE_URL']] : ['--url', given]
   if (text === undefined || text === '')
     throw new UsageError('--url is missing: the address of the gateway, or SEATGATE_URL')

@@ -1,0 +1,133 @@
+/** An address at which reads are sent: an instance, or what is in front of the instances. */
+
+import { Pool } from 'undici'
+import type { GatewayOptions } from '../remote/gateway-client.ts'
+import type { Credential } from './expected-answers.ts'
+import { ALLOW } from './staleness.ts'
+
+/** The built-in route that the reads ask for: 204, with the permission `canary:read`. */
+const CANARY = '/v1/canary'
+/** The decisions of the tenant as they happen: an event stream, with the permission `decisions:list`. */
+const STREAM = '/v1/decisions'
+/** Connections are closed after this many reads on average: what balances connections sends the next one elsewhere. */
+const READS_PER_CONNECTION = 16
+
+export interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'timeout' | 'host'> {
+  /** As the report shows it. */
+  readonly name: string
+  /** Requests at one time. */
+  readonly connections: number
+}
+
+export type Asked =
+  | { readonly answer: string; readonly requestId: string }
+  /** The gateway has not decided: it is away, or can't ask its store, or a proxy answers in its place. */
+  | { readonly answer: null; readonly reason: string }
+
+export class AskedPlace {
+  readonly name: string
+  readonly #options: PlaceOptions
+  readonly #pool: Pool
+  readonly #streams: Pool
+  #reads = 0
+
+  constructor(options: PlaceOptions) {
+    const { url, connections, timeout, ca } = options
+    this.name = options.name
+    this.#options = options
+    const connect = { timeout, ...(ca === undefined ? {} : { ca }) }
+    this.#pool = new Pool(url.origin, {
+      connections,
+      pipelining: 1,
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+      connect,
+    })
+    // A stream may be silent for as long as nothing is decided.
+    this.#streams = new Pool(url.origin, { pipelining: 1, headersTimeout: timeout, bodyTimeout: 0, connect })
+  }
+
+  /** One read. Never rejects. */
+  async ask(credential: Credential): Promise<Asked> {
+    this.#reads++
+    try {
+      const { statusCode, headers, body } = await this.#pool.request({
+        path: this.#path(CANARY),
+        method: 'GET',
+        headers: this.#headers(credential),
+        reset: this.#reads % READS_PER_CONNECTION === 0,
+        signal: AbortSignal.timeout(this.#options.timeout),
+      })
+      const text = await body.text()
+      const requestId = String(headers['x-request-id'] ?? '')
+      if (statusCode === 204) return { answer: ALLOW, requestId }
+      const code = codeOf(text)
+      if (code !== null && (statusCode === 401 || statusCode === 403)) return { answer: code, requestId }
+      return { answer: null, reason: code ?? `status ${statusCode}` }
+    } catch (cause) {
+      return { answer: null, reason: reasonOf(cause) }
+    }
+  }
+
+  /** Opens a stream of decisions. @returns null with the reason where it is not there */
+  async open(credential: Credential): Promise<OpenStream | { readonly refused: string }> {
+    try {
+      const { statusCode, headers, body } = await this.#streams.request({
+        path: this.#path(STREAM),
+        method: 'GET',
+        headers: { ...this.#headers(credential), accept: 'text/event-stream' },
+      })
+      // Its end is an event of the stream, also where that is an error.
+      body.on('error', () => {})
+      const isStream = String(headers['content-type'] ?? '').startsWith('text/event-stream')
+      if (statusCode === 200 && isStream) return { body, requestId: String(headers['x-request-id'] ?? '') }
+      const text = statusCode === 200 ? '' : await body.text()
+      body.destroy()
+      return { refused: codeOf(text) ?? `status ${statusCode}` }
+    } catch (cause) {
+      return { refused: reasonOf(cause) }
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.destroy(), this.#streams.destroy()])
+  }
+
+  #path(path: string): string {
+    return `${this.#options.url.pathname.replace(/\/$/, '')}${path}`
+  }
+
+  #headers(credential: Credential): Record<string, string> {
+    const { space, host } = this.#options
+    return {
+      space,
+      ...(host === undefined ? {} : { host }),
+      ...(credential.kind === 'key'
+        ? { 'x-api-key': credential.text }
+        : { authorization: `Bearer ${credential.text}` }),
+    }
+  }
+}
+
+export interface OpenStream {
+  readonly body: NodeJS.ReadableStream & { destroy(): void }
+  readonly requestId: string
+}
+
+/** The code of a problem document (RFC 9457) of a gateway. */
+function codeOf(text: string): string | null {
+  try {
+    const { code } = JSON.parse(text) as { code?: unknown }
+    return typeof code === 'string' && /^[a-z_]{1,64}$/.test(code) ? code : null
+  } catch {
+    return null
+  }
+}
+
+/** The code of Node.js or undici. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'no answer'
+  const inner = cause instanceof AggregateError ? cause.errors[0] : cause
+  const code: unknown = inner instanceof Error && 'code' in inner ? inner.code : undefined
+  return typeof code === 'string' ? code : cause.name
+}

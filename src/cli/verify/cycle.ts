@@ -1,0 +1,273 @@
+/** The writes of a run: each cycle makes a Seat and a key, changes them in every way, and ends without them. */
+
+import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
+import type { Sent } from '../remote/gateway-client.ts'
+import { GatewayRefusal } from '../remote/problem-text.ts'
+import { type CycleState, named, NOTHING, useOf } from './expected-answers.ts'
+import type { MadeObject } from './made-objects.ts'
+import type { OpenStreams } from './open-streams.ts'
+import type { RunRecord } from './run-record.ts'
+import type { GatewayTime, TrialTokens } from './trial-tokens.ts'
+import { pause, type Writer } from './change-writer.ts'
+
+/** What a cycle does to what it has made; the report says which of them were not reached. */
+export const OPERATIONS = [
+  'make Seat',
+  'make key',
+  'grant',
+  'revoke',
+  'rename',
+  'delete',
+  'make again',
+  'revoke key',
+] as const
+export const BLOCK_OPERATIONS = ['block', 'unblock'] as const
+
+export interface CycleRequest extends Sent {
+  readonly path: string
+  /** Blocks belong to the admin space. */
+  readonly at: 'manage' | 'admin'
+}
+
+export interface CycleParts {
+  readonly writer: Writer<CycleRequest>
+  readonly record: RunRecord
+  /** Null: no tokens, and no blocks. */
+  readonly tokens: TrialTokens | null
+  readonly time: GatewayTime
+  readonly space: string
+  /** Begins all names of the run: the prefix, and the id of the run. */
+  readonly prefix: string
+  /** The `sub` of the tokens. */
+  readonly user: string
+  /** The name of a Seat without permissions, which each key holds too. */
+  readonly anchor: string
+  /** RFC 3339: when keys and blocks end by themselves, in case nothing else ends them. */
+  readonly until: string
+  readonly signal: AbortSignal
+  /** Objects that exist, for their deletion. */
+  readonly made: Map<string, MadeObject>
+  /** What the gateway or the caller's rights leave out, from the first refusal on. */
+  readonly optional: { streams: OpenStreams | null; blocks: boolean }
+}
+
+export class Cycle {
+  readonly #parts: CycleParts
+  readonly #name: string
+  /** Of the last time that a name was given up: by the gateway's clock. */
+  #givenUpAt = 0
+
+  constructor(parts: CycleParts, number: number) {
+    this.#parts = parts
+    this.#name = `${parts.prefix}${number}`
+  }
+
+  /** @throws Unanswered, RunEnded, GatewayRefusal */
+  async run(): Promise<void> {
+    const name = this.#name
+    const renamed = `${name}-renamed`
+    const first = await this.#makeSeat('make Seat', name, false)
+    const key = await this.#makeKey(`${name}-key`, name)
+    await this.#expectToken('token', name, (tokens) => tokens.mint(name))
+    await this.#grant()
+    await this.#openStreams(key)
+    await this.#revoke()
+    await this.#grant()
+    await this.#blockAndUnblock()
+    await this.#rename(renamed)
+    const sameSecond = this.#givenUpAt
+    await this.#expectStaleToken(name, sameSecond)
+    await this.#expectToken('token of the new name', renamed, (tokens) => tokens.mint(renamed))
+    await this.#rename(name)
+    await this.#expectLaterToken('token after the renames', name)
+    await this.#deleteSeat(first)
+    const second = await this.#makeSeat('make again', name, true)
+    await this.#expectLaterToken('token of the new Seat', name)
+    const other = await this.#makeKey(`${name}-key-again`, name)
+    await this.#openStreams(other)
+    await this.#revokeKey(other)
+    await this.#revokeKey(key)
+    await this.#deleteSeat(second)
+  }
+
+  async #makeSeat(operation: string, name: string, granted: boolean): Promise<SeatView> {
+    const { writer, space, made, time } = this.#parts
+    const permissions = granted ? this.#permissions : []
+    const body = { name, spaces: [space], permissions }
+    const seat = await writer.write<SeatView>(operation, request('POST', '/v1/seats', body), (seat) => ({
+      ...writer.state,
+      ...named(writer.state, { id: seat?.id ?? '', name, granted }),
+    }))
+    made.set(seat.id, { kind: 'seat', id: seat.id, name })
+    time.learn(seat.created_at)
+    return seat
+  }
+
+  /** Of a granted Seat. */
+  get #permissions(): string[] {
+    return ['canary:read', ...(this.#parts.optional.streams === null ? [] : ['decisions:list'])]
+  }
+
+  async #makeKey(name: string, seat: string): Promise<{ readonly id: string; readonly text: string }> {
+    const { writer, made, anchor, until } = this.#parts
+    const body = { name, seats: [seat, anchor], expires_at: until }
+    const key = await writer.write<ApiKeyView>(
+      'make key',
+      request('POST', '/v1/api-keys', body),
+      () => writer.state,
+    )
+    made.set(key.id, { kind: 'api-key', id: key.id, name })
+    const text = key.key ?? ''
+    writer.expect(name, { kind: 'key', id: key.id, text, seatId: writer.state.seat?.id ?? '' })
+    return { id: key.id, text }
+  }
+
+  async #grant(): Promise<void> {
+    try {
+      await this.#update('grant', { permissions: this.#permissions }, { granted: true })
+    } catch (cause) {
+      const { optional, record } = this.#parts
+      if (!(cause instanceof GatewayRefusal) || optional.streams === null || cause.problem.status !== 403)
+        throw cause
+      record.notTested('open streams', `the API key may not grant decisions:list: ${cause.problem.code}`)
+      optional.streams = null
+      await this.#update('grant', { permissions: this.#permissions }, { granted: true })
+    }
+  }
+
+  async #revoke(): Promise<void> {
+    await this.#update('revoke', { permissions: [] }, { granted: false })
+    this.#parts.optional.streams?.taken(this.#parts.writer.lastWrite)
+  }
+
+  async #rename(name: string): Promise<void> {
+    const { made } = this.#parts
+    const seat = await this.#update('rename', { name }, { name })
+    made.set(seat.id, { kind: 'seat', id: seat.id, name })
+  }
+
+  async #update(
+    operation: string,
+    body: Readonly<Record<string, unknown>>,
+    change: Partial<NonNullable<CycleState['seat']>>,
+  ): Promise<SeatView> {
+    const { writer, time } = this.#parts
+    const { state } = writer
+    if (state.seat === null) throw new Error('there is no Seat')
+    const seat = { ...state.seat, ...change }
+    const next = { ...state, ...(change.name === undefined ? { seat } : named(state, seat)) }
+    const path = `/v1/seats/${state.seat.id}`
+    const answer = await writer.write<SeatView>(operation, request('PUT', path, body), () => next)
+    time.learn(answer.updated_at ?? '')
+    this.#givenUpAt = Date.parse(answer.updated_at ?? '') || time.now()
+    return answer
+  }
+
+  async #deleteSeat({ id }: SeatView): Promise<void> {
+    const { writer, made, time } = this.#parts
+    await writer.write('delete', request('DELETE', `/v1/seats/${id}`), () => ({
+      ...writer.state,
+      seat: null,
+    }))
+    made.delete(id)
+    this.#givenUpAt = time.now()
+  }
+
+  async #revokeKey({ id }: { readonly id: string }): Promise<void> {
+    const { writer, made, optional } = this.#parts
+    const revoked = new Set([...writer.state.revoked, id])
+    await writer.write('revoke key', request('DELETE', `/v1/api-keys/${id}`), () => ({
+      ...writer.state,
+      revoked,
+    }))
+    made.delete(id)
+    optional.streams?.taken(writer.lastWrite)
+  }
+
+  async #blockAndUnblock(): Promise<void> {
+    const { writer, record, tokens, optional, user, until, made } = this.#parts
+    if (tokens === null || !optional.blocks) return
+    const body = { user, until, reason: 'seatgate verify' }
+    let block: BlockView
+    try {
+      block = await writer.write<BlockView>(
+        'block',
+        { ...request('POST', '/v1/blocks', body), at: 'admin' },
+        () => ({
+          ...writer.state,
+          blocked: true,
+        }),
+      )
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal)) throw cause
+      for (const operation of BLOCK_OPERATIONS)
+        record.notTested(
+          operation,
+          `the gateway refuses the block: ${cause.problem.code}, request ${cause.problem.requestId}`,
+        )
+      optional.blocks = false
+      return
+    }
+    made.set(block.id, { kind: 'block', id: block.id, name: user })
+    const path = `/v1/blocks/${encodeURIComponent(block.id)}`
+    await writer.write('unblock', { ...request('DELETE', path), at: 'admin' }, () => ({
+      ...writer.state,
+      blocked: false,
+    }))
+    made.delete(block.id)
+  }
+
+  async #openStreams({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
+    const { optional, record, writer } = this.#parts
+    const seatId = writer.state.seat?.id ?? ''
+    const why = (await optional.streams?.open({ kind: 'key', id, text, seatId })) ?? null
+    if (why === null) return
+    record.notTested('open streams', `GET /v1/decisions gives no event stream: ${why}`)
+    optional.streams = null
+  }
+
+  async #expectToken(
+    name: string,
+    seat: string,
+    mint: (tokens: TrialTokens) => Promise<string>,
+  ): Promise<void> {
+    const { tokens, writer } = this.#parts
+    if (tokens === null) return
+    writer.expect(name, {
+      kind: 'token',
+      text: await mint(tokens),
+      name: seat,
+      use: useOf(writer.state, seat),
+    })
+  }
+
+  /** Of the second in which the Seat gave its name up: no later Seat of the name counts for it. */
+  async #expectStaleToken(seat: string, moment: number): Promise<void> {
+    const { tokens, writer } = this.#parts
+    if (tokens === null) return
+    const text = await tokens.mintOf(seat, moment)
+    writer.expect('token of the old name', {
+      kind: 'token',
+      text,
+      name: seat,
+      use: useOf(writer.state, seat),
+    })
+  }
+
+  async #expectLaterToken(name: string, seat: string): Promise<void> {
+    const wait = (ms: number) => pause(ms, this.#parts.signal)
+    await this.#expectToken(name, seat, (tokens) => tokens.mintLater(seat, this.#givenUpAt, wait))
+  }
+}
+
+/** The Seat without permissions that the keys of a run hold. */
+export async function makeAnchor({ writer, space, anchor, made, time }: CycleParts): Promise<void> {
+  const body = { name: anchor, spaces: [space], permissions: [] }
+  const seat = await writer.write<SeatView>('make Seat', request('POST', '/v1/seats', body), () => NOTHING)
+  made.set(seat.id, { kind: 'seat', id: seat.id, name: anchor })
+  time.learn(seat.created_at)
+}
+
+function request(method: string, path: string, body?: unknown): CycleRequest {
+  return { method, path, at: 'manage', ...(body === undefined ? {} : { body }) }
+}

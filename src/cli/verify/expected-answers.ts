@@ -1,0 +1,58 @@
+/**
+ * The state that the writes of a cycle make, and the answer to each credential that follows from it (docs/seats-api.md,
+ * docs/tokens.md). Pure, and written apart from the code that decides requests: a checker must not share its faults.
+ */
+
+import { ALLOW } from './staleness.ts'
+
+export interface CycleState {
+  /** Null: there is none now. */
+  readonly seat: {
+    readonly id: string
+    readonly name: string
+    /** It holds `canary:read`. */
+    readonly granted: boolean
+  } | null
+  /** How often each name has been given to a Seat. */
+  readonly uses: ReadonlyMap<string, number>
+  /** Ids of API keys. */
+  readonly revoked: ReadonlySet<string>
+  /** The user of the tokens is blocked. */
+  readonly blocked: boolean
+}
+
+export type Credential =
+  | { readonly kind: 'key'; readonly text: string; readonly id: string; readonly seatId: string }
+  /** `use`: which use of the name it was issued for. */
+  | { readonly kind: 'token'; readonly text: string; readonly name: string; readonly use: number }
+
+/** Nothing is made yet. */
+export const NOTHING: CycleState = { seat: null, uses: new Map(), revoked: new Set(), blocked: false }
+
+/**
+ * A key holds its Seat by id and follows a rename; beside it, it holds a Seat without permissions, so that it never has no
+ * Seat in the space. A token names a Seat, and is issued for one use of the name.
+ */
+export function answersTo(credential: Credential, state: CycleState): readonly string[] {
+  const { seat, uses, revoked, blocked } = state
+  if (credential.kind === 'key') {
+    if (revoked.has(credential.id)) return ['api_key_revoked']
+    return [seat?.id === credential.seatId && seat.granted ? ALLOW : 'permission_denied']
+  }
+  if (blocked) return ['caller_blocked']
+  const isNamed = seat?.name === credential.name && uses.get(credential.name) === credential.use
+  return [isNamed && seat.granted ? ALLOW : 'permission_denied']
+}
+
+/** A Seat takes a name. */
+export function named(
+  { uses }: CycleState,
+  seat: NonNullable<CycleState['seat']>,
+): Pick<CycleState, 'seat' | 'uses'> {
+  return { seat, uses: new Map(uses).set(seat.name, useOf({ uses }, seat.name) + 1) }
+}
+
+/** How often the name has been given to a Seat. */
+export function useOf({ uses }: Pick<CycleState, 'uses'>, name: string): number {
+  return uses.get(name) ?? 0
+}

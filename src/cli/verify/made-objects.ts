@@ -1,0 +1,143 @@
+/** What a run makes at the gateway, and its deletion. */
+
+import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
+import { idOf } from '../remote/find.ts'
+import type { Gateway } from '../remote/gateway-client.ts'
+import { GatewayRefusal } from '../remote/problem-text.ts'
+import type { Pace } from './change-writer.ts'
+
+/** The names of all that is made, and the `sub` of the user of its tokens, begin with this. */
+export const PREFIX = 'seatgate-verify-'
+/** The permissions that its Seats may hold. */
+export const PERMISSIONS: readonly string[] = ['canary:read', 'decisions:list']
+/** What a run adds to the prefix: its id, and a word or number for each object. */
+const OF_A_RUN = /^[0-9a-z]{10}-[0-9a-z-]+$/
+
+export interface MadeObject {
+  readonly kind: 'block' | 'api-key' | 'seat'
+  readonly id: string
+  readonly name: string
+}
+
+/** A user cannot be asked for while blocked, and a key must be revoked while it still holds a Seat that the caller may manage. */
+const ORDER: readonly MadeObject['kind'][] = ['block', 'api-key', 'seat']
+
+const PATHS = { block: '/v1/blocks', 'api-key': '/v1/api-keys', seat: '/v1/seats' } as const
+
+/** Of a gateway: the space in which Seats and keys are managed, and the admin space, to which blocks belong. */
+export interface Managing {
+  readonly manage: Gateway
+  readonly admin: Gateway
+}
+
+export function inOrder(objects: Iterable<MadeObject>): MadeObject[] {
+  return [...objects].toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
+}
+
+export interface Asking {
+  /** Id of the API key of the caller; null where it is unknown. */
+  readonly caller: string | null
+  /** Of one run; null: of any. */
+  readonly run: string | null
+}
+
+/**
+ * The objects of earlier runs, or of one run, that are still in force. An object counts as such by its name, by what it may
+ * do, and by how runs name things, or by its maker, which is the caller: an object that only resembles them is another's.
+ *
+ * @returns the objects, and the kinds that the caller may not list, with the refusal
+ */
+export async function findMade(
+  { manage, admin }: Managing,
+  { caller, run }: Asking,
+): Promise<{ readonly objects: MadeObject[]; readonly unlisted: ReadonlyMap<MadeObject['kind'], string> }> {
+  const objects: MadeObject[] = []
+  const unlisted = new Map<MadeObject['kind'], string>()
+  const isOurs = (name: string, by: string) => {
+    if (run !== null) return name.startsWith(`${PREFIX}${run}-`)
+    return name.startsWith(PREFIX) && (OF_A_RUN.test(name.slice(PREFIX.length)) || by === caller)
+  }
+  const list = async <V>(
+    kind: MadeObject['kind'],
+    gateway: Gateway,
+    ours: (item: V & { readonly id: string }) => string | null,
+  ) => {
+    try {
+      for await (const page of gateway.pages<V & { readonly id: string }>(PATHS[kind], idOf))
+        for (const item of page) {
+          const name = ours(item)
+          if (name !== null) objects.push({ kind, id: item.id, name })
+        }
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 403) throw cause
+      unlisted.set(kind, cause.message)
+    }
+  }
+  await list<BlockView>('block', admin, ({ user, created_by: by }) => (isOurs(user, by) ? user : null))
+  await list<ApiKeyView>('api-key', manage, ({ name, seats, created_by: by, revoked_at: revoked }) => {
+    const isOfRun = seats.every((seat) => seat.startsWith(PREFIX))
+    return revoked === undefined && isOfRun && isOurs(name, by) ? name : null
+  })
+  await list<SeatView>('seat', manage, ({ name, permissions, created_by: by = '' }) => {
+    const isOfRun = permissions.every((permission) => PERMISSIONS.includes(permission))
+    return isOfRun && isOurs(name, by) ? name : null
+  })
+  return { objects, unlisted }
+}
+
+export interface NotRemoved extends MadeObject {
+  readonly why: string
+}
+
+export interface Removing {
+  /** Asked in turn, so that one that is away stops nothing. */
+  readonly places: readonly Managing[]
+  readonly pace: Pace
+  readonly signal: AbortSignal
+  /** ms without any success after which the rest is left. */
+  readonly patience: number
+  /** After each attempt. */
+  readonly removed?: (object: MadeObject) => void
+}
+
+/** Deletes Seats and blocks, and revokes keys. @returns what is left @throws RunEnded */
+export async function removeAll(objects: Iterable<MadeObject>, removing: Removing): Promise<NotRemoved[]> {
+  const { places, pace, signal, patience, removed } = removing
+  const left: NotRemoved[] = []
+  let waiting = inOrder(objects)
+  let turn = 0
+  let succeeded = performance.now()
+  while (waiting.length > 0) {
+    const again: NotRemoved[] = []
+    for (const object of waiting) {
+      await pace.turn(signal)
+      const place = places[turn++ % places.length]
+      const why = place === undefined ? 'there is no gateway' : await removeAt(place, object)
+      if (why === null) {
+        succeeded = performance.now()
+        removed?.(object)
+      } else
+        (why instanceof GatewayRefusal ? left : again).push({
+          ...object,
+          why: String(typeof why === 'string' ? why : why.message),
+        })
+    }
+    if (again.length > 0 && performance.now() - succeeded > patience) return [...left, ...again]
+    waiting = again
+  }
+  return left
+}
+
+/** @returns null: it is gone; a refusal: it stays; a text: it may be tried again */
+async function removeAt(place: Managing, { kind, id }: MadeObject): Promise<null | GatewayRefusal | string> {
+  const gateway = kind === 'block' ? place.admin : place.manage
+  try {
+    await gateway.send(`${PATHS[kind]}/${encodeURIComponent(id)}`, { method: 'DELETE' })
+    return null
+  } catch (cause) {
+    if (!(cause instanceof GatewayRefusal)) return cause instanceof Error ? cause.message : String(cause)
+    const { status } = cause.problem
+    if (status === 404) return null
+    return status === 403 || status === 409 ? cause : cause.message
+  }
+}

@@ -1,0 +1,86 @@
+/** The gateways of a run, as an administrator talks to them. */
+
+import { CommandFailed } from '../command.ts'
+import { Gateway, type GatewayOptions } from '../remote/gateway-client.ts'
+import { GatewayRefusal } from '../remote/problem-text.ts'
+import type { Managing } from './made-objects.ts'
+
+export interface PlaceSettings {
+  readonly url: URL
+  readonly name: string
+  readonly host?: string | undefined
+}
+
+/** How the gateways are reached. */
+export interface Reached {
+  readonly places: readonly PlaceSettings[]
+  /** Its space is that of the run. */
+  readonly shared: Omit<GatewayOptions, 'url'>
+  /** Where Seats and keys are managed, if the key may not do that in the space of the run. */
+  readonly adminSpace: string
+}
+
+/** Gateways as an administrator talks to them, one for each place. */
+export class ManagedPlaces {
+  readonly all: readonly Managing[]
+
+  /** @param space in which Seats and keys are managed */
+  constructor({ places, shared, adminSpace }: Reached, space: string) {
+    this.all = places.map(({ url, host }) => {
+      const options = { ...shared, url, host, tries: 1 }
+      return {
+        manage: new Gateway({ ...options, space }),
+        admin: new Gateway({ ...options, space: adminSpace }),
+      }
+    })
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all.flatMap(({ manage, admin }) => [manage.close(), admin.close()]))
+  }
+}
+
+/**
+ * The space in which the key manages: that of the run, or else the admin space.
+ *
+ * @throws GatewayRefusal, CommandFailed
+ */
+export async function managingSpace(settings: Reached): Promise<string> {
+  const { places, shared, adminSpace } = settings
+  const [first] = places
+  if (first === undefined) throw new Error('there is no place')
+  let refusal: unknown = null
+  for (const space of new Set([shared.space, adminSpace])) {
+    const gateway = new Gateway({ ...shared, url: first.url, host: first.host, space })
+    try {
+      await gateway.get('/v1/seats', { limit: 1 })
+      return space
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 403) throw cause
+      refusal ??= cause
+    } finally {
+      await gateway.close()
+    }
+  }
+  throw refusal
+}
+
+/** Every place must have the route that the reads ask for. */
+export async function requireCanary({ places, shared }: Reached): Promise<void> {
+  for (const { url, host } of places) {
+    const gateway = new Gateway({ ...shared, url, host })
+    try {
+      await gateway.get('/v1/canary')
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal)) throw cause
+      const { status, code } = cause.problem
+      // The caller's own rights there do not matter.
+      if (status === 403) continue
+      throw code === 'route_not_found'
+        ? new CommandFailed(`${url.origin} has no GET /v1/canary: ${cause.message}`)
+        : cause
+    } finally {
+      await gateway.close()
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** The readers of a run: each asks one place, over and over, and at once after each 2xx of a write. */
+
+import { performance } from 'node:perf_hooks'
+import type { Asked } from './asked-place.ts'
+import type { RunRecord } from './run-record.ts'
+import type { Subject } from './staleness.ts'
+
+/** ms between the beginnings of two reads of one reader: 20 a second, whatever the duration. */
+const EVERY = 50
+
+/** Where reads are sent. */
+export interface ReadPlace<C> {
+  readonly name: string
+  ask(credential: C): Promise<Asked>
+}
+
+/** The credentials that are asked about, and what all readers wait for. */
+export class Subjects<C> {
+  readonly #all: Subject<C>[] = []
+  /** Those that the last write changed. */
+  #changed: readonly Subject<C>[] = []
+  readonly #waiting = new Set<() => void>()
+  #woken = 0
+  #turn = 0
+
+  get all(): readonly Subject<C>[] {
+    return this.#all
+  }
+
+  /** How often the readers were woken. */
+  get woken(): number {
+    return this.#woken
+  }
+
+  add(subject: Subject<C>): void {
+    this.#all.push(subject)
+  }
+
+  /** They are no longer asked about. */
+  remove(subjects: Iterable<Subject<C>>): void {
+    const gone = new Set(subjects)
+    const kept = this.#all.filter((subject) => !gone.has(subject))
+    this.#all.splice(0, this.#all.length, ...kept)
+    this.#changed = this.#changed.filter((subject) => !gone.has(subject))
+  }
+
+  /** A write was answered: each reader asks at once, about the subjects that it changed first. */
+  wake(changed: readonly Subject<C>[]): void {
+    this.#changed = changed
+    this.#woken++
+    for (const run of this.#waiting) run()
+    this.#waiting.clear()
+  }
+
+  /** Every second read is about what was changed last. */
+  next(): Subject<C> | null {
+    const turn = this.#turn++
+    const from = turn % 2 === 0 && this.#changed.length > 0 ? this.#changed : this.#all
+    return from[Math.floor(turn / 2) % from.length] ?? null
+  }
+
+  /** Resolves after this time, or as soon as the readers are woken. */
+  pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#waiting.add(done)
+    })
+  }
+}
+
+/** Reads until the signal; resolves when no read is in flight. @param count readers of each place */
+export async function readAll<C>(
+  places: readonly ReadPlace<C>[],
+  subjects: Subjects<C>,
+  record: RunRecord,
+  { count, signal }: { readonly count: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const end = () => subjects.wake([])
+  signal.addEventListener('abort', end, { once: true })
+  const each = (place: ReadPlace<C>) =>
+    Array.from({ length: count }, (_, at) => at).map((at) => reader(place, at))
+  const reader = async (place: ReadPlace<C>, at: number) => {
+    await subjects.pause((at * EVERY) / count)
+    while (!signal.aborted) await readOnce(place, subjects, record)
+  }
+  await Promise.all(places.flatMap(each))
+}
+
+async function readOnce<C>(place: ReadPlace<C>, subjects: Subjects<C>, record: RunRecord): Promise<void> {
+  const subject = subjects.next()
+  if (subject === null) return subjects.pause(EVERY)
+  const woken = subjects.woken
+  const began = performance.now()
+  const asked = await place.ask(subject.credential)
+  const ended = performance.now()
+  // The cycle may have been given up meanwhile, after a write whose outcome is unknown.
+  if (subjects.all.includes(subject)) {
+    if (asked.answer === null) record.undecided(place.name, began, asked.reason)
+    else record.read(subject, { ...asked, place: place.name, began, ended })
+  }
+  // A write was answered during the read: the next one begins at once.
+  if (woken === subjects.woken) await subjects.pause(Math.max(0, EVERY - (ended - began)))
+}

@@ -1,0 +1,338 @@
+/** What happens in a run, counted as it happens, and the report of it. Bounded in memory, whatever the duration. */
+
+import {
+  Coverage,
+  type Distribution,
+  distributionOf,
+  type Read,
+  type Subject,
+  type Violation,
+  type ViolationKind,
+  type Write,
+} from './staleness.ts'
+
+/** Violations that the report describes; all are counted. */
+const MOST_DESCRIBED = 1000
+/** Dots of a place in the picture. Every second one is left out when there are more. */
+const MOST_DOTS = 2000
+/** Writes whose sight at each place is awaited. */
+const MOST_AWAITED = 100
+
+export interface Dot {
+  /** ms since the start of the run */
+  readonly at: number
+  readonly kind: 'decided' | 'undecided' | 'violation'
+}
+
+interface PlaceRecord {
+  reads: number
+  readonly undecided: Map<string, number>
+  readonly seen: number[]
+  coverage: Coverage | null
+  dots: Dot[]
+  /** Of the dots, one in this many is kept. */
+  stride: number
+  skipped: number
+}
+
+export interface PlaceReport {
+  /** The address. */
+  readonly place: string
+  readonly reads: number
+  /** Reads without a decision, by reason. */
+  readonly undecided: Readonly<Record<string, number>>
+  /** ms from the 2xx of a write until a read showed it here. */
+  readonly seen_ms: Distribution
+  readonly longest_unread_ms: number
+}
+
+export interface ViolationReport {
+  readonly kind: ViolationKind | 'open_stream'
+  readonly subject: string
+  readonly place: string
+  /** RFC 3339, by the clock of the machine that ran this command. */
+  readonly began_at: string
+  readonly ended_at: string
+  /** Since the start of the run, by the monotonic clock, as below. */
+  readonly began_ms: number
+  readonly ended_ms: number
+  readonly answer: string
+  readonly expected: readonly string[]
+  readonly request_id: string
+  readonly write: {
+    readonly operation: string
+    readonly place: string
+    readonly answered_at: string
+    readonly answered_ms: number
+    readonly request_id: string
+  }
+}
+
+export interface Untested {
+  readonly what: string
+  readonly why: string
+}
+
+/** Of `--during`. */
+export interface Meanwhile {
+  readonly command: string
+  readonly began_ms: number
+  /** Null: it was ended with the run. */
+  readonly ended_ms: number | null
+  /** Null where a signal ended it. */
+  readonly exit: number | null
+}
+
+export interface RunReport {
+  readonly started_at: string
+  readonly duration_ms: number
+  readonly reads: number
+  readonly undecided: number
+  /** Those with a 2xx. */
+  readonly writes: number
+  readonly operations: Readonly<Record<string, number>>
+  /** Writes without a 2xx, by reason: their outcome is unknown. */
+  readonly unanswered: Readonly<Record<string, number>>
+  readonly violations: readonly ViolationReport[]
+  readonly violations_total: number
+  readonly write_ms: Distribution
+  readonly seen_ms: Distribution
+  readonly stream_cut_ms: Distribution
+  /** The largest of any place. */
+  readonly longest_unread_ms: number
+  readonly places: readonly PlaceReport[]
+  readonly not_tested: readonly Untested[]
+  readonly during: Meanwhile | null
+}
+
+export class RunRecord {
+  readonly #now: () => number
+  readonly #zero: number
+  readonly #startedAt: number
+  readonly #places: ReadonlyMap<string, PlaceRecord>
+  readonly #writeTimes: number[] = []
+  readonly #operations = new Map<string, number>()
+  readonly #unanswered = new Map<string, number>()
+  readonly #cuts: number[] = []
+  readonly #violations: ViolationReport[] = []
+  readonly #untested = new Map<string, string>()
+  readonly #writes: { readonly at: number; readonly operation: string }[] = []
+  /** Writes → the places that have shown them. */
+  readonly #awaited = new Map<Write, Set<string>>()
+  #violationsTotal = 0
+  #end: number | null = null
+  during: Meanwhile | null = null
+
+  /** @param now monotonic ms @param startedAt ms since the epoch, at the same moment */
+  constructor(places: readonly string[], now: () => number, startedAt: number) {
+    this.#now = now
+    this.#zero = now()
+    this.#startedAt = startedAt
+    this.#places = new Map(places.map((place) => [place, emptyPlace()]))
+  }
+
+  get violations(): number {
+    return this.#violationsTotal
+  }
+
+  get reads(): number {
+    return sum([...this.#places.values()].map(({ reads }) => reads))
+  }
+
+  get writes(): number {
+    return this.#writeTimes.length
+  }
+
+  /** ms since the start. */
+  get elapsed(): number {
+    return this.sinceStart(this.#end ?? this.#now())
+  }
+
+  /** Of the picture. */
+  get dots(): ReadonlyMap<string, readonly Dot[]> {
+    return new Map([...this.#places].map(([place, { dots }]) => [place, dots]))
+  }
+
+  /** The 2xx of each write, for the picture. */
+  get lines(): readonly { readonly at: number; readonly operation: string }[] {
+    return this.#writes
+  }
+
+  sinceStart(moment: number): number {
+    return moment - this.#zero
+  }
+
+  /** There is a credential to ask about from now on. */
+  beginReads(): void {
+    for (const place of this.#places.values()) place.coverage ??= new Coverage(this.#now())
+  }
+
+  /** Reads are no longer sent. */
+  endReads(): void {
+    this.#end = this.#now()
+  }
+
+  /** A decided read. */
+  read<C>(subject: Subject<C>, read: Read): void {
+    const place = this.#placeOf(read.place)
+    place.reads++
+    place.coverage?.read(read)
+    const violation = subject.judge(read)
+    if (violation !== null) this.violation(violation)
+    else keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
+    const write = subject.shownBy(read)
+    if (write !== null) this.#seen(write, read)
+  }
+
+  undecided(place: string, began: number, reason: string): void {
+    const record = this.#placeOf(place)
+    add(record.undecided, reason)
+    keepDot(record, { at: this.sinceStart(began), kind: 'undecided' })
+  }
+
+  /** A write has been answered with 2xx. */
+  wrote(write: Write): void {
+    this.#writeTimes.push(write.answered - write.began)
+    add(this.#operations, write.operation)
+    this.#writes.push({ at: this.sinceStart(write.answered), operation: write.operation })
+    for (const place of this.#awaited.get(write) ?? []) this.#placeOf(place).seen.push(0)
+  }
+
+  /** A write has no 2xx. */
+  unanswered(reason: string): void {
+    add(this.#unanswered, reason)
+  }
+
+  /** An open stream was cut. @param ms after the 2xx of the write that took its right */
+  cut(ms: number): void {
+    this.#cuts.push(ms)
+  }
+
+  /** The first reason is kept. */
+  notTested(what: string, why: string): void {
+    if (!this.#untested.has(what)) this.#untested.set(what, why)
+  }
+
+  violation(found: Omit<Violation, 'kind'> & { readonly kind: ViolationReport['kind'] }): void {
+    this.#violationsTotal++
+    const { kind, subject, read, write, expected } = found
+    const at = this.sinceStart(read.began)
+    const { dots } = this.#placeOf(read.place)
+    if (dots.length < 2 * MOST_DOTS) dots.push({ at, kind: 'violation' })
+    if (this.#violations.length >= MOST_DESCRIBED) return
+    this.#violations.push({
+      kind,
+      subject,
+      place: read.place,
+      began_at: this.#wall(read.began),
+      ended_at: this.#wall(read.ended),
+      began_ms: rounded(at),
+      ended_ms: rounded(this.sinceStart(read.ended)),
+      answer: read.answer,
+      expected,
+      request_id: read.requestId,
+      write: {
+        operation: write.operation,
+        place: write.place,
+        answered_at: this.#wall(write.answered),
+        answered_ms: rounded(this.sinceStart(write.answered)),
+        request_id: write.requestId,
+      },
+    })
+  }
+
+  /** Operations that a run can make, and that this one did not: they stand among what was not tested. */
+  report(operations: readonly string[]): RunReport {
+    const end = this.#end ?? this.#now()
+    for (const operation of operations)
+      if (!this.#operations.has(operation))
+        this.notTested(operation, 'the run ended before one of them was answered with 2xx')
+    const places = [...this.#places].map(([place, record]) => placeReport(place, record, end))
+    return {
+      started_at: this.#wall(this.#zero),
+      duration_ms: rounded(this.elapsed),
+      reads: this.reads,
+      undecided: sum(places.flatMap(({ undecided }) => Object.values(undecided))),
+      writes: this.writes,
+      operations: Object.fromEntries(this.#operations),
+      unanswered: Object.fromEntries(this.#unanswered),
+      violations: this.#violations,
+      violations_total: this.#violationsTotal,
+      write_ms: figures(this.#writeTimes),
+      seen_ms: figures([...this.#places.values()].flatMap(({ seen }) => seen)),
+      stream_cut_ms: figures(this.#cuts),
+      longest_unread_ms: Math.max(0, ...places.map(({ longest_unread_ms: longest }) => longest)),
+      places,
+      not_tested: [...this.#untested].map(([what, why]) => ({ what, why })),
+      during: this.during,
+    }
+  }
+
+  /** The first read of a place that shows the write. */
+  #seen(write: Write, { place, ended }: Read): void {
+    let places = this.#awaited.get(write)
+    if (places === undefined) {
+      places = new Set()
+      this.#awaited.set(write, places)
+      const [oldest] = this.#awaited.keys()
+      if (this.#awaited.size > MOST_AWAITED && oldest !== undefined) this.#awaited.delete(oldest)
+    }
+    if (places.has(place)) return
+    places.add(place)
+    // Before the 2xx, it counts once that has come.
+    if (write.answered !== Infinity) this.#placeOf(place).seen.push(Math.max(0, ended - write.answered))
+  }
+
+  #placeOf(name: string): PlaceRecord {
+    const place = this.#places.get(name)
+    if (place === undefined) throw new Error(`no place ${name}`)
+    return place
+  }
+
+  #wall(moment: number): string {
+    return new Date(this.#startedAt + this.sinceStart(moment)).toISOString()
+  }
+}
+
+function emptyPlace(): PlaceRecord {
+  return { reads: 0, undecided: new Map(), seen: [], coverage: null, dots: [], stride: 1, skipped: 0 }
+}
+
+function placeReport(place: string, { reads, undecided, seen, coverage }: PlaceRecord, end: number) {
+  return {
+    place,
+    reads,
+    undecided: Object.fromEntries(undecided),
+    seen_ms: figures(seen),
+    longest_unread_ms: rounded(coverage?.longest(end) ?? 0),
+  }
+}
+
+function keepDot(place: PlaceRecord, dot: Dot): void {
+  if (++place.skipped < place.stride) return
+  place.skipped = 0
+  place.dots.push(dot)
+  if (place.dots.length < MOST_DOTS) return
+  const keep = (each: Dot, at: number) => each.kind === 'violation' || at % 2 === 0
+  place.dots = place.dots.filter(keep).slice(-MOST_DOTS)
+  place.stride *= 2
+}
+
+function figures(values: readonly number[]): Distribution {
+  const { count, p50, p99, max } = distributionOf(values)
+  const of = (value: number | null) => (value === null ? null : rounded(value))
+  return { count, p50: of(p50), p99: of(p99), max: of(max) }
+}
+
+/** To hundredths of a millisecond. */
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

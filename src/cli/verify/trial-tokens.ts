@@ -1,0 +1,153 @@
+/** Tokens of the tenant for a user of the run, signed with the secret of `--token-secret-file`. */
+
+import { readFileSync } from 'node:fs'
+import { SignJWT } from 'jose'
+import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
+import { InvalidValue } from '../../config/invalid-value.ts'
+import { secret } from '../../config/tenant-settings.ts'
+import { CommandFailed } from '../command.ts'
+import type { Asked } from './asked-place.ts'
+import type { Credential } from './expected-answers.ts'
+
+/** Those of `tenants.<id>.token.algorithm`. */
+const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
+/** Seconds: the leeways that are told apart. */
+const LEEWAYS = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600]
+/** ms by which the clocks of the gateways may differ. */
+const CLOCKS = 1000
+
+type Ask = (credential: Credential) => Promise<Asked>
+
+/** The time of the gateways, as their answers tell it. No violation rests on it: it is for the times in tokens alone. */
+export class GatewayTime {
+  #offset = 0
+
+  /** @param at a date-time that a gateway wrote just now */
+  learn(at: string): void {
+    const moment = Date.parse(at)
+    if (!Number.isNaN(moment)) this.#offset = moment - Date.now()
+  }
+
+  /** ms since the epoch */
+  now(): number {
+    return Date.now() + this.#offset
+  }
+}
+
+export interface TokenSettings {
+  readonly secret: Uint8Array
+  readonly tenant: string
+  readonly user: string
+  readonly space: string
+  /** Seconds. */
+  readonly lifetime: number
+}
+
+export class TrialTokens {
+  readonly #settings: TokenSettings
+  readonly #time: GatewayTime
+  readonly #algorithm: string
+  /** Seconds. */
+  readonly #leeway: number
+
+  private constructor(settings: TokenSettings, time: GatewayTime, algorithm: string, leeway: number) {
+    this.#settings = settings
+    this.#time = time
+    this.#algorithm = algorithm
+    this.#leeway = leeway
+  }
+
+  /** Finds out how the tenant verifies tokens. @throws CommandFailed: it does not verify them with this secret */
+  static async find(settings: TokenSettings, time: GatewayTime, ask: Ask): Promise<TrialTokens> {
+    for (const algorithm of ALGORITHMS) {
+      const tokens = new TrialTokens(settings, time, algorithm, 0)
+      const { answer, ...rest } = await tokens.#try(ask, settings.lifetime)
+      if (answer === null)
+        throw new CommandFailed(`the gateway does not decide: ${'reason' in rest ? rest.reason : ''}`)
+      if (answer === 'token_invalid') continue
+      if (answer === 'token_expired' || answer === 'token_not_yet_valid')
+        throw new CommandFailed(
+          `the gateway answers ${answer} to a fresh token: compare the clocks of the gateways`,
+        )
+      return new TrialTokens(settings, time, algorithm, await tokens.#findLeeway(ask))
+    }
+    throw new CommandFailed(
+      `tenant ${settings.tenant} does not accept tokens signed with the secret in --token-secret-file: give one of tenants.${settings.tenant}.token.secrets`,
+    )
+  }
+
+  /** A token that was issued a moment ago, for a name that no Seat has given up before. */
+  mint(seat: string): Promise<string> {
+    return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000))
+  }
+
+  /** A token of the second in which a name was given up: it counts for the Seat that gave it up, and for no later one. */
+  mintOf(seat: string, moment: number): Promise<string> {
+    return this.#sign([seat], Math.floor(moment / 1000))
+  }
+
+  /**
+   * A token of a later second than that in which the name was given up, for the Seat that has the name now. It waits for
+   * that second.
+   *
+   * @param moment of the 2xx, ms since the epoch by the gateway's clock
+   */
+  async mintLater(seat: string, moment: number, wait: (ms: number) => Promise<void>): Promise<string> {
+    const issued = Math.floor((moment + CLOCKS) / 1000) + this.#leeway + 1
+    await wait(Math.max(0, 1000 * issued + CLOCKS / 2 - this.#time.now()))
+    return this.#sign([seat], issued)
+  }
+
+  /** Seconds, rounded up to one of those that are told apart. */
+  async #findLeeway(ask: Ask): Promise<number> {
+    for (const leeway of LEEWAYS)
+      if ((await this.#try(ask, -leeway)).answer === 'token_expired') return leeway
+    throw new CommandFailed(
+      'the leeway of the tenant for tokens is over ten minutes: a run can not wait for it',
+    )
+  }
+
+  async #try(ask: Ask, lifetime: number): Promise<Asked> {
+    const issued = Math.floor(this.#time.now() / 1000) - 3600
+    const text = await this.#sign([], issued, 3600 + lifetime)
+    return ask({ kind: 'token', text, name: '', use: 0 })
+  }
+
+  /** @param issued seconds since the epoch @param lifetime seconds */
+  #sign(seats: readonly string[], issued: number, lifetime = this.#settings.lifetime): Promise<string> {
+    const { secret: key, tenant, user, space } = this.#settings
+    const claims = {
+      sub: user,
+      tenant_id: tenant,
+      is_sso: false,
+      hash_perm: seats.map((seat) => hashPermEntry(space, seat)),
+      iat: issued,
+      nbf: issued,
+      exp: issued + lifetime,
+    }
+    return new SignJWT(claims).setProtectedHeader({ alg: this.#algorithm, typ: 'JWT' }).sign(key)
+  }
+}
+
+/** @throws CommandFailed; no message contains the secret */
+export function tokenSecretOf(file: string): Uint8Array {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailed(`the file of --token-secret-file cannot be read: ${why}`)
+  }
+  const read = secret(text.replace(/\r?\n$/, ''))
+  if (read instanceof InvalidValue) throw new CommandFailed(`the secret in ${file} ${read.message}`)
+  return read
+}
+
+/** The tenant that an API key names. @throws CommandFailed */
+export function tenantOfKey(key: string): string {
+  const fields = parseApiKey(key)
+  if (fields === null)
+    throw new CommandFailed('the API key does not name its tenant, which tokens need: give a key of Seatgate')
+  return fields.tenant
+}

@@ -1,0 +1,359 @@
+/** One run of `seatgate verify`: what it needs, its writer and readers, its end, and the deletion of what it made. */
+
+import { randomInt } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { printable } from '../../telemetry/readable.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
+import { GatewayRefusal } from '../remote/problem-text.ts'
+import { AskedPlace } from './asked-place.ts'
+import { runMeanwhile } from './command-meanwhile.ts'
+import {
+  BLOCK_OPERATIONS,
+  Cycle,
+  type CycleParts,
+  type CycleRequest,
+  makeAnchor,
+  OPERATIONS,
+} from './cycle.ts'
+import type { Credential } from './expected-answers.ts'
+import { ManagedPlaces, managingSpace, type Reached, requireCanary } from './managed-places.ts'
+import {
+  findMade,
+  type MadeObject,
+  type Managing,
+  type NotRemoved,
+  PREFIX,
+  removeAll,
+} from './made-objects.ts'
+import { OpenStreams } from './open-streams.ts'
+import { readAll, Subjects } from './readers.ts'
+import { RunRecord, type RunReport } from './run-record.ts'
+import { GatewayTime, tenantOfKey, TrialTokens } from './trial-tokens.ts'
+import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
+
+/** ms between two writes that only delete. */
+const DELETIONS = 1000
+/** ms without success after which a deletion is given up. */
+const PATIENCE = 30_000
+/** ms that keys, tokens and blocks outlive the run: where nothing else ends them. */
+const OUTLIVES = 3_600_000
+/** The share of the duration that passes before the command of `--during` starts. */
+const BEFORE_DRILL = 0.2
+
+export interface VerificationSettings extends Reached {
+  /** ms */
+  readonly duration: number
+  /** ms between writes. */
+  readonly interval: number
+  /** At each place. */
+  readonly readers: number
+  readonly tokenSecret: Uint8Array | null
+  readonly during: string | null
+  readonly streams: boolean
+  readonly blocks: boolean
+  readonly terminal: Terminal
+  /** Aborted: what was made is deleted, and the run ends. */
+  readonly interrupted: AbortSignal
+  /** Aborted: the run ends now. */
+  readonly abandoned: AbortSignal
+  /** What happens, from time to time. */
+  progress(record: RunRecord, state: 'running' | 'deleting'): void
+}
+
+export interface VerificationResult {
+  readonly run: string
+  readonly record: RunRecord
+  readonly report: RunReport
+  /** What could not be deleted. */
+  readonly left: readonly NotRemoved[]
+  /** Why the run ended early; null: it did not. */
+  readonly ended: string | null
+}
+
+/** @throws CommandFailed: it could not run; all that it made is deleted */
+export async function verify(settings: VerificationSettings): Promise<VerificationResult> {
+  const { places, shared, readers } = settings
+  const space = await managingSpace(settings)
+  const managed = new ManagedPlaces(settings, space)
+  const asked = places.map(
+    ({ url, host, name }) => new AskedPlace({ ...shared, url, host, name, connections: readers }),
+  )
+  const run = runId()
+  const made = new Map<string, MadeObject>()
+  const record = new RunRecord(
+    places.map(({ name }) => name),
+    () => performance.now(),
+    Date.now(),
+  )
+  try {
+    await requireCanary(settings)
+    let failure: unknown = null
+    const ended = await new Run(settings, { run, made, record, managed, asked })
+      .done()
+      .catch((cause: unknown) => {
+        failure = cause
+        return null
+      })
+    const left = await deleteAll(settings, { run, made, record, managed })
+    if (failure !== null) throw withLeft(failure, left)
+    const operations = [
+      ...OPERATIONS,
+      ...(settings.tokenSecret !== null && settings.blocks ? BLOCK_OPERATIONS : []),
+    ]
+    return { run, record, report: record.report(operations), left, ended }
+  } finally {
+    await Promise.all([managed.close(), ...asked.map((place) => place.close())])
+  }
+}
+
+interface RunParts {
+  readonly run: string
+  readonly made: Map<string, MadeObject>
+  readonly record: RunRecord
+  readonly managed: ManagedPlaces
+  readonly asked: readonly AskedPlace[]
+}
+
+class Run {
+  readonly #settings: VerificationSettings
+  readonly #parts: RunParts
+  readonly #subjects = new Subjects<Credential>()
+  /** Ends the writes. */
+  readonly #writes = new AbortController()
+  /** Ends the reads. */
+  readonly #reads = new AbortController()
+  readonly #pace: Pace
+  #ended: string | null = null
+
+  constructor(settings: VerificationSettings, parts: RunParts) {
+    this.#settings = settings
+    this.#parts = parts
+    this.#pace = new Pace(settings.interval)
+  }
+
+  /** @returns why it ended early @throws when it could not run */
+  async done(): Promise<string | null> {
+    const { interrupted, progress, readers } = this.#settings
+    const { record, asked } = this.#parts
+    const interrupt = () => {
+      this.#ended = 'it was interrupted'
+      this.#writes.abort()
+    }
+    if (interrupted.aborted) interrupt()
+    interrupted.addEventListener('abort', interrupt, { once: true })
+    const showing = setInterval(() => progress(record, 'running'), 250)
+    const reading = readAll(asked, this.#subjects, record, { count: readers, signal: this.#reads.signal })
+    const timing = this.#endInTime()
+    try {
+      await this.#write()
+      await timing
+    } finally {
+      this.#writes.abort()
+      this.#reads.abort()
+      record.endReads()
+      await reading
+      await timing.catch(() => {})
+      clearInterval(showing)
+      interrupted.removeEventListener('abort', interrupt)
+    }
+    return this.#ended
+  }
+
+  /** The run lasts as long as the command of `--during`, and at most twice its duration. */
+  async #endInTime(): Promise<void> {
+    const { duration, during, terminal } = this.#settings
+    const { record } = this.#parts
+    const { signal } = this.#writes
+    const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
+    if (during === null) await wait(duration)
+    else {
+      await wait(BEFORE_DRILL * duration)
+      const ends = new AbortController()
+      const stop = () => ends.abort()
+      signal.addEventListener('abort', stop, { once: true })
+      const limit = setTimeout(stop, (2 - BEFORE_DRILL) * duration)
+      if (!signal.aborted)
+        await Promise.all([
+          runMeanwhile(during, record, terminal, ends.signal),
+          wait((1 - BEFORE_DRILL) * duration),
+        ])
+      clearTimeout(limit)
+    }
+    this.#writes.abort()
+  }
+
+  /** Cycle after cycle. */
+  async #write(): Promise<void> {
+    try {
+      const parts = await this.#cycleParts()
+      for (let number = 1; ; number++) await this.#cycle(parts, number)
+    } catch (cause) {
+      if (!(cause instanceof RunEnded)) throw cause
+    }
+  }
+
+  /** After a write whose outcome is unknown, what the cycle made is deleted, as far as that is possible now. */
+  async #cycle(parts: CycleParts, number: number): Promise<void> {
+    const { managed, made } = this.#parts
+    try {
+      await new Cycle(parts, number).run()
+      parts.writer.retire()
+      return
+    } catch (cause) {
+      if (!(cause instanceof Unanswered) && !isPassing(cause)) throw explained(cause, parts.space)
+    }
+    parts.writer.forget()
+    parts.optional.streams?.discard()
+    const own = [...made.values()].filter(({ name }) => name !== parts.anchor)
+    const removed = ({ id }: MadeObject) => void made.delete(id)
+    const { signal } = this.#writes
+    await removeAll(own, { places: managed.all, pace: this.#pace, signal, patience: 0, removed })
+  }
+
+  async #cycleParts(): Promise<CycleParts> {
+    const { shared, streams, blocks, tokenSecret, duration } = this.#settings
+    const { run, made, record, managed, asked } = this.#parts
+    const time = new GatewayTime()
+    const lifetime = 2 * duration + OUTLIVES
+    const writer = new Writer<CycleRequest>({
+      places: managed.all.map(writePlace(asked)),
+      subjects: this.#subjects,
+      record,
+      pace: this.#pace,
+      signal: this.#writes.signal,
+    })
+    const user = `${PREFIX}${run}-user`
+    const parts: CycleParts = {
+      writer,
+      record,
+      tokens: null,
+      time,
+      space: shared.space,
+      prefix: `${PREFIX}${run}-`,
+      user,
+      anchor: `${PREFIX}${run}-anchor`,
+      until: new Date(Date.now() + lifetime).toISOString(),
+      signal: this.#writes.signal,
+      made,
+      optional: { streams: streams ? new OpenStreams(asked, record) : null, blocks },
+    }
+    await this.#anchored(parts)
+    this.#sayUntested()
+    if (tokenSecret === null) return parts
+    const [first] = asked
+    if (first === undefined) throw new Error('there is no place')
+    const settings = {
+      secret: tokenSecret,
+      tenant: tenantOfKey(shared.key),
+      user,
+      space: shared.space,
+      lifetime: Math.ceil(lifetime / 1000),
+    }
+    return { ...parts, tokens: await TrialTokens.find(settings, time, (credential) => first.ask(credential)) }
+  }
+
+  /** Its outcome may be unknown at first: a gateway may be away already. */
+  async #anchored(parts: CycleParts): Promise<void> {
+    for (;;)
+      try {
+        return await makeAnchor(parts)
+      } catch (cause) {
+        // The first one was made all the same.
+        if (cause instanceof GatewayRefusal && cause.problem.code === 'seat_name_taken') return
+        if (!(cause instanceof Unanswered)) throw cause
+      }
+  }
+
+  #sayUntested(): void {
+    const { streams, blocks, tokenSecret } = this.#settings
+    const { record } = this.#parts
+    if (tokenSecret === null)
+      record.notTested(
+        'tokens, and the block of a user',
+        'tokens need the secret that signs them: give --token-secret-file',
+      )
+    else if (!blocks) record.notTested('the block of a user', 'it was left out with --no-blocks')
+    if (!streams) record.notTested('open streams', 'they were left out with --no-streams')
+    record.notTested(
+      'the end of a session',
+      'a session begins with a sign-in at the identity provider, which this command can not make',
+    )
+  }
+}
+
+/** A refusal because others changed what the run made, such as a second run with --clean: the next cycle begins anew. */
+function isPassing(cause: unknown): boolean {
+  return (
+    cause instanceof GatewayRefusal &&
+    cause.problem.status === 404 &&
+    cause.problem.code !== 'route_not_found'
+  )
+}
+
+function explained(cause: unknown, space: string): unknown {
+  if (!(cause instanceof GatewayRefusal) || cause.problem.code !== 'grant_exceeds_own') return cause
+  return new CommandFailed(
+    `the API key may not grant canary:read in space ${space}: give it a Seat there with canary:read or seats:grant. ${cause.message}`,
+  )
+}
+
+function writePlace(asked: readonly AskedPlace[]) {
+  return ({ manage, admin }: Managing, at: number): WritePlace<CycleRequest> => ({
+    name: asked[at]?.name ?? '',
+    send: ({ path, at: where, ...sent }) => (where === 'admin' ? admin : manage).send(path, sent),
+  })
+}
+
+/** Also what a write without a 2xx may have made. */
+async function deleteAll(
+  { abandoned, progress, shared }: VerificationSettings,
+  { run, made, record, managed }: Omit<RunParts, 'asked'>,
+): Promise<NotRemoved[]> {
+  const objects = new Map(made)
+  const caller = parseApiKey(shared.key)?.id ?? null
+  for (const place of managed.all) {
+    const found = await findMade(place, { caller, run }).catch(() => null)
+    if (found === null) continue
+    for (const object of found.objects) objects.set(object.id, object)
+    break
+  }
+  const showing = setInterval(() => progress(record, 'deleting'), 250)
+  const pace = new Pace(DELETIONS)
+  try {
+    const removed = ({ id }: MadeObject) => void objects.delete(id)
+    const removing = { places: managed.all, pace, signal: abandoned, patience: PATIENCE, removed }
+    return await removeAll([...objects.values()], removing)
+  } catch (cause) {
+    if (!(cause instanceof RunEnded)) throw cause
+    return [...objects.values()].map((object) => ({
+      ...object,
+      why: 'the command was interrupted a second time',
+    }))
+  } finally {
+    clearInterval(showing)
+  }
+}
+
+function withLeft(failure: unknown, left: readonly NotRemoved[]): unknown {
+  if (left.length === 0) return failure
+  const message = failure instanceof Error ? failure.message : String(failure)
+  return new CommandFailed(`${message}\n${leftInWords(left)}`)
+}
+
+/** What is left at the gateway, and how it goes away. */
+export function leftInWords(left: readonly NotRemoved[]): string {
+  const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
+  return [
+    `not deleted: ${left.length}. Delete them with seatgate verify --clean`,
+    ...lines.map(printable),
+  ].join('\n')
+}
+
+const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** Ten characters: runs at the same time have different ones. */
+function runId(): string {
+  return Array.from({ length: 10 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+}
