@@ -26,6 +26,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   refused: async () => (await import('./refused.ts')).refused,
   test: async () => (await import('./test.ts')).test,
   fleet: async () => (await import('./fleet.ts')).fleet,
+  verify: async () => (await import('./verify.ts')).verify,
   'seats list': async () => (await import('./seats/seats-list.ts')).listSeats,
   'seats show': async () => (await import('./seats/seats-show.ts')).showSeat,
   'seats create': async () => (await import('./seats/seats-create.ts')).createSeat,

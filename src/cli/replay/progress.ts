@@ -1,24 +1,18 @@
 /** How far a replay is, as one line on a terminal. Anywhere else nothing is written. */
 
 import { performance } from 'node:perf_hooks'
-
-/** Milliseconds between two states. */
-const EVERY = 250
-/** Erases the line (ECMA-48, EL) and returns to its beginning. */
-const ERASE = '\r\x1b[K'
+import { StatusLine } from '../status-line.ts'
 
 export class Progress {
-  readonly #output: NodeJS.WriteStream
+  readonly #line: StatusLine
   /** Bytes of all files; null: unknown. */
   readonly #size: number | null
   readonly #startedAt = performance.now()
-  #shownAt = this.#startedAt
-  #isShown = false
   #bytes = 0
 
   /** @param sizes bytes of each file; null: unknown */
   constructor(output: NodeJS.WriteStream, sizes: readonly (number | null)[]) {
-    this.#output = output
+    this.#line = new StatusLine(output)
     this.#size = sizes.reduce<number | null>(
       (sum, size) => (sum === null || size === null ? null : sum + size),
       0,
@@ -31,12 +25,10 @@ export class Progress {
 
   /** @param lines so far */
   show(lines: number): void {
-    const now = performance.now()
-    if (!this.#output.isTTY || now - this.#shownAt < EVERY) return
-    this.#shownAt = now
-    this.#isShown = true
-    const rate = Math.round(lines / ((now - this.#startedAt) / 1000))
-    this.#output.write(`${ERASE}${this.#share()}${grouped(lines)} lines, ${grouped(rate)} per second`)
+    this.#line.show(() => {
+      const rate = Math.round(lines / ((performance.now() - this.#startedAt) / 1000))
+      return `${this.#share()}${grouped(lines)} lines, ${grouped(rate)} per second`
+    })
   }
 
   #share(): string {
@@ -46,7 +38,7 @@ export class Progress {
   }
 
   end(): void {
-    if (this.#isShown) this.#output.write(ERASE)
+    this.#line.end()
   }
 }
 

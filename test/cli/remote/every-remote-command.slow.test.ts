@@ -83,6 +83,19 @@ const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wro
   },
   'users blocks': { works: [['users', 'blocks']], wrong: [['users', 'blocks', 'alice']] },
   'users unblock': { works: [['users', 'unblock', 'alice']], wrong: [['users', 'unblock']] },
+  verify: {
+    works: [
+      ['verify', '--duration', '8s', '--no-streams'],
+      ['verify', '--clean'],
+    ],
+    wrong: [
+      ['verify', 'x'],
+      ['verify', '--rate', '2/s'],
+      ['verify', '--duration', 'long'],
+      ['verify', '--readers', '0'],
+      ['verify', '--format', 'xml'],
+    ],
+  },
   'seats delete': { works: [['seats', 'delete', 'Viewer', '--yes']], wrong: [['seats', 'delete']] },
 }
 

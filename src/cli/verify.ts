@@ -1,0 +1,356 @@
+/** `seatgate verify`: checks on the running gateways that nothing is stale after a 2xx. */
+
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { isSpaceId } from '../../seats-admin/model/space.ts'
+import { parseApiKey } from '../../seats-admin/model/api-key.ts'
+import { InvalidValue } from '../config/invalid-value.ts'
+import { durationWithin } from '../config/units.ts'
+import { printable } from '../telemetry/readable.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import type { FleetAnswer } from './remote/endpoint-answers.ts'
+import { noteIfPlain, REMOTE, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
+import { Gateway } from './remote/gateway-client.ts'
+import { formatOption, JSON_OUTPUT } from './shared-options.ts'
+import { StatusLine } from './status-line.ts'
+import { findMade, PREFIX, removeAll } from './verify/made-objects.ts'
+import type { RunRecord } from './verify/run-record.ts'
+import { tokenSecretOf } from './verify/trial-tokens.ts'
+import { ManagedPlaces, managingSpace, type PlaceSettings, type Reached } from './verify/managed-places.ts'
+import {
+  leftInWords,
+  type VerificationResult,
+  type VerificationSettings,
+  verify as runVerification,
+} from './verify/verification.ts'
+import { drawing } from './verify/verify-drawing.ts'
+import { VERIFY_FORMATS, verifyOutput, type VerifyReport } from './verify/verify-report.ts'
+import { Pace } from './verify/change-writer.ts'
+
+const VIOLATIONS = 3
+
+const options = {
+  url: {
+    type: 'string',
+    value: 'URL',
+    description:
+      'address of a gateway, or of what is in front of several; may be repeated; by default, the value of SEATGATE_URL',
+    multiple: true,
+  },
+  'api-key': {
+    type: 'string',
+    value: 'KEY',
+    description:
+      'an API key, - to read it from standard input, or the name of an environment variable that has it; by default, the value of SEATGATE_API_KEY',
+  },
+  space: {
+    type: 'string',
+    value: 'S',
+    description: 'the space in which Seats are granted and asked about',
+    default: 'admin',
+  },
+  'admin-space': {
+    type: 'string',
+    value: 'S',
+    description:
+      "the tenant's admin space: for blocks, the fleet, and keys that may not manage Seats in --space",
+    default: 'admin',
+  },
+  duration: { type: 'string', value: 'TIME', description: 'how long to read and write', default: '60s' },
+  rate: {
+    type: 'string',
+    value: 'RATE',
+    description: 'writes in a time, such as 1/s or 10/m; at most 1/s',
+    default: '1/s',
+  },
+  readers: { type: 'string', value: 'N', description: 'readers at each address, from 1 to 64', default: '4' },
+  'each-instance': {
+    type: 'boolean',
+    description: 'also asks each instance of the fleet at the address that it advertises',
+  },
+  'token-secret-file': {
+    type: 'string',
+    value: 'FILE',
+    description: 'a token secret of the tenant: tokens and the block of a user are tested too',
+    completes: 'file',
+  },
+  during: {
+    type: 'string',
+    value: 'COMMAND',
+    description: 'runs a shell command meanwhile, and marks it in the report',
+  },
+  svg: { type: 'string', value: 'FILE', description: 'draws the run to this file', completes: 'file' },
+  clean: { type: 'boolean', description: 'only deletes what an earlier run left' },
+  'no-streams': { type: 'boolean', description: 'leaves out open event streams' },
+  'no-blocks': { type: 'boolean', description: 'leaves out the block of a user' },
+  ca: REMOTE.ca,
+  timeout: { ...REMOTE.timeout, default: '5s' },
+  json: JSON_OUTPUT,
+  format: formatOption(VERIFY_FORMATS),
+} as const
+
+export const verify = defineCommand(
+  {
+    name: 'verify',
+    summary:
+      'Checks on running gateways that nothing is stale: no request that begins after the 2xx of a change is decided on the state before it.',
+    details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read.`,
+    options,
+    exits: {
+      0: 'there was no violation',
+      1: 'it could not run, checked nothing, was interrupted, or could not delete what it made',
+      3: 'there were violations',
+    },
+    example: 'seatgate verify --url https://gateway.example.com --space main --each-instance --duration 10m',
+  },
+  async ({ values }, terminal) => {
+    const urls = addressesOf(values.url, terminal)
+    const numbers = numbersOf(values)
+    if (!isSpaceId(values['admin-space']))
+      throw new UsageError('--admin-space is not a space id: letters, digits and . _ ~ -')
+    if (values.json && values.format === 'junit')
+      throw new UsageError('--json and --format junit exclude each other')
+    if (values.during !== undefined && values.during.trim() === '') throw new UsageError('--during is empty')
+    const tokenSecret =
+      values['token-secret-file'] === undefined ? null : tokenSecretOf(values['token-secret-file'])
+    const shared = await sharedOptionsOf(
+      { ...values, 'api-key': keySource(values['api-key'], terminal) },
+      terminal,
+    )
+    for (const url of urls) noteIfPlain(url, terminal)
+    const adminSpace = values['admin-space']
+    const base = { places: urls.map((url) => ({ url, name: nameOf(url) })), shared, adminSpace }
+    const line = new StatusLine(process.stderr)
+    const ends = new Ends(terminal)
+    try {
+      if (values.clean) return await clean(base, ends, terminal, values.json)
+      if (values.svg !== undefined) await requireWritable(values.svg)
+      const each = values['each-instance'] ? await instancesOf(base, terminal) : { places: [], without: [] }
+      const settings: VerificationSettings = {
+        ...base,
+        ...numbers,
+        places: distinct([...base.places, ...each.places]),
+        tokenSecret,
+        during: values.during ?? null,
+        streams: values['no-streams'] !== true,
+        blocks: values['no-blocks'] !== true,
+        terminal,
+        interrupted: ends.first,
+        abandoned: ends.second,
+        progress: (record, state) => line.show(() => progressText(record, state, numbers.duration)),
+      }
+      const result = await runVerification(settings)
+      line.end()
+      for (const instance of each.without)
+        result.record.notTested(
+          `instance ${instance}`,
+          'it advertises no address: set advertise in its configuration',
+        )
+      const report = reportOf(result)
+      await terminal.print(verifyOutput(values.json ? 'json' : values.format, report))
+      if (values.svg !== undefined) await replaceFile(values.svg, drawing(result.record, report))
+      if (report.why !== null) terminal.printError(`seatgate verify: ${report.why}`)
+      if (report.left.length > 0) terminal.printError(leftInWords(report.left))
+      if (report.result === 'violations') return VIOLATIONS
+      return report.result === 'ok' && report.left.length === 0 ? 0 : 1
+    } finally {
+      line.end()
+      ends.close()
+    }
+  },
+)
+
+/** Deletes what earlier runs left. */
+async function clean(
+  base: Reached,
+  ends: Ends,
+  terminal: Terminal,
+  json: boolean | undefined,
+): Promise<number> {
+  const managed = new ManagedPlaces(base, await managingSpace(base))
+  try {
+    const [first] = managed.all
+    if (first === undefined) throw new Error('there is no place')
+    const caller = parseApiKey(base.shared.key)?.id ?? null
+    const { objects, unlisted } = await findMade(first, { caller, run: null })
+    const removing = {
+      places: managed.all,
+      pace: new Pace(CLEANING),
+      signal: ends.first,
+      patience: CLEAN_PATIENCE,
+    }
+    const left = await removeAll(objects, removing)
+    const removed = objects.filter(({ id }) => left.every((each) => each.id !== id))
+    const text = removed.map(({ kind, id, name }) => `deleted ${kind} ${name} ${id}`)
+    await terminal.print(
+      json
+        ? JSON.stringify({ deleted: removed, left }, null, 2)
+        : [...text, `deleted: ${removed.length}, left: ${left.length}`].map(printable).join('\n'),
+    )
+    for (const [kind, why] of unlisted)
+      terminal.printError(`note: each ${kind} that is left stays, as it cannot be listed: ${why}`)
+    if (left.length > 0) terminal.printError(leftInWords(left))
+    return left.length === 0 ? 0 : 1
+  } finally {
+    await managed.close()
+  }
+}
+
+/** ms between two deletions of --clean. */
+const CLEANING = 1000
+const CLEAN_PATIENCE = 10_000
+
+/** Signals that end the command: the first deletes what was made, the second leaves it. */
+class Ends {
+  readonly #first = new AbortController()
+  readonly #second = new AbortController()
+  readonly #handle: () => void
+
+  constructor(terminal: Terminal) {
+    this.#handle = () => {
+      if (this.#first.signal.aborted) return this.#second.abort()
+      terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
+      this.#first.abort()
+    }
+    for (const signal of SIGNALS) process.on(signal, this.#handle)
+  }
+
+  get first(): AbortSignal {
+    return this.#first.signal
+  }
+
+  get second(): AbortSignal {
+    return this.#second.signal
+  }
+
+  close(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#handle)
+  }
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+function reportOf({ run, record, left, ended, report: counted }: VerificationResult): VerifyReport {
+  const report = record.report([])
+  const why = ended ?? nothingChecked(report) ?? failedDrill(report)
+  const result = counted.violations_total > 0 ? 'violations' : why === null ? 'ok' : 'failed'
+  return { run, result, why, ...report, left }
+}
+
+/** A check that checked nothing is none. */
+function nothingChecked({ reads, writes, places }: VerificationResult['report']): string | null {
+  if (writes < 2) return 'it checked nothing: hardly any write was answered with 2xx'
+  const unread = places.filter((place) => place.reads === 0).map(({ place }) => place)
+  if (reads === 0) return 'it checked nothing: no read was decided'
+  return unread.length === 0 ? null : `no read was decided at ${unread.join(', ')}`
+}
+
+function failedDrill({ during }: VerificationResult['report']): string | null {
+  if (during === null || during.exit === 0) return null
+  if (during.ended_ms === null)
+    return 'the command of --during had not ended after twice the duration, and was ended'
+  return `the command of --during failed (exit ${during.exit ?? 'by a signal'}): the drill was not done as written`
+}
+
+function addressesOf(given: readonly string[] | undefined, terminal: Terminal): URL[] {
+  if (given === undefined || given.length === 0) return [urlOf(undefined, terminal.env)]
+  const urls = given.map((each) => urlOf(each, terminal.env))
+  const names = urls.map(nameOf)
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined) throw new UsageError(`--url ${twice} is given twice`)
+  return urls
+}
+
+function nameOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname.replace(/\/$/, '')}`
+}
+
+/** A key of an environment variable does not stand in the list of processes. */
+function keySource(given: string | undefined, { env }: Terminal): string | undefined {
+  if (given === undefined || given === '-' || given.startsWith('sk_')) return given
+  const value = /^[A-Za-z_][A-Za-z0-9_]*$/.test(given) ? env[given] : undefined
+  return value === undefined || value === '' ? given : value.replace(/\r?\n$/, '')
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 }
+const MOST_READERS = 64
+
+function numbersOf(values: { readonly duration: string; readonly rate: string; readonly readers: string }) {
+  const duration = durationWithin('1s', '24h')(values.duration)
+  if (duration instanceof InvalidValue)
+    throw new UsageError(`--duration "${values.duration}" ${duration.message}`)
+  const [, count = '', unit = ''] = /^([1-9][0-9]{0,5})\/([smh])$/.exec(values.rate) ?? []
+  const interval = (UNITS[unit] ?? Number.NaN) / Number(count)
+  if (Number.isNaN(interval))
+    throw new UsageError(`--rate "${values.rate}" is not a rate such as 1/s, 10/m or 100/h`)
+  if (interval < 1000) throw new UsageError(`--rate "${values.rate}" is over 1/s, the most that it writes`)
+  const readers = /^[0-9]{1,3}$/.test(values.readers) ? Number(values.readers) : 0
+  if (readers < 1 || readers > MOST_READERS)
+    throw new UsageError(`--readers "${values.readers}" is not a number from 1 to ${MOST_READERS}`)
+  return { duration, interval, readers }
+}
+
+/** The instances of the fleet: those with an address, and the ids of those without. */
+async function instancesOf({ places, shared, adminSpace }: Reached, terminal: Terminal) {
+  const [first] = places
+  if (first === undefined) throw new Error('there is no place')
+  const gateway = new Gateway({ ...shared, url: first.url, space: adminSpace })
+  try {
+    const { data } = await gateway.get<FleetAnswer>('/v1/fleet')
+    if (!Array.isArray(data))
+      throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
+    const found: PlaceSettings[] = []
+    const without: string[] = []
+    for (const { id, url } of data)
+      if (typeof url === 'string' && URL.canParse(url)) {
+        const place = instanceAt(new URL(url), first.url)
+        noteIfPlain(place.url, terminal)
+        found.push(place)
+      } else without.push(id)
+    if (found.length === 0)
+      throw new CommandFailed(
+        'no instance advertises an address: set advertise in the configuration of each, or give each address with --url',
+      )
+    return { places: found, without }
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** It serves the endpoints at the prefix and the host of the public address. */
+function instanceAt(url: URL, front: URL): PlaceSettings {
+  const at = new URL(url)
+  if (at.pathname === '/') at.pathname = front.pathname
+  return { url: at, name: nameOf(at), host: front.host }
+}
+
+/** The same address is asked once. */
+function distinct(places: readonly PlaceSettings[]): PlaceSettings[] {
+  return [...new Map(places.toReversed().map((place) => [place.name, place])).values()].toReversed()
+}
+
+function progressText(record: RunRecord, state: 'running' | 'deleting', duration: number): string {
+  const counts = `${record.writes} writes, ${record.reads} reads, ${record.violations} violations`
+  if (state === 'deleting') return `deleting what was made: ${counts}`
+  return `${Math.floor(record.elapsed / 1000)} s of ${Math.round(duration / 1000)} s: ${counts}`
+}
+
+/** Before a run of minutes, whose picture would be lost. */
+async function requireWritable(path: string): Promise<void> {
+  await replaceFile(path, '', false)
+}
+
+/** Whole or not at all. @param keep false: only tries */
+async function replaceFile(path: string, text: string, keep = true): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`
+  try {
+    await writeFile(draft, text, { flag: 'wx' })
+    if (keep) await rename(draft, path)
+    else await rm(draft)
+  } catch (cause) {
+    await rm(draft, { force: true })
+    throw new CommandFailed(
+      `--svg ${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`,
+    )
+  }
+}

@@ -1,0 +1,162 @@
+/** The report of a run: as text, as JSON, and as JUnit's XML. */
+
+import { printable } from '../../telemetry/readable.ts'
+import { columns, fold } from '../screen.ts'
+import type { NotRemoved } from './made-objects.ts'
+import type { RunReport, ViolationReport } from './run-record.ts'
+import type { Distribution } from './staleness.ts'
+
+export const VERIFY_FORMATS = ['text', 'json', 'junit'] as const
+
+/** `failed`: it checked too little to tell. */
+export type Verdict = 'ok' | 'violations' | 'failed'
+
+export interface VerifyReport extends RunReport {
+  /** Begins the names of all that it made, after `seatgate-verify-`. */
+  readonly run: string
+  readonly result: Verdict
+  /** Why it failed or ended early; null: neither. */
+  readonly why: string | null
+  /** What could not be deleted. */
+  readonly left: readonly NotRemoved[]
+}
+
+/** Violations that the text shows. */
+const SHOWN = 10
+
+export function verifyOutput(format: (typeof VERIFY_FORMATS)[number], report: VerifyReport): string {
+  if (format === 'json') return JSON.stringify(report, null, 2)
+  return format === 'junit' ? junit(report) : asText(report)
+}
+
+function asText(report: VerifyReport): string {
+  const { violations, violations_total: total, not_tested: untested, during } = report
+  const shown = violations.slice(0, SHOWN)
+  return [
+    headline(report),
+    '',
+    ...violationLines(shown),
+    ...(total > shown.length ? [`… and ${total - shown.length} more; --json has up to 1,000`, ''] : []),
+    columns([
+      ['milliseconds', 'p50', 'p99', 'largest', 'count'],
+      row('write until 2xx', report.write_ms),
+      row('2xx until seen, anywhere', report.seen_ms),
+      ...report.places.map(({ place, seen_ms: seen }) => row(`  at ${place}`, seen)),
+      row('stream until cut', report.stream_cut_ms),
+    ]),
+    '',
+    columns([
+      ['place', 'reads', 'undecided', 'longest stretch without a read'],
+      ...report.places.map(({ place, reads, undecided, longest_unread_ms: longest }) => [
+        place,
+        String(reads),
+        reasons(undecided) || '0',
+        `${longest} ms`,
+      ]),
+    ]),
+    '',
+    fold(`writes: ${reasons(report.operations) || 'none'}`),
+    ...(Object.keys(report.unanswered).length > 0
+      ? [fold(`writes without a 2xx, of unknown outcome: ${reasons(report.unanswered)}`)]
+      : []),
+    ...(during === null ? [] : [meanwhile(during)]),
+    ...untested.map(({ what, why }) => fold(`not tested: ${what}: ${printable(why)}`, '', '  ')),
+  ].join('\n')
+}
+
+function headline({
+  result,
+  why,
+  reads,
+  writes,
+  violations_total: total,
+  duration_ms: ms,
+}: VerifyReport): string {
+  const what = `${total} violation${total === 1 ? '' : 's'} in ${reads} reads and ${writes} writes, ${Math.round(ms / 1000)} s`
+  const end = why === null ? '' : `; ${printable(why)}`
+  return fold(`${result === 'ok' ? 'nothing stale' : result}: ${what}${end}`)
+}
+
+function violationLines(violations: readonly ViolationReport[]): string[] {
+  return violations.flatMap((violation) => [
+    fold(sentence(violation), '', '  '),
+    `  read   ${violation.began_at} to ${violation.ended_at}, request ${violation.request_id || '-'}`,
+    `  write  ${violation.write.answered_at} (2xx) at ${violation.write.place}, request ${violation.write.request_id || '-'}`,
+    '',
+  ])
+}
+
+const KINDS: Readonly<Record<ViolationReport['kind'], string>> = {
+  stale: 'decided on a state from before the 2xx',
+  grant_lost: 'the grant does not hold',
+  unexpected: 'allowed, although never granted',
+  open_stream: 'the stream still delivered events more than 2 s after its right was taken',
+}
+
+/** What happened, without the times. */
+function sentence({ kind, subject, place, answer, expected, write }: ViolationReport): string {
+  return `${kind}: ${place} answered ${printable(answer)} to ${subject} after "${write.operation}", where ${expected.join(' or ')} was due: ${KINDS[kind]}`
+}
+
+function row(name: string, { p50, p99, max, count }: Distribution): string[] {
+  return [name, ...[p50, p99, max].map((value) => (value === null ? '-' : value.toFixed(1))), String(count)]
+}
+
+function reasons(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([reason, count]) => `${count} ${printable(reason)}`)
+    .join(', ')
+}
+
+function meanwhile({
+  command,
+  began_ms: began,
+  ended_ms: ended,
+  exit,
+}: NonNullable<RunReport['during']>): string {
+  const span = `from ${seconds(began)} to ${ended === null ? 'the end of the run, which ended it' : seconds(ended)}`
+  return fold(`meanwhile, ${span}: ${printable(command)} (exit ${exit ?? 'by a signal'})`)
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
+
+/** One case for each place, and one for each operation that was not tested. */
+function junit({
+  places,
+  violations,
+  not_tested: untested,
+  result,
+  why,
+  duration_ms: ms,
+}: VerifyReport): string {
+  const cases = places.map(({ place, reads }) => {
+    const own = violations.filter((violation) => violation.place === place)
+    const open = `  <testcase classname="seatgate verify" name="${xml(place)}: ${reads} reads"`
+    if (own.length === 0) return `${open}/>`
+    const message = `${own.length} violations, first: ${own[0] === undefined ? '' : sentence(own[0])}`
+    return `${open}><failure message="${xml(message)}">${xml(violationLines(own).join('\n'))}</failure></testcase>`
+  })
+  const skipped = untested.map(
+    ({ what, why: reason }) =>
+      `  <testcase classname="seatgate verify" name="${xml(what)}"><skipped message="${xml(reason)}"/></testcase>`,
+  )
+  const failed =
+    result === 'failed'
+      ? [`  <testcase classname="seatgate verify" name="run"><error message="${xml(why ?? '')}"/></testcase>`]
+      : []
+  const failures = cases.filter((each) => each.includes('<failure')).length
+  const all = [...cases, ...skipped, ...failed]
+  const counts = `tests="${all.length}" failures="${failures}" errors="${failed.length}" skipped="${skipped.length}"`
+  const head = `<testsuite name="seatgate verify" ${counts} time="${(ms / 1000).toFixed(3)}">`
+  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...all, '</testsuite>'].join('\n')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** XML 1.0 has no control characters. */
+export function xml(text: string): string {
+  const lines = text.split('\n').map(printable).join('\n')
+  return lines.replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found)
+}

@@ -1,0 +1,72 @@
+/** `seatgate verify` against a gateway in a process of its own: what it reports, and what it leaves behind. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { until } from '../../support/until.ts'
+import { outcomeOf } from '../command-line.ts'
+import { SPACE, startGate } from './gate.ts'
+
+const gate = await startGate(t)
+const { admin, names, run, start, folder } = gate
+const other = ['canary:read', 'seats:list']
+await admin('POST', '/v1/seats', { name: 'seatgate-verify', spaces: [SPACE], permissions: ['canary:read'] })
+await admin('POST', '/v1/seats', { name: 'seatgate-verify-team', spaces: [SPACE], permissions: other })
+await admin('POST', '/v1/api-keys', { name: 'seatgate-verify-team', seats: ['seatgate-verify', 'admin'] })
+const before = await names()
+
+t.test('a run: what it reports and draws; all that it made is deleted', async (t) => {
+  const drill = ['--during', 'echo of the drill; echo no key: $SEATGATE_API_KEY', '--svg', 'run.svg']
+  const { code, out, err } = await run('--duration', '15s', '--json', ...drill)
+  t.equal(code, 0, err)
+  const report = JSON.parse(out)
+  t.match(report, { result: 'ok', why: null, violations: [], violations_total: 0, left: [] })
+  t.ok(report.reads > 100, `reads: ${report.reads}`)
+  t.ok(report.writes >= 5, `writes: ${report.writes}`)
+  t.equal(report.places.length, 1)
+  t.ok(report.write_ms.p50 > 0 && report.write_ms.max >= report.write_ms.p99)
+  t.ok(report.seen_ms.count > 0)
+  t.match(report.during, { exit: 0, command: /drill/ })
+  t.match(err, /of the drill\nno key:\n/)
+  const untested = report.not_tested.map(({ what }: { what: string }) => what)
+  t.ok(untested.includes('tokens, and the block of a user'))
+  t.ok(untested.includes('the end of a session'))
+  const svg = readFileSync(join(folder, 'run.svg'), 'utf8')
+  t.match(svg, /^<svg [^]*<circle class="decided"[^]*<\/svg>\n$/)
+  t.match(svg, /<line class="write"[^]*<title>grant/)
+  t.match(svg, /<rect class="during"/)
+  t.same(await names(), before)
+  const { data } = (await admin('GET', '/v1/api-keys?limit=100')).json
+  const left = data.filter(
+    (key: { name: string }) => key.name.startsWith('seatgate-verify-') && !before.includes(key.name),
+  )
+  t.ok(left.length > 0, 'revoked keys stay listed')
+  for (const key of left) t.ok(key.expires_at > key.created_at, 'and would have expired')
+})
+
+t.test('Ctrl-C: what was made is deleted, and the report says so', async (t) => {
+  const child = start('--duration', '10m')
+  const ran = outcomeOf(child)
+  await until(async () => (await names()).length >= before.length + 3, 'a Seat and a key are made')
+  child.kill('SIGINT')
+  const { code, out, err } = await ran
+  t.equal(code, 1)
+  t.match(out, /it was interrupted/)
+  t.match(err, /deleting what it made; a second Ctrl-C leaves it/)
+  t.same(await names(), before)
+})
+
+t.test('kill -9: --clean deletes what is left, and nothing else', async (t) => {
+  const child = start('--duration', '10m')
+  const ran = outcomeOf(child)
+  await until(async () => (await names()).length >= before.length + 3, 'a Seat and a key are made')
+  child.kill('SIGKILL')
+  await ran
+  const left = (await names()).length - before.length
+  t.ok(left >= 3)
+  const { code, out, err } = await run('--clean')
+  t.equal(code, 0, err)
+  t.match(out, new RegExp(`deleted: ${left}, left: 0\n$`))
+  t.same(await names(), before)
+  t.match(await run('--clean', '--json'), { code: 0, out: /"deleted": \[\],\n {2}"left": \[\]/ }, 'again')
+})
