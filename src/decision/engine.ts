@@ -40,6 +40,11 @@ export interface RequestAuthenticator {
     browser: BrowserContext,
     cors: CorsPolicy | null,
   ): Principal | Refusal | Promise<Principal | Refusal>
+  /**
+   * Refuses a change by a session cookie that no page of the gateway's own origin makes; null for any other request. For
+   * built-in endpoints. Left out: no cookie is a credential.
+   */
+  foreignChange?(credentials: Credentials, browser: BrowserContext): Refusal | null
 }
 
 /** The right to decide from memory; see `coherence/lease.ts`. */
@@ -117,6 +122,8 @@ export class DecisionEngine {
     draft.endStage('match')
     if (matched instanceof Refusal) return refused(draft, matched)
     if (matched.requirement === 'public') return admitPublic(draft, matched)
+    const foreign = matched.target.kind === 'local' ? this.#foreignChange(draft, matched) : null
+    if (foreign !== null) return refused(draft, foreign)
     const { lease } = this.#parts
     if (lease.live()) return this.#authenticate(draft, matched)
     return lease.renewed().then(() => this.#authenticate(draft, matched))
@@ -208,6 +215,15 @@ export class DecisionEngine {
     draft.preflight = answer.lines
     const refusal = this.#ambiguity(target, answer.route) ?? answer.refusal
     return refusal === null ? allowed(draft, REASONS.preflight) : refused(draft, refusal)
+  }
+
+  /** Before every other refusal of the request, unless the request is malformed: that one comes at its own place. */
+  #foreignChange(draft: Draft, { space }: Route): Refusal | null {
+    const { request } = draft
+    const foreign = this.#parts.authenticator.foreignChange?.(request.credentials, request.browser) ?? null
+    if (foreign === null) return null
+    const named = spaceOf(request, space, draft)
+    return named instanceof Refusal && named.code === 'request_malformed' ? named : foreign
   }
 
   #authenticate(draft: Draft, route: Route): Evaluation | Promise<Evaluation> {

@@ -194,7 +194,7 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
       'Ends a session everywhere. A form is redirected to the provider, or to the page after the logout.',
     body: { schema: logoutFields, types: ['json', 'form'], optional: true },
     answers: { 200: logoutAnswer, 303: null },
-    codes: ['credentials_missing'],
+    codes: ['origin_refused'],
     pages: false,
   },
   {

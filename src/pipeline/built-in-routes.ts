@@ -1,7 +1,7 @@
 /** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as any other route. */
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
-import { freeObject } from '../../seats-admin/model/json-schema.ts'
+import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { KEY_SET_ENDPOINT } from '../identity/jwks-endpoint.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
@@ -80,7 +80,12 @@ export function builtInRoutes(
     localRoute(endpoint, place, endpoint.permission, (request) => serve(endpoint, request, adminSpace)),
   )
   const describe = serveDocument(operationsOf(endpoints, place))
-  return [...routes, localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, describe)]
+  const besideSignIn = { ...place, prefix: place.authPrefix }
+  return [
+    ...routes,
+    localRoute(CALLER_OPERATION, besideSignIn, CALLER_OPERATION.requirement, serveCaller(adminSpace)),
+    localRoute(OPENAPI_OPERATION, place, OPENAPI_OPERATION.requirement, describe),
+  ]
 }
 
 function localRoute(
@@ -123,6 +128,7 @@ export function operationsOf(
       // Where no tenant has a provider, or identity is not signed.
       codes: [...endpoint.codes, 'route_not_found' as const],
     })),
+    { ...CALLER_OPERATION, prefix: authPrefix },
     { ...OPENAPI_OPERATION, prefix },
   ]
 }
@@ -164,6 +170,34 @@ function decoded(params: Readonly<Record<string, string>>): Record<string, strin
 
 function refusalOf(refused: AdminRefusal): Refusal {
   return new Refusal(refused.refused, refused.detail, { faults: refused.faults })
+}
+
+const callerAnswer = object({
+  tenant: text('The tenant of the credential.', { examples: ['acme'] }),
+  user: text('The `sub` of the user, or the id of the API key.', { examples: ['alice'] }),
+  email: orNull(text('For information. Null if it is not known.')),
+  auth: oneOf(['api-key', 'bearer', 'session', 'issuer'], 'The kind of the credential.'),
+  admin_space: text("The tenant's admin space.", { examples: ['admin'] }),
+})
+
+/** Not below `/v1`: services have paths such as `/v1/me` there. */
+const CALLER_OPERATION: Operation = {
+  method: 'GET',
+  path: '/auth/oidc/me',
+  requirement: 'authenticated',
+  operation: 'readCaller',
+  summary: 'Shows whom the credential authenticates.',
+  answers: { 200: callerAnswer },
+  codes: [],
+}
+
+function serveCaller(adminSpace: (tenant: string) => string | undefined): LocalHandler {
+  return async ({ principal: { tenant, user, email, method } }) => {
+    const space = adminSpace(tenant)
+    if (space === undefined) throw new Error('the tenant of the credential is not configured')
+    const body: ValueOf<typeof callerAnswer> = { tenant, user, email, auth: method, admin_space: space }
+    return { status: 200, body }
+  }
 }
 
 const OPENAPI_OPERATION: Operation = {

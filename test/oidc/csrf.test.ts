@@ -53,9 +53,16 @@ t.test('cross-site logout', async (t) => {
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
-  for (const headers of [{}, { origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
-    const page = await browser.post(`${world.origin}/auth/oidc/logout`, {}, headers as Record<string, string>)
-    t.equal(page.status, 401)
+  for (const headers of [
+    {},
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-origin' },
+    { origin: 'https://evil.example', 'content-type': 'text/plain' },
+  ] as Record<string, string>[]) {
+    const page = await browser.post(`${world.origin}/auth/oidc/logout`, {}, headers)
+    t.match(page.json, { status: 403, code: 'origin_refused' }, JSON.stringify(headers))
     t.equal(page.headers['set-cookie'], undefined)
   }
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200, 'the session is still valid')

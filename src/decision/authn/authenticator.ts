@@ -12,7 +12,7 @@ import type { BrowserContext, Credentials } from '../../model/authorization-requ
 import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
-import { BearerTokens, type OtherIssuer } from './bearer.ts'
+import { BearerTokens, isBearer, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session-authentication.ts`. */
@@ -22,6 +22,8 @@ export interface SessionCookies {
     browser: BrowserContext,
     cors: CorsPolicy | null,
   ): Principal | Refusal | Promise<Principal | Refusal> | null
+  /** As of `RequestAuthenticator`, for requests without another credential. */
+  foreignChange(cookieLines: readonly string[], browser: BrowserContext): Refusal | null
 }
 
 export interface AuthenticatorOptions {
@@ -104,6 +106,12 @@ export class Authenticator {
     if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
     if (cookie.length === 0 || this.#sessions === null) return missing
     return this.#sessions.authenticate(cookie, browser, cors) ?? missing
+  }
+
+  /** An ambiguous credential is refused by {@link authenticate}. */
+  foreignChange({ apiKey, authorization, cookie }: Credentials, browser: BrowserContext): Refusal | null {
+    const isByCookie = apiKey.length === 0 && !authorization.some(isBearer) && !isAmbiguous(authorization)
+    return isByCookie ? (this.#sessions?.foreignChange(cookie, browser) ?? null) : null
   }
 }
 

@@ -145,6 +145,11 @@ export class BearerTokens {
 /** Scheme, spaces, parameters (RFC 9110, section 11.4). */
 const CREDENTIALS = /^([\w!#$%&'*+.^`|~-]+)(?: +(.*))?$/s
 
+/** Whether a value of Authorization is a bearer token, or malformed: no other credential counts then. */
+export function isBearer(line: string): boolean {
+  return readBearer(line) !== null
+}
+
 /** The token; null for another scheme; a Refusal for a malformed credential or an empty token. */
 function readBearer(line: string): string | Refusal | null {
   if (line.startsWith('Bearer ') && line.charCodeAt(7) > SPACE) return line.slice(7)

@@ -46,6 +46,19 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
   return values
 }
 
+/**
+ * The origins of the pages that may act with a session cookie: the one at which browsers reach the gateway by the configuration
+ * of the session's tenant, which is that of `redirect_uri`. The browser has the cookie of that host alone. Neither the Host of
+ * the request nor a header of a proxy counts: they may be those of another name, or of another scheme.
+ *
+ * @param text of the cookie @param origins by tenant
+ * @returns all of them where the cookie names no such tenant: it authenticates nobody
+ */
+export function ownOriginsOf(text: string, origins: ReadonlyMap<string, string>): readonly string[] {
+  const own = origins.get(text.split('.', 1)[0] ?? '')
+  return own === undefined ? [...origins.values()] : [own]
+}
+
 /** Pending sign-ins beside the new one. */
 const MAX_PENDING = 40
 /** Cookies that one response removes; the next response removes further ones. */

@@ -6,11 +6,11 @@
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { readFields } from '../sign-in/body.ts'
-import { isSameOrigin } from '../sign-in/browser.ts'
+import { hasOwnOrigin, headerLines } from '../sign-in/browser.ts'
 import type { Context } from '../context.ts'
 import { type AnswersOf, logoutFields } from '../sign-in-endpoints.ts'
 import { about } from '../sign-in-log-fields.ts'
-import { SESSION_COOKIE, setCookie } from './cookies.ts'
+import { cookieValues, ownOriginsOf, SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
 import { parseHandleText, sameHash } from './session-credentials.ts'
 import { type ProviderGrant, openProviderGrant } from './open-session.ts'
@@ -18,7 +18,7 @@ import type { Reply } from '../ports.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
 import { returnAddress } from '../sign-in/return-to.ts'
-import { sessionCrossSite } from './session-authentication.ts'
+import { foreignOrigin } from './session-authentication.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 import { codeOf } from '../provider/provider-errors.ts'
 
@@ -28,16 +28,13 @@ const MAX_HINT = 4096
 /** Without a session the response is also 200. */
 export async function logout(context: Context, request: PublicRequest): Promise<Reply> {
   const { rawHeaders } = request
+  if (isForeign(context, rawHeaders)) return foreignOrigin
   const fields = readFields(request, logoutFields)
   if (fields instanceof Refusal) return fields
   // Programs send the handle instead of the cookie.
   const handle = fields.get('refresh_token')
   const byHandle = handle === null ? null : await sessionOfHandle(context, handle)
   const byCookie = await sessionOfCookie(context, rawHeaders)
-  if (byCookie !== null) {
-    const own = context.providers.get(byCookie.tenant)
-    if (own === undefined || !isSameOrigin(rawHeaders, originOf(own))) return sessionCrossSite
-  }
   for (const session of [byHandle, byCookie])
     if (session !== null) await endSession(context, session.tenant, session.id)
   const session = byCookie ?? byHandle
@@ -51,6 +48,13 @@ export async function logout(context: Context, request: PublicRequest): Promise<
   const home = provider === undefined ? '/' : returnAddress('/', originOf(provider))
   const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? home
   return { status: 303, headers: [...headers, 'Location', location] }
+}
+
+/** Whether the request has a session cookie, valid or not, and no page of the gateway's own origin sent it. */
+function isForeign({ providers }: Context, rawHeaders: readonly string[]): boolean {
+  const origins = new Map([...providers].map(([tenant, provider]) => [tenant, originOf(provider)]))
+  const cookies = cookieValues(headerLines(rawHeaders, 'cookie'), SESSION_COOKIE)
+  return cookies.some((text) => !hasOwnOrigin(rawHeaders, ownOriginsOf(text, origins)))
 }
 
 /** Any handle of the family ends the session, a used one too. */

@@ -7,8 +7,8 @@ import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { type CookieRequest, isCookieAccepted } from '../sign-in/browser.ts'
-import { cookieValues, SESSION_COOKIE } from './cookies.ts'
+import { type CookieRequest, hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
+import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
@@ -22,9 +22,14 @@ export const endedByProvider = new Refusal(
   'The identity provider has ended the session. Sign in again.',
 )
 const sessionAmbiguous = new Refusal('credentials_ambiguous', 'The request has more than one session cookie.')
-export const sessionCrossSite = new Refusal(
+const sessionCrossSite = new Refusal(
   'credentials_missing',
   'For unsafe methods and WebSockets the session cookie is accepted only from a page of this origin, or of one that the cors of the route table lists with credentials.',
+)
+
+export const foreignOrigin = new Refusal(
+  'origin_refused',
+  "The gateway's own endpoints accept a change with the session cookie only with the Origin of a page of the gateway. Programs send an API key or a token.",
 )
 
 export interface SessionOptions {
@@ -74,6 +79,19 @@ export class Sessions {
     const { requestId = null } = request
     if (record instanceof Promise) return record.then((found) => this.#admit(handle, found, requestId))
     return this.#admit(handle, record, requestId)
+  }
+
+  /**
+   * Refuses a change at a built-in endpoint unless a page of the gateway's own origin makes it. A browser sends the cookie with
+   * requests of other pages of the same site too, and a valid cookie says nothing about the page. Whether the session exists does
+   * not matter: the refusal comes before the credential is checked.
+   */
+  foreignChange(cookieLines: readonly string[], { method, rawHeaders }: CookieRequest): Refusal | null {
+    if (!isChange(method)) return null
+    const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
+    // Several are malformed.
+    if (text === undefined || others.length > 0) return null
+    return hasOwnOrigin(rawHeaders, ownOriginsOf(text, this.#origins)) ? null : foreignOrigin
   }
 
   /** Checks expiry before the end, as for API keys: a session that is both ended and expired has expired. */

@@ -81,6 +81,20 @@ export function isTrustedOrigin(rawHeaders: readonly string[], cors: CorsPolicy)
   return cors.trusts(origin) && (site[0] ?? 'same-site') === 'same-site'
 }
 
+/** Whether a request with this method may change something. */
+export function isChange(method: string): boolean {
+  return !SAFE.has(method)
+}
+
+/**
+ * Whether a page of one of these origins sent the request, by its Origin: Sec-Fetch-Site alone is not enough, but must not say
+ * otherwise.
+ */
+export function hasOwnOrigin(rawHeaders: readonly string[], own: readonly string[]): boolean {
+  const [origin] = headerLines(rawHeaders, 'origin')
+  return origin !== undefined && own.includes(origin) && isSameOrigin(rawHeaders, origin)
+}
+
 export function isSameOrigin(rawHeaders: readonly string[], ownOrigin: string): boolean {
   const origin = headerLines(rawHeaders, 'origin')
   const site = headerLines(rawHeaders, 'sec-fetch-site')

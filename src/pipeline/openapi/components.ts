@@ -75,6 +75,6 @@ export const securitySchemes = {
     in: 'cookie',
     name: '__Host-seatgate_session',
     description:
-      'The session of a browser. For methods other than GET, it is accepted only from a page of the same origin.',
+      "The session of a browser. For methods other than GET, it is accepted only with the gateway's own origin in `Origin`.",
   },
 }

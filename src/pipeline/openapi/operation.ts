@@ -52,6 +52,11 @@ export const CODE_GROUPS: readonly CodeGroup[] = [
     includes: ({ requirement }) => requirement !== 'public',
   },
   {
+    of: 'that may change something, with a session cookie',
+    codes: ['origin_refused'],
+    includes: ({ method, requirement }) => requirement !== 'public' && method !== 'GET',
+  },
+  {
     of: 'that need a permission',
     codes: ['space_required', 'no_seat_in_space', 'permission_denied'],
     includes: ({ requirement }) => needsPermission(requirement),

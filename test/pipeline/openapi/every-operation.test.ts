@@ -47,6 +47,7 @@ t.test('each answer', async (t) => {
   await admin('GET', '/v1/openapi.json')
   await admin('GET', '/v1/canary')
   await admin('GET', '/v1/fleet')
+  await admin('GET', '/auth/oidc/me')
 
   const answers = operations.flatMap(({ operation, answers }) =>
     Object.keys(answers).map((status) => `${operation} ${status}`),
