@@ -1,10 +1,11 @@
-/** `npm run demo` that cannot start. */
+/** `npm run demo` that cannot start, and without its provider. */
 
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { until } from '../support/until.ts'
 
 const DEMO = fileURLToPath(new URL('./demo.ts', import.meta.url))
 
@@ -18,4 +19,34 @@ t.test('a port that is taken is said in a line', async (t) => {
   t.equal(failed.code, 1)
   t.match(failed.stderr, /^demo: .*EADDRINUSE/)
   t.notMatch(failed.stderr, /\n +at /)
+})
+
+t.test('--no-provider', async (t) => {
+  const env = { ...process.env, SEATGATE_LISTEN: '127.0.0.1:0', SEATGATE_OPS: '127.0.0.1:0' }
+  const demo = spawn(process.execPath, [DEMO, '--no-provider'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => demo.kill('SIGKILL'))
+  let out = ''
+  demo.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  await until(
+    () => out.includes('Ctrl-C'),
+    () => `it prints ${out}`,
+  )
+  t.match(out, 'Sign in with the text of KEY.\n')
+  t.notMatch(out, 'carol')
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(out) ?? []
+  const body = JSON.stringify({ tenant: 'acme' })
+  const headers = { 'content-type': 'application/json' }
+  const login = await fetch(`${url}/auth/oidc/login`, { method: 'POST', headers, body })
+  t.equal(login.status, 404)
+  const ended = new Promise((resolve) => demo.once('exit', resolve))
+  demo.kill('SIGINT')
+  t.equal(await ended, 0)
+})
+
+t.test('an unknown option is refused', async (t) => {
+  const failed = await promisify(execFile)(process.execPath, [DEMO, '--provider']).catch((error) => error)
+  t.equal(failed.code, 2)
+  t.match(failed.stderr, /^demo: .*--provider[\s\S]*usage: npm run demo -- \[--no-provider\]/)
 })

@@ -1,10 +1,11 @@
-/** `npm run demo`, and its curl lines pasted into a shell. */
+/** `npm run demo`: its curl lines pasted into a shell, and the sign-in of a browser. */
 
 import { execFile, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { until } from '../support/until.ts'
+import { Visitor } from '../sign-in/visitor.ts'
 
 const DEMO = fileURLToPath(new URL('./demo.ts', import.meta.url))
 
@@ -30,7 +31,24 @@ t.test('the lines work as printed', async (t) => {
     statuses.push(Number(stdout))
   }
   t.same(statuses, [200, 401, 403, 201, 200, 200])
+  await signInTo(t, /http:\/\/\S+\/_seatgate\/console\//.exec(out)?.[0] ?? '')
   const ended = new Promise((resolve) => demo.once('exit', resolve))
   demo.kill('SIGINT')
   t.equal(await ended, 0)
 })
+
+/** As the console begins it, at the sample provider. */
+async function signInTo(t: Test, page: string): Promise<void> {
+  const { origin, pathname } = new URL(page)
+  const visitor = new Visitor('carol', origin, new Set())
+  const begun = await visitor.postJson(`${origin}/auth/oidc/login`, { tenant: 'acme', return_to: pathname })
+  t.equal(begun.status, 200)
+  const toChoice = await visitor.walk(begun.json.authorization_url, (url) => url.includes('/choose-user/'))
+  const choice = new URL(toChoice.headers.location ?? '', toChoice.url).href
+  t.match((await visitor.send(choice)).body, /value="carol">Carol<.*Seats: admin/)
+  const back = await visitor.onward(await visitor.post(choice, { user: 'carol' }), (url) => url === page)
+  t.equal(back.headers.location, page)
+  t.match((await visitor.send(`${origin}/auth/oidc/me`)).json, { user: 'carol', auth: 'session' })
+  const seats = await visitor.send(`${origin}/v1/seats`, { headers: { space: 'admin' } })
+  t.match(seats.json.data, [{ name: 'admin' }, { name: 'Viewer' }, { name: 'Editor' }])
+}

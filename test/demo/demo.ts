@@ -1,13 +1,16 @@
 /**
  * `npm run demo`: a sample service, and the gateway in front of it on the shipped configuration, with everything that
- * it takes to see a 200, a 401 and a 403. Secrets are random, the store is a temporary folder; both end with it.
+ * it takes to see a 200, a 401 and a 403, and to sign in to the console: a sample identity provider, unless `--no-provider`
+ * leaves it out. Secrets are random, the store is a temporary folder; both end with it.
  */
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { runGateway } from '../../src/cli/start.ts'
@@ -15,6 +18,7 @@ import { mintForSeats } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
+import { type SampleProvider, startSampleProvider } from './sample-provider.ts'
 import { startTrainingsService } from './trainings-service.ts'
 
 const TENANT = 'acme'
@@ -28,25 +32,43 @@ const SEATS = [
   },
 ]
 
+/** At the sample provider. Seat `admin` is that of the bootstrap. */
+const USERS = [
+  { sub: 'carol', name: 'Carol', seats: ['admin'] },
+  { sub: 'bob', name: 'Bob', seats: ['Viewer', 'Editor'] },
+  { sub: 'alice', name: 'Alice', seats: ['Viewer'] },
+]
+const CONSOLE = '/_seatgate/console/'
+const SIGN_IN = `, or at the sample provider, which asks for no
+password: as ${USERS.map(({ sub, seats }) => `${sub} (${seats.join(', ')})`).join(', ')}.`
+
+const wantsProvider = providerWanted()
 const folder = await mkdtemp(join(tmpdir(), 'seatgate-demo-'))
 const service = await startTrainingsService()
+let provider: SampleProvider | null = null
 try {
+  const listen = await fixedPort(process.env['SEATGATE_LISTEN'] ?? '127.0.0.1:8080')
+  // Browsers keep the session cookie, which is Secure, at this name without TLS.
+  const page = `http://localhost:${listen.slice(listen.lastIndexOf(':') + 1)}`
+  const redirectUri = `${page}/auth/oidc/callback`
+  if (wantsProvider) provider = await startSampleProvider(USERS, { redirectUri, afterLogout: page + CONSOLE })
   const env = {
-    SEATGATE_LISTEN: '127.0.0.1:8080',
     SEATGATE_OPS: '127.0.0.1:9090',
     ...process.env,
+    SEATGATE_LISTEN: listen,
     SEATGATE_STORE: `sqlite:${join(folder, 'seatgate.db')}`,
     ACME_TOKEN_SECRET: `base64url:${randomBytes(32).toString('base64url')}`,
     TRAININGS_URL: service.url,
   }
   const file = fileURLToPath(new URL('../../gateway.config.yaml', import.meta.url))
-  const load = () => loadConfig(file, env)
+  const load = async () => forDemo(await loadConfig(file, env), provider)
   const config = await load()
   const shown = await prepare(config)
   const log = await openLog({ pretty: true })
   try {
     await runGateway(config, log, load, {
-      listening: ({ front }) => console.log(introduction(shown, `http://127.0.0.1:${front.port}`)),
+      listening: ({ front }) =>
+        console.log(introduction({ ...shown, page }, `http://127.0.0.1:${front.port}`)),
     })
   } finally {
     await log.close()
@@ -55,6 +77,7 @@ try {
   console.error(`demo: ${error instanceof Error ? error.message : String(error)}`)
   process.exitCode = 1
 } finally {
+  await provider?.close()
   await service.close()
   await rm(folder, { recursive: true, force: true })
 }
@@ -63,10 +86,43 @@ interface Shown {
   readonly viewer: string
   readonly editor: string
   readonly key: string
+  /** The origin for browsers. */
+  readonly page: string
+}
+
+function providerWanted(): boolean {
+  try {
+    const { values } = parseArgs({ options: { 'no-provider': { type: 'boolean', default: false } } })
+    return !values['no-provider']
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    console.error(`demo: ${message}\nusage: npm run demo -- [--no-provider]`)
+    process.exit(2)
+  }
+}
+
+/** The provider has to know the port before the gateway listens. @param listen may have port 0 */
+async function fixedPort(listen: string): Promise<string> {
+  if (!listen.endsWith(':0')) return listen
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const address = probe.address()
+  await new Promise((resolve) => probe.close(resolve))
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return listen.replace(/0$/, String(address.port))
+}
+
+/** The shipped configuration, with the console and the sample provider. */
+function forDemo(config: Config, sample: SampleProvider | null): Config {
+  const own = config.tenants.get(TENANT)
+  const tenants = new Map(config.tenants)
+  if (own !== undefined && sample !== null) tenants.set(TENANT, { ...own, oidc: sample.oidc })
+  const console = { console: true }
+  return { ...config, ...console, tenants }
 }
 
 /** Three Seats, two tokens and an API key, made the way an operator would. */
-async function prepare(config: Config): Promise<Shown> {
+async function prepare(config: Config): Promise<Omit<Shown, 'page'>> {
   const tenant = config.tenants.get(TENANT)
   if (tenant === undefined) throw new Error(`${config.file} has no tenant ${TENANT}`)
   const store = await openStore(config.store)
@@ -96,7 +152,7 @@ function tokenFor(store: Store, tenant: TenantConfig, sub: string, seats: string
   return mintForSeats(store, tenant, { sub, email: `${sub}@acme.example` }, seats)
 }
 
-function introduction({ viewer, editor, key }: Shown, url: string): string {
+function introduction({ viewer, editor, key, page }: Shown, url: string): string {
   return `
 Seatgate listens on ${url}, in front of a sample service of trainings.
 Paste these into another terminal:
@@ -120,6 +176,9 @@ curl -s -H "x-api-key: $KEY" -H 'Space: admin' ${url}/v1/seats
 
 # The caller, as the service sees it
 curl -s -H "Authorization: Bearer $ALICE" ${url}/v1/me
+
+The console, in a browser on this machine: ${page}${CONSOLE}
+Tenant ${TENANT}, space admin. Sign in with the text of KEY${wantsProvider ? SIGN_IN : '.'}
 
 Ctrl-C ends the demo. The log of the gateway follows.
 `

@@ -1,4 +1,4 @@
-/** The part of oidc-provider that the tests use. The package ships no types. */
+/** The part of oidc-provider that the tests and the demo use. The package ships no types. */
 
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,6 +6,13 @@ declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>)
     callback(): (request: IncomingMessage, response: ServerResponse) => void
+    /** Rejects where the browser has no such interaction. */
+    interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<unknown>
+    interactionFinished(
+      request: IncomingMessage,
+      response: ServerResponse,
+      result: { readonly login: { readonly accountId: string } },
+    ): Promise<void>
   }
 }
 
