@@ -3,30 +3,19 @@
  * variants by turns. The last of its gateways has workers.
  */
 
-import { existsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { until } from '../support/until.ts'
+import { applyVariant, BREAKABLE } from './broken-fleet.ts'
 import { startFleet } from './fleet.ts'
-import type { FleetGateway } from './gateway.ts'
 import { Load, type LoadOptions } from './load.ts'
-
-const BROKEN_SEATGATE = fileURLToPath(new URL('./broken-seatgate.ts', import.meta.url))
-
-/** `seatgate` does this itself: types are stripped once, not at each start. */
-const CACHED = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') }
 
 /** Scenarios until a stale decision is found, at most: a machine that stalls may hide some. */
 const ROUNDS = 60
 
 const fleet = await startFleet(t, {
-  program: [BROKEN_SEATGATE],
+  ...BREAKABLE,
   workers: (name) => (name === 'c' ? 2 : 1),
   proxies: ['store', 'redis'],
-  envOf: () => CACHED,
 })
 const { first, redis } = fleet
 const withWorkers = fleet.at(2)
@@ -83,23 +72,16 @@ function isIntact(): void {
   })
 }
 
-async function apply(variant: string, gateway: FleetGateway): Promise<void> {
-  const file = join(dirname(gateway.file), 'variant')
-  writeFileSync(file, variant)
-  process.kill(gateway.pid, 'SIGUSR2')
-  await until(() => !existsSync(file), `gateway ${gateway.name} with the variant ${variant}`)
-}
-
 isIntact()
 
 for (const [how, { during, ...options }] of Object.entries(VARIANTS))
   t.test(`${how}: the checker finds a stale decision`, async (t) => {
-    await Promise.all(fleet.gateways.map((gateway) => apply(how, gateway)))
+    await Promise.all(fleet.gateways.map((gateway) => applyVariant(how, gateway)))
     const { stale, requests, examples } = await new Load(fleet, options).run(async (load) => {
       for (let round = 0; round < ROUNDS && load.tally.stale === 0; round++) await during(load)
     })
     t.ok(stale > 0, `stale decisions: ${stale} of ${requests}, first: ${examples[0]}`)
-    await Promise.all(fleet.gateways.map((gateway) => apply('intact', gateway)))
+    await Promise.all(fleet.gateways.map((gateway) => applyVariant('intact', gateway)))
   })
 
 isIntact()

@@ -1,6 +1,6 @@
 /**
  * `seatgate` with a protocol that breaks while it runs: on SIGUSR2 it applies the variant that the file `variant` of its
- * working folder names, and removes the file. Only for `broken-protocol.slow.test.ts`.
+ * working folder names, and removes the file. Only for the tests of broken fleets.
  */
 
 import { readFileSync, rmSync } from 'node:fs'
@@ -10,6 +10,7 @@ import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../src/coherence/worker-link.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
+import type { NamedSeat } from '../../src/model/decision-seat.ts'
 
 /** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
@@ -17,6 +18,14 @@ const LATE = 100
 const INTACT = [History, Instance, Lease, RemoteDecider, SeatMemory].map(
   ({ prototype }) => [prototype, Object.getOwnPropertyDescriptors(prototype)] as const,
 )
+
+/** ms that the wall clock is ahead. */
+let ahead = 0
+const { now: wall } = Date
+Date.now = () => wall() + ahead
+
+/** Longer than anything lasts that `seatgate verify` makes. */
+const JUMP = 3 * 3_600_000
 
 const VARIANTS: Readonly<Record<string, () => void>> = {
   intact() {},
@@ -34,6 +43,18 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
       if (committed.changes.every(({ kind }) => kind === 'session')) return
       await announce.call(this, committed)
     }
+  },
+  'forgets-no-seat': () => withoutChangesOf('seat'),
+  /** A token from before a name was given up counts for the next Seat of that name. */
+  'revives-names'() {
+    const { seatByName } = SeatMemory.prototype
+    SeatMemory.prototype.seatByName = function (...question) {
+      const found = seatByName.apply(this, question)
+      return found instanceof Promise ? found.then(withoutMark) : withoutMark(found)
+    }
+  },
+  'clock-jumps'() {
+    ahead = JUMP
   },
   'forgets-no-session': () => withoutChangesOf('session'),
   'forgets-no-block': () => withoutChangesOf('block'),
@@ -55,6 +76,10 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
   },
 }
 
+function withoutMark(found: NamedSeat): NamedSeat {
+  return { ...found, givenUpAt: null }
+}
+
 /** Memory keeps what it has of a kind, whatever the feed says. */
 function withoutChangesOf(kind: ChangeKind): void {
   const { applyReading, applyAnnouncement } = SeatMemory.prototype
@@ -74,6 +99,7 @@ process.on('SIGUSR2', () => {
   const applyVariant = VARIANTS[how]
   if (applyVariant === undefined) throw new Error(`no variant "${how}"`)
   for (const [prototype, methods] of INTACT) Object.defineProperties(prototype, methods)
+  ahead = 0
   applyVariant()
   rmSync('variant')
 })

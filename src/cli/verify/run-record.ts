@@ -95,6 +95,8 @@ export interface RunReport {
   readonly unanswered: Readonly<Record<string, number>>
   readonly violations: readonly ViolationReport[]
   readonly violations_total: number
+  /** From the 2xx until the beginning of the last read that was decided on the state before; null: there was none. */
+  readonly longest_stale_ms: number | null
   readonly write_ms: Distribution
   readonly seen_ms: Distribution
   readonly stream_cut_ms: Distribution
@@ -120,6 +122,7 @@ export class RunRecord {
   /** Writes → the places that have shown them. */
   readonly #awaited = new Map<Write, Set<string>>()
   #violationsTotal = 0
+  #longestStale: number | null = null
   #end: number | null = null
   during: Meanwhile | null = null
 
@@ -217,6 +220,7 @@ export class RunRecord {
     this.#violationsTotal++
     const { kind, subject, read, write, expected } = found
     const at = this.sinceStart(read.began)
+    if (kind === 'stale') this.#longestStale = Math.max(this.#longestStale ?? 0, read.began - write.answered)
     const { dots } = this.#placeOf(read.place)
     if (dots.length < 2 * MOST_DOTS) dots.push({ at, kind: 'violation' })
     if (this.#violations.length >= MOST_DESCRIBED) return
@@ -258,6 +262,7 @@ export class RunRecord {
       unanswered: Object.fromEntries(this.#unanswered),
       violations: this.#violations,
       violations_total: this.#violationsTotal,
+      longest_stale_ms: this.#longestStale === null ? null : rounded(this.#longestStale),
       write_ms: figures(this.#writeTimes),
       seen_ms: figures([...this.#places.values()].flatMap(({ seen }) => seen)),
       stream_cut_ms: figures(this.#cuts),

@@ -37,6 +37,9 @@ function asText(report: VerifyReport): string {
     '',
     ...violationLines(shown),
     ...(total > shown.length ? [`… and ${total - shown.length} more; --json has up to 1,000`, ''] : []),
+    ...(report.longest_stale_ms === null
+      ? []
+      : [`the longest that a state was stale: ${report.longest_stale_ms} ms after the 2xx`, '']),
     columns([
       ['milliseconds', 'p50', 'p99', 'largest', 'count'],
       row('write until 2xx', report.write_ms),

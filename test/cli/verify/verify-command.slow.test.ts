@@ -15,8 +15,15 @@ await admin('POST', '/v1/seats', { name: 'seatgate-verify-team', spaces: [SPACE]
 await admin('POST', '/v1/api-keys', { name: 'seatgate-verify-team', seats: ['seatgate-verify', 'admin'] })
 const before = await names()
 
-t.test('a run: what it reports and draws; all that it made is deleted', async (t) => {
-  const drill = ['--during', 'echo of the drill; echo no key: $SEATGATE_API_KEY', '--svg', 'run.svg']
+t.test('a run with a freeze: what it reports and draws; all that it made is deleted', async (t) => {
+  const { pid } = gate.gateway
+  const frozen = `kill -STOP ${pid}; sleep 2; kill -CONT ${pid}`
+  const drill = [
+    '--during',
+    `echo of the drill; echo no key: $SEATGATE_API_KEY; ${frozen}`,
+    '--svg',
+    'run.svg',
+  ]
   const { code, out, err } = await run('--duration', '15s', '--json', ...drill)
   t.equal(code, 0, err)
   const report = JSON.parse(out)

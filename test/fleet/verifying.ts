@@ -1,0 +1,37 @@
+/** `seatgate verify` against a fleet, in a process of its own: the load of the test does not delay its readers. */
+
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { VerifyReport } from '../../src/cli/verify/verify-report.ts'
+import { MAIN, outcomeOf } from '../cli/command-line.ts'
+import { type Fleet, SPACE } from './fleet.ts'
+
+export interface Verified {
+  readonly code: number | null
+  readonly report: VerifyReport
+}
+
+/** Asks every gateway. Resolves once it has ended. */
+export async function verifyFleet(t: Test, fleet: Fleet, ...args: string[]): Promise<Verified> {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-verify-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const secret = join(folder, 'secret')
+  writeFileSync(secret, fleet.env['ACME_SECRET'] ?? '', { mode: 0o600 })
+  const urls = fleet.gateways.flatMap(({ port }) => ['--url', `http://127.0.0.1:${port}`])
+  const all = ['verify', ...urls, '--space', SPACE, '--token-secret-file', secret, '--json', ...args]
+  const child = spawn(process.execPath, [MAIN, ...all], {
+    cwd: folder,
+    env: { ...process.env, SEATGATE_API_KEY: fleet.key },
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const { code, out, err } = await outcomeOf(child)
+  if (out === '') throw new Error(`verify ended with ${code}: ${err}`)
+  const report: VerifyReport = JSON.parse(out)
+  const { reads, writes, violations_total: total, write_ms: write, seen_ms: seen } = report
+  t.comment(`${reads} reads, ${writes} writes, ${total} violations, ${err.trim() || 'no message'}`)
+  t.comment(`write until 2xx ${write.p50} / ${write.max} ms, seen ${seen.p50} / ${seen.max} ms`)
+  return { code, report }
+}
