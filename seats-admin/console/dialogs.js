@@ -28,12 +28,12 @@ export function Dialog({ title, onClose, wide = false, children }) {
     onClose()
   }
   return html`<dialog ref=${element} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${cancelled}>
-    <header>
+    <div class="dialog-head">
       <h2 id=${id}><bdi>${title}</bdi></h2>
       <button type="button" class="icon-button" aria-label="Close" onClick=${onClose}>
         <${Icon} name="close" />
       </button>
-    </header>
+    </div>
     <div class="dialog-body">${children}</div>
   </dialog>`
 }

@@ -1,6 +1,6 @@
 /** Fields of forms: a label, a hint, and what is wrong. */
 
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { html } from './markup.js'
 import { counted, Icon } from './pieces.js'
 
@@ -30,10 +30,15 @@ export function Field({
   suggestions,
 }) {
   const id = useId()
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null))
+  useEffect(() => {
+    if (focus) input.current?.focus()
+  }, [])
   const notes = [hint ? `${id}-hint` : '', fault ? `${id}-fault` : ''].filter(Boolean).join(' ')
   return html`<div class="field">
     <label for=${id}>${label}</label>
     <input
+      ref=${input}
       id=${id}
       name=${name}
       type=${type}

@@ -46,11 +46,6 @@ export function Name({ of }) {
   return html`<bdi class="name">${of}</bdi>`
 }
 
-/** @param {{ of: string }} props an id, a path, a permission */
-export function Code({ of }) {
-  return html`<code>${of}</code>`
-}
-
 /** Some of many, and how many more. @param {{ of: readonly string[], most?: number, none?: string }} props */
 export function Tags({ of, most = 3, none = 'none' }) {
   if (of.length === 0) return html`<span class="quiet">${none}</span>`
@@ -103,4 +98,9 @@ export function Facts({ rows }) {
         </div>`,
     )}
   </dl>`
+}
+
+/** What may be wider than the window: it scrolls by keyboard too. @param {{ label: string, children?: any }} props */
+export function Scrolling({ label, children }) {
+  return html`<div class="table-box" role="region" aria-label=${label} tabindex="0">${children}</div>`
 }

@@ -7,7 +7,7 @@ import { useShownFilter } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { refusalOf, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Copy, counted, Facts, Icon, Name, number, Tags, Time } from '../pieces.js'
+import { Copy, counted, Facts, Icon, Name, number, Scrolling, Tags, Time } from '../pieces.js'
 import { Empty, ListEnd, Notice, PageHeading, Refusal, Warnings } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').ApiKey} ApiKey */
@@ -64,7 +64,7 @@ export function ApiKeysPage() {
     </search>
     ${
       shown.items.length > 0
-        ? html`<div class="table-box">
+        ? html`<${Scrolling} label="API keys">
             <table>
               <thead>
                 <tr>
@@ -80,7 +80,7 @@ export function ApiKeysPage() {
                 ${shown.items.map((key) => html`<${Row} key=${key.id} of=${key} onRevoke=${() => setRevoking(key)} />`)}
               </tbody>
             </table>
-          </div>`
+          <//>`
         : null
     }
     ${more === null ? null : html`<p><button type="button" class="button" onClick=${more}>Show more of ${number(shown.total)}</button></p>`}

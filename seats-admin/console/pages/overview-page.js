@@ -6,7 +6,7 @@ import { Bars, Line } from '../charts.js'
 import { call, listen } from '../gateway-calls.js'
 import { refusalOf, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Name, number, Time } from '../pieces.js'
+import { counted, Name, number, Scrolling, Time } from '../pieces.js'
 import { Empty, Loading, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -71,7 +71,7 @@ function FleetTable({ fleet: { data } }) {
       ${hashes.size > 1 ? html`<b>Their route tables differ.</b> ` : data.length > 1 ? 'All have the same route tables. ' : ''}
       ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b>` : ''}
     </p>
-    <div class="table-box">
+    <${Scrolling} label="Instances">
       <table>
         <thead>
           <tr>
@@ -105,7 +105,7 @@ function FleetTable({ fleet: { data } }) {
           )}
         </tbody>
       </table>
-    </div>
+    <//>
   `
 }
 
@@ -124,7 +124,7 @@ function LastChanges({ of: changes }) {
               values=${times}
               unit="ms"
             />
-            <div class="table-box">
+            <${Scrolling} label="Last changes">
               <table>
                 <thead>
                   <tr>
@@ -148,7 +148,7 @@ function LastChanges({ of: changes }) {
                   )}
                 </tbody>
               </table>
-            </div>
+            <//>
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
     }
@@ -267,7 +267,7 @@ function countsOf(decisions, keyOf) {
 function RefusedTable({ of }) {
   return html`<section>
     <h2>Who was refused</h2>
-    <div class="table-box">
+    <${Scrolling} label="Who was refused">
       <table>
         <thead>
           <tr>
@@ -294,7 +294,7 @@ function RefusedTable({ of }) {
           })}
         </tbody>
       </table>
-    </div>
+    <//>
   </section>`
 }
 
@@ -302,7 +302,7 @@ function RefusedTable({ of }) {
 function Newest({ of }) {
   return html`<section>
     <h2>Newest</h2>
-    <div class="table-box">
+    <${Scrolling} label="Newest decisions">
       <table>
         <thead>
           <tr>
@@ -330,6 +330,6 @@ function Newest({ of }) {
           )}
         </tbody>
       </table>
-    </div>
+    <//>
   </section>`
 }

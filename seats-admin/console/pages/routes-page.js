@@ -8,7 +8,7 @@ import { useFilter } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Name, number, Time } from '../pieces.js'
+import { Name, number, Scrolling, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
@@ -46,7 +46,7 @@ export function RoutesPage() {
     </search>
     ${
       routes.items.length > 0
-        ? html`<div class="table-box">
+        ? html`<${Scrolling} label="Routes">
               <table>
                 <thead>
                   <tr>
@@ -78,7 +78,7 @@ export function RoutesPage() {
                   )}
                 </tbody>
               </table>
-            </div>
+            <//>
             <p class="quiet small">
               Requests and the last one: allowed requests of your tenant on this instance, since it started.
             </p>`

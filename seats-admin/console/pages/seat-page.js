@@ -8,7 +8,7 @@ import { call } from '../gateway-calls.js'
 import { ImpactView, impactOf, membersOf } from '../impact.js'
 import { readList, refusalOf, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Facts, Name, Time } from '../pieces.js'
+import { counted, Facts, Name, Scrolling, Time } from '../pieces.js'
 import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
@@ -88,7 +88,7 @@ function Details({ seat }) {
 /** @param {{ of: readonly string[], none: string }} props */
 function Texts({ of, none }) {
   if (of.length === 0) return html`<p class="quiet">${none}</p>`
-  return html`<ul class="texts">
+  return html`<ul class="texts" tabindex="0">
     ${of.map((each) => html`<li key=${each}><code>${each}</code></li>`)}
   </ul>`
 }
@@ -159,13 +159,13 @@ function Keys({ seat }) {
 /** @param {{ seat: Seat }} props */
 function Routes({ seat }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').AccessRow>} */
-  const rows = useList('/v1/access/can', { seat: seat.name }, rowId)
+  const rows = useList('/v1/access/can', { seat: seat.name }, rowId, { deps: [seat.updated_at] })
   const opened = rows.items.filter((row) => row.seat !== null)
   return html`<section>
     <h2>Routes that it opens</h2>
     ${
       opened.length > 0
-        ? html`<div class="table-box">
+        ? html`<${Scrolling} label="Routes">
             <table>
               <thead>
                 <tr>
@@ -187,7 +187,7 @@ function Routes({ seat }) {
                 )}
               </tbody>
             </table>
-          </div>`
+          <//>`
         : rows.loading || rows.refusal
           ? null
           : html`<p class="quiet">None.</p>`

@@ -5,7 +5,7 @@ import { hrefOf } from '../address.js'
 import { Field } from '../fields.js'
 import { useList } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Icon, Name, number, Tags, Time } from '../pieces.js'
+import { counted, Icon, Name, number, Scrolling, Tags, Time } from '../pieces.js'
 import { Empty, PageHeading, ListEnd } from '../states.js'
 
 export function SeatsPage() {
@@ -89,7 +89,7 @@ function contains(text, part = '') {
 
 /** @param {{ seats: readonly import('../answers.d.ts').ListedSeat[] }} props */
 function SeatTable({ seats }) {
-  return html`<div class="table-box">
+  return html`<${Scrolling} label="Seats">
     <table>
       <thead>
         <tr>
@@ -115,5 +115,5 @@ function SeatTable({ seats }) {
         )}
       </tbody>
     </table>
-  </div>`
+  <//>`
 }

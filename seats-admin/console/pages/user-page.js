@@ -7,7 +7,7 @@ import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { readList, refusalOf, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Facts, Name, Time } from '../pieces.js'
+import { Facts, Name, Scrolling, Time } from '../pieces.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').User} User */
@@ -246,7 +246,7 @@ function Sessions({ user }) {
     ${refusal ? html`<${Refusal} refusal=${refusal} what="The session was not ended" />` : null}
     ${
       sessions.items.length > 0
-        ? html`<div class="table-box">
+        ? html`<${Scrolling} label="Sessions">
             <table>
               <thead>
                 <tr>
@@ -277,7 +277,7 @@ function Sessions({ user }) {
                 )}
               </tbody>
             </table>
-          </div>`
+          <//>`
         : sessions.loading || sessions.refusal
           ? null
           : html`<p class="quiet">No session that lasts.</p>`

@@ -6,7 +6,7 @@ import { Field } from '../fields.js'
 import { useFilter } from '../filters.js'
 import { useList } from '../loading.js'
 import { html } from '../markup.js'
-import { Name, Tags, Time } from '../pieces.js'
+import { Name, Scrolling, Tags, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading } from '../states.js'
 
 export function UsersPage() {
@@ -29,7 +29,7 @@ export function UsersPage() {
     </search>
     ${
       users.items.length > 0
-        ? html`<div class="table-box">
+        ? html`<${Scrolling} label="Users">
             <table>
               <thead>
                 <tr>
@@ -56,7 +56,7 @@ export function UsersPage() {
                 )}
               </tbody>
             </table>
-          </div>`
+          <//>`
         : users.loading || users.refusal
           ? null
           : html`<${Empty}><p>${filter.q ? 'No user matches.' : 'No user has signed in yet.'}</p><//>`

@@ -1,0 +1,118 @@
+/** Each page of the console in both themes and from 360 pixels to wide: axe-core finds nothing, and nothing is cut off. */
+
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { findChromium } from '../sign-in/chromium.ts'
+import type { Program } from '../support/servers/binaries.ts'
+import { until } from '../support/until.ts'
+import { startConsole } from './console.ts'
+
+const program = await findChromium()
+if (typeof program === 'string') t.bailout(program)
+const console = await startConsole(t, program as Program)
+const { world } = console
+const { gateway } = world
+const RIGHT_TO_LEFT = `مدير ${'س'.repeat(80)}`
+const seat = await gateway.seat('Editor', ['main', 'north'], ['trainings:list', 'trainings:create'])
+await gateway.seat(
+  'N'.repeat(256),
+  Array.from({ length: 40 }, (_, at) => `space-${at}`),
+  ['trainings:list'],
+)
+await gateway.seat(RIGHT_TO_LEFT, ['main'], ['*'])
+await console.keyOf('W'.repeat(256), ['N'.repeat(256), 'Editor'])
+world.user('alice', {
+  memberOf: ['Editor', RIGHT_TO_LEFT],
+  email: 'alice@acme.example',
+  email_verified: true,
+})
+await world.visitor('alice').signIn()
+await gateway.admin('POST', '/v1/blocks', { user: 'alice', reason: 'r'.repeat(500) })
+
+const PAGES = [
+  '',
+  'routes',
+  'seats',
+  'seats?name=nothing-like-it',
+  'seats/new',
+  `seats/${seat}`,
+  `seats/${seat}/edit`,
+  'api-keys',
+  'users',
+  'users?sub=alice',
+  'audit',
+  'explain',
+]
+/** Of buttons that open a dialog. */
+const DIALOGS = [
+  [`seats/${seat}`, 'Delete…'],
+  ['api-keys', 'New API key'],
+  ['', 'Tenant'],
+] as const
+
+const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+/** A theme differs in its colours alone. */
+const RULES = { light: STANDARD, dark: ['color-contrast'] }
+
+function run(rules: readonly string[]): string {
+  return `axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) => violations.map(({ id, nodes }) =>
+    id + ': ' + nodes.map(({ html, any }) => html.slice(0, 200) + ' ' + (any[0]?.message ?? '')).join(' | ')))`
+}
+
+/** What reaches beyond the window, where the page does. */
+const TOO_WIDE = `document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll('main *')]
+  .filter((each) => each.getBoundingClientRect().right > innerWidth && !each.closest('.table-box table'))
+  .map((each) => each.outerHTML.slice(0, 120))`
+
+async function judge(t: Test, page: Page, rules: readonly string[], what: string): Promise<void> {
+  await page.evaluate(axe.source)
+  t.same(await page.evaluate<string[]>(run(rules)), [], what)
+}
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.evaluate(`(() => { const link = document.createElement('a'); link.href = ${JSON.stringify(console.url(path))};
+    document.body.append(link); link.click(); link.remove() })()`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await until(async () => (await page.locator('.loading').count()) === 0, `${path}: loaded`)
+}
+
+for (const colorScheme of ['light', 'dark'] as const)
+  t.test(`${colorScheme}: no violation`, async (t) => {
+    const rules = RULES[colorScheme]
+    const page = await console.page()
+    await page.emulateMedia({ colorScheme })
+    await judge(t, page, rules, 'sign-in')
+    await console.signIn(page)
+    for (const path of PAGES) {
+      await open(page, path)
+      await judge(t, page, rules, path)
+    }
+    for (const [path, name] of DIALOGS) {
+      await open(page, path)
+      await page.getByRole('button', { name }).click()
+      await page.getByRole('dialog').waitFor()
+      await until(async () => (await page.locator('dialog .loading').count()) === 0, `${name}: loaded`)
+      await judge(t, page, rules, `${path}: ${name}`)
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await page.close()
+  })
+
+t.test('no page is wider than its window', async (t) => {
+  const page = await console.signedIn()
+  for (const width of [360, 800, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 800 })
+    for (const path of PAGES) {
+      await open(page, path)
+      t.same(await page.evaluate(TOO_WIDE), [], `${width} ${path}`)
+    }
+  }
+  await page.close()
+})
+
+t.test('no page violated its policy or failed', (t) => {
+  t.same(console.faults, [])
+  t.end()
+})

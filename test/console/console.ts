@@ -1,0 +1,78 @@
+/** The console of a whole gateway in a real Chromium. Policies that a page violates are collected, and so are its errors. */
+
+import type { BrowserContext, Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { startChromium } from '../sign-in/chromium.ts'
+import { type SignInWorld, startSignIn, type Start } from '../sign-in/world.ts'
+import type { Program } from '../support/servers/binaries.ts'
+
+export const HOME = '/_seatgate/console/'
+
+/** Runs in the page. */
+const REPORT = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`
+
+export class ConsoleInBrowser {
+  readonly world: SignInWorld
+  readonly context: BrowserContext
+  /** Violations of the policy, uncaught errors and errors of the page. */
+  readonly faults: string[] = []
+
+  constructor(world: SignInWorld, context: BrowserContext) {
+    this.world = world
+    this.context = context
+  }
+
+  get key(): string {
+    return this.world.gateway.keys['acme'] ?? ''
+  }
+
+  url(path = ''): string {
+    return `${this.world.origin}${HOME}${path}`
+  }
+
+  /** A page of the console, not signed in. */
+  async page(path = ''): Promise<Page> {
+    const page = await this.context.newPage()
+    page.setDefaultTimeout(20_000)
+    page.on('pageerror', (error) => this.faults.push(String(error.stack)))
+    page.on('console', (message) => {
+      // Refusals are part of the tests.
+      if (message.type() === 'error' && !/status of (?:4|5)\d\d/.test(message.text()))
+        this.faults.push(message.text())
+    })
+    await page.addInitScript(REPORT)
+    await page.goto(this.url(path))
+    return page
+  }
+
+  /** Signed in by an API key. @param space '': the admin space */
+  async signedIn(path = '', key = this.key, space = ''): Promise<Page> {
+    const page = await this.page(path)
+    await this.signIn(page, key, space)
+    return page
+  }
+
+  async signIn(page: Page, key = this.key, space = ''): Promise<void> {
+    await page.getByLabel('API key', { exact: true }).and(page.locator('input[type=password]')).fill(key)
+    if (space !== '') await page.getByRole('textbox', { name: 'Space' }).fill(space)
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  }
+
+  /** An API key of these Seats. */
+  async keyOf(name: string, seats: readonly string[]): Promise<{ id: string; key: string }> {
+    const { json } = await this.world.gateway.admin('POST', '/v1/api-keys', { name, seats })
+    return json
+  }
+}
+
+export async function startConsole(
+  t: Test,
+  program: Program,
+  options: Start = {},
+): Promise<ConsoleInBrowser> {
+  const originOf = (port: number) => `http://localhost:${port}`
+  const world = await startSignIn(t, { originOf, ...options, top: ['console: true', ...(options.top ?? [])] })
+  return new ConsoleInBrowser(world, await startChromium(t, program))
+}
