@@ -17,9 +17,9 @@ import type { Http2Error } from '../wire/http2/http2-errors.ts'
 import type { SessionSettings } from '../wire/http2/http2-session.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
-import type { AddressShare } from './address-shares.ts'
+import type { Entry } from '../../lib/ledger.ts'
+import type { Queue, Queued } from '../../lib/queue.ts'
 import type { MemoryHolder } from './connection-memory.ts'
-import type { Queue, Queued } from './queue.ts'
 
 /** Receives the events of all connections. */
 export interface ClientConnectionOwner {
@@ -41,11 +41,7 @@ export interface ClientConnectionOwner {
 }
 
 export class ClientConnection
-  implements
-    Queued<ClientConnection>,
-    MemoryHolder<ClientConnection>,
-    Http1ConnectionOwner,
-    Http2ConnectionOwner
+  implements Queued<ClientConnection>, MemoryHolder, Http1ConnectionOwner, Http2ConnectionOwner
 {
   /** With TLS: that of the decrypted bytes, from the end of the handshake on. */
   socket: Socket
@@ -59,8 +55,8 @@ export class ClientConnection
   queue: Queue<ClientConnection> | null = null
   previous: ClientConnection | null = null
   next: ClientConnection | null = null
-  /** All connections of its address; null if the address does not identify the client. */
-  share: AddressShare<ClientConnection> | null = null
+  /** In the account of its address; null if the address does not identify the client. */
+  entry: Entry<ClientConnection> | null = null
   /** Monotonic ms, approximate: the time of its arrival in the queue. */
   queuedAt = 0
   /** Bytes received up to the last time it was idle. */
@@ -76,6 +72,11 @@ export class ClientConnection
   constructor(socket: Socket, owner: ClientConnectionOwner) {
     this.socket = socket
     this.#owner = owner
+  }
+
+  /** The client address; null if it does not identify the client. */
+  get address(): string | null {
+    return this.entry?.queue?.name ?? null
   }
 
   /** Starts to parse requests. */

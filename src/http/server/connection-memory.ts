@@ -4,10 +4,12 @@
  * the address that holds the most first, the largest of an address first.
  */
 
-import type { AddressShare, AddressMember } from './address-shares.ts'
+import { Ledger } from '../../lib/ledger.ts'
 
 /** A connection that buffers bytes. */
-export interface MemoryHolder<T> extends AddressMember<T> {
+export interface MemoryHolder {
+  /** Null if it does not identify the client. */
+  readonly address: string | null
   /** Buffered bytes, as counted here. */
   heldBytes: number
 }
@@ -15,7 +17,7 @@ export interface MemoryHolder<T> extends AddressMember<T> {
 /** The share of the limit at which releasing ends, so that not every further byte repeats the search. */
 const LOW_WATER_MARK = 7 / 8
 
-export class ConnectionMemory<T extends MemoryHolder<T>> {
+export class ConnectionMemory<T extends MemoryHolder> {
   #used = 0
   #limit: number
   #scheduled = false
@@ -66,13 +68,10 @@ export class ConnectionMemory<T extends MemoryHolder<T>> {
   }
 
   #largestFirst(): T[] {
-    const byAddress = new Map<AddressShare<T>, number>()
-    for (const { share, heldBytes } of this.#holders)
-      if (share !== null) byAddress.set(share, (byAddress.get(share) ?? 0) + heldBytes)
-    const ofAddress = ({ share, heldBytes }: T) =>
-      share === null ? heldBytes : (byAddress.get(share) ?? heldBytes)
-    return [...this.#holders].sort(
-      (one, other) => ofAddress(other) - ofAddress(one) || other.heldBytes - one.heldBytes,
-    )
+    const byAddress = new Ledger<T>()
+    let unidentified = 0
+    for (const holder of this.#holders)
+      byAddress.add(holder, [holder.address ?? `client ${unidentified++}`], holder.heldBytes)
+    return byAddress.ranked((one, other) => other.weight - one.weight).map(({ item }) => item)
   }
 }

@@ -5,9 +5,9 @@
 
 import { performance } from 'node:perf_hooks'
 import type { ClientConnection } from './client-connection.ts'
-import { AddressShares } from './address-shares.ts'
 import { type Evicted, Eviction } from './eviction.ts'
-import { Queue } from './queue.ts'
+import { Ledger } from '../../lib/ledger.ts'
+import { Queue } from '../../lib/queue.ts'
 import { updateStall } from './client-progress.ts'
 
 /**
@@ -31,7 +31,8 @@ export class Connections {
   readonly #idle = new Queue<ClientConnection>()
   /** Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle ones. */
   readonly #returning = new Queue<ClientConnection>()
-  readonly #shares = new AddressShares<ClientConnection>()
+  /** By client address, if it identifies the client. */
+  readonly #addresses = new Ledger<ClientConnection>()
   readonly #eviction: Eviction
   #bounds: ConnectionBounds
   /** Monotonic ms, updated about once a second: reading the clock for each request costs too much. */
@@ -47,7 +48,7 @@ export class Connections {
       idle: this.#idle,
       returning: this.#returning,
     }
-    this.#eviction = new Eviction(queues, this.#shares, evicted)
+    this.#eviction = new Eviction(queues, this.#addresses, evicted)
   }
 
   /** Existing connections stay, even beyond the new bounds. */
@@ -67,14 +68,12 @@ export class Connections {
   admit(connection: ClientConnection, address: string | null): RefusedBy | null {
     const { connections } = this.#bounds
     if (!this.#admits(address)) return 'address'
-    if (this.#size >= connections && !this.#eviction.evictOne(connections, this.#shares.count(address)))
-      return 'limit'
+    if (this.#size >= connections && !this.#eviction.evictOne(connections, address)) return 'limit'
     connection.queuedAt = performance.now()
     this.#opening.add(connection)
-    this.#shares.join(connection, address)
+    this.#enter(connection, address)
     connection.socket.once('close', () => {
-      connection.queue?.remove(connection)
-      this.#shares.leave(connection)
+      this.remove(connection)
     })
     return null
   }
@@ -82,21 +81,25 @@ export class Connections {
   /** Sets the client address of an admitted connection. @returns whether the bound of the address admits it */
   identify(connection: ClientConnection, address: string | null): boolean {
     if (!this.#admits(address)) return false
-    this.#shares.join(connection, address)
+    this.#enter(connection, address)
     return true
   }
 
   #admits(address: string | null): boolean {
     const { connections, connectionsPerAddress } = this.#bounds
     if (address === null || connectionsPerAddress >= connections) return true
-    const share = this.#shares.share(address)
-    return share === null || share.size < connectionsPerAddress || this.#eviction.evictOneOf(share)
+    const account = this.#addresses.account(address)
+    return account === null || account.size < connectionsPerAddress || this.#eviction.evictOneOf(account)
   }
 
-  /** The last response is sent. The lingering close takes the connection over. */
+  #enter(connection: ClientConnection, address: string | null): void {
+    if (address !== null) connection.entry = this.#addresses.add(connection, [address])
+  }
+
+  /** The connection is closed; or the last response is sent, and the lingering close takes it over. */
   remove(connection: ClientConnection): void {
     connection.queue?.remove(connection)
-    this.#shares.leave(connection)
+    connection.entry?.remove()
   }
 
   /** No request has arrived on it. */

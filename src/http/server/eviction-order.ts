@@ -3,9 +3,9 @@
  * oldest first. Each search inspects the whole queue, so it selects several victims, which are cached for a moment.
  */
 
-import type { AddressShare } from './address-shares.ts'
+import { levelAfter } from '../../lib/ledger.ts'
+import type { Queue } from '../../lib/queue.ts'
 import type { ClientConnection } from './client-connection.ts'
-import type { Queue } from './queue.ts'
 
 /** Milliseconds for which a selection is valid. */
 const MAX_AGE = 250
@@ -69,42 +69,23 @@ function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientCon
   return candidates
 }
 
-/** @param count approximate; at least one victim if there is any candidate */
-function selectVictims(candidates: readonly ClientConnection[], count: number): Victim[] {
-  const shares = sharesOf(candidates)
-  const victims: Victim[] = []
-  if (setQuotas(shares, count)) {
-    for (const connection of candidates) {
-      const { share, queuedAt } = connection
-      if (share !== null && share.quota-- > 0) victims.push({ connection, queuedAt })
-    }
-  } else
-    for (const connection of candidates.slice(0, count))
-      victims.push({ connection, queuedAt: connection.queuedAt })
-  return victims.reverse()
-}
-
-/** The address with the most connections first. */
-function sharesOf(candidates: readonly ClientConnection[]): AddressShare<ClientConnection>[] {
-  const shares = new Set<AddressShare<ClientConnection>>()
-  for (const { share } of candidates) if (share !== null) shares.add(share)
-  return [...shares].sort((one, other) => other.size - one.size)
-}
-
 /**
- * Sets a quota for each address so that the largest addresses shrink to one level, until the quotas sum up to `count`.
+ * Selects the oldest ones so that the addresses with the most connections shrink to one level; the oldest ones of all if
+ * no address has more than one.
  *
- * @returns false if no address has more than one connection
+ * @param count approximate; at least one victim if there is any candidate
  */
-function setQuotas(shares: readonly AddressShare<ClientConnection>[], count: number): boolean {
-  for (const share of shares) share.quota = 0
-  let remaining = count
-  for (let i = 0; i < shares.length && remaining > 0; i++) {
-    const level = shares[i + 1]?.size ?? 1
-    const step = Math.min((shares[i]?.size ?? 0) - level, Math.ceil(remaining / (i + 1)))
-    if (step <= 0) continue
-    for (const share of shares.slice(0, i + 1)) share.quota += step
-    remaining -= step * (i + 1)
-  }
-  return remaining < count
+function selectVictims(candidates: readonly ClientConnection[], count: number): Victim[] {
+  const sizes = new Map<string, number>()
+  for (const { address, entry } of candidates)
+    if (address !== null) sizes.set(address, entry?.queue?.size ?? 0)
+  const level = levelAfter([...sizes.values()], count)
+  const selected = candidates.filter(({ address }) => {
+    const size = address === null ? 0 : (sizes.get(address) ?? 0)
+    if (address === null || size <= level) return false
+    sizes.set(address, size - 1)
+    return true
+  })
+  const victims = selected.length > 0 ? selected : candidates.slice(0, count)
+  return victims.map((connection) => ({ connection, queuedAt: connection.queuedAt })).reverse()
 }

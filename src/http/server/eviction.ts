@@ -4,9 +4,9 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { AddressShare, AddressShares } from './address-shares.ts'
+import type { Account, Ledger } from '../../lib/ledger.ts'
+import type { Queue } from '../../lib/queue.ts'
 import type { ClientConnection } from './client-connection.ts'
-import type { Queue } from './queue.ts'
 import { isSlow } from './client-progress.ts'
 import { EvictionOrder } from './eviction-order.ts'
 
@@ -32,12 +32,15 @@ const LARGE_SHARE = 1 / 16
 /** An address with at most this multiple of the connections of the new one's address keeps its active connections. */
 const LARGE_RATIO = 2
 
+/** Connections of one address that one search inspects; the next search begins with others. */
+const MAX_SCANNED = 64
+
 /** Milliseconds between two searches for slow clients. */
 const SLOW_SCAN_INTERVAL = 250
 
 export class Eviction {
   readonly #queues: Queues
-  readonly #shares: AddressShares<ClientConnection>
+  readonly #addresses: Ledger<ClientConnection>
   readonly #evicted: (state: Evicted) => void
   readonly #idle: EvictionOrder
   readonly #opening: EvictionOrder
@@ -46,9 +49,9 @@ export class Eviction {
   #slow: ClientConnection[] = []
   #scannedAt = -Infinity
 
-  constructor(queues: Queues, shares: AddressShares<ClientConnection>, evicted: (state: Evicted) => void) {
+  constructor(queues: Queues, addresses: Ledger<ClientConnection>, evicted: (state: Evicted) => void) {
     this.#queues = queues
-    this.#shares = shares
+    this.#addresses = addresses
     this.#evicted = evicted
     this.#idle = new EvictionOrder(queues.idle)
     this.#opening = new EvictionOrder(queues.opening)
@@ -57,10 +60,10 @@ export class Eviction {
 
   /**
    * @param maxConnections the limit of open connections
-   * @param ownCount the connections of the new connection's address
+   * @param address of the new connection; null if many clients share it
    * @returns whether a connection was evicted
    */
-  evictOne(maxConnections: number, ownCount: number): boolean {
+  evictOne(maxConnections: number, address: string | null): boolean {
     const now = performance.now()
     const victim =
       this.#queues.opening.size > maxConnections * ATTACK_SHARE
@@ -68,17 +71,18 @@ export class Eviction {
           this.#opening.next(now, now, maxConnections)
         : (this.#nextWaiting(now, maxConnections) ??
           this.#nextSlow(now) ??
-          this.#nextOfLargest(maxConnections, ownCount))
+          this.#nextOfLargest(maxConnections, address))
     return victim !== null && this.#evict(victim)
   }
 
   /** Evicts a connection of this address that waits for a request. @returns whether there was one */
-  evictOneOf(share: AddressShare<ClientConnection>): boolean {
+  evictOneOf(account: Account<ClientConnection>): boolean {
     const { idle, opening, returning } = this.#queues
     const before = performance.now() - HEAD_GRACE
     const victim =
-      share.find(({ queue, hasUnreadBytes }) => queue === idle && !hasUnreadBytes) ??
-      share.find(
+      find(account, ({ queue, hasUnreadBytes }) => queue === idle && !hasUnreadBytes) ??
+      find(
+        account,
         ({ queue, hasUnreadBytes, queuedAt }) =>
           (queue === opening || queue === returning) && !hasUnreadBytes && queuedAt <= before,
       )
@@ -88,7 +92,7 @@ export class Eviction {
   #evict(victim: ClientConnection): true {
     this.#evicted(this.#stateOf(victim))
     victim.queue?.remove(victim)
-    this.#shares.leave(victim)
+    victim.entry?.remove()
     victim.socket.destroy()
     return true
   }
@@ -121,18 +125,32 @@ export class Eviction {
   }
 
   /** Its client is served, but it holds what many other clients could share. */
-  #nextOfLargest(maxConnections: number, ownCount: number): ClientConnection | null {
-    const share = this.#shares.largest()
+  #nextOfLargest(maxConnections: number, address: string | null): ClientConnection | null {
+    const largest = this.#addresses.largest()
+    const own = address === null ? 0 : this.#addresses.held(address)
     if (
-      share === null ||
-      share.size < maxConnections * LARGE_SHARE ||
-      share.size <= (ownCount + 1) * LARGE_RATIO
+      largest === null ||
+      largest.size < maxConnections * LARGE_SHARE ||
+      largest.size <= (own + 1) * LARGE_RATIO
     )
       return null
-    return share.find(({ queue, isUpgraded }) => queue === this.#queues.active && !isUpgraded)
+    return find(largest, ({ queue, isUpgraded }) => queue === this.#queues.active && !isUpgraded)
   }
 }
 
-function sizeOf({ share }: ClientConnection): number {
-  return share?.size ?? 1
+function sizeOf({ entry }: ClientConnection): number {
+  return entry?.queue?.size ?? 1
+}
+
+/** Searches the next connections of this address. @returns null if none of them is accepted */
+function find(
+  account: Account<ClientConnection>,
+  accepts: (connection: ClientConnection) => boolean,
+): ClientConnection | null {
+  for (let left = Math.min(account.size, MAX_SCANNED); left > 0; left--) {
+    const { first } = account
+    if (first === null || accepts(first.item)) return first?.item ?? null
+    first.renew()
+  }
+  return null
 }
