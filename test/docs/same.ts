@@ -23,6 +23,22 @@ export function differences(shown: unknown, actual: unknown, place = ''): string
   )
 }
 
+/**
+ * Where the values are others each time, such as in a list of what happened lately: the members that the shown value has and
+ * the actual one lacks, or the other way round, or that are of another type. Each shown element of a list is compared with
+ * the first one that came.
+ */
+export function formDifferences(shown: unknown, actual: unknown, place = ''): string[] {
+  if (Array.isArray(shown) && Array.isArray(actual))
+    return shown.flatMap((each, at) => formDifferences(each, actual[0], `${place}/${at}`))
+  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null)
+    return typeof shown === typeof actual ? [] : differences(shown, actual, place)
+  const names = new Set([...Object.keys(shown), ...Object.keys(actual)])
+  return [...names].flatMap((name) =>
+    formDifferences(memberOf(shown, name), memberOf(actual, name), `${place}/${name}`),
+  )
+}
+
 /** Text of the manual → text that came, where both are of the same kind. */
 export function pairs(shown: unknown, actual: unknown): [string, string][] {
   if (typeof shown === 'string' && typeof actual === 'string')
