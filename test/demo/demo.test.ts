@@ -40,6 +40,7 @@ t.test('the lines work as printed', async (t) => {
 /** As the console begins it, at the sample provider. */
 async function signInTo(t: Test, page: string): Promise<void> {
   const { origin, pathname } = new URL(page)
+  t.match(await (await fetch(page)).text(), '<!doctype html>')
   const visitor = new Visitor('carol', origin, new Set())
   const begun = await visitor.postJson(`${origin}/auth/oidc/login`, { tenant: 'acme', return_to: pathname })
   t.equal(begun.status, 200)

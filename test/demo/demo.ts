@@ -117,8 +117,7 @@ function forDemo(config: Config, sample: SampleProvider | null): Config {
   const own = config.tenants.get(TENANT)
   const tenants = new Map(config.tenants)
   if (own !== undefined && sample !== null) tenants.set(TENANT, { ...own, oidc: sample.oidc })
-  const console = { console: true }
-  return { ...config, ...console, tenants }
+  return { ...config, api: { ...config.api, console: true }, tenants }
 }
 
 /** Three Seats, two tokens and an API key, made the way an operator would. */
