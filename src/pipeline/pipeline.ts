@@ -17,19 +17,24 @@ import { handshakeResponse } from '../http/server/http1-response.ts'
 import type { RespondUnparsed } from '../http/server/listener.ts'
 import { type RequestShareLimits, RequestShares } from '../http/server/request-shares.ts'
 import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
-import { type WebSocketLimits, WebSocketShares } from '../http/server/web-socket-shares.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import type { SignedIdentity } from '../identity/signed-identity.ts'
 import { InFlight } from '../lib/in-flight.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
-import { clientAddress, clientNetwork, forwardedNetwork } from '../proxy/client-network.ts'
+import { clientAddress, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
-import { earlyBytes, isHandshake, strayHandshake } from '../proxy/websocket/handshake.ts'
+import {
+  earlyBytes,
+  isHandshake,
+  strayHandshake,
+  type WebSocketLimits,
+  WebSocketShares,
+} from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -297,8 +302,7 @@ export class Pipeline {
       return this.#serveLocal(exchange, config)
     } else if (target?.kind === 'public' && target.handler !== null) {
       const { refuse, failed } = this.#refusals
-      const { bodyTimeout } = config.limits
-      return servePublic(exchange, target.handler, { refuse, failed, bodyTimeout })
+      return servePublic(exchange, target.handler, { refuse, failed, bodyTimeout: config.limits.bodyTimeout })
     }
     throw new Error('the route has no target')
   }
@@ -306,11 +310,7 @@ export class Pipeline {
   #forward(exchange: Exchange, upstream: Upstream): void {
     const { refuse } = this.#refusals
     if (!exchange.handshake) return forward(exchange, upstream, refuse)
-    const { trustedProxies, limits } = this.#config
-    const { request } = exchange
-    const address =
-      clientNetwork(request.socket.remoteAddress, trustedProxies) ?? forwardedNetwork(request, trustedProxies)
-    const overShare = this.#webSocketShares.admit(exchange, address, limits)
+    const overShare = this.#webSocketShares.admit(exchange, this.#config.trustedProxies, this.#config.limits)
     if (overShare !== null) return this.#refuse(exchange, overShare)
     openWebSocket(exchange, upstream, { refuse, opened: this.#webSocketOpened })
   }

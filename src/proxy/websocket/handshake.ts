@@ -1,6 +1,7 @@
 /**
- * WebSocket handshakes (RFC 6455, section 4). Pure.
+ * WebSocket handshakes (RFC 6455, section 4).
  *
+ * - Limits: {@link WebSocketShares} admits them.
  * - Checks: of the client's request, so that no intermediary can read it as anything else; and of the upstream's response,
  *   so that a tunnel opens only if the upstream has one.
  * - Header lines: of the request to the upstream, and of the 101 to the client. They are those of any request and
@@ -13,9 +14,12 @@ import { Refusal } from '../../model/errors.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
+import { KeyedCounts } from '../../http/server/keyed-counts.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
+import { clientNetwork, forwardedNetwork } from '../client-network.ts'
+import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-rules.ts'
 import { requestHeaders } from '../request-headers.ts'
 import { responseHeaders } from '../response-headers.ts'
@@ -204,4 +208,75 @@ function tokens(values: readonly string[]): string[] {
 /** Elements of comma-separated lists, without empty ones (RFC 9110, section 5.6.1). */
 function elements(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(',').map((each) => each.trim())).filter((each) => each !== '')
+}
+
+export interface WebSocketLimits {
+  readonly websockets: number
+  readonly websocketsPerTenant: number
+  readonly websocketsPerCaller: number
+}
+
+/** The bound that refused a handshake. */
+export type WebSocketBound = 'all' | 'tenant' | 'caller'
+
+const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
+  all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),
+  tenant: new Refusal('unavailable', 'The tenant has reached its limit of WebSockets.'),
+  caller: new Refusal('unavailable', 'The caller has reached its limit of WebSockets.'),
+}
+
+/**
+ * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
+ * never evicted, so their number needs a bound.
+ */
+export class WebSocketShares {
+  readonly #refused: (by: WebSocketBound) => void
+  readonly #counts = new KeyedCounts<Exchange>()
+
+  constructor(refused: (by: WebSocketBound) => void) {
+    this.#refused = refused
+  }
+
+  /**
+   * For an allowed handshake.
+   *
+   * @returns null if it is admitted
+   */
+  admit(exchange: Exchange, proxies: TrustedProxies, limits: WebSocketLimits): Refusal | null {
+    const [tenant, caller] = keysOf(exchange, proxies)
+    const by =
+      this.#counts.of(caller) >= limits.websocketsPerCaller
+        ? 'caller'
+        : this.#counts.of(tenant) >= limits.websocketsPerTenant
+          ? 'tenant'
+          : this.#counts.size >= limits.websockets
+            ? 'all'
+            : null
+    if (by !== null) {
+      this.#refused(by)
+      return refusals[by]
+    }
+    this.#counts.add(exchange, [tenant, caller])
+    return null
+  }
+
+  ended(exchange: Exchange): void {
+    this.#counts.remove(exchange)
+  }
+}
+
+/** Callers of public routes are identified by their networks. */
+function keysOf(
+  { request, evaluation }: Exchange,
+  proxies: TrustedProxies,
+): [tenant: string, caller: string] {
+  const principal = evaluation?.decision.principal ?? null
+  if (principal === null) {
+    const peer = request.socket.remoteAddress
+    const network = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
+    return ['public', `address ${network ?? 'unknown'}`]
+  }
+  const { method, tenant, user } = principal
+  // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
+  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${tenant} ${user}`]
 }

@@ -261,3 +261,16 @@ t.test('close waits for requests in flight; destroy does not', async (t) => {
   t.match(never.error, { code: 'CLIENT_CLOSED' })
   t.equal(sockets.length, 1)
 })
+
+t.test('destroy while a request with a body waits to be written: it opens no connection', async (t) => {
+  const { client, sockets } = await served(t, (socket) => socket.write(OK))
+  await ask(client, get()).over
+  const upload = ask(client, get('/upload', { method: 'POST', body: Readable.from(['ab']), length: 2 }))
+  await client.destroy()
+  await upload.over
+  t.match(upload, { begun: false, error: { code: 'CLIENT_CLOSED' } })
+  // It would be opened by now.
+  const { client: other } = await served(t, (socket) => socket.write(OK))
+  await ask(other, get()).over
+  t.equal(sockets.length, 1)
+})
