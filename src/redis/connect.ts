@@ -8,10 +8,16 @@ import type { ConnectionOptions } from 'node:tls'
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
-import { CONNECT_TIMEOUT, type Connector, connectorTo, ownServer, roundRobin } from './connectors.ts'
+import {
+  CONNECT_TIMEOUT,
+  type Connector,
+  connectorTo,
+  masterOf,
+  ownServer,
+  roundRobin,
+} from './connectors.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
 import { refusalsOf } from './redis-errors.ts'
-import { masterOf } from './sentinel.ts'
 
 /** Milliseconds of silence after a command until the connection is closed. */
 const SOCKET_TIMEOUT = 2000
@@ -132,6 +138,7 @@ function commonOptions(config: RedisConfig, commandTimeout: number, connector: C
     username: config.username ?? undefined,
     password: config.password ?? undefined,
     connectionName: 'seatgate',
+    connectTimeout: CONNECT_TIMEOUT,
     commandTimeout,
     socketTimeout: SOCKET_TIMEOUT,
     maxLoadingRetryTime: LOADING_RETRY,

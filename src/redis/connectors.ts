@@ -3,14 +3,15 @@
  * name. Each connection has a guard (`guard.ts`).
  */
 
-import { once } from 'node:events'
 import { connect as connectTcp, Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { AbstractConnector } from 'ioredis'
+import { AbstractConnector, Redis } from 'ioredis'
+import type { RedisConfig } from '../config/config.ts'
 import { GuardedSocket } from './guard.ts'
 import { type NodeAddress, Nodes } from './nodes.ts'
+import { addressOf } from './reply-validator.ts'
 
-/** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. */
+/** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. Clients have it as `connectTimeout`. */
 export const CONNECT_TIMEOUT = 1000
 /** Milliseconds for Redis to close a connection that this side has ended. */
 const DISCONNECT_TIMEOUT = 2000
@@ -61,12 +62,11 @@ export function roundRobin(addresses: () => readonly NodeAddress[]): Route {
   }
 }
 
-/** Never rejects, because ioredis would not retry: a failed connection yields a destroyed stream. */
+/** Never rejects, because ioredis would not retry: where no server is known, it yields a destroyed stream. */
 class GuardedConnector extends AbstractConnector {
   readonly #route: Route
   readonly #tls: ConnectionOptions | null
   readonly #nodes: Nodes
-  #opening: GuardedSocket | null = null
 
   constructor(route: Route, tls: ConnectionOptions | null, nodes: Nodes) {
     super(DISCONNECT_TIMEOUT)
@@ -81,15 +81,9 @@ class GuardedConnector extends AbstractConnector {
 
   override async connect(): Promise<Stream> {
     this.connecting = true
-    const guarded = await this.#open()
     // GuardedSocket has the members of a socket that ioredis uses.
-    this.stream = guarded as unknown as Stream
+    this.stream = (await this.#open()) as unknown as Stream
     return this.stream
-  }
-
-  override disconnect(): void {
-    this.#opening?.destroy()
-    super.disconnect()
   }
 
   async #open(): Promise<GuardedSocket> {
@@ -97,42 +91,76 @@ class GuardedConnector extends AbstractConnector {
       const address = await this.#route.next()
       // ioredis recognizes this message and does not report it.
       if (!this.connecting) throw new Error('Connection is closed.')
-      const socket = openSocket(address, this.#tls)
-      this.#opening = new GuardedSocket(socket, this.#nodes)
-      await waitUntilOpen(socket, this.#tls === null ? 'connect' : 'secureConnect')
-      return this.#opening
+      if (this.#tls === null) return new GuardedSocket(connectTcp(address), 'connect', this.#nodes)
+      return new GuardedSocket(connectTls({ ...this.#tls, ...address }), 'secureConnect', this.#nodes)
     } catch (cause) {
       this.firstError = cause instanceof Error ? cause : new Error(String(cause))
-      this.#opening?.destroy()
-      return this.#opening ?? new GuardedSocket(new Socket(), this.#nodes).destroy()
-    } finally {
-      this.#opening = null
+      return new GuardedSocket(new Socket(), 'connect', this.#nodes).destroy()
     }
   }
 }
 
-/** @throws for an invalid address */
-function openSocket(address: NodeAddress, tls: ConnectionOptions | null): Socket {
-  return tls === null ? connectTcp(address) : connectTls({ ...tls, ...address })
-}
-
-async function waitUntilOpen(socket: Socket, event: string): Promise<void> {
-  const closed = new AbortController()
-  const close = () => closed.abort()
-  socket.once('close', close)
-  const timer = setTimeout(() => socket.destroy(connectTimedOut()), CONNECT_TIMEOUT)
-  try {
-    await once(socket, event, { signal: closed.signal })
-  } catch (cause) {
-    throw socket.destroyed && (cause as Error).name === 'AbortError'
-      ? new Error('Connection is closed.')
-      : cause
-  } finally {
-    clearTimeout(timer)
-    socket.off('close', close)
+/** Queries the configured sentinels, beginning with the last one that replied. */
+export function masterOf(config: RedisConfig, tls: ConnectionOptions | null): Route {
+  const { nodes } = config
+  let current = 0
+  return {
+    async next() {
+      let last: unknown = new Error('no sentinel is known')
+      for (let tried = 0; tried < nodes.length; tried++) {
+        const sentinel = nodes[current % nodes.length] as NodeAddress
+        try {
+          return await queryMaster(sentinel, config, tls)
+        } catch (cause) {
+          last = cause
+          current++
+        }
+      }
+      throw last
+    },
+    check({ role }) {
+      const isMaster = role === undefined || role === 'master'
+      // This sentinel does not know of the failover yet.
+      if (!isMaster) current++
+      return isMaster
+    },
   }
 }
 
-function connectTimedOut(): Error {
-  return Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT' })
+async function queryMaster(
+  { host, port }: NodeAddress,
+  config: RedisConfig,
+  tls: ConnectionOptions | null,
+): Promise<NodeAddress> {
+  const client = new Redis({
+    host,
+    port,
+    Connector: connectorTo(ownServer, tls),
+    protocol: 2,
+    username: config.sentinelUsername ?? undefined,
+    password: config.sentinelPassword ?? undefined,
+    connectTimeout: CONNECT_TIMEOUT,
+    commandTimeout: CONNECT_TIMEOUT,
+    socketTimeout: CONNECT_TIMEOUT,
+    retryStrategy: () => null,
+    enableReadyCheck: false,
+  })
+  let lost: unknown = null
+  client.on('error', (cause) => (lost = cause))
+  try {
+    return parseMaster(await client.call('SENTINEL', 'get-master-addr-by-name', config.master ?? ''))
+  } catch (cause) {
+    // The command's own error says only that the connection is closed.
+    throw lost ?? cause
+  } finally {
+    client.disconnect()
+  }
+}
+
+/** @param reply host and port as strings */
+function parseMaster(reply: unknown): NodeAddress {
+  const [host, port] = Array.isArray(reply) ? reply : []
+  const address = addressOf(String(host), /^[0-9]{1,5}$/.test(String(port)) ? Number(port) : 0)
+  if (address === null) throw new Error('the sentinel names no master')
+  return address
 }

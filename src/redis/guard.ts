@@ -17,22 +17,32 @@ export class GuardedSocket extends Duplex {
   readonly #validator: ReplyValidator
   readonly #scanner = new ReplyScanner()
   #replied = false
+  #timer: NodeJS.Timeout | undefined
+  #isOpen = false
 
-  /** @param socket connected or connecting */
-  constructor(socket: Socket, nodes: Nodes) {
+  /**
+   * @param socket connecting
+   * @param opened the event of the socket after which commands can be sent
+   */
+  constructor(socket: Socket, opened: 'connect' | 'secureConnect', nodes: Nodes) {
     super()
     this.#socket = socket
     this.#validator = new ReplyValidator(nodes)
     // ioredis adds its listener only after it gets this stream, and only for one error.
     this.on('error', () => {})
+    socket.once(opened, () => this.#opened())
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
-    socket.on('error', (cause) => this.destroy(this.#replied || !isReset(cause) ? cause : noReply()))
+    socket.on('error', (cause) => this.destroy(this.#isSilent && isReset(cause) ? noReply() : cause))
     // Redis never half-closes; an incomplete reply is dropped.
-    socket.on('end', () => this.destroy(this.#replied || this.writableEnded ? undefined : noReply()))
+    socket.on('end', () => this.#ended())
     socket.on('close', () => this.destroy())
   }
 
-  /** ioredis calls setNoDelay and setKeepAlive, as on a socket. */
+  /** Until TCP and TLS are established. ioredis waits for the event `connect` meanwhile, and calls the methods below. */
+  get connecting(): boolean {
+    return !this.#isOpen && !this.destroyed
+  }
+
   setNoDelay(on: boolean): this {
     this.#socket.setNoDelay(on)
     return this
@@ -40,6 +50,13 @@ export class GuardedSocket extends Duplex {
 
   setKeepAlive(on: boolean, delay: number): this {
     this.#socket.setKeepAlive(on, delay)
+    return this
+  }
+
+  /** Only while it connects. Unlike that of a socket, the time runs on when bytes arrive. @param timeout ms; 0: none */
+  setTimeout(timeout: number, onTimeout: () => void = () => {}): this {
+    clearTimeout(this.#timer)
+    if (timeout > 0) this.#timer = setTimeout(onTimeout, timeout)
     return this
   }
 
@@ -64,8 +81,26 @@ export class GuardedSocket extends Duplex {
   }
 
   override _destroy(cause: Error | null, done: (cause: Error | null) => void): void {
+    clearTimeout(this.#timer)
     this.#socket.destroy()
     done(cause)
+  }
+
+  /** The connection is established, and Redis has not said anything. */
+  get #isSilent(): boolean {
+    return this.#isOpen && !this.#replied
+  }
+
+  #opened(): void {
+    this.#isOpen = true
+    // ioredis has given the connection up meanwhile.
+    if (this.writableEnded) this.destroy()
+    else this.emit('connect')
+  }
+
+  /** While TLS is not established, the socket's own error says more. */
+  #ended(): void {
+    if (this.#isOpen) this.destroy(this.#isSilent && !this.writableEnded ? noReply() : undefined)
   }
 
   #received(chunk: Buffer): void {

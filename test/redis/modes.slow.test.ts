@@ -1,5 +1,6 @@
 /** Messages, cached values and the tokens of rate limits in every Redis mode: plain, with password and ACL, TLS, sentinels, a cluster. */
 
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
@@ -14,6 +15,7 @@ import { Keys } from '../../src/redis/keys.ts'
 import { Seal } from '../../src/redis/redis-seal.ts'
 import { SeatCache } from '../../src/redis/seat-cache.ts'
 import { TokenLender } from '../../src/redis/token-lender.ts'
+import { listen } from '../support/listen.ts'
 import { startCluster, startSentinel } from '../support/servers/redis-groups.ts'
 import { startRedis } from '../support/servers/redis.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
@@ -148,6 +150,25 @@ t.test('TLS with an unknown CA is refused', async (t) => {
   t.match(causes[0], /certificate/)
   t.not(connection.status, 'ready')
 })
+
+t.test(
+  'a server that never completes the TLS handshake, and sends bytes of it all the time, is given up',
+  async (t) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      // The beginning of a handshake record of 16 KiB.
+      socket.write(Buffer.from([22, 3, 3, 64, 0]))
+      const sending = setInterval(() => socket.write(Buffer.from([2])), 50)
+      socket.on('close', () => clearInterval(sending))
+    })
+    const port = await listen(t, server)
+    const causes: unknown[] = []
+    const connection = connectRedis(configOf(`rediss://127.0.0.1:${port}`), (cause) => causes.push(cause))
+    t.teardown(() => connection.disconnect())
+    await until(() => causes.length > 1, 'a second attempt that is given up')
+    t.match(causes[1], { code: 'ETIMEDOUT' })
+  },
+)
 
 t.test('sentinels: the master, and the new master after a failover', async (t) => {
   const master = await startRedis(t)
