@@ -178,7 +178,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   uploadFinished(): void {
     this.#uploads--
     if (this.waitingUploads.size === 0) return
-    const next = this.waitingUploads.takeFewest(this.#eviction.uploadUsage)
+    const next = this.waitingUploads.takeFewest(this.#eviction.uploadSlots)
     if (next !== undefined) this.dispatch(next.request, next.receiver)
   }
 

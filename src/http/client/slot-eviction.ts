@@ -8,8 +8,9 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { type FairQueue, OwnerUsage, type SlotHolder } from './fair-queue.ts'
-import { Evicted, type RequestOwner, type ResponseReceiver, SlowClient } from './upstream-request.ts'
+import { type Entry, Ledger, type Order } from '../../lib/ledger.ts'
+import type { FairQueue } from './fair-queue.ts'
+import { Evicted, namesOf, type RequestOwner, type ResponseReceiver, SlowClient } from './upstream-request.ts'
 
 /** A connection of HTTP/1.1, or a stream of HTTP/2. */
 export interface RequestSlot {
@@ -51,9 +52,8 @@ const MAX_STRIKES_LONG_QUEUE = 2
 /** The queue is long with more waiting requests than this for each slot. */
 const LONG_QUEUE_RATIO = 0.25
 
-interface Candidate extends SlotHolder {
-  readonly slot: RequestSlot
-}
+/** Null: a slot that is not open, but counts. */
+type HeldSlot = RequestSlot | null
 
 export class SlotEviction {
   readonly #pool: EvictionPool
@@ -97,8 +97,10 @@ export class SlotEviction {
 
   /** Evicts at once, for a request that the full queue refuses. @returns whether a request was evicted */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
-    const victim = this.#usageOf(uploads).findVictim(owner, this.#candidates(uploads, performance.now()))
-    victim?.slot.close(new Evicted())
+    const now = performance.now()
+    const [slots, candidates] = this.#slots(uploads, now)
+    const victim = slots.victim(candidates, namesOf(owner), slowest(now))
+    victim?.item?.close(new Evicted())
     return victim !== null
   }
 
@@ -106,51 +108,46 @@ export class SlotEviction {
     const now = performance.now()
     const overdue = [...queue.overdue(now - this.#delay)]
     if (overdue.length === 0) return
-    const usage = this.#usageOf(uploads)
-    const candidates = this.#candidates(uploads, now)
+    const [slots, candidates] = this.#slots(uploads, now)
     let ended = 0
     for (const [owner, count] of overdue) {
+      const names = namesOf(owner)
       for (let i = 0; i < count && ended < MAX_EVICTIONS; i++, ended++) {
-        const victim = usage.findVictim(owner, candidates)
+        const victim = slots.victim(candidates, names, slowest(now))
         if (victim === null) break
         candidates.delete(victim)
-        usage.add(victim.owner, -1)
-        usage.add(owner)
-        victim.slot.close(new Evicted())
+        victim.remove()
+        slots.add(null, names)
+        victim.item?.close(new Evicted())
       }
     }
   }
 
   /**
-   * The requests that may be evicted. A request younger than the delay is exempt, as its rate is unknown. Of requests
-   * that the upstream has completely, only those with a slow reader count: eviction of the others would waste the work
-   * of the upstream.
+   * All slots by owner, and those that may be evicted. A request younger than the delay is exempt, as its rate is
+   * unknown. Of requests that the upstream has completely, only those with a slow reader count: eviction of the others
+   * would waste the work of the upstream.
+   *
+   * @param uploads only upload slots, with those of requests that wait for a connection
    */
-  #candidates(uploads: boolean, now: number): Set<Candidate> {
-    const candidates = new Set<Candidate>()
+  #slots(uploads: boolean, now: number): [all: Ledger<HeldSlot>, candidates: Set<Entry<HeldSlot>>] {
+    const all = new Ledger<HeldSlot>()
+    const candidates = new Set<Entry<HeldSlot>>()
     for (const slot of this.#pool.slots) {
-      const { receiver, busySince } = slot
-      if (receiver === null || now - busySince < this.#delay) continue
-      if (uploads ? slot.uploads : slot.waitsForClient)
-        candidates.add({ slot, owner: receiver.owner, rate: slot.rate(now) })
+      const { receiver, busySince, uploads: holds, waitsForClient } = slot
+      if (receiver === null || (uploads && !holds)) continue
+      const held = all.add(slot, namesOf(receiver.owner))
+      if (now - busySince >= this.#delay && (uploads || waitsForClient)) candidates.add(held)
     }
-    return candidates
-  }
-
-  /** @param uploads counts upload slots, otherwise all */
-  #usageOf(uploads: boolean): OwnerUsage {
-    const usage = new OwnerUsage()
-    for (const { receiver, uploads: holds } of this.#pool.slots)
-      if (receiver !== null && (holds || !uploads)) usage.add(receiver.owner)
     if (uploads)
       for (const { receiver, uploads: holds } of this.#pool.waitingRequests)
-        if (holds) usage.add(receiver.owner)
-    return usage
+        if (holds) all.add(null, namesOf(receiver.owner))
+    return [all, candidates]
   }
 
   /** Upload slots by owner. */
-  get uploadUsage(): OwnerUsage {
-    return this.#usageOf(true)
+  get uploadSlots(): Ledger<HeldSlot> {
+    return this.#slots(true, performance.now())[0]
   }
 
   checkSlow(): void {
@@ -168,6 +165,10 @@ export class SlotEviction {
     for (const [slot] of slowest.slice(0, waiting))
       slot.close(new SlowClient('the client is too slow while other requests wait'))
   }
+}
+
+function slowest(now: number): Order<HeldSlot> {
+  return ({ item: one }, { item: other }) => (one?.rate(now) ?? 0) - (other?.rate(now) ?? 0)
 }
 
 function checkOwners(eviction: SlotEviction): void {

@@ -4,6 +4,7 @@
  */
 
 import type { Readable } from 'node:stream'
+import type { Owner } from '../../lib/ledger.ts'
 import type { FieldLines } from '../wire/field-lines.ts'
 import type { FieldTable } from '../wire/field-table.ts'
 
@@ -13,6 +14,11 @@ export interface RequestOwner {
   readonly tenant: string
   /** The user, or the network of an unauthenticated client. */
   readonly caller: string
+}
+
+/** The names of the owner in a ledger. */
+export function namesOf({ tenant, caller }: RequestOwner): Owner {
+  return [tenant, caller]
 }
 
 export interface UpstreamRequest {

@@ -4,8 +4,8 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { type Entry, Ledger } from '../../lib/ledger.ts'
 import type { Exchange } from './exchange.ts'
-import { KeyedCounts } from './keyed-counts.ts'
 
 export interface RequestShareLimits {
   readonly connections: number
@@ -33,7 +33,9 @@ export class RequestShares {
   readonly #active: Iterable<Exchange> & { readonly size: number }
   readonly #clientOf: (exchange: Exchange) => string | null
   readonly #refused: (of: ShareOf) => void
-  readonly #counts = new KeyedCounts<Exchange>()
+  readonly #tenants = new Ledger<Exchange>()
+  readonly #clients = new Ledger<Exchange>()
+  readonly #counted = new Map<Exchange, readonly (Entry<Exchange> | null)[]>()
   #counting = false
   /** The number of requests in flight up to which nothing is counted. */
   #countingThreshold = Infinity
@@ -74,9 +76,9 @@ export class RequestShares {
     const tenant = tenantOf(exchange)
     const client = this.#clientOf(exchange)
     const over =
-      this.#counts.of(tenantKey(tenant)) >= this.#perTenant
+      tenant !== null && this.#tenants.held(tenant) >= this.#perTenant
         ? 'tenant'
-        : this.#counts.of(clientKey(client)) >= this.#perClient
+        : client !== null && this.#clients.held(client) >= this.#perClient
           ? 'address'
           : null
     if (over === null) {
@@ -89,7 +91,7 @@ export class RequestShares {
 
   /** The exchange has ended. */
   ended(exchange: Exchange): void {
-    if (this.#counting) this.#counts.remove(exchange)
+    if (this.#counting) this.#discount(exchange)
   }
 
   #start(except: Exchange): void {
@@ -100,22 +102,26 @@ export class RequestShares {
 
   #stop(): void {
     this.#counting = false
-    this.#counts.clear()
+    for (const exchange of this.#counted.keys()) this.#discount(exchange)
   }
 
+  /** Once, even if it was counted when counting began. */
   #count(exchange: Exchange): void {
-    this.#counts.add(exchange, [tenantKey(tenantOf(exchange)), clientKey(this.#clientOf(exchange))])
+    if (this.#counted.has(exchange)) return
+    const tenant = tenantOf(exchange)
+    const client = this.#clientOf(exchange)
+    this.#counted.set(exchange, [
+      tenant === null ? null : this.#tenants.add(exchange, [tenant]),
+      client === null ? null : this.#clients.add(exchange, [client]),
+    ])
+  }
+
+  #discount(exchange: Exchange): void {
+    for (const entry of this.#counted.get(exchange) ?? []) entry?.remove()
+    this.#counted.delete(exchange)
   }
 }
 
 function tenantOf({ evaluation }: Exchange): string | null {
   return evaluation?.decision.principal?.tenant ?? null
-}
-
-function tenantKey(tenant: string | null): string | null {
-  return tenant === null ? null : `t ${tenant}`
-}
-
-function clientKey(client: string | null): string | null {
-  return client === null ? null : `c ${client}`
 }

@@ -1,12 +1,14 @@
 /** The fair queue: the order of tenants and callers, and the choice of victims. */
 
 import t from 'tap'
-import type {
-  UpstreamRequest,
-  RequestOwner,
-  ResponseReceiver,
+import {
+  namesOf,
+  type UpstreamRequest,
+  type RequestOwner,
+  type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
-import { FairQueue, OwnerUsage, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
+import { FairQueue, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
+import { Ledger } from '../../../src/lib/ledger.ts'
 
 const owner = (text: string): RequestOwner => {
   const [tenant = '', caller = ''] = text.split('/')
@@ -48,18 +50,16 @@ t.test('tenants take turns, and within a tenant its callers', async (t) => {
 
 t.test('a free slot goes to the owner with the fewest', async (t) => {
   const queue = queueOf(['a/x/1', 'a/y/2', 'b/z/3', 'b/z/4'])
-  const shares = new OwnerUsage()
-  shares.add(owner('a/x'), 2)
-  shares.add(owner('a/w'), 1)
-  shares.add(owner('b/z'), 2)
+  const slots = new Ledger<null>()
+  for (const each of ['a/x', 'a/x', 'a/w', 'b/z', 'b/z']) slots.add(null, each.split('/'))
   const taken: (string | undefined)[] = []
   for (let i = 0; i < 4; i++) {
-    const one = queue.takeFewest(shares)
+    const one = queue.takeFewest(slots)
     taken.push(nameOf(one))
-    if (one !== undefined) shares.add(one.receiver.owner)
+    if (one !== undefined) slots.add(null, namesOf(one.receiver.owner))
   }
   t.same(taken, ['3', '2', '4', '1'])
-  t.equal(queue.takeFewest(shares), undefined)
+  t.equal(queue.takeFewest(slots), undefined)
 })
 
 t.test(
@@ -100,22 +100,7 @@ t.test('a cancelled request leaves the queue, and the order of the others stays'
   t.equal(last.size, 0)
   t.same([...last.overdue(9)], [])
   t.equal(last.take(), undefined)
-  t.equal(last.takeFewest(new OwnerUsage()), undefined)
-})
-
-t.test('victims: the largest tenant, its largest caller, its slowest request', async (t) => {
-  const holders = ['a/x 5', 'a/x 3', 'a/x 9', 'a/y 1', 'b/z 0'].map((text) => {
-    const [name = '', rate] = text.split(' ')
-    return { owner: owner(name), rate: Number(rate) }
-  })
-  const shares = new OwnerUsage()
-  for (const each of holders) shares.add(each.owner)
-  t.same(shares.findVictim(owner('c/v'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.findVictim(owner('b/z'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.findVictim(owner('a/v'), holders), { owner: owner('a/x'), rate: 3 })
-  t.same(shares.findVictim(owner('a/y'), holders), { owner: owner('a/x'), rate: 3 })
-  t.equal(shares.findVictim(owner('a/x'), holders), null)
-  t.equal(shares.findVictim(owner('c/v'), []), null)
+  t.equal(last.takeFewest(new Ledger()), undefined)
 })
 
 t.test('overdue requests', async (t) => {
