@@ -4,6 +4,7 @@
  */
 
 import type { Socket } from 'node:net'
+import { Ledger } from '../../lib/ledger.ts'
 
 /** Times in ms. */
 export interface LingeringLimits {
@@ -25,8 +26,8 @@ const SHUTDOWN_TIME = 1000
 
 export class LingeringConnections {
   #limits: LingeringLimits
-  /** Oldest first. */
-  readonly #all = new Set<LingeringConnection>()
+  /** By client address. */
+  readonly #all = new Ledger<LingeringConnection>()
   readonly #budget = new Budget()
 
   constructor(limits: LingeringLimits) {
@@ -39,7 +40,7 @@ export class LingeringConnections {
   }
 
   get size(): number {
-    return this.#all.size
+    return this.#all.weight
   }
 
   /**
@@ -50,14 +51,14 @@ export class LingeringConnections {
   close(socket: Socket, last: string | Buffer = ''): void {
     if (socket.destroyed) return
     const { maxConnections, time, idle } = this.#limits
-    if (this.#all.size >= maxConnections) this.#closeOldest()
+    if (this.size >= maxConnections) this.#closeOldest()
     const lingering = new LingeringConnection(socket, Math.min(idle, time), this.#budget)
-    this.#all.add(lingering)
+    const entry = this.#all.add(lingering, [socket.remoteAddress ?? ''])
     const timer = setTimeout(close, time, socket)
     socket.once('close', () => {
       clearTimeout(timer)
       lingering.closed()
-      this.#all.delete(lingering)
+      entry.remove()
     })
     socket.end(last)
     socket.resume()
@@ -67,34 +68,23 @@ export class LingeringConnections {
   end(drain: number): void {
     const time = Math.min(this.#limits.time, drain, SHUTDOWN_TIME)
     this.#limits = { ...this.#limits, time }
-    for (const { socket } of this.#all) setTimeout(close, time, socket)
+    for (const { item } of this.#all) setTimeout(close, time, item.socket)
   }
 
   #closeOldest(): void {
-    const counts = new Map<string, number>()
-    let [largest, largestAddress] = [0, '']
-    for (const { address } of this.#all) {
-      const count = (counts.get(address) ?? 0) + 1
-      counts.set(address, count)
-      if (count > largest) [largest, largestAddress] = [count, address]
-    }
-    for (const lingering of this.#all)
-      if (lingering.address === largestAddress) {
-        this.#all.delete(lingering)
-        return void lingering.socket.destroy()
-      }
+    const oldest = this.#all.largest()?.first ?? null
+    oldest?.remove()
+    oldest?.item.socket.destroy()
   }
 }
 
 class LingeringConnection {
   readonly socket: Socket
-  readonly address: string
   readonly #budget: Budget
   readonly #timer: NodeJS.Timeout
 
   constructor(socket: Socket, idle: number, budget: Budget) {
     this.socket = socket
-    this.address = socket.remoteAddress ?? ''
     this.#budget = budget
     this.#timer = setTimeout(close, idle, socket)
     socket.removeAllListeners('data')
