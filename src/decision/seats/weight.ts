@@ -17,8 +17,8 @@ export function entryBytes(key: string, value: number): number {
   return LINKS + textBytes(key) + value
 }
 
-/** In the map and in the ring. */
-const LINKS = 310
+/** In the map and in the ledger. */
+const LINKS = 360
 
 export function seatBytes(seat: Seat | null): number {
   if (seat === null) return MISSING_SEAT
