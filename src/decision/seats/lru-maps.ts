@@ -1,7 +1,13 @@
 /**
- * LRU maps that share one bound of bytes. lru-cache bounds a single map; this bound covers several maps, can change at
- * run time, and is shared among tenants. A new entry evicts the least recently used entry of the tenant that holds
- * most, so that no tenant evicts another that holds less than an equal share.
+ * LRU maps that share one bound of bytes, which can change at run time. A new entry evicts the least recently used entry
+ * of the tenant that holds the most, from whichever map, so that no tenant evicts another that holds less than an equal
+ * share.
+ *
+ * lru-cache is not used here, because `maxSize` bounds a single cache and is fixed. Caps for the tenants would divide the
+ * bound among all that are configured, also while most of them are idle. With one cache per tenant and map, a hit takes
+ * 0.75 of the time, but entries that are no longer used stay in one map while those in use are evicted from another. With
+ * one cache per tenant, the key must contain the map, and a hit takes twice the time (340 ns, 170 here; medians of six
+ * turns).
  *
  * A lookup takes the tenant and the id as two strings: callers have both at hand, and V8 hashes a new string at each use.
  */
