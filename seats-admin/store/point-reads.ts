@@ -24,6 +24,10 @@ import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
 /**
  * Bytes of `spaces` and `permissions` up to which a decision reads the complete Seat, about 150 permissions. Of a larger
  * Seat the store returns only the requested space and permission, so that the cost of a decision is bounded.
+ *
+ * The limit of a Seat's size (`limits.seat_bytes`) is no such bound, because a key or a token may name 1,000 Seats. In
+ * SQLite, reading a Seat of 60 KiB whole takes 2.3 ms of CPU time and 200 KB of memory; this takes 0.2 ms and next to none.
+ * Whole, the Seats of one key would take 2.3 s and three times the memory of all tenants (`memory.seats`), at each request.
  */
 const COMPLETE_BYTES = 4096
 
