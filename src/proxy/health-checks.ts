@@ -5,13 +5,22 @@
 
 import { performance } from 'node:perf_hooks'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
-import type { Target } from './target.ts'
-import type { RunningCheck } from './running-check.ts'
-import { loadUndici } from '../http/client/undici.ts'
-import { abandoned } from './upstream-faults.ts'
 import type { UpstreamHealth, UpstreamProtocol } from '../config/config.ts'
-import { startHttp2Check } from './http2-check.ts'
+import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
+import { RequestPool } from '../http/client/request-pool.ts'
+import { loadUndici } from '../http/client/undici.ts'
+import type { RequestOwner, ResponseHead, ResponseReceiver } from '../http/client/upstream-request.ts'
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { addressOf, type Target } from './target.ts'
+import { abandoned } from './upstream-faults.ts'
+
+/** A check that has not reported yet. */
+interface RunningCheck {
+  /** Ends the check, and reports this result: the fault, or null. Later calls do nothing. */
+  stop(cause: unknown): void
+}
+
+const USER_AGENT = ['user-agent', 'seatgate-health']
 
 /** The longest interval of checks for an unavailable target, in ms, for a quick recovery. */
 const MAX_UNAVAILABLE_INTERVAL = 500
@@ -76,23 +85,23 @@ export function checkOnce(
 function checkBy(protocol: UpstreamProtocol, settings: CheckSettings, tls: TlsOptions): StartCheck {
   if (protocol !== 'http1') return (url, report) => startHttp2Check(url, settings, tls, report)
   const connect = undiciConnector(settings.timeout, tls)
-  return (url, report) => startCheck(url, settings, connect, report)
+  return (url, report) => startHttp1Check(url, settings, connect, report)
 }
 
-function startCheck(
+function startHttp1Check(
   url: URL,
   { path, timeout }: CheckSettings,
   connect: buildConnector.connector,
   report: (cause: unknown) => void,
 ): RunningCheck {
   const client = new (loadUndici().Client)(url.origin, { connect, allowH2: false })
-  const check = new Check(client, timeout, report)
+  const check = new Http1Check(client, timeout, report)
   check.start(path, url.hostname)
   return check
 }
 
-/** One check. Reports its result once: the fault, or null. */
-class Check implements Dispatcher.DispatchHandler, RunningCheck {
+/** One check over HTTP/1.1, by undici. Reports its result once: the fault, or null. */
+class Http1Check implements Dispatcher.DispatchHandler, RunningCheck {
   readonly #client: Client
   readonly #report: (cause: unknown) => void
   readonly #timer: NodeJS.Timeout
@@ -105,12 +114,11 @@ class Check implements Dispatcher.DispatchHandler, RunningCheck {
   }
 
   start(path: string, servername: string): void {
-    const headers = ['user-agent', 'seatgate-health']
     // undici reads `servername`; its types lack it.
     const options: Dispatcher.DispatchOptions & { servername: string } = {
       method: 'GET',
       path,
-      headers,
+      headers: USER_AGENT,
       reset: true,
       servername,
     }
@@ -139,6 +147,82 @@ class Check implements Dispatcher.DispatchHandler, RunningCheck {
     this.#reported = true
     clearTimeout(this.#timer)
     void this.#client.destroy()
+    this.#report(cause)
+  }
+}
+
+function startHttp2Check(
+  url: URL,
+  { path, timeout }: CheckSettings,
+  tls: TlsOptions,
+  report: (cause: unknown) => void,
+): RunningCheck {
+  const pool = new RequestPool({
+    ...addressOf(url, tls),
+    authority: url.host,
+    http2: true,
+    connections: 1,
+    uploads: 1,
+    evictionDelay: timeout,
+    connectTimeout: timeout,
+    bodyTimeout: timeout,
+    keepAlive: timeout,
+    keepAliveMax: timeout,
+  })
+  const check = new Http2Check(pool, timeout, report)
+  const request = {
+    method: 'GET',
+    path,
+    headers: [FieldLines.of(USER_AGENT)],
+    host: null,
+    body: null,
+    length: null,
+  }
+  pool.dispatch(request, check)
+  return check
+}
+
+/** One check over HTTP/2, by the client that forwards requests. */
+class Http2Check implements ResponseReceiver, RunningCheck {
+  readonly owner: RequestOwner = { tenant: '', caller: '' }
+  readonly #pool: RequestPool
+  readonly #report: (cause: unknown) => void
+  readonly #timer: NodeJS.Timeout
+  #reported = false
+
+  constructor(pool: RequestPool, timeout: number, report: (cause: unknown) => void) {
+    this.#pool = pool
+    this.#report = report
+    this.#timer = setTimeout(() => this.stop(new Error(`no response within ${timeout} ms`)), timeout).unref()
+  }
+
+  connected(): boolean {
+    return !this.#reported
+  }
+
+  requestProgress(): void {}
+
+  responseStarted(): void {}
+
+  head({ status }: ResponseHead): void {
+    if (status < 200) return
+    this.stop(status < 300 ? null : new Error(`status ${status}`))
+  }
+
+  /** The body of the response is not read. */
+  data(): void {}
+
+  ended(): void {}
+
+  failed(error: Error): void {
+    this.stop(error)
+  }
+
+  stop(cause: unknown): void {
+    if (this.#reported) return
+    this.#reported = true
+    clearTimeout(this.#timer)
+    void this.#pool.destroy()
     this.#report(cause)
   }
 }
