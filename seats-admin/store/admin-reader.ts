@@ -17,7 +17,7 @@ import {
   visibleSeat,
   visibleUser,
 } from './pages.ts'
-import { asOf } from './point-reads.ts'
+import { asOf } from './decision-reader.ts'
 import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-listings.ts'
 import { apiKey, listedSeat, type Row, user } from './rows.ts'
 import { sessionListing, sessionLists, sessionPageValues } from './session-queries.ts'

@@ -17,19 +17,31 @@ import { crockford, ulid } from '../model/ulid.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
-import { PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
-import { apiKey, type Dialect, integer, type Row, text } from './rows.ts'
-import { apiKeyInsert, apiKeyQuery, insertHeldSeats } from './seat-queries.ts'
+import { apiKeyOfSpaces, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
+import { apiKey, apiKeyColumns, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
+import type { Insertion } from './statements.ts'
 import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
+
+export const apiKeyInsert = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
+  VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
+
+const HELD: Columns = { tenant: 'text', api_key_id: 'text', position: 'bigint', seat_id: 'text' }
+
+/** The Seats of a new API key, in order. */
+export function insertHeldSeats(tenant: string, api_key_id: string, seatIds: readonly string[]): Insertion {
+  const records = seatIds.map((seat_id, position) => ({ tenant, api_key_id, position, seat_id }))
+  return { table: 'api_key_seats', columns: HELD, records }
+}
 
 function apiKeyQueries(dialect: Dialect) {
   const { texts, spacesColumn } = dialect
   // Permissions may take a megabyte: their size is read first.
   const seat = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${spacesColumn}, '[]') AS spaces`
   return {
-    find: apiKeyQuery(dialect),
+    find: `SELECT ${apiKeyColumns(dialect)} FROM api_keys k
+      WHERE k.tenant = :tenant AND k.id = :id AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))`,
     seatsByName: `SELECT ${seat} FROM seats s
       WHERE s.tenant = :tenant AND s.name IN (${texts(':names')}) AND ${seatIsVisible(dialect)}`,
     seatsOf: `SELECT ${seat} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id

@@ -2,8 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { ChangeKind, FeedReading, NumberedChange, Position } from '../model/change.ts'
-import { counted } from './point-reads.ts'
-import { integer, type Row, text } from './rows.ts'
+import { counted, integer, type Row, text } from './rows.ts'
 
 /** Changes retained. A reader that is further behind clears its memory. */
 export const MAX_RETAINED = 10_000

@@ -178,3 +178,9 @@ function blob(row: Row, column: string): Uint8Array {
   if (!(value instanceof Uint8Array)) throw new TypeError(`column ${column} is not a blob`)
   return value
 }
+
+/** @throws when the counter row is missing */
+export function counted(row: Row | undefined): Row {
+  if (row === undefined) throw new Error('the store has no counter row')
+  return row
+}

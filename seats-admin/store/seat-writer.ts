@@ -1,14 +1,23 @@
-/** Writes to Seats, each in its own transaction. */
+/**
+ * Writes to Seats, each in its own transaction. Their statements do not find invisible Seats, so that they differ from missing
+ * ones neither in the response nor in the work.
+ */
 
-import { type AdminRefusal, isRefusal, lastAdministrator } from '../model/refusal.ts'
+import {
+  type AdminRefusal,
+  grantExceedsOwn,
+  isRefusal,
+  lastAdministrator,
+  seatNameTaken,
+} from '../model/refusal.ts'
+import type { Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import type { Values } from './statements.ts'
-import { visibilityOf } from './pages.ts'
-import { storedSeat, text } from './rows.ts'
-import { giveUpNames, nameTaken, otherAdministratorValues, seatQueries, seatValues } from './seat-queries.ts'
+import { seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
+import { administrating, type Dialect, integer, type Row, SEAT_COLUMNS, storedSeat, text } from './rows.ts'
 import {
   changesOf,
   deletionChanges,
@@ -115,4 +124,69 @@ function giving({ elapsed }: Transaction, writer: Writer, name: string | null): 
     given_up: JSON.stringify(name === null ? [] : [{ name }]),
     given_up_at: givenUpAt(writer, elapsed),
   }
+}
+
+export function seatQueries(dialect: Dialect) {
+  const seen = seatIsVisible(dialect)
+  return {
+    byId: seatById(dialect),
+    /** No row if the name is free. `seen`: 1 if the caller may see the Seat with the name. */
+    byName: `SELECT CASE WHEN ${seen} THEN 1 ELSE 0 END AS seen FROM seats s WHERE s.tenant = :tenant AND s.name = :name`,
+    administrator: administratorBeside(dialect),
+    insert: `INSERT INTO seats (tenant, id, name, version, spaces, permissions, created_by, created_at)
+      VALUES (:tenant, :id, :name, :version, :spaces, :permissions, :by, :now)`,
+    update: `UPDATE seats SET name = :name, version = :version, spaces = :spaces, permissions = :permissions,
+      updated_by = :by, updated_at = :now WHERE tenant = :tenant AND id = :id`,
+    /** Members and assignments to API keys are deleted by cascade. */
+    delete: 'DELETE FROM seats WHERE tenant = :tenant AND id = :id',
+    keysOf:
+      'SELECT api_key_id FROM api_key_seats WHERE tenant = :tenant AND seat_id = :id ORDER BY api_key_id',
+  }
+}
+
+/** Marks the given-up names with the later of the writer's and the store's time, in whole seconds. */
+export function giveUpNames(dialect: Dialect): string {
+  const later = (a: string, b: string) => `CASE WHEN ${a} > ${b} THEN ${a} ELSE ${b} END`
+  return `INSERT INTO names_given_up AS g (tenant, name, at)
+    SELECT :tenant, n.name, ${later('CAST(:given_up_at AS bigint)', `${dialect.clock} / 1000`)}
+    FROM ${dialect.records(':given_up', 'n', { name: 'text' })} WHERE n.name IS NOT NULL
+    ON CONFLICT (tenant, name) DO UPDATE SET at = ${later('g.at', 'excluded.at')}`
+}
+
+/** Whatever the caller may see. */
+export const seatByName = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.name = :name`
+
+/** The parameters of `insert` and `update`. */
+export function seatValues(
+  { tenant, by, now }: Writer,
+  { id, name, version, spaces, permissions }: StoredSeat,
+) {
+  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
+  return { tenant, id, name, version, ...granting, by, now }
+}
+
+/**
+ * Finds another Seat that administrates the tenant. The index finds Seats with only the admin space; Seats with further
+ * spaces are scanned only if there is none.
+ */
+function administratorBeside({ administrators, position, spacesColumn }: Dialect): string {
+  const column = spacesColumn.replace(/^s\./, '')
+  const others = `SELECT id FROM ${administrators}
+    WHERE tenant = :tenant AND ${administrating({ position })} AND id <> :id`
+  return `${others} AND ${column} = :alone
+    UNION ALL ${others} AND ${position('spaces', ':listed')} > 0 LIMIT 1`
+}
+
+/**
+ * @returns null if the name is free. A caller who may not see the Seat with the name gets the general refusal, which does
+ * not reveal that the Seat exists.
+ */
+export function nameTaken(row: Row | undefined): AdminRefusal | null {
+  if (row === undefined) return null
+  return integer(row, 'seen') === 1 ? seatNameTaken : grantExceedsOwn
+}
+
+/** The parameters of `administrator`. */
+export function otherAdministratorValues(tenant: string, id: string, scope: Scope) {
+  return { tenant, id, alone: spacesOf(scope), listed: JSON.stringify(scope.space) }
 }

@@ -17,8 +17,8 @@ import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
 import { type Columns, type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
-import { giveUpNames, otherAdministratorValues, seatQueries } from './seat-queries.ts'
 import { changesOf, deletionChanges, givenUpAt } from './seat-rules.ts'
+import { giveUpNames, otherAdministratorValues, seatQueries } from './seat-writer.ts'
 import {
   appliedSeats,
   changedSeats,

@@ -11,8 +11,7 @@ import { AUDIT_COLUMNS, auditHead } from './audit-queries.ts'
 import { AuditChain, type AuditEvent, type AuditRow } from './audit-chain.ts'
 import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
-import { counted } from './point-reads.ts'
-import { type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
+import { counted, type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
 import type { Writer } from './writer.ts'
 
 /** An open transaction of the database. */

@@ -1,7 +1,6 @@
 /** The database schema as a list of migrations. A released migration never changes; new ones are appended. */
 
-import { counted } from '../point-reads.ts'
-import { integer } from '../rows.ts'
+import { counted, integer } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
 import { sql } from './sql.ts'

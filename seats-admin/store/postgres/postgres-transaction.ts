@@ -3,8 +3,7 @@
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
 import { type Part, replaceParameters, type Values } from '../statements.ts'
-import { counted } from '../point-reads.ts'
-import type { Row } from '../rows.ts'
+import { counted, type Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import {
   AUTHOR,

@@ -19,8 +19,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { monotonic } from '../monotonic.ts'
-import { counted } from '../point-reads.ts'
-import { text } from '../rows.ts'
+import { counted, text } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './sqlite-connection.ts'
 import { migrate } from './sqlite-migrations.ts'

@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import { postgres } from '../../../../seats-admin/store/postgres/postgres-dialect.ts'
 import { sql, valuesOf } from '../../../../seats-admin/store/postgres/sql.ts'
-import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
+import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-writer.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, refused, writer } from '../conformance.ts'
 import { connected, emptyDatabase, open } from './support.ts'

@@ -3,8 +3,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { connect } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
-import { sqlite } from '../../../../seats-admin/store/sqlite/sqlite-dialect.ts'
-import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-queries.ts'
+import { sqlite } from '../../../../seats-admin/store/sqlite/sqlite-database.ts'
+import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-writer.ts'
 import { ADMIN, done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
