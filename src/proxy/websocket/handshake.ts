@@ -14,7 +14,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
-import { KeyedCounts } from '../../http/server/keyed-counts.ts'
+import { type Entry, Ledger } from '../../lib/ledger.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
@@ -231,7 +231,8 @@ const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
  */
 export class WebSocketShares {
   readonly #refused: (by: WebSocketBound) => void
-  readonly #counts = new KeyedCounts<Exchange>()
+  readonly #open = new Ledger<Exchange>()
+  readonly #entries = new Map<Exchange, Entry<Exchange>>()
 
   constructor(refused: (by: WebSocketBound) => void) {
     this.#refused = refused
@@ -243,30 +244,31 @@ export class WebSocketShares {
    * @returns null if it is admitted
    */
   admit(exchange: Exchange, proxies: TrustedProxies, limits: WebSocketLimits): Refusal | null {
-    const [tenant, caller] = keysOf(exchange, proxies)
+    const [tenant, caller] = ownerOf(exchange, proxies)
     const by =
-      this.#counts.of(caller) >= limits.websocketsPerCaller
+      this.#open.held(tenant, caller) >= limits.websocketsPerCaller
         ? 'caller'
-        : this.#counts.of(tenant) >= limits.websocketsPerTenant
+        : this.#open.held(tenant) >= limits.websocketsPerTenant
           ? 'tenant'
-          : this.#counts.size >= limits.websockets
+          : this.#open.weight >= limits.websockets
             ? 'all'
             : null
     if (by !== null) {
       this.#refused(by)
       return refusals[by]
     }
-    this.#counts.add(exchange, [tenant, caller])
+    this.#entries.set(exchange, this.#open.add(exchange, [tenant, caller]))
     return null
   }
 
   ended(exchange: Exchange): void {
-    this.#counts.remove(exchange)
+    this.#entries.get(exchange)?.remove()
+    this.#entries.delete(exchange)
   }
 }
 
 /** Callers of public routes are identified by their networks. */
-function keysOf(
+function ownerOf(
   { request, evaluation }: Exchange,
   proxies: TrustedProxies,
 ): [tenant: string, caller: string] {
@@ -278,5 +280,5 @@ function keysOf(
   }
   const { method, tenant, user } = principal
   // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
-  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${tenant} ${user}`]
+  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${user}`]
 }
