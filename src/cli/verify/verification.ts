@@ -161,25 +161,30 @@ class Run {
     return this.#ended
   }
 
-  /** The run lasts as long as the command of `--during`, and at most twice its duration. */
+  /**
+   * The run lasts as long as the command of `--during`, and at most twice its duration. An interruption does not end the command:
+   * half a drill may leave Redis stopped.
+   */
   async #endInTime(): Promise<void> {
-    const { duration, during, terminal } = this.#settings
+    const { duration, during, terminal, interrupted, abandoned } = this.#settings
     const { record } = this.#parts
     const { signal } = this.#writes
     const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
-    if (during === null) await wait(duration)
-    else {
-      await wait(BEFORE_DRILL * duration)
+    await wait(during === null ? duration : BEFORE_DRILL * duration)
+    if (during !== null && !signal.aborted) {
       const ends = new AbortController()
       const stop = () => ends.abort()
-      signal.addEventListener('abort', stop, { once: true })
+      const tell = () => terminal.printError('seatgate verify: waiting for the command of --during')
+      interrupted.addEventListener('abort', tell, { once: true })
+      abandoned.addEventListener('abort', stop, { once: true })
       const limit = setTimeout(stop, (2 - BEFORE_DRILL) * duration)
-      if (!signal.aborted)
-        await Promise.all([
-          runMeanwhile(during, record, terminal, ends.signal),
-          wait((1 - BEFORE_DRILL) * duration),
-        ])
+      await Promise.all([
+        runMeanwhile(during, record, terminal, ends.signal),
+        wait((1 - BEFORE_DRILL) * duration),
+      ])
       clearTimeout(limit)
+      interrupted.removeEventListener('abort', tell)
+      abandoned.removeEventListener('abort', stop)
     }
     this.#writes.abort()
   }

@@ -8,6 +8,7 @@ import { Client } from '../../support/client.ts'
 import { writeConfiguration } from '../../support/configuration.ts'
 import { GatewayProcess } from '../../support/gateway-process.ts'
 import { serverFolder } from '../../support/servers/folder.ts'
+import { reservePort } from '../../support/servers/ports.ts'
 import { until } from '../../support/until.ts'
 import { MAIN, outcomeOf, type Ran, seatgate, SECRET } from '../command-line.ts'
 
@@ -26,7 +27,11 @@ export interface Gate {
 
 export async function startGate(t: Test): Promise<Gate> {
   const folder = serverFolder(t, 'verified')
-  writeConfiguration(folder)
+  const port = await reservePort(t)
+  writeConfiguration(folder, {
+    listen: `127.0.0.1:${port}`,
+    top: [`advertise: http://localhost:${port}`],
+  })
   await seatgate(folder, ['bootstrap', '--tenant', 'acme', '--out', 'admin.key'], {
     GLOBEX_SECRET: `${SECRET}, of globex`,
   })

@@ -1,0 +1,106 @@
+/**
+ * `node bench/staleness.ts [--seconds N] [--only NAME[,NAME]]`: for how long Seatgate and its alternatives decide on a state
+ * from before the 2xx of a change. The checker and the readers are those of `seatgate verify`; a right is granted and
+ * revoked once a second, or as seldom as a cache needs to show how long it keeps a state. Prints a table in Markdown.
+ */
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { readAll, Subjects } from '../src/cli/verify/readers.ts'
+import { RunRecord, type RunReport } from '../src/cli/verify/run-record.ts'
+import { Subject, type Write } from '../src/cli/verify/staleness.ts'
+import { temporaryFolder } from './place.ts'
+import { Ending } from './scale/ending.ts'
+import { cachedPeers } from './staleness/cached-gateways.ts'
+import { seatgates } from './staleness/seatgates.ts'
+import type { Caller, RunningStalenessPeer, StalenessPeer } from './staleness/staleness-peer.ts'
+
+const READERS = 4
+const ANSWERS = { allow: ['allow'], deny: ['permission_denied'] } as const
+
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '30' }, only: { type: 'string' } },
+})
+const seconds = Number(values.seconds)
+const peers = [...seatgates, ...cachedPeers]
+const chosen = peers.filter(({ name }) => values.only?.split(',').includes(name) ?? true)
+if (!(seconds >= 4) || chosen.length === 0) {
+  console.error(`--seconds is at least 4; there are ${peers.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+
+console.log(
+  '| peer | reads | stale | longest, ms after the 2xx | write until 2xx, ms (p50, largest) | configuration |',
+)
+console.log('|---|--:|--:|--:|--:|---|')
+for (const peer of chosen) console.log(rowOf(peer, await measured(peer)))
+
+async function measured(peer: StalenessPeer): Promise<RunReport> {
+  const ending = new Ending()
+  try {
+    const folder = join(temporaryFolder(ending, 'staleness'), peer.name)
+    mkdirSync(folder)
+    return await run(await peer.start(ending, folder), peer.every ?? 1)
+  } finally {
+    await ending.run()
+  }
+}
+
+/** @param every seconds between two writes */
+async function run(
+  { places, caller, write, fault }: RunningStalenessPeer,
+  every: number,
+): Promise<RunReport> {
+  const turns = Math.floor(seconds / every)
+  const record = new RunRecord(
+    places.map(({ name }) => name),
+    () => performance.now(),
+    Date.now(),
+  )
+  const first = await written(write, false, 0)
+  const subject = new Subject<Caller>('caller', caller, first, ANSWERS.deny)
+  const subjects = new Subjects<Caller>()
+  const ends = new AbortController()
+  record.beginReads()
+  subjects.add(subject)
+  const reading = readAll(places, subjects, record, { count: READERS, signal: ends.signal })
+  for (let turn = 1; turn <= turns; turn++) {
+    const due = performance.now() + 1000 * every
+    const isFault = turn === Math.ceil(turns / 4) || turn === Math.ceil((3 * turns) / 4)
+    if (isFault) await fault?.()
+    const allow = turn % 2 === 1
+    const began = performance.now()
+    const change: Write = {
+      operation: allow ? 'grant' : 'revoke',
+      place: '',
+      began,
+      answered: Infinity,
+      requestId: '',
+    }
+    subject.begin(change, allow ? ANSWERS.allow : ANSWERS.deny)
+    await write(allow, turn)
+    change.answered = performance.now()
+    record.wrote(change)
+    subjects.wake([subject])
+    await sleep(Math.max(0, due - performance.now()))
+  }
+  ends.abort()
+  record.endReads()
+  await reading
+  return record.report([])
+}
+
+async function written(write: RunningStalenessPeer['write'], allow: boolean, turn: number): Promise<Write> {
+  const began = performance.now()
+  await write(allow, turn)
+  return { operation: 'revoke', place: '', began, answered: performance.now(), requestId: '' }
+}
+
+function rowOf({ label, configuration }: StalenessPeer, report: RunReport): string {
+  const { reads, violations_total: stale, longest_stale_ms: longest, write_ms: write } = report
+  const times = `${write.p50?.toFixed(1)}, ${write.max?.toFixed(0)}`
+  return `| ${label} | ${reads} | ${stale} | ${longest?.toFixed(0) ?? '0'} | ${times} | ${configuration} |`
+}

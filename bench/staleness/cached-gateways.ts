@@ -1,0 +1,138 @@
+/** Two instances of a gateway in Node.js with a cache and messages of Redis; and nginx, which caches its decisions. */
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram } from '../../test/support/servers/binaries.ts'
+import { startRedis } from '../../test/support/servers/redis.ts'
+import { fileURLToPath } from 'node:url'
+import { freePort, Program } from '../program.ts'
+import type { Ending } from '../scale/ending.ts'
+import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
+import { change, placeAt, type RunningStalenessPeer, type StalenessPeer } from './staleness-peer.ts'
+
+/** Of `../servers/cached-gateway.ts`, as JSON. */
+export interface CachedGatewaySetup {
+  readonly port: number
+  readonly redis: string
+  /** ms that it keeps a right; 0: it keeps nothing. */
+  readonly keeps: number
+}
+
+const CALLER = { authorization: 'alice' }
+const SCRIPT = fileURLToPath(new URL('../servers/cached-gateway.ts', import.meta.url))
+
+async function startGateway(ending: Ending, folder: string, redis: string, keeps: number): Promise<number> {
+  const port = await freePort()
+  const file = join(folder, `gateway-${port}.json`)
+  const setup: CachedGatewaySetup = { port, redis, keeps }
+  writeFileSync(file, JSON.stringify(setup))
+  const program = await Program.start({
+    command: [process.execPath, SCRIPT, file],
+    port,
+    cores: null,
+    folder,
+  })
+  ending.teardown(() => program.stop())
+  return port
+}
+
+function gateways(name: string, keeps: number, breaks: boolean): StalenessPeer {
+  return {
+    name,
+    label: `Node.js, cache of ${keeps / 1000} s and Redis pub/sub${breaks ? ', the subscription breaks' : ''}`,
+    configuration: `two instances; a right is kept for ${keeps / 1000} s and dropped by a published message${breaks ? '; CLIENT KILL TYPE pubsub before each write of half of the run' : ''}`,
+    every: keeps / 1000 + 2,
+    async start(ending, folder): Promise<RunningStalenessPeer> {
+      const redis = await startRedis(ending.t)
+      const ports = [
+        await startGateway(ending, folder, redis.url, keeps),
+        await startGateway(ending, folder, redis.url, keeps),
+      ]
+      let broken = false
+      return {
+        places: ports.map((port) => placeAt(ending, `127.0.0.1:${port}`, port, '/')),
+        caller: CALLER,
+        async write(allow, turn) {
+          if (broken) await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
+          const port = ports[turn % ports.length]
+          await change(`http://127.0.0.1:${port}/${allow ? 'allow' : 'deny'}`, {
+            method: 'PUT',
+            headers: CALLER,
+          })
+        },
+        ...(breaks
+          ? {
+              async fault() {
+                broken = !broken
+              },
+            }
+          : {}),
+      }
+    },
+  }
+}
+
+function nginx(seconds: number): StalenessPeer {
+  return {
+    name: `nginx-cache-${seconds}s`,
+    label: `nginx, auth_request with proxy_cache of ${seconds} s`,
+    configuration: `proxy_cache_valid 200 204 401 403 ${seconds}s; proxy_cache_key $http_authorization; the service behind it keeps nothing`,
+    every: seconds + 2,
+    async start(ending, folder): Promise<RunningStalenessPeer> {
+      const redis = await startRedis(ending.t)
+      const service = await startGateway(ending, folder, redis.url, 0)
+      const port = await freePort()
+      const file = join(folder, 'nginx.conf')
+      mkdirSync(join(folder, 'cache'), { recursive: true })
+      writeFileSync(file, nginxConfiguration(folder, 1, httpOf(folder, port, service, seconds)))
+      const { path, env } = await findProgram('nginx')
+      const program = await Program.start({
+        command: nginxCommand(path, file),
+        port,
+        cores: null,
+        folder,
+        env: { ...process.env, ...env },
+      })
+      ending.teardown(() => program.stop())
+      return {
+        places: [placeAt(ending, `127.0.0.1:${port}`, port, '/')],
+        caller: CALLER,
+        write: (allow) =>
+          change(`http://127.0.0.1:${service}/${allow ? 'allow' : 'deny'}`, {
+            method: 'PUT',
+            headers: CALLER,
+          }),
+      }
+    },
+  }
+}
+
+function httpOf(folder: string, port: number, service: number, seconds: number): string {
+  return `access_log off;
+  proxy_cache_path ${folder}/cache keys_zone=decisions:1m;
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      auth_request /decision;
+      return_allowed;
+    }
+    location = /decision {
+      internal;
+      proxy_pass http://127.0.0.1:${service};
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+      proxy_cache decisions;
+      proxy_cache_key $http_authorization;
+      proxy_cache_valid 200 204 401 403 ${seconds}s;
+    }
+    location = /allowed { internal; return 204; }
+  }`.replace('return_allowed;', 'try_files /none /allowed;')
+}
+
+export const cachedPeers: readonly StalenessPeer[] = [
+  nginx(1),
+  nginx(10),
+  gateways('node-pubsub', 10_000, false),
+  gateways('node-pubsub-broken', 10_000, true),
+  gateways('node-cache-1s-broken', 1000, true),
+]
