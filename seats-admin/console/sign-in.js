@@ -25,29 +25,12 @@ const CHANNEL = 'seatgate.console.signed-in'
  * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused
  */
 async function identified(key, wanted) {
-  const me = await identityOf(key)
+  /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Me>} */
+  const { body: me } = await callSignIn('GET', '/auth/oidc/me', undefined, key)
   const space = wanted === '' ? me.admin_space : wanted
   const refusal = await spaceRefusal(space, key)
   if (refusal !== null) throw refusal
   return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
-}
-
-/** @typedef {import('./answers.d.ts').Me} Me */
-
-/** @type {Pick<Me, 'tenant' | 'user' | 'email' | 'admin_space'>} */
-const NOT_TOLD = { tenant: '', user: '', email: null, admin_space: 'admin' }
-
-/** @param {string} key */
-async function identityOf(key) {
-  try {
-    /** @type {import('./gateway-calls.js').Answered<Me>} */
-    const { body } = await callSignIn('GET', '/auth/oidc/me', undefined, key)
-    return body
-  } catch (cause) {
-    // During an upgrade, an older instance may answer, which does not tell.
-    if (refusalOf(cause).status === 404) return NOT_TOLD
-    throw cause
-  }
 }
 
 /** @param {string} space @param {string} [key] @returns {Promise<Refused | null>} why nothing can be done there */

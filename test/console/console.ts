@@ -37,8 +37,10 @@ export class ConsoleInBrowser {
     page.setDefaultTimeout(20_000)
     page.on('pageerror', (error) => this.faults.push(String(error.stack)))
     page.on('console', (message) => {
-      // Refusals are part of the tests.
-      if (message.type() === 'error' && !/status of (?:4|5)\d\d/.test(message.text()))
+      const { url } = message.location()
+      const isOwn = url === '' || url.startsWith(this.world.origin)
+      // Refusals are part of the tests; the pages of the provider are not.
+      if (message.type() === 'error' && isOwn && !/status of (?:4|5)\d\d/.test(message.text()))
         this.faults.push(message.text())
     })
     await page.addInitScript(REPORT)

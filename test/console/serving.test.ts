@@ -1,9 +1,14 @@
 /** The console as it is served: its paths, header fields and size. `chromium` tests use it. */
 
+import { once } from 'node:events'
+import { connect } from 'node:http2'
+import { buffer } from 'node:stream/consumers'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { consoleBytes, PAGES } from '../../src/pipeline/console-site.ts'
 import { seatgateHere } from '../cli/in-process.ts'
 import { readFileSync } from 'node:fs'
+import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld } from '../support/world.ts'
 
 const POLICY =
@@ -101,6 +106,22 @@ t.test('no other path, method or file', async (t) => {
   ])
     t.equal((await world.client.send('GET', HOME + path)).status, 400, path)
   t.equal((await get(HOME, { method: 'POST' })).status, 405)
+})
+
+t.test('over TLS and HTTP/2', async (t) => {
+  const secured = await startWorld(t, { top: ['console: true'], secure: CERTIFICATES.server })
+  const session = connect(`https://127.0.0.1:${secured.securePort}`, { rejectUnauthorized: false })
+  const ask = (path: string) => {
+    const stream = session.request({ ':path': path, 'accept-encoding': 'gzip' })
+    return Promise.all([once(stream, 'response'), buffer(stream)])
+  }
+  const [[head], page] = await ask(HOME)
+  t.match(head, { ':status': 200, 'content-security-policy': POLICY })
+  const [, script = ''] = /src="([^"]+)"/.exec(page.toString()) ?? []
+  const [[fields], file] = await ask(script)
+  t.match(fields, { ':status': 200, 'content-encoding': 'gzip' })
+  t.match(gunzipSync(file).toString(), 'render(')
+  session.close()
 })
 
 t.test('all of it is at most 120 KB, compressed', async (t) => {

@@ -88,6 +88,7 @@ t.test('it holds compiled code, schemas and nothing else', async (t) => {
   const own = join(folder, 'node_modules/seatgate')
   const files = readdirSync(own, { recursive: true, encoding: 'utf8' })
   t.ok(files.includes('dist/src/config/gateway.schema.json'))
+  t.ok(files.includes('dist/seats-admin/console/main.js'))
   t.ok(files.includes('LICENSE'))
   t.same(
     files.filter((name) => name.endsWith('.ts') || /^(test|bench|docs|deploy)\b/.test(name)),
@@ -163,13 +164,20 @@ for (const tested of VERSIONS)
     t.equal(ended.code, 0, ended.err)
     t.equal(ended.err, '', 'nothing on standard error')
 
-    writeFileSync(config, `${readFileSync(config, 'utf8')}workers: 2\n`)
+    writeFileSync(config, `${readFileSync(config, 'utf8')}workers: 2\nconsole: true\n`)
     const workers = launch(t, place, 'start')
     const shared = await address(workers.out)
     const again = await fetch(`${shared}/v1/more`, {
       headers: { Authorization: `Bearer ${token.trim()}`, Space: 'main' },
     })
     t.equal(again.status, 200, 'two workers')
+    const page = await (await fetch(`${shared}/_seatgate/console/`)).text()
+    const files = [...page.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, path = '']) => path)
+    // Connections of their own reach both workers, which agree on the paths of the files.
+    const statuses = files.map(
+      async (path) => (await fetch(shared + path, { headers: { connection: 'close' } })).status,
+    )
+    t.same(new Set(await Promise.all(statuses)), new Set([200]), `${files.length} files of the console`)
     workers.child.kill('SIGTERM')
     t.equal((await workers.ended).code, 0)
   })

@@ -106,7 +106,7 @@ function isMatch(key, { name = '', seat = '', state = '' }) {
 function Row({ of: key, onRevoke }) {
   const state = stateOf(key)
   return html`<tr class=${state === 'valid' ? '' : 'faded'}>
-    <th scope="row"><${Name} of=${key.name} /><br /><code class="small quiet">${key.id}</code></th>
+    <th scope="row"><${Name} of=${key.name} /><code class="small quiet wide-only">${key.id}</code></th>
     <td><${Tags} of=${key.seats} most=${2} /></td>
     <td>
       <span class=${`badge ${state}`}>${state}</span>

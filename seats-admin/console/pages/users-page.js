@@ -45,7 +45,7 @@ export function UsersPage() {
                     html`<tr key=${sub}>
                       <th scope="row">
                         <a href=${hrefOf(['users'], { sub })}><${Name} of=${email ?? sub} /></a>
-                        ${email === null ? null : html`<br /><code class="small quiet"><bdi>${sub}</bdi></code>`}
+                        ${email === null ? null : html`<code class="small quiet wide-only"><bdi>${sub}</bdi></code>`}
                       </th>
                       <td><${Tags} of=${seats} /></td>
                       <td><${Time} at=${at} none="before it was recorded" /></td>
