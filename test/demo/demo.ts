@@ -39,8 +39,8 @@ const USERS = [
   { sub: 'alice', name: 'Alice', seats: ['Viewer'] },
 ]
 const CONSOLE = '/_seatgate/console/'
-const SIGN_IN = `, or at the sample provider, which asks for no
-password: as ${USERS.map(({ sub, seats }) => `${sub} (${seats.join(', ')})`).join(', ')}.`
+const SIGN_IN = `, or choose the identity provider and the
+tenant ${TENANT}. That is a sample, which asks for no password: ${USERS.map(({ sub, seats }) => `${sub} (${seats.join(', ')})`).join(', ')}.`
 
 const wantsProvider = providerWanted()
 const folder = await mkdtemp(join(tmpdir(), 'seatgate-demo-'))
@@ -177,7 +177,7 @@ curl -s -H "x-api-key: $KEY" -H 'Space: admin' ${url}/v1/seats
 curl -s -H "Authorization: Bearer $ALICE" ${url}/v1/me
 
 The console, in a browser on this machine: ${page}${CONSOLE}
-Tenant ${TENANT}, space admin. Sign in with the text of KEY${wantsProvider ? SIGN_IN : '.'}
+Sign in with the text of KEY${wantsProvider ? SIGN_IN : '.'}
 
 Ctrl-C ends the demo. The log of the gateway follows.
 `
