@@ -27,6 +27,7 @@ function section(operation: DocumentedOperation): string {
     ...(parameters.length === 0 ? [] : [`Parameters:\n\n${parameterTable(parameters)}`]),
     ...(body === null ? [] : [`Body fields:\n\n${fieldTable(body, 'required')}`]),
     ...operation.answers.map(answer),
+    ...operation.answers.flatMap(({ events }) => events ?? []),
     ...ownCodes(operation),
   ].join('\n\n')
 }

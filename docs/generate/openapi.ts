@@ -48,6 +48,8 @@ export interface DocumentedAnswer {
   readonly status: string
   /** Null: without a body. */
   readonly schema: DocumentedSchema | null
+  /** What a stream of events means; null: it may be none. */
+  readonly events: string | null
   /** Names, without `X-Request-Id`, which every response has. */
   readonly headers: readonly string[]
 }
@@ -117,7 +119,8 @@ function bodyOf(content: Content = {}): DocumentedSchema | null {
 function answerOf(status: string, { headers, content }: Response): DocumentedAnswer[] {
   const schema = content?.['application/json']?.schema ?? null
   if (content !== undefined && schema === null) return []
-  return [{ status, schema, headers: Object.keys(headers).filter((each) => each !== 'X-Request-Id') }]
+  const events = content?.['text/event-stream']?.schema.description ?? null
+  return [{ status, schema, events, headers: Object.keys(headers).filter((each) => each !== 'X-Request-Id') }]
 }
 
 function codesOf({ content }: Response): readonly ErrorCode[] {

@@ -2,6 +2,7 @@
 
 import { type ChangeReader, type Committed, committedOf } from '../model/change.ts'
 import type { Answers, EndpointDescription } from '../model/endpoint-description.ts'
+import type { EventSource } from '../model/event-source.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
 import type { BlockReader } from '../model/readings.ts'
@@ -19,6 +20,8 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   readonly permission: string
   /** Bytes of the request's body; left out: as of most endpoints. */
   readonly maxBody?: number
+  /** It changes nothing, although its method is not GET. */
+  readonly reads?: boolean
   /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
   handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
 }
@@ -32,6 +35,8 @@ export interface AdminRequest {
   readonly body: unknown
   /** The values of the field lines `If-Match`; none when absent. */
   readonly ifMatch?: readonly string[]
+  /** The values of the field lines `Accept`; none when absent. */
+  readonly accept?: readonly string[]
   readonly caller: Caller
 }
 
@@ -48,6 +53,8 @@ export interface AdminReply {
   readonly status: number
   /** Sent as JSON; undefined without a body. */
   readonly body?: unknown
+  /** In place of a body. */
+  readonly events?: EventSource
   /** Further header fields: name, value, … */
   readonly headers?: readonly string[]
 }
@@ -60,8 +67,12 @@ type ParamOf<Path extends string> = Path extends `${string}{${infer Name}}${infe
 type ReplyOf<A extends Answers> = {
   [Status in keyof A & number]: Omit<AdminReply, 'status' | 'body'> & {
     readonly status: Status
-  } & (A[Status] extends JsonSchema ? { readonly body: ValueOf<A[Status]> } : { readonly body?: never })
+  } & (A[Status] extends JsonSchema ? BodyOf<A[Status]> : { readonly body?: never })
 }[keyof A & number]
+
+type BodyOf<S extends JsonSchema> =
+  | { readonly body: ValueOf<S> }
+  | { readonly body?: never; readonly events: EventSource }
 
 /** Each variable segment of the path is described. */
 type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
@@ -70,7 +81,16 @@ type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
 
 interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Pick<
   AdminEndpoint,
-  'method' | 'operation' | 'summary' | 'permission' | 'codes' | 'tagged' | 'conditional' | 'maxBody'
+  | 'method'
+  | 'operation'
+  | 'summary'
+  | 'permission'
+  | 'codes'
+  | 'tagged'
+  | 'conditional'
+  | 'maxBody'
+  | 'reads'
+  | 'events'
 > {
   readonly path: Path
   readonly query?: P
@@ -82,6 +102,8 @@ interface Declared<Path extends string, P extends Parameters, B, A extends Answe
     readonly body: B
     /** Null without the field, and where the endpoint is not `conditional`. */
     readonly ifMatch: IfMatch | null
+    /** The values of the field lines `Accept`. */
+    readonly accept: readonly string[]
     readonly caller: Caller
   }): Promise<ReplyOf<NoInfer<A>> | AdminRefusal>
 }
@@ -97,7 +119,7 @@ export function endpoint<
   return {
     ...declared,
     ...(check === undefined ? {} : { body: { schema: published(check.schema) } }),
-    async handle({ params, query, body, ifMatch: lines = [], caller }) {
+    async handle({ params, query, body, ifMatch: lines = [], accept = [], caller }) {
       // A query that is not declared is not read, so it is no fault.
       const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
       if (isRefusal(values)) return values
@@ -105,7 +127,7 @@ export function endpoint<
       if (isRefusal(checked)) return checked
       const ifMatch = conditional ? readIfMatch(lines) : null
       if (isRefusal(ifMatch)) return ifMatch
-      return declared.handle({ params, query: values, body: checked, ifMatch, caller })
+      return declared.handle({ params, query: values, body: checked, ifMatch, accept, caller })
     },
   }
 }

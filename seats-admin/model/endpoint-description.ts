@@ -18,6 +18,8 @@ export interface EndpointDescription<Code extends string = string> {
   readonly body?: BodyDescription
   /** By status; null: the answer has no body. Refusals are not among them. */
   readonly answers: Answers
+  /** What the events mean, where 200 may also be a stream of them (`text/event-stream`). */
+  readonly events?: string
   /** Answers of 200 have an `ETag`. */
   readonly tagged?: boolean
   /** It takes `If-Match`. */

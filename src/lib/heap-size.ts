@@ -12,8 +12,12 @@ export function asciiBytes({ length }: string): number {
 
 /** A copy of the string. V8 keeps the whole parent of a substring in memory. @param text latin1 */
 export function detachedText(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1')
+  if (text.length > scratch.length) return Buffer.from(text, 'latin1').toString('latin1')
+  return scratch.toString('latin1', 0, scratch.write(text, 'latin1'))
 }
+
+/** A buffer for each copy would take three times as long. */
+const scratch = Buffer.alloc(2048)
 
 /** An array that has grown element by element. */
 export function listBytes(texts: readonly string[]): number {

@@ -1,5 +1,6 @@
 /** A route of the compiled table, and the handlers that serve built-in routes. */
 
+import type { EventSource } from '../../seats-admin/model/event-source.ts'
 import type { CorsPolicy } from './cors.ts'
 import type { Refusal } from './errors.ts'
 import type { PathRewrite } from './path-rewrite.ts'
@@ -119,6 +120,8 @@ export interface LocalRequest {
   readonly body: unknown
   /** The values of the field lines `If-Match`. */
   readonly ifMatch: readonly string[]
+  /** The values of the field lines `Accept`. */
+  readonly accept: readonly string[]
   /** As in the response and the access log. */
   readonly requestId: string
   readonly principal: Principal
@@ -132,6 +135,8 @@ export interface LocalResponse {
   readonly status: number
   /** Sent as JSON; bytes are sent as they are; undefined: no body. */
   readonly body?: unknown
+  /** In place of a body, with status 200 and without further header fields. */
+  readonly events?: EventSource
   /** Name, value, …; beside Content-Type, Content-Length and Cache-Control, which every response has. */
   readonly headers?: readonly string[]
   /** For the access log: what was asked and answered. Holds no credential. */

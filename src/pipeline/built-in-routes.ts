@@ -93,7 +93,8 @@ function localRoute(
     method,
     path: own,
     maxBody = MAX_BODY,
-  }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number },
+    reads = false,
+  }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number; readonly reads?: boolean },
   { prefix }: BuiltInPlace,
   requirement: Requirement,
   handler: LocalHandler,
@@ -105,7 +106,7 @@ function localRoute(
     path,
     ...UNSCOPED,
     requirement,
-    target: Object.freeze({ kind: 'local', handler }),
+    target: Object.freeze(reads ? { kind: 'local', handler, reads } : { kind: 'local', handler }),
     maxBody,
     responseTimeout: null,
     signIn: null,
@@ -141,12 +142,14 @@ async function serve(
   const { principal, space } = request
   if (space === null) throw new Error('an endpoint with a permission was reached without a space')
   // A read grants nothing, so it needs no more than the space.
-  const held = endpoint.method === 'GET' ? NOTHING_HELD : await request.held()
+  const isRead = endpoint.method === 'GET' || endpoint.reads === true
+  const held = isRead ? NOTHING_HELD : await request.held()
   const reply = await endpoint.handle({
     params: decoded(request.params),
     query: request.query,
     body: request.body,
     ifMatch: request.ifMatch,
+    accept: request.accept,
     caller: {
       tenant: principal.tenant,
       by: principal.user,

@@ -8,10 +8,12 @@ import type { Evaluation } from '../model/decision.ts'
 import type { HeldPermissions, LocalResponse } from '../model/route.ts'
 import type { Refuse } from '../proxy/forward.ts'
 import { readJson, WITH_BODY } from './json-body.ts'
+import type { EventStreams } from './event-streams.ts'
 import { sendHandlerResponse } from './handler-response.ts'
 import { type BodyLimits, readBody } from './whole-body.ts'
 
 const IF_MATCH = fieldName('if-match')
+const ACCEPT = fieldName('accept')
 
 /** The functions of the pipeline that serving uses. */
 export interface LocalPipeline {
@@ -25,16 +27,23 @@ export interface LocalPipeline {
   failed(exchange: Exchange, cause: unknown): void
   /** Milliseconds until the whole body has arrived. */
   readonly bodyTimeout: number
+  readonly streams: EventStreams
 }
 
 export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
-    .then((result) => {
-      if (result instanceof Refusal) pipeline.refuse(exchange, result, null)
-      else {
-        exchange.logged = result.logged ?? null
+    .then(async (result) => {
+      if (result instanceof Refusal) return pipeline.refuse(exchange, result, null)
+      exchange.logged = result.logged ?? null
+      const { events } = result
+      if (events === undefined) {
         if (!exchange.response.destroyed) sendHandlerResponse(exchange, result, result.headers)
+        return
       }
+      const refused = await pipeline.streams.begin(exchange, events)
+      // A right that was lost since the decision: only open streams are evaluated again.
+      const refusal = refused ?? (await pipeline.reevaluate()).refusal
+      if (refusal !== null) pipeline.refuse(exchange, refusal, null)
     })
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
 }
@@ -59,6 +68,8 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     query: evaluation.query.slice(1),
     body: body.value,
     ifMatch: request.section.fields.values(IF_MATCH),
+    // The head of a stream would have no end.
+    accept: request.method === 'HEAD' ? [] : request.section.fields.values(ACCEPT),
     requestId: exchange.id,
     principal,
     space,

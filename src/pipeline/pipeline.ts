@@ -7,7 +7,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
-import { type DecisionEngine, isForSpace } from '../decision/engine.ts'
+import type { DecisionEngine } from '../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../decision/limits/rate-limiter.ts'
 import type { ShadowEngine } from '../decision/shadow.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
@@ -38,13 +38,17 @@ import {
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { ProcessActivity } from '../telemetry/process-activity.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
+import { allowQuestion } from './allowed-question.ts'
+import { refuseAsDecided } from './decided-refusals.ts'
 import { EndedExchanges } from './ended-exchanges.ts'
+import { EventStreams } from './event-streams.ts'
 import { serveLocal } from './local-handler.ts'
 import { grantPreflight } from './granted-preflight.ts'
 import { servePublic } from './public-handler.ts'
 import { isCounted, refusalBy, takeTokens } from './rate-limits.ts'
-import { refuseOrSignIn, type SignInPorts } from './sign-in-refusals.ts'
+import type { SignInPorts } from './sign-in-refusals.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import { ShadowDecisions } from './shadow-decisions.ts'
@@ -70,9 +74,6 @@ export interface PipelineLimits extends ValidationLimits, RequestShareLimits, We
   readonly bodyTimeout: number
 }
 
-/** Milliseconds that a refusal waits for the spaces that it names. */
-const SPACES_PATIENCE = 100
-
 export class Pipeline {
   #config: PipelineConfig
   readonly #metrics: Metrics
@@ -82,13 +83,23 @@ export class Pipeline {
   readonly #requestShares: RequestShares
   readonly #webSocketShares: WebSocketShares
   readonly #shadowDecisions: ShadowDecisions
+  readonly #eventStreams = new EventStreams()
   readonly #rateLimiter: RateLimiter
+  readonly #activity: ProcessActivity | null
   #draining = false
 
-  constructor(config: PipelineConfig, log: AccessLog, metrics: Metrics, rateLimiter: RateLimiter) {
+  /** @param activity null: its decisions are not remembered */
+  constructor(
+    config: PipelineConfig,
+    log: AccessLog,
+    metrics: Metrics,
+    rateLimiter: RateLimiter,
+    activity: ProcessActivity | null = null,
+  ) {
     this.#config = config
     this.#metrics = metrics
     this.#rateLimiter = rateLimiter
+    this.#activity = activity
     this.#refusals = new Refusals(log, metrics)
     const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.#config.trustedProxies)
     this.#requestShares = new RequestShares(this.#inFlight, clientOf, (of) => metrics.overShare(of))
@@ -268,29 +279,31 @@ export class Pipeline {
     verdict: RateLimitVerdict,
   ): void {
     const refusal = refusalBy(exchange, verdict)
-    if (refusal === null) this.#answer(exchange, config, evaluation)
-    else this.#refuse(exchange, refusal)
+    if (refusal === null) return this.#answer(exchange, config, evaluation)
+    this.#remember(exchange, evaluation, refusal)
+    this.#refuse(exchange, refusal)
   }
 
   /** Refuses as the evaluation says, or else serves or forwards. */
   #answer(exchange: Exchange, config: PipelineConfig, evaluation: Evaluation): void {
-    if (isForSpace(evaluation)) return this.#refuseNamingSpaces(exchange, config.engine, evaluation)
-    if (evaluation.refusal !== null)
-      return refuseOrSignIn(exchange, config, evaluation, evaluation.refusal, this.#refusals)
-    if (exchange.question !== null) return this.#allow(exchange, exchange.question, config)
-    if (evaluation.preflight !== null) return grantPreflight(exchange, evaluation.preflight)
-    const overShare = this.#requestShares.admit(exchange)
+    const { question } = exchange
+    const { refusal, preflight } = evaluation
+    if (refusal !== null) {
+      this.#remember(exchange, evaluation, refusal)
+      return refuseAsDecided(exchange, config, evaluation, this.#refusals)
+    }
+    const overShare = question === null && preflight === null ? this.#requestShares.admit(exchange) : null
+    this.#remember(exchange, evaluation, overShare)
     if (overShare !== null) return this.#refuse(exchange, overShare)
+    if (question !== null) return allowQuestion(exchange, question, config)
+    if (preflight !== null) return grantPreflight(exchange, preflight)
     this.#forwardOrServe(exchange, config, evaluation)
   }
 
-  #allow(exchange: Exchange, question: Question, { upstreams, identity }: PipelineConfig): void {
-    const decision = exchange.evaluation?.decision
-    const target = decision?.route?.target
-    const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
-    const audience = upstream?.config.name ?? null
-    const signed = identity === null || decision === undefined ? [] : identity.fieldFor(audience, decision)
-    question.allow(exchange, upstream?.config ?? null, signed)
+  /** @param refusal in place of the decision, or as it says; null: the request is allowed */
+  #remember({ id, question }: Exchange, { decision }: Evaluation, refusal: Refusal | null): void {
+    // The proxy asks again for a refusal that was remembered with its first question.
+    if (question?.refusesOnly !== true) this.#activity?.decided(id, decision, refusal)
   }
 
   #forwardOrServe(exchange: Exchange, config: PipelineConfig, { decision }: Evaluation): void {
@@ -323,22 +336,8 @@ export class Pipeline {
       refuse,
       failed,
       bodyTimeout: config.limits.bodyTimeout,
+      streams: this.#eventStreams,
     })
-  }
-
-  /** Many of these requests have a wrong Space: the refusal says which ones would be right. */
-  #refuseNamingSpaces(exchange: Exchange, engine: DecisionEngine, evaluation: Evaluation): void {
-    const named = engine.nameSpaces(evaluation, SPACES_PATIENCE)
-    if (!(named instanceof Promise)) return this.#refuseNamed(exchange, named)
-    named
-      .then((later) => this.#refuseNamed(exchange, later))
-      .catch((cause: unknown) => this.#refusals.failed(exchange, cause))
-  }
-
-  #refuseNamed(exchange: Exchange, evaluation: Evaluation): void {
-    exchange.evaluation = evaluation
-    // The client may have disconnected meanwhile.
-    if (evaluation.refusal !== null && !exchange.settled) this.#refuse(exchange, evaluation.refusal)
   }
 
   #refuse(exchange: Exchange, refusal: Refusal): void {
@@ -377,10 +376,18 @@ export class Pipeline {
     if (this.#draining) exchange.webSocket?.close('drain', GOING_AWAY, 'going away')
   }
 
-  /** Closes open WebSockets, and those that open from now on, with status 1001 (RFC 6455, section 7.4.1). */
+  /**
+   * Closes open WebSockets, and those that open from now on, with status 1001 (RFC 6455, section 7.4.1). Ends streams of events.
+   */
   drain(): void {
     this.#draining = true
+    this.#eventStreams.drain()
     for (const { webSocket } of [...this.#inFlight]) webSocket?.close('drain', GOING_AWAY, 'going away')
+  }
+
+  /** Ends streams of events: what their callers see has changed with the configuration. */
+  endEvents(): void {
+    this.#eventStreams.end()
   }
 
   /** Evaluates the same request under the current configuration. */
@@ -394,6 +401,7 @@ export class Pipeline {
 
   /** The exchange is no longer allowed. */
   revoke(exchange: Exchange, refusal: Refusal): void {
+    if (exchange.evaluation !== null) this.#remember(exchange, exchange.evaluation, refusal)
     this.#refuse(exchange, refusal)
   }
 }

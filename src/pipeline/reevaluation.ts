@@ -109,11 +109,12 @@ export class Reevaluation {
     return true
   }
 
-  /** Whether the exchange is open and served by an upstream, or not evaluated yet. */
+  /** Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. */
   #isCandidate(exchange: Exchange): boolean {
-    const { evaluation, refusal } = exchange
+    const { evaluation, refusal, events } = exchange
     if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
-    return evaluation === null || evaluation.decision.route?.target.kind === 'upstream'
+    if (evaluation === null || events !== null) return true
+    return evaluation.decision.route?.target.kind === 'upstream'
   }
 
   async #waitFor(exchange: Exchange, result: Promise<Evaluation>): Promise<void> {

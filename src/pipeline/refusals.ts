@@ -83,8 +83,9 @@ export class Refusals {
 }
 
 function send(exchange: Exchange, refusal: Refusal): void {
-  const { request, response, webSocket, question } = exchange
+  const { request, response, webSocket, question, events } = exchange
   if (webSocket !== null) return webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
+  if (events !== null) return events.end()
   if (question !== null) return answer(exchange, question, refusal)
   if (speaksGrpc(request)) exchange.grpcStatus = grpcStatusOf(refusal)
   if (response.headersSent) return cut(exchange, refusal)

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
+import { detachedText } from '../lib/heap-size.ts'
 import type {
   AuthorizationRequest,
   BrowserContext,
@@ -104,5 +105,6 @@ export function requestIdOf({ section, socket }: ClientRequest, peers: TrustedPr
   if (!peers.has(peerAddress(socket.remoteAddress))) return randomUUID()
   const [received, ...others] = section.fields.values(REQUEST_ID_FIELD)
   const isValid = received !== undefined && others.length === 0 && isRequestId(received)
-  return isValid ? received : randomUUID()
+  // A slice would retain the whole request, with its credentials, for as long as the id is remembered.
+  return isValid ? detachedText(received) : randomUUID()
 }

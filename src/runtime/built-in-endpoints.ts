@@ -4,7 +4,11 @@ import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '
 import { requiredPermissions } from '../access/asked-permissions.ts'
 import { accessEndpoints } from '../access/access-endpoints.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
+import { explainEndpoint, type Explaining } from '../access/explain-endpoint.ts'
+import { decisionsEndpoint } from '../access/decisions-endpoint.ts'
+import { routesEndpoint } from '../access/routes-endpoint.ts'
 import type { Tables } from '../access/tables.ts'
+import type { Activity } from '../model/activity.ts'
 import type { PublicHandler, Route } from '../model/route.ts'
 import {
   builtInRoutes,
@@ -20,6 +24,8 @@ export interface EndpointDeps extends Omit<AdminDeps, 'asked'>, FleetDeps {
   readonly store: Store
   /** Those that decide requests. */
   readonly tables: () => Tables
+  readonly explaining: () => Explaining
+  readonly activity: Activity
 }
 
 /** Those that require a permission. */
@@ -36,7 +42,15 @@ export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
     seatBytes,
     asked,
   }
-  return [...createAdminApi(admin), ...accessEndpoints(deps), fleetEndpoint(deps), canaryEndpoint]
+  return [
+    ...createAdminApi(admin),
+    ...accessEndpoints(deps),
+    explainEndpoint(deps),
+    routesEndpoint(deps),
+    decisionsEndpoint(deps),
+    fleetEndpoint(deps),
+    canaryEndpoint,
+  ]
 }
 
 /**
@@ -70,7 +84,9 @@ const UNSERVED: EndpointDeps = {
   },
   tables: unserved,
   fleet: unserved,
+  explaining: unserved,
   announce: async () => {},
+  activity: { routeUses: unserved, decisions: unserved, watch: unserved },
   now: Date.now,
   seatBytes: 0,
 }

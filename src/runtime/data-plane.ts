@@ -104,7 +104,13 @@ export class DataPlane {
       sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.connections ?? {}),
     )
     this.#running = running(compiled, this.#watch, tracing)
-    this.#pipeline = new Pipeline(this.#running, new AccessLog(log.line), this.metrics, rateLimiter)
+    this.#pipeline = new Pipeline(
+      this.#running,
+      new AccessLog(log.line),
+      this.metrics,
+      rateLimiter,
+      decisionPoint.activity,
+    )
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#configureMetrics()
     this.#addGauges(log)
@@ -161,6 +167,7 @@ export class DataPlane {
       const before = this.#running
       this.#tracing = tracing
       const { signIn, otherIssuers } = this.#compiled
+      const hasOtherScopes = adminSpacesOf(this.#compiled.config) !== adminSpacesOf(config)
       this.#running = next
       this.#compiled = compiled
       this.#decisionPoint.memory.resize(config.memory.seats)
@@ -168,6 +175,7 @@ export class DataPlane {
       this.#pipeline.activate(next)
       if (authzen !== null) this.#authzen?.activate(authzen)
       this.#reevaluation.reloaded()
+      if (hasOtherScopes) this.#pipeline.endEvents()
       this.#requestListener?.configure(settingsOf(config, next, acceptors))
       this.#decisionListener?.configure(config)
       startChecks(next)
@@ -204,6 +212,7 @@ export class DataPlane {
     const { upstreams, tenants } = config
     const kept = { routes: table.routes, endpoints: AUTHZEN_ROUTES, upstreams, tenants }
     this.metrics.configure(!config.metrics.routes, kept)
+    this.#decisionPoint.activity.retain(tenants, table.routes)
   }
 
   #addGauges(log: Log): void {
@@ -252,6 +261,11 @@ function sumOf(a: Readonly<Record<string, number>>, b: Readonly<Record<string, n
   const sums = { ...a }
   for (const [key, count] of Object.entries(b)) sums[key] = (sums[key] ?? 0) + count
   return sums
+}
+
+/** What a caller of the built-in endpoints sees depends on them. */
+function adminSpacesOf({ tenants }: Config): string {
+  return JSON.stringify([...tenants].map(([id, { adminSpace }]) => [id, adminSpace]))
 }
 
 /** TLS of each listener. Throws where OpenSSL refuses a certificate. */

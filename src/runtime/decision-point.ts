@@ -4,7 +4,8 @@
  */
 
 import type { FleetView, Store } from '../../seats-admin/index.ts'
-import { exceptionsOf, type Tables, tablesOf } from '../access/tables.ts'
+import type { Explaining } from '../access/explain-endpoint.ts'
+import { exceptionsOf, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -17,6 +18,7 @@ import { Lease } from '../coherence/lease.ts'
 import type { Config, MemoryBounds, TablesConfig } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { methodsOf } from '../config/methods.ts'
+import type { Activity } from '../model/activity.ts'
 import { CacheLookups } from '../model/cache-lookups.ts'
 import type { Trace } from '../model/decision.ts'
 import type { Route } from '../model/route.ts'
@@ -28,7 +30,9 @@ import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
 import { directSource, SeatMemory } from '../decision/seats/memory.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
-import { builtInEndpoints } from './built-in-endpoints.ts'
+import { ProcessActivity } from '../telemetry/process-activity.ts'
+import { refusalOfRequestLine } from '../http/server/request-line-check.ts'
+import { builtInEndpoints, type EndpointDeps } from './built-in-endpoints.ts'
 import type { OtherIssuers } from './other-issuers.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
@@ -58,6 +62,8 @@ export interface DecisionPointOptions {
   readonly memory: MemoryBounds
   /** The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed, can't be asked. */
   readonly fleet: (tenant: string) => Promise<FleetView>
+  /** That of all workers of the instance. Left out: this process is alone. @param own that of this process */
+  readonly gathered?: (own: ProcessActivity) => Activity
 }
 
 export class DecisionPoint {
@@ -69,14 +75,18 @@ export class DecisionPoint {
   readonly history = new History()
   /** Input of the re-evaluation of open exchanges. */
   readonly changes = new Changes()
+  /** Of this process. */
+  readonly activity = new ProcessActivity()
+  readonly #gathered: Activity
   readonly #coherence: Coherence
   readonly #ports: SignInPorts
   readonly #fleet: DecisionPointOptions['fleet']
 
   /** The lease begins with the first reading of the feed. */
-  constructor({ store, coherence, cache, ports, memory, fleet }: DecisionPointOptions) {
+  constructor({ store, coherence, cache, ports, memory, fleet, gathered }: DecisionPointOptions) {
     this.store = store
     this.#fleet = fleet
+    this.#gathered = gathered?.(this.activity) ?? this.activity
     this.#coherence = coherence
     this.#ports = ports
     this.memory = new SeatMemory(
@@ -114,10 +124,10 @@ export class DecisionPoint {
     const otherIssuer = otherIssuers?.verify ?? signIn?.providerToken ?? null
     const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
-    let tables: Tables | null = null
+    let asked: Pick<EndpointDeps, 'tables' | 'explaining'> | null = null
     const builtIn = this.#builtIn(config, { signIn, identity }, () => {
-      if (tables === null) throw new Error('the tables are not compiled')
-      return tables
+      if (asked === null) throw new Error('the tables are not compiled')
+      return asked
     })
     const compile = ({ routes }: TablesConfig) =>
       compileTable(routes, config.upstreams, builtIn, config.api.hosts)
@@ -125,7 +135,6 @@ export class DecisionPoint {
     const shadow = config.shadow === null ? null : compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]
     if (all.length > 0) throw new ConfigError(all)
-    tables = tablesOf(config, table)
     const parts: DecisionEngineOptions = {
       table,
       authenticator: this.#authenticator(config, signIn, otherIssuer),
@@ -137,6 +146,9 @@ export class DecisionPoint {
       config: config.hash,
       exceptions: (route) => exceptionsOf(config, route),
     }
+    const tables = tablesOf(config, table)
+    const explaining = this.#explaining(config, parts)
+    asked = { tables: () => tables, explaining: () => explaining }
     return {
       config,
       table,
@@ -146,6 +158,16 @@ export class DecisionPoint {
       signIn,
       otherIssuers,
       identity,
+    }
+  }
+
+  #explaining(config: Config, engine: DecisionEngineOptions): Explaining {
+    const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
+    return {
+      engine,
+      tenants: config.tenants,
+      identity: config.identity,
+      refusalOf: (line) => refusalOfRequestLine(line, limits),
     }
   }
 
@@ -216,15 +238,17 @@ export class DecisionPoint {
   #builtIn(
     config: Config,
     { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,
-    tables: () => Tables,
+    asked: () => Pick<EndpointDeps, 'tables' | 'explaining'>,
   ): Route[] {
     const endpoints = builtInEndpoints({
       store: this.store,
-      tables,
+      tables: () => asked().tables(),
+      explaining: () => asked().explaining(),
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
       fleet: this.#fleet,
       seatBytes: config.limits.seatBytes,
+      activity: this.#gathered,
     })
     return [
       ...builtInRoutes(endpoints, config.api, (tenant) => config.tenants.get(tenant)?.adminSpace),

@@ -12,12 +12,15 @@ import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
+import { entryId } from '../decision/router/entries.ts'
+import { builtInPaths } from './built-in-endpoints.ts'
 import type { DataPlanes } from './data-planes.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
+import { GatheredActivity } from './workers/worker-activity.ts'
 import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 
 /** Milliseconds for a worker to return its metrics, or the uses of API keys. */
@@ -36,6 +39,7 @@ export class WorkerDataPlanes implements DataPlanes {
   readonly #node: FleetNode
   /** The buckets of rate limits without Redis. */
   readonly #bank: Bank
+  readonly #activity: GatheredActivity
   #config: Config
   /** Number of the configuration; `#versions` has the number that each worker runs. */
   #version = 1
@@ -53,8 +57,11 @@ export class WorkerDataPlanes implements DataPlanes {
     node.onSize(() => {
       for (const { channel } of this.#pool.workers) channel.notify('instances', node.size)
     })
+    this.#activity = new GatheredActivity(() => this.#pool.workers)
     this.#pool = new Pool(config.workers, {
-      forked: ({ id, channel }) => {
+      forked: (worker) => {
+        const { id, channel } = worker
+        this.#activity.forked(worker)
         this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
         serveEphemeral(channel, node.ephemeral)
         channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
@@ -125,6 +132,7 @@ export class WorkerDataPlanes implements DataPlanes {
     if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
     this.#version++
+    this.#activity.retain(config.tenants, routeIds(config))
     await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
     await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
   }
@@ -135,6 +143,7 @@ export class WorkerDataPlanes implements DataPlanes {
 
   #ready(worker: PoolWorker, { addresses, version }: Started): void {
     this.#addresses ??= addresses
+    this.#activity.ready(worker)
     this.#versions.set(worker.id, version)
     void this.#update(worker)
   }
@@ -184,6 +193,7 @@ export class WorkerDataPlanes implements DataPlanes {
   }
 
   close(drain: number): Promise<void> {
+    this.#activity.close()
     return this.#pool.close(async (worker) => {
       const timeout = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
       await Promise.race([this.#addKeyUses(worker.channel.call('end', drain)), timeout])
@@ -192,6 +202,7 @@ export class WorkerDataPlanes implements DataPlanes {
 
   #ended({ id, pid }: PoolWorker, how: string): void {
     this.#node.updateWorkerHealth(id, null)
+    this.#activity.ended(id)
     this.#deciders.get(id)?.ended()
     this.#deciders.delete(id)
     this.#versions.delete(id)
@@ -209,6 +220,11 @@ async function refuseTaken(address: Address): Promise<void> {
   const probe = createServer()
   await listen(probe, address)
   await new Promise((resolve) => probe.close(resolve))
+}
+
+/** Those of the compiled table. */
+function routeIds({ routes, api }: Config): ReadonlySet<string> {
+  return new Set([...routes.map(entryId), ...builtInPaths(api).map(({ id }) => id)])
 }
 
 /** A worker's response once it has started. */

@@ -17,7 +17,9 @@ import type { SharedCache } from '../redis/seat-cache.ts'
 import { openLender, RemoteLender } from './lender.ts'
 import { Startup } from './startup.ts'
 import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
+import type { ProcessActivity } from '../telemetry/process-activity.ts'
 import { Channel } from './workers/channel.ts'
+import { WorkerActivity } from './workers/worker-activity.ts'
 import { growYoungGeneration } from './young-generation.ts'
 
 const channel = new Channel({
@@ -75,7 +77,9 @@ async function begin() {
   const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
   const { memory } = config
-  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory, fleet: coherence.fleet })
+  const gathered = (own: ProcessActivity) => new WorkerActivity(own, channel)
+  const { fleet } = coherence
+  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory, fleet, gathered })
   await deciding.lease.renewed()
   channel.serve('instances', (number) => {
     instances = Number(number)

@@ -9,6 +9,7 @@ import type { LocalHandler, LocalRequest } from '../../src/model/route.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
+import { EventStreams } from '../../src/pipeline/event-streams.ts'
 import { serveLocal } from '../../src/pipeline/local-handler.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
 import { codeOf, evaluationOf, refuse, routeTo, valuesOf } from '../proxy/support.ts'
@@ -59,6 +60,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       refuse,
       failed,
       bodyTimeout: 60_000,
+      streams: new EventStreams(),
     })
     return exchange
   }

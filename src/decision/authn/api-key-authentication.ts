@@ -44,7 +44,7 @@ interface KnownKey {
 }
 
 /** One detail for every cause, so that a response does not reveal which tenants and ids exist. */
-const invalid = new Refusal('api_key_invalid', 'The API key is unknown.')
+export const invalidKey = new Refusal('api_key_invalid', 'The API key is unknown.')
 /** Says what the text looks like, and nothing about any tenant or key. */
 const tokenInstead = new Refusal(
   'api_key_invalid',
@@ -84,7 +84,6 @@ export class ApiKeys {
     return this.#admit(address, hash, cacheKey, record)
   }
 
-  /** Expiry is checked before revocation: a key that is both is `api_key_expired`. */
   #admit(
     address: KeyAddress,
     hash: Uint8Array,
@@ -92,10 +91,9 @@ export class ApiKeys {
     record: StoredApiKey | null,
   ): Principal | Refusal {
     const same = equal(hash, record?.hash ?? NO_HASH)
-    if (record === null || !same) return invalid
-    const caller = { tenant: record.tenant, user: record.id }
-    if (record.expiresAt !== null && !(this.#options.now() < record.expiresAt)) return expired.of(caller)
-    if (record.revokedAt !== null) return revoked.of(caller)
+    if (record === null || !same) return invalidKey
+    const refusal = refusalOf(record, this.#options.now())
+    if (refusal !== null) return refusal
     if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
     const { principal, mark } = this.#known.get(record) ?? this.#learn(record)
     if (!mark.noted) this.#uses.note(mark, record.tenant, record.id, this.#options.now())
@@ -103,20 +101,47 @@ export class ApiKeys {
   }
 
   #learn(record: StoredApiKey): KnownKey {
-    const { tenant, id, seatIds, expiresAt } = record
-    const principal: Principal = Object.freeze({
-      method: 'api-key',
-      tenant,
-      user: id,
-      email: null,
-      claims: Object.freeze({ by: 'id' as const, seats: seatIds }),
-      session: null,
-      validUntil: expiresAt,
-    })
-    const known = { principal, mark: this.#uses.markOf(tenant, id) }
+    const known = { principal: principalOf(record), mark: this.#uses.markOf(record.tenant, record.id) }
     this.#known.set(record, known)
     return known
   }
+}
+
+/** Expiry is checked before revocation: a key that is both is `api_key_expired`. @param now ms since the epoch */
+function refusalOf({ tenant, id, expiresAt, revokedAt }: StoredApiKey, now: number): Refusal | null {
+  const caller = { tenant, user: id }
+  if (expiresAt !== null && !(now < expiresAt)) return expired.of(caller)
+  return revokedAt === null ? null : revoked.of(caller)
+}
+
+function principalOf({ tenant, id, seatIds, expiresAt }: StoredApiKey): Principal {
+  return Object.freeze({
+    method: 'api-key',
+    tenant,
+    user: id,
+    email: null,
+    claims: Object.freeze({ by: 'id' as const, seats: seatIds }),
+    session: null,
+    validUntil: expiresAt,
+  })
+}
+
+/** What a key with this record is authenticated as. @param now ms since the epoch */
+export function acceptedKey(record: StoredApiKey, now: number): Principal | Refusal {
+  return refusalOf(record, now) ?? principalOf(record)
+}
+
+/** The record of a key of these tenants, for questions about it: its use is not noted. Null: there is no such key. */
+export async function verifiedKey(
+  text: string,
+  tenants: { has(id: string): boolean },
+  apiKeyById: (tenant: string, id: string) => StoredApiKey | null | Promise<StoredApiKey | null>,
+): Promise<StoredApiKey | null> {
+  const address = text.length > MAX_KEY ? null : parseApiKey(text)
+  if (address === null || !tenants.has(address.tenant)) return null
+  const record = await apiKeyById(address.tenant, address.id)
+  const same = equal(hashApiKey(text), record?.hash ?? NO_HASH)
+  return same ? record : null
 }
 
 /** Hash, tenant, id and map entry: all are bounded. */
@@ -129,7 +154,7 @@ const MAX_KEY = 1024
 const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/
 
 function unknown(text: string): Refusal {
-  return TOKEN.test(text) ? tokenInstead : invalid
+  return TOKEN.test(text) ? tokenInstead : invalidKey
 }
 
 function equal(hash: Uint8Array, stored: Uint8Array): boolean {

@@ -53,7 +53,7 @@ type SessionLookup = (
   trace?: Trace,
 ) => SessionRecord | null | Promise<SessionRecord | null>
 
-const missing = new Refusal(
+export const missingCredential = new Refusal(
   'credentials_missing',
   'This route needs a credential: x-api-key, Authorization: Bearer, or a sign-in session.',
 )
@@ -104,8 +104,8 @@ export class Authenticator {
     if (bearer instanceof Promise)
       return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
     if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
-    if (cookie.length === 0 || this.#sessions === null) return missing
-    return this.#sessions.authenticate(cookie, browser, cors) ?? missing
+    if (cookie.length === 0 || this.#sessions === null) return missingCredential
+    return this.#sessions.authenticate(cookie, browser, cors) ?? missingCredential
   }
 
   /** An ambiguous credential is refused by {@link authenticate}. */

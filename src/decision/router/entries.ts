@@ -136,12 +136,17 @@ function trustedPattern(path: string): Pattern {
   return pattern
 }
 
+/** The id of its route. */
+export function entryId({ method, hosts = NO_HOSTS, prefix = '', path }: RouteEntry): string {
+  return `${method} ${hostsLabel(hosts)}${prefix}${path}`
+}
+
 function routeOf(entry: RouteEntry, base: string, cors: CorsPolicy | null): Route {
   const { method, hosts = NO_HOSTS, prefix = '', stripPrefix = false, space = SPACE_HEADER } = entry
   const path = prefix + entry.path
   const rewrite: PathRewrite = Object.freeze({ strip: stripPrefix ? prefix : '', base })
   return Object.freeze({
-    id: `${method} ${hostsLabel(hosts)}${path}`,
+    id: entryId(entry),
     method,
     hosts,
     path,

@@ -62,6 +62,12 @@ export interface Question {
   refuse(exchange: Exchange, refusal: Refusal): void
 }
 
+/** A response of server-sent events in progress. */
+export interface OpenEventStream {
+  /** Completes the response. */
+  end(): void
+}
+
 /** The trace of a request (`telemetry/tracing`). The attempts to reach an upstream report to it. */
 export interface RequestTrace {
   /** 32 digits of lower-case hex. */
@@ -129,6 +135,8 @@ export class Exchange {
   index = -1
   /** null before a handshake is answered with 101. */
   webSocket: OpenWebSocket | null = null
+  /** null if the response is no stream of events. */
+  events: OpenEventStream | null = null
   /** null if no upstream is asked. */
   forwarding: ForwardedRequest | null = null
   /** The head of the response is one of gRPC to a client of gRPC: trailers with a status may end it at any time. */

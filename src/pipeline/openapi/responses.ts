@@ -30,10 +30,10 @@ export class Responses {
 
   /** By status. */
   of(operation: Operation): Record<string, Response | { readonly $ref: string }> {
-    const { answers, pages = false, tagged = false } = operation
+    const { answers, events, pages = false, tagged = false } = operation
     const own = Object.entries(answers).map(([status, schema]) => [
       status,
-      this.#answer(+status, schema, tagged),
+      this.#answer(+status, schema, tagged, events),
     ])
     const byStatus = Map.groupBy(codesOf(operation), (code) => errors[code].status)
     const refusals = [...byStatus].map(([status, codes]) => {
@@ -49,7 +49,7 @@ export class Responses {
     return this.#refusals
   }
 
-  #answer(status: number, schema: JsonSchema | null, tagged: boolean): Response {
+  #answer(status: number, schema: JsonSchema | null, tagged: boolean, events?: string): Response {
     const isRedirect = status >= 300 && status < 400
     const hasTag = tagged && status === 200
     return {
@@ -58,7 +58,7 @@ export class Responses {
         ...(isRedirect ? (['Location'] as const) : []),
         ...(hasTag ? (['ETag'] as const) : []),
       ]),
-      ...(schema === null ? {} : { content: this.#json(schema) }),
+      ...(schema === null ? {} : { content: { ...this.#json(schema), ...eventContent(status, events) } }),
     }
   }
 
@@ -100,6 +100,12 @@ export class Responses {
       if (!(free in this.#refusals)) return free
     }
   }
+}
+
+/** @param events what they mean */
+function eventContent(status: number, events: string | undefined): Readonly<Record<string, unknown>> {
+  if (status !== 200 || events === undefined) return {}
+  return { 'text/event-stream': { schema: { type: 'string', description: events } } }
 }
 
 function headersOf(names: readonly Header[]): Record<string, unknown> {

@@ -34,6 +34,9 @@ t.test('each answer', async (t) => {
   await admin('GET', `/v1/api-keys/${key}`)
   await admin('GET', '/v1/access/who-can?permission=trainings:list')
   await admin('GET', '/v1/access/can?seat=Viewer')
+  await admin('POST', '/v1/access/explain', { method: 'GET', path: '/', seats: ['Viewer'] })
+  await admin('GET', '/v1/routes')
+  await admin('GET', '/v1/decisions')
   const [user] = (await admin('GET', '/v1/users')).json.data
   await admin('GET', `/v1/users/${encodeURIComponent(user.sub)}`)
   const block = (await admin('POST', '/v1/blocks', { user: user.sub, reason: 'left' })).json.id

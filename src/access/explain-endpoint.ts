@@ -1,0 +1,252 @@
+/** `POST /v1/access/explain`: the decision on a made-up request of the tenant, by the decision engine of the gateway. */
+
+import { type AdminEndpoint, checker, endpoint, type Scope } from '../../seats-admin/index.ts'
+import {
+  freeObject,
+  list,
+  named,
+  object,
+  oneOf,
+  orNull,
+  type Schema,
+  strictObject,
+  text,
+  textItem,
+  type ValueOf,
+} from '../../seats-admin/model/json-schema.ts'
+import { inputInvalid } from '../../seats-admin/model/refusal.ts'
+import type { IdentityConfig, TenantConfig } from '../config/config.ts'
+import { decisionRecord, signedIdentityOf } from '../decision/decision-record.ts'
+import { unreadableEvaluation } from '../decision/draft.ts'
+import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import type { Decision, Evaluation } from '../model/decision.ts'
+import type { NamedSeat, Seat } from '../model/decision-seat.ts'
+import type { Refusal } from '../model/errors.ts'
+import { takesTenant } from '../model/route.ts'
+import { type CallerDeps, explainedCaller, type ExplainedCaller } from './explained-caller.ts'
+
+/** The parts of the configuration that decides requests. */
+export interface Explaining {
+  readonly engine: Omit<DecisionEngineOptions, 'authenticator' | 'lookups'>
+  readonly tenants: ReadonlyMap<string, TenantConfig>
+  /** Null: identity is not signed. */
+  readonly identity: Pick<IdentityConfig, 'header'> | null
+  /** Of a request that the listener refuses. @param line its target is one character a byte */
+  refusalOf(line: { method: string; target: string; host: string | null }): Refusal | null
+}
+
+export interface ExplainDeps extends CallerDeps {
+  readonly explaining: () => Explaining
+}
+
+/** As of an API key. */
+const MAX_SEATS = 1000
+/** The characters of a token: whatever a token names can be asked about. */
+const MAX_USER = 16 * 1024
+
+const body = checker(
+  strictObject(
+    {
+      method: text('The method of the request.', { examples: ['GET'] }),
+      path: text('The path of the request, with or without a query.', {
+        format: 'well-formed',
+        examples: ['/v1/trainings/7'],
+      }),
+    },
+    {
+      space: orNull(
+        text(
+          'The value of the `Space` header, or of the header that the route reads its space from. If it is absent or null, the request has none.',
+          { format: 'well-formed' },
+        ),
+      ),
+      host: orNull(text('The host of the request, if route tables list hosts.', { format: 'well-formed' })),
+      seats: orNull(
+        list(
+          textItem({ format: 'well-formed', examples: ['Viewer'] }),
+          'Names of Seats: the caller has a token that names them.',
+          { maxItems: MAX_SEATS },
+        ),
+      ),
+      user: orNull(
+        text('The `sub` of a user: the caller has a token with the Seats of the latest sign-in.', {
+          maxLength: MAX_USER,
+          format: 'well-formed',
+          examples: ['alice'],
+        }),
+      ),
+      api_key: orNull(
+        text('The id of an API key, or the key itself.', { examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }),
+      ),
+    },
+  ),
+)
+
+type Asked = ValueOf<typeof body.schema>
+
+const considered = named(
+  'ConsideredSeat',
+  'A Seat that the credential names for the space.',
+  object({
+    name: text('Its name; its id if the Seat no longer exists.', { examples: ['Viewer'] }),
+    id: orNull(text('Its id. Null if there is no such Seat.')),
+    verdict: oneOf(
+      ['grants', 'lacks_permission', 'not_in_space', 'unknown', 'name_given_up'],
+      'Whether it grants the permission in the space, or why not.',
+    ),
+  }),
+)
+
+const record = named(
+  'DecisionRecord',
+  'A decision and its reason, as `seatgate explain --json` prints it.',
+  object(
+    {
+      answer: oneOf(['allow', 'deny'], 'The decision.'),
+      code: text('`allow`, or why the request is refused.', { examples: ['permission_denied'] }),
+      reason: text('The reason as a sentence.'),
+      method: text('The method of the request.'),
+      path: text('The normalized path, without the query; as given if it cannot be read.'),
+      route: orNull(
+        freeObject(
+          'The entry that matches, with its settings and its place in the tables. Null if none does, or if it is for callers of another tenant.',
+        ),
+      ),
+      permission: orNull(text('What the entry requires.')),
+      principal: orNull(
+        freeObject('The caller and the Seats that its credential names. Null if the credential is refused.'),
+      ),
+      space: orNull(text('The space of the request.')),
+      seats: list(considered, 'The Seats that were considered.'),
+      grantedIn: list(
+        textItem({ examples: ['main'] }),
+        "If the request is refused for its space: some other spaces in which the caller's Seats hold the permission.",
+      ),
+      source: orNull(text('Where the data came from: `memory`, `redis` or `store`.')),
+      timings: freeObject('Microseconds by stage, and in total.'),
+      config: orNull(text('The hash of the tables.')),
+    },
+    {
+      signedIdentity: freeObject(
+        'The request header with the signed identity, and its audience. Absent if the upstream gets none.',
+      ),
+    },
+  ),
+)
+
+export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
+  return endpoint({
+    method: 'POST',
+    path: '/v1/access/explain',
+    permission: 'access:read',
+    operation: 'explainDecision',
+    summary: 'Shows the decision on a request, and its reason. Sends no request.',
+    body,
+    reads: true,
+    answers: { 200: record as Schema<Record<string, unknown>> },
+    codes: [],
+    async handle({ body: asked, caller: { tenant, scope } }) {
+      const holders = [asked.seats, asked.user, asked.api_key].filter((each) => each != null)
+      if (holders.length > 1)
+        return inputInvalid([{ path: '', message: 'at most one of seats, user and api_key is allowed' }])
+      const explaining = deps.explaining()
+      const { decision } = await explained(asked, { tenant, scope }, explaining, deps)
+      const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
+      return { status: 200, body: decisionRecord(withoutOthers(decision, tenant), { signedIdentity }) }
+    },
+  })
+}
+
+interface Asker {
+  readonly tenant: string
+  readonly scope: Scope
+}
+
+/** Milliseconds that a refusal waits for the spaces that it names. */
+const SPACES_PATIENCE = 1000
+
+async function explained(
+  asked: Asked,
+  { tenant: id, scope }: Asker,
+  { engine: parts, tenants, refusalOf }: Explaining,
+  { store, now }: CallerDeps,
+): Promise<Evaluation> {
+  const { method, path, host = null, space = null } = asked
+  // The bytes on the wire: UTF-8, one character a byte.
+  const target = Buffer.from(path, 'utf8').toString('latin1')
+  const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
+  const request = {
+    method,
+    target,
+    host,
+    credentials: { apiKey: [], authorization: [], cookie: [], space: lines },
+    fields: { linesOf: () => lines },
+    browser: { method, rawHeaders: [], upgrade: false },
+  }
+  const refusal = refusalOf({ method, target, host })
+  if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
+  const tenant = tenants.get(id)
+  if (tenant === undefined) throw new Error(`no tenant ${id}`)
+  const holder = { seats: asked.seats ?? null, user: asked.user ?? null, apiKey: asked.api_key ?? null }
+  const known = await explainedCaller(holder, space, { tenant, scope }, { store, now })
+  const engine = new DecisionEngine({ ...parts, ...partsFor(known, scope, parts), fewSeats: Infinity })
+  return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
+}
+
+/** The engine sees the caller, and no more of its tenant than the asker. */
+function partsFor(
+  { caller, canBeBlocked }: ExplainedCaller,
+  { admin, space }: Scope,
+  { seats, blocks }: Explaining['engine'],
+): Pick<DecisionEngineOptions, 'authenticator' | 'seats' | 'blocks'> {
+  return {
+    authenticator: { authenticate: () => caller },
+    seats: admin ? seats : new SeatsOfSpace(seats, space),
+    blocks: canBeBlocked ? blocks : { isBlocked: () => false },
+  }
+}
+
+type Seats = DecisionEngineOptions['seats']
+
+const NO_SEAT: NamedSeat = Object.freeze({ seat: null, givenUpAt: null })
+
+/** The Seats that list one space, as if they listed it alone. */
+class SeatsOfSpace implements Seats {
+  readonly generation = 0
+  readonly #seats: Seats
+  readonly #space: string
+
+  constructor(seats: Seats, space: string) {
+    this.#seats = seats
+    this.#space = space
+  }
+
+  async seatByName(...asked: Parameters<Seats['seatByName']>): Promise<NamedSeat> {
+    const { seat, givenUpAt } = await this.#seats.seatByName(...asked)
+    const shown = this.#shown(seat)
+    return shown === null ? NO_SEAT : { seat: shown, givenUpAt }
+  }
+
+  async seatById(...asked: Parameters<Seats['seatById']>): Promise<Seat | null> {
+    return this.#shown(await this.#seats.seatById(...asked))
+  }
+
+  /** No endpoint asks for it here. */
+  async wholeSeat(): Promise<null> {
+    return null
+  }
+
+  #shown(seat: Seat | null): Seat | null {
+    return seat?.spaces.has(this.#space) === true ? { ...seat, spaces: new Set([this.#space]) } : null
+  }
+}
+
+/** An entry for another tenant, and another tenant's sign-in, are that tenant's own matter. */
+function withoutOthers(decision: Decision, tenant: string): Decision {
+  const { route } = decision
+  if (route === null) return decision
+  if (!takesTenant(route, tenant)) return { ...decision, route: null, permission: null }
+  return route.signIn === null || route.signIn === tenant
+    ? decision
+    : { ...decision, route: { ...route, signIn: null } }
+}

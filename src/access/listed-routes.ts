@@ -1,0 +1,106 @@
+/** The compiled table as a list, for people and programs. */
+
+import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
+import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
+import { BUILT_IN } from './access-change.ts'
+
+export interface RouteRow {
+  readonly method: string
+  /** Joined by commas; null: those that no table names. Left out where no table names hosts. */
+  readonly host?: string | null
+  readonly path: string
+  readonly permission: string
+  readonly upstream: string
+  readonly file: string
+  /** From 1; 0: a built-in route. */
+  readonly line: number
+}
+
+/** @param withHosts some table names hosts */
+export function routeRow(route: Route, withHosts: boolean): RouteRow {
+  const { method, hosts, path, requirement, place } = route
+  const host = hosts.length === 0 ? null : hosts.join(',')
+  return {
+    method,
+    ...(withHosts ? { host } : {}),
+    path,
+    permission: requirement,
+    upstream: upstreamOf(route),
+    file: place?.file ?? BUILT_IN,
+    line: place?.line ?? 0,
+  }
+}
+
+export interface RouteFilter {
+  /** A part of `METHOD path`, the permission or the host, without regard to the case of letters; null: any. */
+  readonly q: string | null
+  /** What the route requires; null: anything. */
+  readonly permission: string | null
+}
+
+export interface RoutePage extends RouteFilter {
+  readonly limit: number
+  /** The last route of the page before, as {@link isListed} takes it; null: from the beginning. */
+  readonly after: string | null
+}
+
+/** Whether an entry may require it. */
+export function isRequirement(text: string): boolean {
+  return !needsPermission(text) || (isPermission(text) && text !== EVERY_PERMISSION)
+}
+
+/**
+ * In the order of the tables. Routes that differ only in their hosts stand together, so that `METHOD path` names a place in the
+ * list.
+ */
+export function inListOrder(routes: readonly Route[]): Route[] {
+  return [...Map.groupBy(routes, nameOf).values()].flat()
+}
+
+/** @param after `METHOD path`, or the id of a route, which has its hosts */
+export function isListed(routes: readonly Route[], after: string): boolean {
+  return placeOf(routes, after) >= 0
+}
+
+/**
+ * Routes of one `METHOD path` are never parted, since `after` may name them together: a page may be shorter, or longer where
+ * there are more of them than its limit.
+ *
+ * @param routes in list order
+ */
+export function routesPage(
+  routes: readonly Route[],
+  { q, permission, limit, after }: RoutePage,
+): { found: readonly Route[]; hasMore: boolean } {
+  const from = after === null ? 0 : placeOf(routes, after) + 1
+  const matching = routes.slice(from).filter((route) => isWanted(route, q, permission))
+  const end = endOfPage(matching, limit)
+  return { found: matching.slice(0, end), hasMore: end < matching.length }
+}
+
+function endOfPage(routes: readonly Route[], limit: number): number {
+  const next = routes[limit]
+  if (next === undefined) return routes.length
+  const first = routes.findIndex((route) => nameOf(route) === nameOf(next))
+  if (first > 0) return first
+  const other = routes.findIndex((route) => nameOf(route) !== nameOf(next))
+  return other < 0 ? routes.length : other
+}
+
+/** Of the last route with this name. */
+function placeOf(routes: readonly Route[], after: string): number {
+  const named = routes.findLastIndex((route) => nameOf(route) === after)
+  return named >= 0 ? named : routes.findIndex(({ id }) => id === after)
+}
+
+function nameOf({ method, path }: Route): string {
+  return `${method} ${path}`
+}
+
+function isWanted(route: Route, q: string | null, permission: string | null): boolean {
+  if (permission !== null && route.requirement !== permission) return false
+  if (q === null) return true
+  const part = q.toLowerCase()
+  const texts = [nameOf(route), route.requirement, ...route.hosts]
+  return texts.some((text) => text.toLowerCase().includes(part))
+}

@@ -1,0 +1,42 @@
+/** The decision record as JSON, for `seatgate explain --json` and `POST /v1/access/explain`. */
+
+import type { IdentityConfig } from '../config/config.ts'
+import type { Decision } from '../model/decision.ts'
+
+/** The JWT that the upstream gets with the request. */
+export interface SignedIdentityOf {
+  /** The request header. */
+  readonly header: string
+  /** The claim `aud`. */
+  readonly audience: string
+}
+
+/** Null: the request is not forwarded, or carries no JWT. @param identity null: identity is not signed */
+export function signedIdentityOf(
+  identity: Pick<IdentityConfig, 'header'> | null,
+  { answer, principal, permission, route }: Decision,
+): SignedIdentityOf | null {
+  if (identity === null || answer !== 'allow' || route?.target.kind !== 'upstream') return null
+  if (principal === null || permission === 'public') return null
+  return { header: identity.header, audience: route.target.name }
+}
+
+/**
+ * The whole decision record as plain data. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity
+ * (the time of issue of a token without `iat`) null.
+ *
+ * @param more members behind those of the record; undefined ones are left out
+ */
+export function decisionRecord(
+  decision: Decision,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return JSON.parse(JSON.stringify({ ...decision, ...more }, plain))
+}
+
+function plain(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value)
+  if (value instanceof Set) return [...value]
+  if (value === Infinity) return 'unlimited'
+  return value === -Infinity ? null : value
+}

@@ -1,0 +1,186 @@
+/**
+ * The activity of all workers of an instance. The primary gathers it: a worker asks the primary, which asks every worker.
+ *
+ * A worker reports its counts and begins again at 0, so that they stay when it ends. The newest decisions stay in the worker
+ * that made them.
+ */
+
+import type {
+  Activity,
+  DecisionBatch,
+  DecisionFilter,
+  DecisionQuestion,
+  DecisionWatch,
+  RecentDecision,
+  RouteUses,
+  TakeBatch,
+} from '../../model/activity.ts'
+import { DecisionQueue } from '../../telemetry/decision-queue.ts'
+import type { ProcessActivity } from '../../telemetry/process-activity.ts'
+import { type ReportedUses, RouteCounts } from '../../telemetry/route-counts.ts'
+import type { Channel } from './channel.ts'
+
+/** Milliseconds for a worker to answer: what a frozen one knows is left out. */
+const ANSWER_WAIT = 1000
+/** Milliseconds between reports of counts: those of a worker that crashes are lost. */
+const REPORT_EVERY = 10_000
+
+interface Relayed {
+  readonly tenant: string
+  readonly batch: DecisionBatch
+}
+
+/** In a worker. */
+export class WorkerActivity implements Activity {
+  readonly #own: ProcessActivity
+  readonly #channel: Channel
+  /** Of readers at this worker, by tenant. */
+  readonly #queues = new Map<string, Set<DecisionQueue>>()
+  /** The tenants whose decisions some worker reads. */
+  readonly #relays = new Map<string, DecisionWatch>()
+
+  constructor(own: ProcessActivity, channel: Channel) {
+    this.#own = own
+    this.#channel = channel
+    channel.serve('own-route-uses', () => own.counts.take())
+    channel.serve('own-decisions', (question) => own.recent.list(question as DecisionQuestion))
+    channel.serve('watched', (tenants) => this.#relay(tenants as readonly string[]))
+    channel.serve('decided', (relayed) => this.#deliver(relayed as Relayed))
+  }
+
+  async routeUses(tenant: string): Promise<RouteUses> {
+    return (await this.#channel.call('route-uses', tenant)) as RouteUses
+  }
+
+  async decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
+    return (await this.#channel.call('decisions', question)) as readonly RecentDecision[]
+  }
+
+  async watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch> {
+    const { tenant } = filter
+    const queue = new DecisionQueue(filter, take)
+    const queues = this.#queues.get(tenant) ?? new Set()
+    this.#queues.set(tenant, queues.add(queue))
+    await this.#channel.call('watch', [...this.#queues.keys()])
+    return {
+      resume: () => queue.resume(),
+      close: () => {
+        queue.close()
+        queues.delete(queue)
+        if (queues.size > 0 || this.#queues.get(tenant) !== queues) return
+        this.#queues.delete(tenant)
+        this.#channel.notify('watch', [...this.#queues.keys()])
+      },
+    }
+  }
+
+  #relay(tenants: readonly string[]): void {
+    for (const [tenant, watch] of this.#relays)
+      if (!tenants.includes(tenant)) {
+        watch.close()
+        this.#relays.delete(tenant)
+      }
+    for (const tenant of tenants)
+      if (!this.#relays.has(tenant)) this.#relays.set(tenant, this.#relayOf(tenant))
+  }
+
+  #relayOf(tenant: string): DecisionWatch {
+    return this.#own.watchOwn({ tenant, space: null, code: null }, (batch) => {
+      this.#channel.notify('decided', { tenant, batch } satisfies Relayed)
+      return true
+    })
+  }
+
+  #deliver({ tenant, batch: { decisions, lost } }: Relayed): void {
+    for (const queue of this.#queues.get(tenant) ?? []) {
+      for (const decision of decisions) queue.offer(decision)
+      queue.lose(lost)
+    }
+  }
+}
+
+interface ActiveWorker {
+  readonly id: number
+  readonly channel: Channel
+}
+
+/** In the primary. */
+export class GatheredActivity {
+  readonly #workers: () => readonly ActiveWorker[]
+  readonly #counts = new RouteCounts()
+  /** The tenants that each worker reads decisions of. */
+  readonly #watching = new Map<number, readonly string[]>()
+  readonly #timer: NodeJS.Timeout
+
+  /** @param workers those that serve requests */
+  constructor(workers: () => readonly ActiveWorker[]) {
+    this.#workers = workers
+    this.#timer = setInterval(() => void this.#gatherCounts(), REPORT_EVERY).unref()
+  }
+
+  /** Before the worker's first message. */
+  forked({ id, channel }: ActiveWorker): void {
+    channel.serve('route-uses', async (tenant) => {
+      await this.#gatherCounts()
+      return this.#counts.of(String(tenant))
+    })
+    channel.serve('decisions', (question) => this.#gatherDecisions(question as DecisionQuestion))
+    channel.serve('watch', (tenants) => {
+      this.#watching.set(id, tenants as readonly string[])
+      return this.#tellWatched()
+    })
+    channel.serve('decided', (relayed) => this.#relay(relayed as Relayed))
+  }
+
+  /** The worker serves requests from now on. */
+  ready({ channel }: ActiveWorker): void {
+    channel.notify('watched', this.#watched())
+  }
+
+  ended(id: number): void {
+    if (this.#watching.delete(id)) void this.#tellWatched()
+  }
+
+  /** Applies a configuration. */
+  retain(tenants: { has(id: string): boolean }, routes: ReadonlySet<string>): void {
+    this.#counts.retain(tenants, routes)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #gatherCounts(): Promise<void> {
+    await this.#ask('own-route-uses', undefined, (reported) => this.#counts.add(reported as ReportedUses))
+  }
+
+  async #gatherDecisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
+    const found: RecentDecision[] = []
+    await this.#ask('own-decisions', question, (of) => found.push(...(of as readonly RecentDecision[])))
+    return found.sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, question.limit)
+  }
+
+  #watched(): string[] {
+    return [...new Set([...this.#watching.values()].flat())]
+  }
+
+  async #tellWatched(): Promise<void> {
+    await this.#ask('watched', this.#watched(), () => {})
+  }
+
+  #relay(relayed: Relayed): void {
+    for (const { id, channel } of this.#workers())
+      if (this.#watching.get(id)?.includes(relayed.tenant) === true) channel.notify('decided', relayed)
+  }
+
+  /** Asks all workers. An answer that is late is taken all the same, and not waited for. */
+  async #ask(method: string, argument: unknown, take: (answer: unknown) => unknown): Promise<void> {
+    const answers = this.#workers().map(({ channel }) => channel.call(method, argument).then(take, () => {}))
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, ANSWER_WAIT)
+    })
+    await Promise.race([Promise.all(answers), timeout])
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,150 @@
+/** `POST /v1/access/explain` on a running gateway. */
+
+import t from 'tap'
+import { openSqliteStore } from '../../seats-admin/index.ts'
+import { startWorld } from '../support/world.ts'
+
+const world = await startWorld(t, {
+  tables: {
+    'other.yaml': 'upstream: main\ntenant: globex\nroutes:\n  GET /other/{id}: other:read\n',
+  },
+})
+const viewerId = await world.seat('Viewer', ['s1', 's2'], ['trainings:list', 'access:read'])
+await world.seat('Hidden', ['s2'], ['trainings:read'])
+const key = (await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Viewer'] })).json
+const hidden = (await world.admin('POST', '/v1/api-keys', { name: 'hidden', seats: ['Hidden'] })).json
+const revoked = (await world.admin('POST', '/v1/api-keys', { name: 'old', seats: ['Viewer'] })).json
+await world.admin('DELETE', `/v1/api-keys/${revoked.id}`)
+const store = await openSqliteStore({ path: world.storeFile })
+const hiddenId = (await store.seatByName('acme', 'Hidden')).value.seat?.id ?? ''
+await store.recordSignIn('acme', { sub: 'alice', email: 'alice@example.com', name: null, at: Date.now() }, [
+  viewerId,
+])
+await store.recordSignIn('acme', { sub: 'carol', email: 'carol@example.com', name: null, at: Date.now() }, [
+  hiddenId,
+])
+await store.close()
+
+type Asked = Record<string, unknown>
+const LIST = { method: 'GET', path: '/v1/trainings', space: 's1' }
+
+const ask = (body: Asked, tenant = 'acme') => world.admin('POST', '/v1/access/explain', body, tenant)
+const explain = async (body: Asked, tenant = 'acme') => (await ask(body, tenant)).json
+const inSpace = async (body: Asked, space = 's1') => {
+  const token = await world.token([`${space}:Viewer`], { sub: 'asker' })
+  const headers = { authorization: `Bearer ${token}`, space, 'content-type': 'application/json' }
+  return (await world.client.send('POST', '/v1/access/explain', headers, JSON.stringify(body))).json
+}
+
+t.test('holders of Seats', async (t) => {
+  t.match(await explain({ ...LIST, seats: ['Viewer'] }), {
+    answer: 'allow',
+    code: 'allow',
+    reason: /grants/,
+    method: 'GET',
+    path: '/v1/trainings',
+    route: { id: 'GET /v1/trainings', target: { kind: 'upstream', name: 'main' }, place: { line: 3 } },
+    permission: 'trainings:list',
+    principal: { method: 'bearer', tenant: 'acme', user: 'explain' },
+    space: 's1',
+    seats: [{ name: 'Viewer', id: viewerId, verdict: 'grants' }],
+    grantedIn: [],
+  })
+  t.match(await explain({ ...LIST, space: 's3', seats: ['Viewer'] }), {
+    code: 'no_seat_in_space',
+    grantedIn: ['s1', 's2'],
+  })
+  t.match(await explain({ ...LIST, path: '/v1/trainings/7?a=b', seats: ['Viewer'] }), {
+    code: 'permission_denied',
+    path: '/v1/trainings/7',
+    seats: [{ verdict: 'lacks_permission' }],
+  })
+  t.match(await explain({ ...LIST, seats: ['None'] }), {
+    code: 'permission_denied',
+    seats: [{ name: 'None', id: null, verdict: 'unknown' }],
+  })
+  t.match(await explain({ ...LIST, space: undefined, seats: ['Viewer'] }), { code: 'space_required' })
+})
+
+t.test('API keys, by id and by themselves', async (t) => {
+  for (const api_key of [key.id, key.key])
+    t.match(await explain({ ...LIST, api_key }), {
+      code: 'allow',
+      principal: { method: 'api-key', user: key.id },
+      seats: [{ name: 'Viewer' }],
+    })
+  for (const api_key of [revoked.id, revoked.key])
+    t.match(await explain({ ...LIST, api_key }), { code: 'api_key_revoked', principal: null })
+  const other = world.keys['globex'] ?? ''
+  for (const api_key of ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD', 'sk_x', 'x', '', `${key.key}x`, other])
+    t.match(await explain({ ...LIST, api_key }), { code: 'api_key_invalid', principal: null, seats: [] })
+  t.match(await explain({ ...LIST, api_key: key.id }, 'globex'), { code: 'api_key_invalid' })
+  t.notOk(world.logText().includes(key.key), 'no key in the log')
+})
+
+t.test('users', async (t) => {
+  t.match(await explain({ ...LIST, user: 'alice' }), {
+    code: 'allow',
+    principal: { user: 'alice', email: 'alice@example.com' },
+  })
+  t.match(await explain({ ...LIST, user: 'nobody' }), { code: 'no_seat_in_space', seats: [] })
+  t.match(await explain({ ...LIST, user: 'alice' }, 'globex'), { code: 'no_seat_in_space', seats: [] })
+  const { id } = (await world.admin('POST', '/v1/blocks', { user: 'alice' })).json
+  t.match(await explain({ ...LIST, user: 'alice' }), { code: 'caller_blocked' })
+  await world.admin('DELETE', `/v1/blocks/${id}`)
+})
+
+t.test('requests without a credential, and requests that are refused before', async (t) => {
+  t.match(await explain(LIST), { code: 'credentials_missing', principal: null })
+  t.match(await explain({ method: 'GET', path: '/docs/a' }), { code: 'allow', permission: 'public' })
+  t.match(await explain({ method: 'GET', path: '/none', seats: [] }), {
+    code: 'route_not_found',
+    route: null,
+  })
+  t.match(await explain({ method: 'PUT', path: '/v1/me' }), { code: 'method_not_allowed' })
+  t.match(await explain({ method: 'BREW', path: '/v1/me' }), { code: 'request_malformed' })
+  t.match(await explain({ method: 'GET', path: '/v1/a b' }), { code: 'request_malformed' })
+  t.match(await explain({ method: 'GET', path: '/v1/%2e/a' }), { code: 'path_ambiguous' })
+  t.match(await explain({ method: 'GET', path: `/${'a'.repeat(9000)}` }), { code: 'uri_too_long' })
+  t.match(await explain({ ...LIST, host: 'a b' }), { code: 'request_malformed' })
+  t.match(await explain({ ...LIST, space: 'a b', seats: ['Viewer'] }), { code: 'request_malformed' })
+})
+
+t.test('the entry of another tenant is not shown', async (t) => {
+  const decision = await explain({ method: 'GET', path: '/other/1', space: 's1', seats: ['Viewer'] })
+  t.match(decision, { code: 'tenant_mismatch', route: null, permission: null })
+  t.notOk(JSON.stringify(decision).includes('other:read'))
+})
+
+t.test('outside the admin space what lies in other spaces is as what does not exist', async (t) => {
+  t.match(await inSpace({ ...LIST, seats: ['Viewer'] }), { code: 'allow' })
+  const both = [{ seats: ['Hidden'] }, { seats: ['None'] }]
+  const [seen, missing] = await Promise.all(both.map((each) => inSpace({ ...LIST, ...each })))
+  t.match(seen.seats, [{ name: 'Hidden', id: null, verdict: 'unknown' }])
+  t.equal(seen.code, missing.code)
+  t.match(await inSpace({ ...LIST, user: 'alice' }), {
+    code: 'allow',
+    principal: { email: 'alice@example.com' },
+  })
+  const unknown = await inSpace({ ...LIST, user: 'carol' })
+  t.match(unknown, { code: 'no_seat_in_space', principal: { email: null }, grantedIn: [] })
+  t.notOk(JSON.stringify(unknown).includes('Hidden'))
+  await world.admin('POST', '/v1/blocks', { user: 'carol' })
+  t.match(await inSpace({ ...LIST, user: 'carol' }), { code: 'no_seat_in_space' }, 'nor that it is blocked')
+  t.match(await inSpace({ ...LIST, api_key: hidden.id }), { code: 'api_key_invalid', principal: null })
+  const own = await inSpace({ ...LIST, space: 's2', api_key: key.id })
+  t.notOk(JSON.stringify(own).includes('s2:') || own.grantedIn.includes('s2'), 'no other space')
+  t.match(await inSpace({ ...LIST, space: 's2', seats: ['Viewer'] }), { code: 'no_seat_in_space' })
+})
+
+t.test('wrong questions', async (t) => {
+  for (const wrong of [
+    {},
+    { method: 'GET' },
+    { ...LIST, seats: ['a'], user: 'b' },
+    { ...LIST, seats: 'a' },
+    { ...LIST, seats: ['a', 'a'] },
+    { ...LIST, token: 'x' },
+  ])
+    t.equal((await ask(wrong)).json.code, 'input_invalid', JSON.stringify(wrong))
+})
