@@ -23,6 +23,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   import: async () => (await import('./import.ts')).importCommand,
   lint: async () => (await import('./lint.ts')).lint,
   replay: async () => (await import('./replay.ts')).replay,
+  decisions: async () => (await import('./decisions.ts')).decisions,
   refused: async () => (await import('./refused.ts')).refused,
   test: async () => (await import('./test.ts')).test,
   fleet: async () => (await import('./fleet.ts')).fleet,

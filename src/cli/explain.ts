@@ -1,18 +1,15 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
 import type { Store } from '../../seats-admin/index.ts'
-import type { Config, TenantConfig } from '../config/config.ts'
+import type { TenantConfig } from '../config/config.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/answer-code.ts'
-import { refusalOf } from '../http/server/connection-refusal.ts'
-import { validateHost, validateMethod } from '../http/server/request-validation.ts'
-import { MalformedRequest } from '../http/wire/malformed-request.ts'
-import { requestGrammar } from '../http/wire/request-parser.ts'
+import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
+import { refusalOfRequestLine } from '../http/server/request-line-check.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
-import type { Refusal } from '../model/errors.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
@@ -20,6 +17,7 @@ import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { type DecidedAgain, decideAgain } from './explain-logged.ts'
+import { checkRemoteUse, explainRemotely, REMOTE_EXPLAIN, type RemoteRecord } from './explain-remote.ts'
 import { configOf, defineCommand, type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { CONFIG, HOST, JSON_OUTPUT, METHODS, TENANT } from './shared-options.ts'
@@ -34,7 +32,12 @@ const options = {
     description: 'the value of the Space header, or of the header that the route reads its space from',
   },
   token: { type: 'string', value: 'T', description: 'a bearer token' },
-  'api-key': { type: 'string', value: 'K', description: 'an API key' },
+  'api-key': {
+    type: 'string',
+    value: 'K',
+    description:
+      'an API key; with --url, that which asks the gateway, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
+  },
   tenant: {
     ...TENANT,
     description:
@@ -54,6 +57,7 @@ const options = {
     completes: 'file',
   },
   config: CONFIG,
+  ...REMOTE_EXPLAIN,
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
 
@@ -73,7 +77,7 @@ export const explain = defineCommand(
       { name: 'PATH', description: 'its target: the path, and the query if there is one', optional: true },
     ],
     options,
-    alternatives: [['token'], ['api-key'], ['seat'], ['from']],
+    alternatives: [['token'], ['seat'], ['user'], ['api-key-id'], ['from']],
     exits: {
       0: 'there is a decision, whatever it is',
       1: 'the configuration has faults, or the store cannot be read',
@@ -83,6 +87,7 @@ export const explain = defineCommand(
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', target] = positionals
+    checkRemoteUse(values.url !== undefined, values)
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
     if (values.tenant !== undefined && credential !== undefined)
       throw new UsageError(`--tenant goes with --seat: --${credential} has its own tenant`)
@@ -93,6 +98,8 @@ export const explain = defineCommand(
     }
     if (target === undefined) throw new UsageError('PATH is missing')
     const expected = values.expect === undefined ? null : codeOf(values.expect)
+    if (values.url !== undefined)
+      return printRemote(await explainRemotely(method, target, values, terminal), values, terminal)
     const given = {
       apiKey: headerLines('--api-key', values['api-key']),
       authorization: headerLines(
@@ -126,14 +133,15 @@ export const explain = defineCommand(
       const { host = null } = values
       const fields = { linesOf: () => given.space }
       const request = { method, target: sent, host, credentials, fields, browser }
-      const refusal = refusalOfRequestLine(method, sent, config) ?? validateHost(host)
+      const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
+      const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
       const evaluation =
         refusal === null
           ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
           : unreadableEvaluation({ ...request, target }, refusal)
       await signIn?.close()
       await otherIssuers?.close()
-      const identity = signedIdentityOf(config, evaluation.decision)
+      const identity = signedIdentityOf(config.identity, evaluation.decision)
       await terminal.print(
         values.json
           ? recordAsJson(evaluation.decision, { signedIdentity: identity ?? undefined })
@@ -162,6 +170,19 @@ async function printAgain(
   else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
   if (expect === undefined || codeOf(expect) === code) return 0
   terminal.printError(`seatgate explain: expected ${expect}, got ${code}`)
+  return UNEXPECTED
+}
+
+/** The record of a gateway has the members of a decision, with lists in place of Sets. */
+async function printRemote(
+  record: RemoteRecord,
+  { json, expect }: { readonly json: boolean | undefined; readonly expect: string | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  if (json) await terminal.print(JSON.stringify(record, null, 2))
+  else await terminal.print(formatDecision(record as unknown as Decision, record.signedIdentity ?? null))
+  if (expect === undefined || codeOf(expect) === record.code) return 0
+  terminal.printError(`seatgate explain: expected ${expect}, got ${record.code}`)
   return UNEXPECTED
 }
 
@@ -205,23 +226,11 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   name_given_up: 'was given up after the token was issued',
 }
 
-/** The JWT that the upstream gets with the request. */
-interface SignedIdentity {
-  /** The request header. */
-  readonly header: string
-  /** The claim `aud`. */
-  readonly audience: string
+function formatEvaluation({ decision }: Evaluation, identity: SignedIdentityOf | null): string {
+  return formatDecision(decision, identity)
 }
 
-/** Null: the request is not forwarded, or carries no JWT. */
-function signedIdentityOf({ identity }: Config, decision: Decision): SignedIdentity | null {
-  const { answer, principal, permission, route } = decision
-  if (identity === null || answer !== 'allow' || route?.target.kind !== 'upstream') return null
-  if (principal === null || permission === 'public') return null
-  return { header: identity.header, audience: route.target.name }
-}
-
-function formatEvaluation({ decision }: Evaluation, identity: SignedIdentity | null): string {
+function formatDecision(decision: Decision, identity: SignedIdentityOf | null): string {
   const lines = [
     decision.code,
     fold(printable(decision.reason), '  '),
@@ -255,37 +264,7 @@ function callerLine({ principal }: Decision): string {
   return principal === null ? '-' : `${principal.user} of ${principal.tenant} by ${principal.method}`
 }
 
-/** Checks the request line as the listener does, without a connection. Null: accepted. */
-function refusalOfRequestLine(method: string, target: string, config: Config): Refusal | null {
-  const { headerBytes } = config.limits
-  const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`
-  const grammar = requestGrammar(headerBytes)
-  try {
-    if (head.length > headerBytes) throw grammar.tooLong('head', head)
-    const fault = grammar.checkPrefix(head, 0)
-    if (fault !== null) throw fault
-    const bytes = Buffer.from(head, 'latin1')
-    const source = { text: head, bytes, offset: 0, start: 0, end: head.length }
-    return validateMethod(grammar.readHead(source, false).method, { methods: methodsOf(config) })
-  } catch (fault) {
-    if (fault instanceof MalformedRequest) return refusalOf(fault)
-    throw fault
-  }
-}
-
-/**
- * The whole decision record as JSON. Maps become objects, Sets arrays, Infinity (no limit) `"unlimited"`, and -Infinity (the
- * time of issue of a token without `iat`) null.
- *
- * @param more members behind those of the record
- */
+/** @param more members behind those of the record */
 export function recordAsJson(decision: Decision, more: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ ...decision, ...more }, plain, 2)
-}
-
-function plain(_key: string, value: unknown): unknown {
-  if (value instanceof Map) return Object.fromEntries(value)
-  if (value instanceof Set) return [...value]
-  if (value === Infinity) return 'unlimited'
-  return value === -Infinity ? null : value
+  return JSON.stringify(decisionRecord(decision, more), null, 2)
 }

@@ -2,11 +2,16 @@
 
 import { posix } from 'node:path'
 import { BUILT_IN } from '../access/access-change.ts'
-import { type Route, upstreamOf } from '../model/route.ts'
-import { defineCommand } from './command.ts'
+import { type RouteRow, routeRow } from '../access/listed-routes.ts'
+import type { Route } from '../model/route.ts'
+import { defineCommand, type Terminal } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
+import type { RouteView } from './remote/endpoint-answers.ts'
+import { REMOTE, type RemoteValues, withGateway } from './remote/gateway-options.ts'
+import { shortTime } from './remote/list-output.ts'
 import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns } from './screen.ts'
+import { printable } from '../telemetry/readable.ts'
 
 export const routes = defineCommand(
   {
@@ -24,58 +29,79 @@ export const routes = defineCommand(
       upstream: { type: 'string', value: 'U', description: 'only routes that lead to this upstream' },
       public: { type: 'boolean', description: 'only routes that need no credential' },
       config: CONFIG,
+      ...REMOTE,
+      url: {
+        ...REMOTE.url,
+        description:
+          'asks the gateway at this address instead of reading the configuration; the list also has how often the tenant has used each route of that instance',
+      },
       json: JSON_OUTPUT,
     },
-    exits: { 0: 'the table was printed', 1: 'the configuration has faults' },
+    exits: {
+      0: 'the table was printed',
+      1: 'the configuration has faults; with --url: the gateway refused the request, or could not be reached',
+    },
     example: 'seatgate routes --permission trainings:list',
   },
   async ({ values }, terminal) => {
-    const { table } = await loadWithTables(values.config, terminal.env)
-    const withHosts = table.routes.some(({ hosts }) => hosts.length > 0)
-    const rows = table.routes
-      .map((route) => row(route, withHosts))
-      .filter(({ path, permission, upstream }) => {
-        if (values.filter !== undefined && !posix.matchesGlob(path, values.filter)) return false
-        if (values.permission !== undefined && permission !== values.permission) return false
-        if (values.upstream !== undefined && upstream !== values.upstream) return false
-        return !values.public || permission === 'public'
-      })
+    const all =
+      values.url === undefined ? await ofTables(values.config, terminal) : await ofGateway(values, terminal)
+    const rows = all.filter(({ path, permission, upstream }) => {
+      if (values.filter !== undefined && !posix.matchesGlob(path, values.filter)) return false
+      if (values.permission !== undefined && permission !== values.permission) return false
+      if (values.upstream !== undefined && upstream !== values.upstream) return false
+      return !values.public || permission === 'public'
+    })
     if (values.json) await terminal.print(JSON.stringify(rows, null, 2))
     else if (rows.length > 0) await terminal.print(asText(rows))
     else terminal.printError('seatgate routes: no route matches')
   },
 )
 
-/**
- * The line of a built-in route is 0.
- *
- * @param withHosts some table names hosts: joined by commas; null: those that no table names
- */
+type Row = RouteRow | RouteView
+
+async function ofTables(config: string, terminal: Terminal): Promise<Row[]> {
+  const { table } = await loadWithTables(config, terminal.env)
+  const withHosts = table.routes.some(({ hosts }) => hosts.length > 0)
+  return table.routes.map((route) => row(route, withHosts))
+}
+
+function ofGateway(values: RemoteValues, terminal: Terminal): Promise<Row[]> {
+  return withGateway(values, terminal, async (gateway) => {
+    const rows: Row[] = []
+    const last = ({ method, path }: RouteView) => `${method} ${path}`
+    for await (const page of gateway.pages<RouteView>('/v1/routes', last)) rows.push(...page)
+    return rows
+  })
+}
+
+/** @param withHosts some table names hosts */
 function row(route: Route, withHosts: boolean) {
-  const { method, hosts, path, requirement, cors, rateLimits, place } = route
-  const host = hosts.length === 0 ? null : hosts.join(',')
+  const { cors, rateLimits } = route
   return {
-    method,
-    ...(withHosts ? { host } : {}),
-    path,
-    permission: requirement,
-    upstream: upstreamOf(route),
-    file: place?.file ?? BUILT_IN,
-    line: place?.line ?? 0,
+    ...routeRow(route, withHosts),
     ...(cors === null ? {} : { cors: cors.origins }),
     ...(rateLimits === null ? {} : { rate_limit: rateLimits.map(({ name }) => name) }),
   }
 }
 
-function asText(rows: readonly ReturnType<typeof row>[]): string {
+function asText(rows: readonly Row[]): string {
   return columns(
-    rows.map(({ method, host, path, permission, upstream, file, line }) => [
-      method,
-      ...(host === undefined ? [] : [host ?? '-']),
-      path,
-      permission,
-      upstream,
-      file === BUILT_IN ? file : `${file}:${line}`,
-    ]),
+    rows.map((each) => {
+      const { method, host, path, permission, upstream, file, line } = each
+      return [
+        method,
+        ...(host === undefined ? [] : [host ?? '-']),
+        path,
+        permission,
+        upstream,
+        file === BUILT_IN ? file : `${file}:${line}`,
+        ...('requests' in each ? [usesOf(each)] : []),
+      ].map(printable)
+    }),
   )
+}
+
+function usesOf({ requests, last_at: last }: RouteView): string {
+  return last === null ? 'not used' : `used ${requests} times, last ${shortTime(last)}`
 }

@@ -103,12 +103,13 @@ t.test('options that exclude each other', async (t) => {
   const explain = every.find(({ name }) => name === 'explain')
   if (explain === undefined) throw new Error('no explain')
   const refusal = (...args: string[]) => refusalOf(explain, ['GET', '/', ...args])
-  const all = '--token, --api-key, --seat and --from exclude each other'
-  t.equal(await refusal('--token', 'a', '--api-key', 'b'), all)
+  const key = '--token, --api-key, --seat and --from exclude each other'
+  t.equal(await refusal('--token', 'a', '--api-key', 'b'), key)
+  const all = '--token, --seat, --user, --api-key-id and --from exclude each other'
   t.equal(await refusal('--token', 'a', '--seat', 'a'), all)
   const tenant = '--tenant goes with --seat: --api-key has its own tenant'
   t.equal(await refusal('--tenant', 'a', '--api-key', 'b'), tenant)
-  t.match(usageOf(explain), ' [--token T | --api-key K | --seat NAME… | --from LOG] ')
+  t.match(usageOf(explain), ' [--token T | --seat NAME… | --user SUB | --api-key-id ID | --from LOG] ')
 })
 
 /** Without the breaks of a screen: lines go on at the margin of a paragraph, or below a second column. */

@@ -36,6 +36,28 @@ export interface ApiKeyView {
   readonly warnings?: readonly Warning[]
 }
 
+export interface RouteView {
+  readonly method: string
+  readonly path: string
+  readonly host?: string | null
+  readonly permission: string
+  readonly upstream: string
+  readonly file: string
+  readonly line: number
+  readonly requests: number
+  readonly last_at: string | null
+}
+
+export interface DecisionView {
+  readonly id: string
+  readonly at: string
+  readonly code: string
+  readonly method: string
+  readonly path: string
+  readonly space: string | null
+  readonly user: string | null
+}
+
 export interface UserView {
   readonly sub: string
   readonly email: string | null

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
-import { CommandFailed } from '../command.ts'
+import { CommandFailed, OutputFailed } from '../command.ts'
 import { networkFault, strangeAnswer } from './no-answer.ts'
 import { GatewayRefusal, type Problem, problemOf } from './problem-text.ts'
 
@@ -46,6 +46,10 @@ const TRIES = 4
 /** ms before the second try; doubled before each further one. */
 const PAUSE = 200
 const LONGEST_PAUSE = 5_000
+/** ms without a byte until a stream counts as broken: a gateway sends a comment every 15 s. */
+const SILENCE = 45_000
+/** Characters of an event. */
+const MAX_EVENT = 1024 * 1024
 const MAX_ANSWER = 256 * 1024 * 1024
 /** Items of a page: the most that the endpoints give. */
 const PAGE = 100
@@ -54,6 +58,8 @@ const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 export class Gateway {
   readonly #options: GatewayOptions
   readonly #agent: Agent
+  /** A stream holds its connection. */
+  readonly #streams: Agent
 
   constructor(options: GatewayOptions) {
     const { ca, timeout } = options
@@ -66,6 +72,11 @@ export class Gateway {
       bodyTimeout: timeout,
       maxResponseSize: MAX_ANSWER,
     })
+    this.#streams = new Agent({
+      connect: { timeout, ...(ca === undefined ? {} : { ca }) },
+      headersTimeout: timeout,
+      bodyTimeout: SILENCE,
+    })
   }
 
   get origin(): string {
@@ -76,8 +87,8 @@ export class Gateway {
     return this.#options.space
   }
 
-  close(): Promise<void> {
-    return this.#agent.destroy()
+  async close(): Promise<void> {
+    await Promise.all([this.#agent.destroy(), this.#streams.destroy()])
   }
 
   async get<V>(path: string, query: Query = {}): Promise<V> {
@@ -94,6 +105,26 @@ export class Gateway {
       if (!page.has_more || end === undefined) return
       after = last(end)
     }
+  }
+
+  /**
+   * Server-sent events (WHATWG HTML, section 9.2). Resolves once the stream is open; it ends when the gateway ends it, or the
+   * connection breaks.
+   *
+   * @throws GatewayRefusal, or CommandFailed where there is no answer
+   */
+  async events(path: string, query: Query = {}): Promise<AsyncIterable<ServerSentEvent>> {
+    const { key, space } = this.#options
+    const refused = await request(this.#target(path, query), {
+      dispatcher: this.#streams,
+      headers: { accept: 'text/event-stream', 'x-api-key': key, space },
+    }).catch((cause: unknown) => this.#failed(cause))
+    if ('error' in refused) throw refused.error
+    const { statusCode: status, headers, body } = refused
+    if (status === 200 && /^text\/event-stream\b/.test(String(headers['content-type']))) return eventsOf(body)
+    const problem = problemOf(status, parsed(await body.text()))
+    if (problem !== null) throw new GatewayRefusal(problem, undefined)
+    throw this.#strange(strangeAnswer(status, headers.location, this.#options.url))
   }
 
   /** @throws GatewayRefusal, or CommandFailed where there is no answer */
@@ -181,6 +212,33 @@ interface Failure {
 }
 
 export type { Problem }
+
+export interface ServerSentEvent {
+  readonly event: string
+  /** Parsed JSON. */
+  readonly data: unknown
+}
+
+/** Ends where the connection breaks. */
+async function* eventsOf(body: AsyncIterable<Buffer>): AsyncGenerator<ServerSentEvent> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for await (const chunk of body) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+      rest = blocks.pop() ?? ''
+      if (rest.length > MAX_EVENT) return
+      for (const block of blocks) {
+        const event = /^event: (.*)$/m.exec(block)?.[1]
+        const data = parsed(/^data: (.*)$/m.exec(block)?.[1] ?? '')
+        if (event !== undefined && data !== null) yield { event, data }
+      }
+    }
+  } catch (cause) {
+    // A reader that has failed itself is no broken connection.
+    if (cause instanceof CommandFailed || cause instanceof OutputFailed) throw cause
+  }
+}
 
 /** Null: it is no JSON object. */
 function parsed(text: string): object | null {

@@ -73,6 +73,13 @@ const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wro
     wrong: [['keys', 'list', 'x']],
   },
   'keys revoke': { works: [['keys', 'revoke', 'nightly']], wrong: [['keys', 'revoke']] },
+  decisions: {
+    works: [['decisions'], ['decisions', '--code', 'allow', '--json']],
+    wrong: [
+      ['decisions', 'x'],
+      ['decisions', '--limit', '0'],
+    ],
+  },
   'users list': { works: [['users', 'list']], wrong: [['users', 'list', 'x']] },
   'users block': {
     works: [['users', 'block', 'alice', '--until', '1h', '--reason', 'left']],

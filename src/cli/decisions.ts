@@ -1,0 +1,172 @@
+/** `seatgate decisions`: the newest decisions on requests of a tenant, from a gateway. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidValue } from '../config/invalid-value.ts'
+import { answerCode } from '../config/answer-code.ts'
+import { UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { READ } from './remote/exits.ts'
+import type { DecisionView } from './remote/endpoint-answers.ts'
+import type { Gateway } from './remote/gateway-client.ts'
+import { REMOTE, withGateway } from './remote/gateway-options.ts'
+import { type Column, shortTime, tableOf } from './remote/list-output.ts'
+import { GatewayRefusal } from './remote/problem-text.ts'
+import { JSON_OUTPUT } from './shared-options.ts'
+
+const COLUMNS: readonly Column<DecisionView>[] = [
+  { name: 'at', width: 20, of: ({ at }) => shortTime(at) },
+  { name: 'code', width: 12, of: ({ code }) => code },
+  { name: 'request', width: 20, of: ({ method, path }) => `${method} ${path}` },
+  { name: 'user', width: 10, of: ({ user }) => user ?? '' },
+  { name: 'space', width: 8, of: ({ space }) => space ?? '' },
+]
+
+const DEFAULT_LIMIT = 20
+/** What a gateway keeps of a tenant. */
+const MOST = 1000
+const PAGE = 100
+/** Milliseconds before a stream that has ended is opened again. */
+const PAUSE = 1000
+
+export const decisions = defineCommand(
+  {
+    name: 'decisions',
+    summary: 'Lists the newest decisions of a gateway on requests of the tenant, newest first.',
+    details:
+      'They are those of the instance that answers. With --space, only those of that space, unless it is the admin space.',
+    options: {
+      code: {
+        type: 'string',
+        value: 'CODE',
+        description: 'only this answer: allow, or the code of a refusal',
+      },
+      limit: {
+        type: 'string',
+        value: 'N',
+        description: `at most N decisions, ${DEFAULT_LIMIT} by default; with --follow, those before it`,
+      },
+      follow: {
+        type: 'boolean',
+        description: 'prints decisions as they happen, oldest first, until it is interrupted',
+      },
+      ...REMOTE,
+      json: { ...JSON_OUTPUT, description: 'prints JSON for programs; with --follow, one object a line' },
+    },
+    exits: READ,
+    example: 'seatgate decisions --code permission_denied --follow',
+  },
+  async ({ values }, terminal) => {
+    const code = values.code === undefined ? null : codeOf(values.code)
+    const limit = limitOf(values.limit)
+    await withGateway(values, terminal, async (gateway) => {
+      const asked = { code, limit, json: values.json === true }
+      if (values.follow) await follow(gateway, asked, terminal)
+      else await list(gateway, asked, terminal)
+    })
+  },
+)
+
+interface Asked {
+  readonly code: string | null
+  readonly limit: number
+  readonly json: boolean
+}
+
+interface Page {
+  readonly data: readonly DecisionView[]
+  readonly has_more: boolean
+}
+
+async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
+  const { data, has_more } = await newest(gateway, asked)
+  if (asked.json) return terminal.print(JSON.stringify({ data, has_more }))
+  if (data.length === 0) return terminal.print('no decisions')
+  const { heading, line } = tableOf(COLUMNS, data, terminal.columns)
+  await terminal.print([heading, ...data.map(line)].join('\n'))
+}
+
+async function newest(gateway: Gateway, { code, limit }: Asked): Promise<Page> {
+  const data: DecisionView[] = []
+  for (let after: string | null = null; ;) {
+    const query = { code, after, limit: Math.min(PAGE, limit - data.length) }
+    const page: Page = await gateway.get<Page>('/v1/decisions', query)
+    data.push(...page.data)
+    const last = page.data.at(-1)
+    if (!page.has_more || last === undefined || data.length >= limit) return { data, has_more: page.has_more }
+    after = last.id
+  }
+}
+
+/** Ends with a refusal, or where the gateway can't be reached. */
+async function follow(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
+  const printer = new Printer(asked.json, terminal)
+  for (let first = true; ; first = false) {
+    // The stream begins before the list is read, so that no decision is between them.
+    const events = await opened(gateway, asked.code, !first)
+    if (events !== null) {
+      const before = await newest(gateway, first ? asked : { ...asked, limit: PAGE })
+      await printer.print(before.data.toReversed())
+      for await (const { event, data } of events)
+        if (event === 'decision') await printer.print([data as DecisionView])
+        else if (event === 'lost') printer.lost(data)
+    }
+    await sleep(PAUSE)
+  }
+}
+
+/** Null: the gateway is not there at the moment. @param isPatient it was there before */
+async function opened(gateway: Gateway, code: string | null, isPatient: boolean) {
+  try {
+    return await gateway.events('/v1/decisions', { code })
+  } catch (cause) {
+    const passes =
+      cause instanceof GatewayRefusal ? cause.problem.status === 503 : cause instanceof CommandFailed
+    if (isPatient && passes) return null
+    throw cause
+  }
+}
+
+/** Each decision once: ids sort by time. */
+class Printer {
+  readonly #json: boolean
+  readonly #terminal: Terminal
+  #line: ((item: DecisionView) => string) | null = null
+  #last = ''
+
+  constructor(json: boolean, terminal: Terminal) {
+    this.#json = json
+    this.#terminal = terminal
+  }
+
+  async print(found: readonly DecisionView[]): Promise<void> {
+    const fresh = found.filter(({ id }) => id > this.#last)
+    const last = fresh.at(-1)
+    if (last === undefined) return
+    this.#last = last.id
+    const lines: string[] = []
+    if (!this.#json && this.#line === null) {
+      const table = tableOf(COLUMNS, fresh, this.#terminal.columns)
+      this.#line = table.line
+      lines.push(table.heading)
+    }
+    for (const each of fresh) lines.push(this.#line?.(each) ?? JSON.stringify(each))
+    await this.#terminal.print(lines.join('\n'))
+  }
+
+  lost(data: unknown): void {
+    const count = typeof data === 'object' && data !== null && 'lost' in data ? Number(data.lost) : 0
+    this.#terminal.printError(`note: ${count} decisions are left out: they came faster than they are read`)
+  }
+}
+
+function codeOf(text: string): string {
+  const code = answerCode(text)
+  if (code instanceof InvalidValue) throw new UsageError(`--code "${text}" ${code.message}`)
+  return code
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT
+  if (/^[1-9][0-9]*$/.test(text) && Number(text) <= MOST) return Number(text)
+  throw new UsageError(`--limit is not a number from 1 to ${MOST}`)
+}
