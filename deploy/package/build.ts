@@ -1,9 +1,10 @@
 /** `npm run build`: compiles the program into `dist/`, as the package has it. `npm pack` calls it. */
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PACKAGES } from '../../src/pipeline/console-site.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const dist = join(root, 'dist')
@@ -16,6 +17,14 @@ cpSync(join(root, 'seats-admin/console'), join(dist, 'seats-admin/console'), {
   recursive: true,
   filter: (path) => SERVED.has(extname(path)),
 })
+// Of the packages that its pages import, one file each is needed, with its license: installed whole, they are 60 times as large.
+for (const [name, file] of Object.entries(PACKAGES)) {
+  const target = join(dist, 'seats-admin/console', file)
+  mkdirSync(dirname(target), { recursive: true })
+  copyFileSync(fileURLToPath(import.meta.resolve(name)), target)
+  const [, folder = ''] = /^((?:@[^/]+\/)?[^/]+)/.exec(name) ?? []
+  copyFileSync(join(root, 'node_modules', folder, 'LICENSE'), `${target}.LICENSE`)
+}
 writeFileSync(join(dist, 'build.json'), `${JSON.stringify({ commit: commit() })}\n`)
 
 /** The short hash of the sources; with a `+` where they differ from the commit. An image is built without history. */

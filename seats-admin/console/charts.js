@@ -36,8 +36,8 @@ export function Line({ label, values, unit }) {
   const points = values.map((value, at) => `${x(at).toFixed(1)},${(58 - (54 * value) / most).toFixed(1)}`)
   return html`<figure class="line">
     <figcaption>
-      ${label}: at most <b>${number(Math.round(most))} ${unit}</b>, the last one
-      ${number(Math.round(values.at(-1) ?? 0))} ${unit}
+      ${label}: at most${' '}<b>${number(Math.round(most))} ${unit}</b>, the last
+      one${` ${number(Math.round(values.at(-1) ?? 0))} ${unit}`}
     </figcaption>
     <svg viewBox="0 0 300 60" preserveAspectRatio="none" aria-hidden="true">
       <polyline points=${points.join(' ')} />

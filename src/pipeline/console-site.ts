@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,8 +20,8 @@ export const CONSOLE_PATH = '/_seatgate/console'
 /** First segments below the console. `seats-admin/console/pages.js` has their pages. */
 export const PAGES = ['', 'routes', 'seats', 'api-keys', 'users', 'audit', 'explain', 'signed-in'] as const
 
-/** Modules of npm packages by the names in imports, and the names of their files. */
-const PACKAGES: Readonly<Record<string, string>> = {
+/** Modules of npm packages by the names in imports, and the names of their files. The build of the package copies them. */
+export const PACKAGES: Readonly<Record<string, string>> = {
   preact: 'packages/preact.js',
   'preact/hooks': 'packages/preact-hooks.js',
   htm: 'packages/htm.js',
@@ -136,13 +137,13 @@ export async function consoleBytes(): Promise<number> {
 async function readSite(): Promise<Site> {
   const texts = new Map<string, string>()
   for (const [name, file] of Object.entries(PACKAGES)) {
-    const text = await readFile(fileURLToPath(import.meta.resolve(name)), 'utf8')
+    const text = await readPackage(name, file)
     // Their source maps are not served.
     texts.set(file, resolved(file, text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')))
   }
-  const names = await readdir(FOLDER, { recursive: true })
-  for (const name of names.map((each) => each.replaceAll('\\', '/')).sort()) {
-    if (TYPES[posix.extname(name)] === undefined) continue
+  const names = (await readdir(FOLDER, { recursive: true })).map((each) => each.replaceAll('\\', '/'))
+  for (const name of names.sort()) {
+    if (TYPES[posix.extname(name)] === undefined || texts.has(name)) continue
     const text = await readFile(new URL(name, FOLDER), 'utf8')
     texts.set(name, name.endsWith('.js') ? resolved(name, text) : text)
   }
@@ -156,6 +157,12 @@ async function readSite(): Promise<Site> {
     files: new Map(files),
     shell: await readFile(new URL(SHELL, FOLDER), 'utf8'),
   }
+}
+
+/** A clone has the npm package, an installation the copy of its file. */
+async function readPackage(name: string, file: string): Promise<string> {
+  const copy = new URL(file, FOLDER)
+  return readFile(existsSync(copy) ? copy : fileURLToPath(import.meta.resolve(name)), 'utf8')
 }
 
 async function fileOf(name: string, text: string): Promise<SiteFile> {

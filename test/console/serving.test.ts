@@ -18,6 +18,7 @@ const HOME = '/_seatgate/console/'
 const world = await startWorld(t, {
   routes: ['GET /_seatgate/other: public', 'ANY /v1/*: public'],
   top: ['console: true', 'api: { prefix: /_seatgate }'],
+  secure: CERTIFICATES.server,
 })
 const get = (path: string, init: RequestInit = {}, { port } = world) =>
   fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual', ...init })
@@ -109,8 +110,7 @@ t.test('no other path, method or file', async (t) => {
 })
 
 t.test('over TLS and HTTP/2', async (t) => {
-  const secured = await startWorld(t, { top: ['console: true'], secure: CERTIFICATES.server })
-  const session = connect(`https://127.0.0.1:${secured.securePort}`, { rejectUnauthorized: false })
+  const session = connect(`https://127.0.0.1:${world.securePort}`, { rejectUnauthorized: false })
   const ask = (path: string) => {
     const stream = session.request({ ':path': path, 'accept-encoding': 'gzip' })
     return Promise.all([once(stream, 'response'), buffer(stream)])
