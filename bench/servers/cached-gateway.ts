@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import type { CachedGatewaySetup } from '../staleness/cached-gateways.ts'
+import type { CachedGatewaySetup } from '../staleness/staleness-peer.ts'
 
 const { port, redis, keeps }: CachedGatewaySetup = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 const CHANNEL = 'changed'

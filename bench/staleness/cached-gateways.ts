@@ -8,15 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { freePort, Program } from '../program.ts'
 import type { Ending } from '../scale/ending.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
-import { change, placeAt, type RunningStalenessPeer, type StalenessPeer } from './staleness-peer.ts'
-
-/** Of `../servers/cached-gateway.ts`, as JSON. */
-export interface CachedGatewaySetup {
-  readonly port: number
-  readonly redis: string
-  /** ms that it keeps a right; 0: it keeps nothing. */
-  readonly keeps: number
-}
+import {
+  type CachedGatewaySetup,
+  change,
+  placeAt,
+  type RunningStalenessPeer,
+  type StalenessPeer,
+} from './staleness-peer.ts'
 
 const CALLER = { authorization: 'alice' }
 const SCRIPT = fileURLToPath(new URL('../servers/cached-gateway.ts', import.meta.url))

@@ -27,6 +27,14 @@ export interface StalenessPeer {
   start(ending: Ending, folder: string): Promise<RunningStalenessPeer>
 }
 
+/** Of `bench/servers/cached-gateway.ts`, as JSON. */
+export interface CachedGatewaySetup {
+  readonly port: number
+  readonly redis: string
+  /** ms that it keeps a right; 0: it keeps nothing. */
+  readonly keeps: number
+}
+
 /** A path of a server on loopback: 2xx allows, 401 and 403 refuse. */
 export function placeAt(ending: Ending, name: string, port: number, path: string): ReadPlace<Caller> {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8, headersTimeout: 5000 })
