@@ -7,34 +7,25 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Socket } from 'node:net'
-import type { DecisionEngine } from '../decision/engine.ts'
 import type { RateLimiter, RateLimitVerdict } from '../decision/limits/rate-limiter.ts'
-import type { ShadowEngine } from '../decision/shadow.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
 import { Exchange, type Question } from '../http/server/exchange.ts'
 import { handshakeResponse } from '../http/server/http1-response.ts'
 import type { RespondUnparsed } from '../http/server/listener.ts'
-import { type RequestShareLimits, RequestShares } from '../http/server/request-shares.ts'
-import { type ValidationLimits, validateRequest } from '../http/server/request-validation.ts'
+import { RequestShares } from '../http/server/request-shares.ts'
+import { validateRequest } from '../http/server/request-validation.ts'
 import { nextStage } from '../lib/batched-stages.ts'
-import type { SignedIdentity } from '../identity/signed-identity.ts'
 import { InFlight } from '../lib/in-flight.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { Refusal } from '../model/errors.ts'
 import { clientAddress, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
-import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
+import { peerAddress } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
-import {
-  earlyBytes,
-  isHandshake,
-  strayHandshake,
-  type WebSocketLimits,
-  WebSocketShares,
-} from '../proxy/websocket/handshake.ts'
+import { earlyBytes, isHandshake, strayHandshake, WebSocketShares } from '../proxy/websocket/handshake.ts'
 import { openWebSocket } from '../proxy/websocket/opening.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -47,32 +38,11 @@ import { EventStreams } from './event-streams.ts'
 import { serveLocal } from './local-handler.ts'
 import { grantPreflight } from './granted-preflight.ts'
 import { servePublic } from './public-handler.ts'
+import type { PipelineConfig } from './pipeline-config.ts'
 import { isCounted, refusalBy, takeTokens } from './rate-limits.ts'
-import type { SignInPorts } from './sign-in-refusals.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import { ShadowDecisions } from './shadow-decisions.ts'
-
-/** The parts of one configuration that requests use. A reload replaces it whole. */
-export interface PipelineConfig extends SignInPorts {
-  readonly engine: DecisionEngine
-  /** Candidate tables, which answer nothing; null: there are none. */
-  readonly shadow: ShadowEngine | null
-  readonly upstreams: ReadonlyMap<string, Upstream>
-  readonly trustedProxies: TrustedProxies
-  /** The peers that name their requests by X-Request-ID. */
-  readonly requestIdsFrom: TrustedProxies
-  /** For answers to other proxies; null: identity is not signed. */
-  readonly identity: SignedIdentity | null
-  readonly limits: PipelineLimits
-  /** Null: requests are not traced. */
-  readonly tracer: Tracer | null
-}
-
-export interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {
-  /** Milliseconds until the body of a request to a built-in endpoint has arrived. */
-  readonly bodyTimeout: number
-}
 
 export class Pipeline {
   #config: PipelineConfig

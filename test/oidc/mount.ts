@@ -8,14 +8,25 @@ import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
 import type { PublicResponse } from '../../src/model/route.ts'
+import type { OidcTenant } from '../../src/oidc/ports.ts'
+import type { Oidc } from '../../src/oidc/oidc.ts'
 import type { Reply } from '../../src/oidc/ports.ts'
+import type { openSessions } from './sessions.ts'
 import { Sessions } from '../../src/oidc/session/session-authentication.ts'
 import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
 import { verifiedToken } from '../../src/runtime/other-issuers.ts'
 import { DEFAULT_MEMORY } from '../support/default-settings.ts'
-import type { SignInWorld } from './world.ts'
 
-export function mount(server: Server, world: SignInWorld): void {
+/** What the server of a test needs of its world. */
+export interface MountedWorld {
+  readonly prefix: string
+  readonly oidc: Oidc
+  readonly sessions: ReturnType<typeof openSessions>
+  readonly now: () => number
+  tenants(): readonly OidcTenant[]
+}
+
+export function mount(server: Server, world: MountedWorld): void {
   server.on('request', (request, response) => {
     serve(request, world)
       .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
@@ -28,7 +39,7 @@ export function mount(server: Server, world: SignInWorld): void {
   })
 }
 
-async function serve(request: IncomingMessage, world: SignInWorld): Promise<Reply> {
+async function serve(request: IncomingMessage, world: MountedWorld): Promise<Reply> {
   const { method = '', url = '', rawHeaders } = request
   const requestId = randomUUID()
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
@@ -51,7 +62,7 @@ async function serve(request: IncomingMessage, world: SignInWorld): Promise<Repl
 }
 
 /** As on a route that requires `authenticated`. */
-async function authenticate(world: SignInWorld, browser: BrowserContext): Promise<Principal | Refusal> {
+async function authenticate(world: MountedWorld, browser: BrowserContext): Promise<Principal | Refusal> {
   const sessionById = async (tenant: string, id: string) =>
     (await world.sessions.readSession(tenant, id)).value
   const tenants = new Map(world.tenants().map((each) => [each.id, each]))
