@@ -95,14 +95,9 @@ function Account({ onLeave }) {
     )
   }
   return html`<div class="account">
-    <button
-      type="button"
-      class="button"
-      onClick=${() => setChanging(true)}
-      aria-label=${`Tenant ${user.tenant}, space ${user.space}: change the space`}
-      title=${user.email ?? user.user}
-    >
-      ${user.tenant ? html`<${Name} of=${user.tenant} /> / ` : null}<b><${Name} of=${user.space} /></b>
+    <button type="button" class="button" onClick=${() => setChanging(true)} title=${user.email ?? user.user}>
+      ${user.tenant ? html`<${Name} of=${user.tenant} /> / ` : null}<b><${Name} of=${user.space} /></b
+      ><span class="unseen">: change the space</span>
     </button>
     <button type="button" class="button" onClick=${leave}><${Icon} name="out" />Sign out</button>
     ${changing ? html`<${SpaceDialog} now=${user.space} onClose=${() => setChanging(false)} />` : null}

@@ -76,7 +76,7 @@ export function SignInDialog() {
   if (asked === null) return null
   return html`<${Dialog} title="Sign in again" onClose=${asked.cancel}>
     <p>
-      The gateway no longer accepts your sign-in:
+      The gateway no longer accepts your sign-in:${' '}
       <bdi>${asked.refusal.detail || asked.refusal.title}</bdi> What you typed is kept.
     </p>
     <${SignInForm}
@@ -216,7 +216,7 @@ export function SignedInPage() {
     <div class="brand"><${Icon} name="gate" />Seatgate</div>
     <h1>You are signed in</h1>
     <p>
-      The window that asked for it continues. You can close this one, or
+      The window that asked for it continues. You can close this one, or${' '}
       <a href=${HOME}>open the console here</a>.
     </p>
   </main>`

@@ -48,7 +48,7 @@ const PAGES = [
 const DIALOGS = [
   [`seats/${seat}`, 'Delete…'],
   ['api-keys', 'New API key'],
-  ['', 'Tenant'],
+  ['', 'change the space'],
 ] as const
 
 const STANDARD = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']

@@ -153,28 +153,26 @@ function Answer({
     <ol class="stages">
       <li><b>Read</b>: <code>${method} ${path}</code></li>
       <li>
-        <b>Match</b>:
-        ${
+        <b>Match</b>:${' '}${
           route
-            ? html`<code>${route.method} ${route.path}</code>,
-                ${target}${route.place ? html` (<code>${route.place.file}:${route.place.line}</code>)` : null}.
+            ? html`<code>${route.method} ${route.path}</code>,${' '}
+                ${target}${route.place ? html` (<code>${route.place.file}:${route.place.line}</code>)` : null}.${' '}
                 It needs <code>${permission ?? route.requirement}</code>.`
             : 'no entry of the tables.'
         }
       </li>
       <li>
-        <b>Authenticate</b>:
-        ${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${principal.method.replace('-', ' ')}.` : 'nobody.'}
+        <b>Authenticate</b
+        >:${' '}${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${principal.method.replace('-', ' ')}.` : 'nobody.'}
       </li>
       <li><b>Space</b>: ${space ? html`<code>${space}</code>.` : 'none.'}</li>
       <li>
-        <b>Decide</b>: ${seats.length === 0 ? 'no Seat is considered.' : null}
+        <b>Decide</b>:${' '}${seats.length === 0 ? 'no Seat is considered.' : null}
         <ul class="plain">
           ${seats.map(
             ({ name, id, verdict }) =>
               html`<li key=${name + (id ?? '')}>
-                ${id ? html`<a href=${hrefOf(['seats', id])}><${Name} of=${name} /></a>` : html`<${Name} of=${name} />`}
-                ${VERDICTS[verdict] ?? verdict}
+                ${id ? html`<a href=${hrefOf(['seats', id])}><${Name} of=${name} /></a>` : html`<${Name} of=${name} />`}${` ${VERDICTS[verdict] ?? verdict}`}
               </li>`,
           )}
         </ul>

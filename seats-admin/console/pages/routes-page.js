@@ -67,7 +67,7 @@ export function RoutesPage() {
                         <td><${Needs} of=${route.permission} /></td>
                         <td class="wide-only">${route.upstream}</td>
                         <td class="wide-only">
-                          ${route.file ? html`<code class="small">${route.file}:${route.line}</code>` : html`<span class="quiet">built in</span>`}
+                          ${route.line ? html`<code class="small">${route.file}:${route.line}</code>` : html`<span class="quiet">built in</span>`}
                         </td>
                         <td class="number">${number(route.requests)}</td>
                         <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>

@@ -127,8 +127,8 @@ function Blocking({ user, again }) {
               ${
                 value
                   ? html`<p>
-                        By <code>${value.created_by}</code> since <${Time} at=${value.created_at} />, until
-                        <${Time} at=${value.until} none="it is ended" />.
+                        By <code>${value.created_by}</code> since <${Time} at=${value.created_at} />,
+                        until${' '} <${Time} at=${value.until} none="it is ended" />.
                       </p>
                       ${value.reason ? html`<p>Reason: <bdi>${value.reason}</bdi></p>` : null}`
                   : null
