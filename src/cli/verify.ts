@@ -101,7 +101,7 @@ export const verify = defineCommand(
       1: 'it could not run, checked nothing, was interrupted, or could not delete what it made',
       3: 'there were violations',
     },
-    example: 'seatgate verify --url https://gateway.example.com --space main --each-instance --duration 10m',
+    example: 'seatgate verify --url https://gateway.example.com --each-instance',
   },
   async ({ values }, terminal) => {
     const urls = addressesOf(values.url, terminal)
