@@ -1,7 +1,7 @@
 /** Charts as SVG and lists: their numbers are there as text too. */
 
 import { html } from './markup.js'
-import { number } from './pieces.js'
+import { number, rounded } from './pieces.js'
 
 /** @param {{ label: string, rows: readonly { name: string, count: number, isGood: boolean }[] }} props */
 export function Bars({ label, rows }) {
@@ -31,13 +31,13 @@ export function Bars({ label, rows }) {
 /** @param {{ label: string, values: readonly number[], unit: string }} props oldest first */
 export function Line({ label, values, unit }) {
   if (values.length < 2) return null
-  const most = Math.max(1, ...values)
+  const most = Math.max(0.1, ...values)
   const x = (/** @type {number} */ at) => (300 * at) / (values.length - 1)
   const points = values.map((value, at) => `${x(at).toFixed(1)},${(58 - (54 * value) / most).toFixed(1)}`)
   return html`<figure class="line">
     <figcaption>
-      ${label}: at most${' '}<b>${number(Math.round(most))} ${unit}</b>, the last
-      one${` ${number(Math.round(values.at(-1) ?? 0))} ${unit}`}
+      ${label}: at most <b>${rounded(most)} ${unit}</b>, the last
+      one${` ${rounded(values.at(-1) ?? 0)} ${unit}`}
     </figcaption>
     <svg viewBox="0 0 300 60" preserveAspectRatio="none" aria-hidden="true">
       <polyline points=${points.join(' ')} />

@@ -1,7 +1,7 @@
 /** What changed between two states of something: of Seats, API keys, blocks and sessions. */
 
 import { html } from './markup.js'
-import { Icon } from './pieces.js'
+import { Icon, Time } from './pieces.js'
 
 /**
  * @typedef {object} Difference
@@ -58,9 +58,16 @@ export function Differences({ of, none = 'Nothing else changed.' }) {
 /** Said in words too: colours alone tell nothing to those who do not see them. @param {{ added: readonly string[], removed: readonly string[] }} props */
 export function Changes({ added, removed }) {
   return html`<ul class="changes">
-    ${removed.map((each) => html`<li class="removed" key=${`-${each}`}><span class="unseen">removed: </span><span aria-hidden="true">−</span> <bdi>${each}</bdi></li>`)}
-    ${added.map((each) => html`<li class="added" key=${`+${each}`}><span class="unseen">added: </span><span aria-hidden="true">+</span> <bdi>${each}</bdi></li>`)}
+    ${removed.map((each) => html`<li class="removed" key=${`-${each}`}><span class="unseen">removed: </span><span aria-hidden="true">−</span> <${Value} of=${each} /></li>`)}
+    ${added.map((each) => html`<li class="added" key=${`+${each}`}><span class="unseen">added: </span><span aria-hidden="true">+</span> <${Value} of=${each} /></li>`)}
   </ul>`
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+
+/** Times are shown as everywhere, in the reader's zone. @param {{ of: string }} props */
+function Value({ of }) {
+  return TIMESTAMP.test(of) ? html`<${Time} at=${of} />` : html`<bdi>${of}</bdi>`
 }
 
 const ACTIONS = {

@@ -63,6 +63,13 @@ export function number(of) {
   return numbers.format(of)
 }
 
+const fractions = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
+
+/** Small times say more with a decimal. @param {number} of */
+export function rounded(of) {
+  return of < 10 ? fractions.format(of) : number(Math.round(of))
+}
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`

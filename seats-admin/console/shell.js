@@ -25,8 +25,8 @@ export function Console() {
 /** @param {{ url: string | null }} props where the provider ends its own session */
 function Farewell({ url }) {
   return html`<p class="farewell" role="status">
-    You have signed out.
-    ${url ? html` Your session at the provider is still there: <a href=${url} rel="noreferrer">sign out there too</a>.` : null}
+    You have signed out.${' '}
+    ${url ? html`Your session at the provider is still there: <a href=${url} rel="noreferrer">sign out there too</a>.` : null}
   </p>`
 }
 

@@ -1,6 +1,6 @@
 /** Explain: what the gateway answers to a request, stage by stage, by the code that decides requests. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { address, hrefOf, setQuery } from '../address.js'
 import { Choice, Field, SetField, spaceFault } from '../fields.js'
 import { call } from '../gateway-calls.js'
@@ -77,12 +77,9 @@ export function ExplainPage() {
   const [busy, setBusy] = useState(false)
   const { method, path, space, by, who, seats } = question
   const change = (/** @type {Partial<Question>} */ changed) => setQuestion({ ...question, ...changed })
-  const submit = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault()
+  const ask = async () => {
     setBusy(true)
     setRefusal(null)
-    // A link to a colleague asks the same.
-    setQuery({ ...question, seats: seats.join('\n') })
     try {
       /** @type {import('../gateway-calls.js').Answered<DecisionRecord>} */
       const { body } = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
@@ -93,6 +90,15 @@ export function ExplainPage() {
     }
     setBusy(false)
   }
+  const submit = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault()
+    // A link to a colleague asks the same.
+    setQuery({ ...question, seats: seats.join('\n') })
+    void ask()
+  }
+  useEffect(() => {
+    if (path !== '') void ask()
+  }, [])
   return html`
     <${PageHeading} title="Explain" />
     <p class="lead">What the gateway would answer, and why. Nothing is sent to a service.</p>

@@ -6,7 +6,7 @@ import { Bars, Line } from '../charts.js'
 import { call, listen } from '../gateway-calls.js'
 import { refusalOf, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Name, number, Scrolling, Time } from '../pieces.js'
+import { counted, Name, number, rounded, Scrolling, Time } from '../pieces.js'
 import { Empty, Loading, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -24,6 +24,9 @@ const MAX_KEPT = 1000
 
 /** Rows of a table. */
 const MAX_ROWS = 12
+
+/** The line shows the times of all; the audit has the rest. */
+const MAX_CHANGES = 5
 
 export function OverviewPage() {
   return html`
@@ -135,14 +138,14 @@ function LastChanges({ of: changes }) {
                   </tr>
                 </thead>
                 <tbody>
-                  ${changes.slice(0, MAX_ROWS).map(
+                  ${changes.slice(0, MAX_CHANGES).map(
                     ({ seq, at, kind, effective_ms: time }) =>
                       html`<tr key=${seq}>
                         <th scope="row"><${Time} at=${at} /></th>
                         <td>${kind.replaceAll('-', ' ')}</td>
                         <td class="number">${number(seq)}</td>
                         <td class="number">
-                          ${time === null ? html`<span class="quiet">written elsewhere</span>` : `${number(Math.round(time))} ms`}
+                          ${time === null ? html`<span class="quiet">written elsewhere</span>` : `${rounded(time)} ms`}
                         </td>
                       </tr>`,
                   )}

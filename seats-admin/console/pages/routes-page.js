@@ -64,15 +64,15 @@ export function RoutesPage() {
                     (route) =>
                       html`<tr key=${`${route.method} ${route.path}`}>
                         <th scope="row"><code>${route.method} ${route.path}</code></th>
-                        <td><${Needs} of=${route.permission} /></td>
+                        <td class="whole"><${Needs} of=${route.permission} /></td>
                         <td class="wide-only">${route.upstream}</td>
                         <td class="wide-only">
-                          ${route.line ? html`<code class="small">${route.file}:${route.line}</code>` : html`<span class="quiet">built in</span>`}
+                          ${route.file ? html`<code class="small"><${Place} file=${route.file} line=${route.line} /></code>` : html`<span class="quiet">built in</span>`}
                         </td>
                         <td class="number">${number(route.requests)}</td>
                         <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
                         <td class="number">
-                          ${route.permission.includes(':') ? html`<button type="button" class="button" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
+                          ${route.permission.includes(':') ? html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
                         </td>
                       </tr>`,
                   )}
@@ -89,6 +89,12 @@ export function RoutesPage() {
     <${ListEnd} of=${routes} what="Routes" />
     ${asked ? html`<${WhoCanDialog} route=${asked} onClose=${() => setAsked(null)} />` : null}
   `
+}
+
+/** It wraps between the names of folders. @param {{ file: string, line: number | null }} props */
+function Place({ file, line }) {
+  const parts = file.split('/')
+  return html`${parts.slice(0, -1).map((part) => html`${part}/<wbr />`)}${parts.at(-1)}:${line}`
 }
 
 /** @param {{ of: string }} props */
