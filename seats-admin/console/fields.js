@@ -7,8 +7,8 @@ import { counted, Icon } from './pieces.js'
 /**
  * @param {object} props
  * @param {string} props.label
- * @param {string} props.value
- * @param {(value: string) => void} props.onInput
+ * @param {string} [props.value] left out: the field alone keeps it
+ * @param {(value: string) => void} [props.onInput]
  * @param {string} [props.hint]
  * @param {string | null} [props.fault]
  * @param {'text' | 'password' | 'search' | 'datetime-local'} [props.type]
@@ -52,7 +52,7 @@ export function Field({
       list=${suggestions ? `${id}-list` : undefined}
       aria-invalid=${fault ? 'true' : undefined}
       aria-describedby=${notes || undefined}
-      onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) => onInput(event.currentTarget.value)}
+      onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) => onInput?.(event.currentTarget.value)}
     />
     ${suggestions ? html`<datalist id=${`${id}-list`}>${suggestions.map((each) => html`<option value=${each} key=${each} />`)}</datalist>` : null}
     ${hint ? html`<p class="hint" id=${`${id}-hint`}>${hint}</p>` : null}

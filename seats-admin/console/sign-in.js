@@ -98,15 +98,19 @@ export function SignInDialog() {
  */
 function SignInForm({ again, before = null, ...known }) {
   const [by, setBy] = useState(known.by ?? (known.tenant ? 'session' : 'key'))
-  const [key, setKey] = useState('')
   const [tenant, setTenant] = useState(known.tenant ?? '')
   const [space, setSpace] = useState(known.space ?? '')
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState(before)
   const [elsewhere, setElsewhere] = useState(false)
 
-  const withKey = async () => {
-    signIn(await identified(key.trim(), space), key.trim())
+  /** The key is in the field until then, not in the state of the form, which may stay in memory after a sign-out. */
+  const withKey = async (/** @type {HTMLFormElement} */ form) => {
+    const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('key'))
+    const key = field.value.trim()
+    const who = await identified(key, space)
+    field.value = ''
+    signIn(who, key)
     again?.()
   }
   const withProvider = async () => {
@@ -129,12 +133,12 @@ function SignInForm({ again, before = null, ...known }) {
       throw cause
     }
   }
-  const submit = (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent & { currentTarget: HTMLFormElement }} */ event) => {
     event.preventDefault()
     if (busy || (space !== '' && spaceFault(space) !== null)) return
     setBusy(true)
     setRefusal(null)
-    const done = by === 'key' ? withKey() : withProvider()
+    const done = by === 'key' ? withKey(event.currentTarget) : withProvider()
     done.catch((cause) => setRefusal(refusalOf(cause))).finally(() => setBusy(false))
   }
   useEffect(() => {
@@ -176,8 +180,7 @@ function SignInForm({ again, before = null, ...known }) {
             key="key"
             label="API key"
             type="password"
-            value=${key}
-            onInput=${setKey}
+            name="key"
             required
             focus
             hint="It stays in the memory of this page. A reload forgets it."
