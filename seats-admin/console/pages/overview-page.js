@@ -314,7 +314,6 @@ function Newest({ of }) {
             <th scope="col">Request</th>
             <th scope="col">Who</th>
             <th scope="col" class="wide-only">Space</th>
-            <th scope="col" class="wide-only">Request id</th>
           </tr>
         </thead>
         <tbody>
@@ -322,13 +321,15 @@ function Newest({ of }) {
             ({ id, at, code, method, path, space, user, request_id: requestId }) =>
               html`<tr key=${id}>
                 <td class="nowrap"><${Time} at=${at} /></td>
-                <td><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
-                <th scope="row"><code>${method} ${path}</code></th>
+                <td class="whole"><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
+                <th scope="row">
+                  <code>${method} ${path}</code>
+                  <code class="small quiet wide-only">${requestId}</code>
+                </th>
                 <td>${user ? html`<${Name} of=${user} />` : html`<span class="quiet">–</span>`}</td>
                 <td class="wide-only">
                   ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
                 </td>
-                <td class="wide-only"><code class="small">${requestId}</code></td>
               </tr>`,
           )}
         </tbody>

@@ -53,7 +53,6 @@ export function RoutesPage() {
                     <th scope="col">Route</th>
                     <th scope="col">Needs</th>
                     <th scope="col" class="wide-only">Upstream</th>
-                    <th scope="col" class="wide-only">Written in</th>
                     <th scope="col" class="number">Requests</th>
                     <th scope="col" class="wide-only">Last</th>
                     <th scope="col"><span class="unseen">Actions</span></th>
@@ -63,12 +62,12 @@ export function RoutesPage() {
                   ${routes.items.map(
                     (route) =>
                       html`<tr key=${`${route.method} ${route.path}`}>
-                        <th scope="row"><code>${route.method} ${route.path}</code></th>
+                        <th scope="row">
+                          <code>${route.method} ${route.path}</code>
+                          ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
+                        </th>
                         <td class="whole"><${Needs} of=${route.permission} /></td>
                         <td class="wide-only">${route.upstream}</td>
-                        <td class="wide-only">
-                          ${route.file ? html`<code class="small"><${Place} file=${route.file} line=${route.line} /></code>` : html`<span class="quiet">built in</span>`}
-                        </td>
                         <td class="number">${number(route.requests)}</td>
                         <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
                         <td class="number">
@@ -91,7 +90,7 @@ export function RoutesPage() {
   `
 }
 
-/** It wraps between the names of folders. @param {{ file: string, line: number | null }} props */
+/** It wraps between the names of folders. @param {{ file: string, line: number }} props */
 function Place({ file, line }) {
   const parts = file.split('/')
   return html`${parts.slice(0, -1).map((part) => html`${part}/<wbr />`)}${parts.at(-1)}:${line}`
