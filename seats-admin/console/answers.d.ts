@@ -149,6 +149,8 @@ export interface RouteRow {
   line: number | null
   requests: number
   last_at: string | null
+  /** Of its table: only where tables list hosts; null for all others. */
+  host?: string | null
 }
 
 export interface Instance {

@@ -61,10 +61,21 @@ let waiting = null
  * @param {Call} [options]
  * @returns {Promise<Answered<T>>} rejects with a Refused
  */
-export async function call(method, path, options = {}) {
+export function call(method, path, options = {}) {
+  return signedInAgain(() => callOnce(method, path, options))
+}
+
+/**
+ * A 401 brings the sign-in back; then the request is sent again.
+ *
+ * @template T
+ * @param {() => Promise<T>} request
+ * @returns {Promise<T>}
+ */
+async function signedInAgain(request) {
   for (;;) {
     try {
-      return await callOnce(method, path, options)
+      return await request()
     } catch (cause) {
       const isOver = cause instanceof Refused && cause.status === 401 && signedIn.value !== null
       if (!isOver || !(await asked(cause))) throw cause
@@ -175,6 +186,11 @@ async function send(key, method, url, { headers = {}, ...init }) {
   }
 }
 
+/** @param {string} path of an endpoint, such as `/v1/seats` @returns {string} the path of its requests */
+export function urlOf(path) {
+  return api + path
+}
+
 /**
  * @template T
  * @param {Response} response
@@ -203,32 +219,47 @@ function queryOf(values) {
   return query.size === 0 ? '' : `?${query}`
 }
 
+/** Milliseconds: the gateway sends a comment every 15 seconds. A longer silence is a broken connection. */
+const SILENCE = 40_000
+
 /**
- * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API key.
+ * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API key. They end when the
+ * gateway ends them, or when nothing comes any more.
  *
  * @param {string} path
  * @param {AbortSignal} signal
- * @param {(name: string, data: any) => void} heard
- * @param {Call['query'] & {}} [query]
+ * @returns {Promise<AsyncGenerator<{ name: string, data: any }>>} rejects with a Refused
  */
-export async function listen(path, signal, heard, query = {}) {
-  const { key, space } = credential()
-  const headers = { space, accept: 'text/event-stream' }
-  const response = await send(key, 'GET', api + path + queryOf(query), { headers, signal })
-  if (!response.ok || response.body === null) await answerOf(response)
-  const reader = /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body)
-    .pipeThrough(new TextDecoderStream())
-    .getReader()
+export async function openEvents(path, signal) {
+  const body = await signedInAgain(async () => {
+    const { key, space } = credential()
+    const headers = { space, accept: 'text/event-stream' }
+    const response = await send(key, 'GET', api + path, { headers, signal })
+    if (!response.ok || response.body === null) await answerOf(response)
+    return /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body)
+  })
+  return eventsOf(body, signal)
+}
+
+/** @param {ReadableStream<Uint8Array<ArrayBuffer>>} body @param {AbortSignal} signal */
+async function* eventsOf(body, signal) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''
   for (;;) {
-    const { value, done } = await reader.read()
+    const timer = setTimeout(() => reader.cancel(), SILENCE)
+    const { value, done } = await reader.read().catch((cause) => {
+      if (signal.aborted) throw cause
+      // The connection broke.
+      return { value: '', done: true }
+    })
+    clearTimeout(timer)
     if (done) return
     const events = (rest + value).split('\n\n')
     rest = events.pop() ?? ''
     for (const event of events) {
       const name = /^event: ?(.*)$/m.exec(event)?.[1] ?? 'message'
       const data = /^data: ?(.*)$/m.exec(event)?.[1]
-      if (data !== undefined) heard(name, JSON.parse(data))
+      if (data !== undefined) yield { name, data: JSON.parse(data) }
     }
   }
 }

@@ -63,7 +63,7 @@ export function refusalOf(cause) {
  * @property {boolean} hasMore
  * @property {Refused | null} refusal
  * @property {boolean} loading
- * @property {() => void} more
+ * @property {() => void} more the next page; after a refusal, the page that was refused
  * @property {() => void} again from the first page
  */
 
@@ -84,6 +84,8 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
   )
   const [attempt, setAttempt] = useState(0)
   const running = useRef(/** @type {AbortController | null} */ (null))
+  /** Whether what is shown is of this question. */
+  const isOfNow = useRef(false)
   const load = useCallback(
     async (/** @type {T[]} */ before, /** @type {AbortController} */ controller) => {
       let items = before
@@ -98,6 +100,7 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
           const page = /** @type {import('./answers.d.ts').Paged<T>} */ (body)
           if (controller.signal.aborted) return
           items = [...items, ...page.data]
+          isOfNow.current = true
           const goesOn = whole && page.has_more
           const found = items
           // A list that is loaded again stays as it was until the new one is whole.
@@ -111,7 +114,10 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
         }
       } catch (cause) {
         if (controller.signal.aborted) return
-        setState((now) => ({ ...now, refusal: refusalOf(cause), loading: false }))
+        const refusal = refusalOf(cause)
+        // The rows of the former question are no answer to one that is refused.
+        const isWrong = refusal.status >= 400 && refusal.status < 500 && !isOfNow.current
+        setState((now) => ({ ...now, ...(isWrong ? { items: [] } : {}), refusal, loading: false }))
       }
     },
     [path, JSON.stringify(query), whole],
@@ -119,18 +125,21 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
   useEffect(() => {
     const controller = new AbortController()
     running.current = controller
+    isOfNow.current = false
     setState((before) => ({ ...before, refusal: null, loading: true }))
     void load([], controller)
     return () => controller.abort()
   }, [load, attempt, ...deps])
+  const again = () => setAttempt((count) => count + 1)
   return {
     ...state,
     more: () => {
+      if (!isOfNow.current) return again()
       if (state.loading || running.current === null) return
       setState((now) => ({ ...now, loading: true, refusal: null }))
       void load(state.items, running.current)
     },
-    again: () => setAttempt((count) => count + 1),
+    again,
   }
 }
 

@@ -43,6 +43,14 @@ const VERDICTS = {
   name_given_up: 'was given up after the token was issued',
 }
 
+/** @type {Readonly<Record<string, string>>} */
+const CREDENTIALS = {
+  'api-key': 'an API key',
+  bearer: 'a bearer token',
+  session: 'a session',
+  issuer: "another issuer's token",
+}
+
 /** @typedef {{ method: string, path: string, space: string, by: string, who: string, seats: string[] }} Question */
 
 /** @returns {Question} */
@@ -52,10 +60,18 @@ function fromAddress() {
     method: query.get('method') ?? 'GET',
     path: query.get('path') ?? '',
     space: query.get('space') ?? '',
-    by: query.get('by') ?? 'seats',
+    by: CALLERS.find(([each]) => each === query.get('by'))?.[0] ?? 'seats',
     who: query.get('who') ?? '',
     seats: (query.get('seats') ?? '').split('\n').filter(Boolean),
   }
+}
+
+/** The text of an API key. */
+const KEY = /^\s*sk_[0-9A-Za-z]{20,}\s*$/
+
+/** The question becomes the address of the page, which a key may not be part of. @param {Question} question */
+function hasKey({ who, seats }) {
+  return KEY.test(who) || seats.some((each) => KEY.test(each))
 }
 
 /** @param {Question} question */
@@ -90,14 +106,18 @@ export function ExplainPage() {
     }
     setBusy(false)
   }
+  const fault = hasKey(question)
+    ? 'This is an API key. Enter its id, which the list of API keys shows.'
+    : null
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
+    if (fault !== null) return
     // A link to a colleague asks the same.
     setQuery({ ...question, seats: seats.join('\n') })
     void ask()
   }
   useEffect(() => {
-    if (path !== '') void ask()
+    if (path !== '' && fault === null) void ask()
   }, [])
   return html`
     <${PageHeading} title="Explain" />
@@ -109,9 +129,9 @@ export function ExplainPage() {
         options=${CALLERS}
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
-      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />` : null}
-      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />` : null}
-      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />` : null}
+      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} fault=${fault} hint="Their names. None: a valid credential without a Seat." />` : null}
+      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} fault=${fault} hint="With the Seats of the latest sign-in." />` : null}
+      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} fault=${fault} hint="Its id in the list, never the key itself." />` : null}
       <div class="filters">
         <${Field}
           label="Method"
@@ -169,7 +189,7 @@ function Answer({
       </li>
       <li>
         <b>Authenticate</b
-        >:${' '}${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${principal.method.replace('-', ' ')}.` : 'nobody.'}
+        >:${' '}${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${CREDENTIALS[principal.method] ?? principal.method}.` : 'no caller.'}
       </li>
       <li><b>Space</b>: ${space ? html`<code>${space}</code>.` : 'none.'}</li>
       <li>

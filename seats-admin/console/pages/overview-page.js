@@ -3,24 +3,21 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
 import { Bars, Line } from '../charts.js'
-import { call, listen } from '../gateway-calls.js'
-import { refusalOf, useLoaded } from '../loading.js'
+import { call } from '../gateway-calls.js'
+import { useDecisions } from '../live-decisions.js'
+import { useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { counted, Name, number, rounded, Scrolling, Time } from '../pieces.js'
-import { Empty, Loading, PageHeading, Refusal, WhenLoaded } from '../states.js'
+import { Empty, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
 /** @typedef {import('../answers.d.ts').Fleet} Fleet */
-/** @typedef {import('../gateway-calls.js').Refused} Refused */
 
 /** Milliseconds between two readings of the fleet. */
 const EVERY = 5000
 
 /** Milliseconds: an instance that read its feed longer ago is silent. */
 const SILENT = 1000
-
-/** Decisions that are kept in the page. */
-const MAX_KEPT = 1000
 
 /** Rows of a table. */
 const MAX_ROWS = 12
@@ -43,11 +40,13 @@ function Instances() {
     return body
   }, [])
   const { again } = fleet
+  // What may pass is asked again.
+  const isRefused = fleet.refusal !== null && fleet.refusal.status !== 0 && fleet.refusal.status < 500
   useEffect(() => {
-    if (fleet.refusal !== null) return
+    if (isRefused) return
     const timer = setInterval(() => document.visibilityState === 'visible' && again(), EVERY)
     return () => clearInterval(timer)
-  }, [fleet.refusal])
+  }, [isRefused])
   return html`
     <section>
       <h2>Instances</h2>
@@ -145,73 +144,22 @@ function LastChanges({ of: changes }) {
                         <td>${kind.replaceAll('-', ' ')}</td>
                         <td class="number">${number(seq)}</td>
                         <td class="number">
-                          ${time === null ? html`<span class="quiet">written elsewhere</span>` : `${rounded(time)} ms`}
+                          ${time === null ? html`<span class="quiet">not measured</span>` : `${rounded(time)} ms`}
                         </td>
                       </tr>`,
                   )}
                 </tbody>
               </table>
             <//>
+            ${known.length < changes.length ? html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>` : null}
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
     }
   </section>`
 }
 
-/** The newest decisions, and those that follow, as they happen. */
-function useDecisions() {
-  const [kept, setKept] = useState(/** @type {Decision[]} */ ([]))
-  const [lost, setLost] = useState(0)
-  const [state, setState] = useState(/** @type {'loading' | 'live' | 'ended'} */ ('loading'))
-  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
-  const [attempt, setAttempt] = useState(0)
-  useEffect(() => {
-    const controller = new AbortController()
-    /** @type {Decision[]} */
-    let arrived = []
-    let frame = 0
-    const show = () => {
-      frame = 0
-      const found = arrived
-      arrived = []
-      setKept((before) => [...found.reverse(), ...before].slice(0, MAX_KEPT))
-    }
-    const heard = (/** @type {string} */ name, /** @type {any} */ data) => {
-      if (name === 'lost') setLost((count) => count + data.lost)
-      else if (name === 'decision') {
-        arrived.push(data)
-        // A busy gateway sends many: one rendering for all of a frame.
-        frame ||= requestAnimationFrame(show)
-      }
-    }
-    const run = async () => {
-      setState('loading')
-      setRefusal(null)
-      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Paged<Decision>>} */
-      const { body } = await call('GET', '/v1/decisions', {
-        query: { limit: '100' },
-        signal: controller.signal,
-      })
-      setKept(body.data)
-      setState('live')
-      await listen('/v1/decisions', controller.signal, heard)
-      setState('ended')
-    }
-    run().catch((cause) => {
-      if (controller.signal.aborted) return
-      setState('ended')
-      setRefusal(refusalOf(cause))
-    })
-    return () => {
-      controller.abort()
-      cancelAnimationFrame(frame)
-    }
-  }, [attempt])
-  return { kept, lost, state, refusal, again: () => setAttempt((count) => count + 1) }
-}
-
 function Decisions() {
-  const { kept, lost, state, refusal, again } = useDecisions()
+  const { kept, lost, hasGap, state, refusal, again } = useDecisions()
   const [paused, setPaused] = useState(/** @type {Decision[] | null} */ (null))
   const shown = paused ?? kept
   const byCode = useMemo(() => countsOf(shown, ({ code }) => code), [shown])
@@ -230,7 +178,7 @@ function Decisions() {
         <h2>Decisions <span class="quiet">on this instance</span></h2>
         <div class="actions">
           <span class=${`badge ${state === 'live' ? 'valid' : ''}`} role="status"
-            >${state === 'live' ? (paused ? 'paused' : 'live') : state === 'loading' ? 'loading' : 'ended'}</span
+            >${state === 'live' && paused ? 'paused' : state}</span
           >
           <button
             type="button"
@@ -242,9 +190,10 @@ function Decisions() {
           </button>
         </div>
       </div>
-      ${refusal ? html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />` : null}
-      ${state === 'ended' && !refusal ? html`<p>The gateway ended the stream. <button type="button" class="button" onClick=${again}>Listen again</button></p>` : null}
-      ${lost > 0 ? html`<p class="quiet">${counted(lost, 'decision')} came too fast and are not shown.</p>` : null}
+      ${state === 'broken' ? html`<${Broken} refusal=${refusal} again=${again} />` : null}
+      ${state === 'refused' && refusal ? html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />` : null}
+      ${hasGap ? html`<p class="quiet">Some decisions of the interruption are missing here.</p>` : null}
+      ${lost > 0 ? html`<p class="quiet">${counted(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>` : null}
       ${state === 'loading' && shown.length === 0 ? html`<${Loading} what="Loading decisions" />` : null}
       ${state === 'live' && shown.length === 0 ? html`<${Empty}><p>No request yet. Decisions appear here as they happen.</p><//>` : null}
       ${shown.length > 0 ? html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />` : null}
@@ -252,6 +201,17 @@ function Decisions() {
     ${refused.length > 0 ? html`<${RefusedTable} of=${refused} />` : null}
     ${shown.length > 0 ? html`<${Newest} of=${shown} />` : null}
   `
+}
+
+/** @param {{ refusal: import('../gateway-calls.js').Refused | null, again: () => void }} props */
+function Broken({ refusal, again }) {
+  return html`<${Notice}>
+    <p>
+      <span class="strong">The stream of decisions is interrupted.</span>${' '}
+      ${refusal ? `${refusal.title}. ` : ''}The page connects again by itself, and then reads what it missed.
+    </p>
+    <button type="button" class="button" onClick=${again}>Connect now</button>
+  <//>`
 }
 
 /** @param {string | null} route its id @returns {string | null} */

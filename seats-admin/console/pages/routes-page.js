@@ -61,9 +61,10 @@ export function RoutesPage() {
                 <tbody>
                   ${routes.items.map(
                     (route) =>
-                      html`<tr key=${`${route.method} ${route.path}`}>
+                      html`<tr key=${`${route.method} ${route.path} ${route.host ?? ''}`}>
                         <th scope="row">
                           <code>${route.method} ${route.path}</code>
+                          ${route.host ? html`<br /><span class="small quiet">on ${route.host}</span>` : null}
                           ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
                         </th>
                         <td class="whole"><${Needs} of=${route.permission} /></td>

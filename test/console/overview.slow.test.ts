@@ -1,0 +1,187 @@
+/** The Overview of the console in a real Chromium: the instance, the last changes, and decisions as they happen. */
+
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { findChromium } from '../sign-in/chromium.ts'
+import { Client } from '../support/client.ts'
+import type { Program } from '../support/servers/binaries.ts'
+import { startTcpProxy } from '../support/servers/proxy.ts'
+import { until } from '../support/until.ts'
+import { HOME, startConsole } from './console.ts'
+
+const ROUTES = ['GET /v1/trainings: trainings:list', 'GET /v1/files/*: files:read']
+const program = await findChromium()
+if (typeof program === 'string') t.bailout(program)
+const console = await startConsole(t, program as Program, { routes: ROUTES })
+const { world } = console
+const { gateway } = world
+await gateway.seat('Viewer', ['main'], ['trainings:list'])
+const nightly = await console.keyOf('nightly export', ['Viewer'])
+world.user('alice', { memberOf: ['Viewer'], email: 'alice@acme.example', email_verified: true })
+await world.visitor('alice').signIn()
+/** The browser's connections to the gateway. */
+const line = await startTcpProxy(t, { port: gateway.port })
+const floods = new Client(gateway.port, 20)
+
+const ask = (path: string, client = gateway.client) =>
+  client.send('GET', path, { 'x-api-key': nightly.key, space: 'main' })
+
+const table = (page: Page, label: string) => page.getByRole('region', { name: label, exact: true })
+const row = (page: Page, label: string, text: string) =>
+  table(page, label).getByRole('row').filter({ hasText: text })
+const badge = (page: Page, state: string) =>
+  page
+    .locator('.badge[role=status]')
+    .and(page.getByText(state, { exact: true }))
+    .waitFor()
+/** What the page counts beside a result. */
+const counted = async (page: Page, code: string) =>
+  Number(
+    await page
+      .locator('.bars li')
+      .filter({ has: page.getByText(code, { exact: true }) })
+      .locator('.number')
+      .textContent(),
+  )
+
+t.test('the instance, its age and its tables; the last changes and how long they took', async (t) => {
+  const fleet = (await gateway.admin('GET', '/v1/fleet')).json
+  const page = await console.signedIn()
+  const instance = row(page, 'Instances', fleet.data[0].hash)
+  await instance.waitFor()
+  t.match(await instance.textContent(), /[\d,]+ ms\s+ago/)
+  t.match(await instance.textContent(), fleet.data[0].version)
+  t.match(await page.textContent('main'), /1 instance\./)
+  await page.getByText('Milliseconds until each of the last changes held everywhere').waitFor()
+  const changes = row(page, 'Last changes', 'seat name')
+  t.match(await changes.first().textContent(), /[\d.,]+ ms$/)
+  const before = await table(page, 'Last changes').getByRole('row').nth(1).textContent()
+  await gateway.seat('Another', ['main'], ['trainings:list'])
+  await until(
+    async () => (await table(page, 'Last changes').getByRole('row').nth(1).textContent()) !== before,
+    'a change appears without a reload',
+  )
+  await page.close()
+})
+
+t.test('a request made beside the page appears; a refused one with who asked and for what', async (t) => {
+  const page = await console.signedIn()
+  await badge(page, 'live')
+  const first = await ask('/v1/trainings')
+  await row(page, 'Newest decisions', String(first.headers['x-request-id'])).waitFor()
+  const allowed = await counted(page, 'allow')
+  t.ok(allowed >= 1)
+  await ask('/v1/trainings')
+  await until(async () => (await counted(page, 'allow')) === allowed + 1, 'it is counted')
+  for (const name of ['a', 'b', 'c']) await ask(`/v1/files/${name}?token=secret`)
+  const refused = row(page, 'Who was refused', 'files:read')
+  await until(
+    async () => (await refused.locator('td.number').textContent()) === '3',
+    'three refusals in one row',
+  )
+  const text = (await refused.textContent()) ?? ''
+  for (const part of [nightly.id, 'GET /v1/files/*', 'files:read in main', 'permission_denied'])
+    t.match(text, part)
+  t.equal(await counted(page, 'permission_denied'), 3)
+  t.notMatch(await page.content(), 'token=secret')
+  t.equal(await row(page, 'Newest decisions', '/v1/fleet').count(), 0, "not the page's own readings")
+  await page.close()
+})
+
+t.test('Pause holds the tables still, and Continue shows what came meanwhile', async (t) => {
+  const page = await console.signedIn()
+  await badge(page, 'live')
+  await ask('/v1/trainings')
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await badge(page, 'paused')
+  const during = String((await ask('/v1/trainings')).headers['x-request-id'])
+  const after = await console.signedIn()
+  await row(after, 'Newest decisions', during).waitFor()
+  t.equal(await row(page, 'Newest decisions', during).count(), 0)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await row(page, 'Newest decisions', during).waitFor()
+  await after.close()
+  await page.close()
+})
+
+t.test('a stream that breaks is said in words, opened again, and misses nothing', async (t) => {
+  const page = await throughLine()
+  await badge(page, 'live')
+  await line.cut()
+  await page.getByText('The stream of decisions is interrupted').waitFor()
+  await badge(page, 'broken')
+  const meanwhile = String((await ask('/v1/trainings')).headers['x-request-id'])
+  await line.heal()
+  await badge(page, 'live')
+  await row(page, 'Newest decisions', meanwhile).waitFor()
+  t.equal(await page.getByText('The stream of decisions is interrupted').count(), 0)
+  await row(page, 'Instances', 'ms ago').waitFor()
+  await until(
+    async () => (await page.getByText('The gateway does not answer').count()) === 0,
+    'the fleet is read again',
+  )
+  await page.close()
+})
+
+t.test('a stream that is silent for longer than the gateway may be is opened again', async (t) => {
+  const page = await throughLine(true)
+  await badge(page, 'live')
+  line.freeze()
+  const meanwhile = String((await ask('/v1/trainings')).headers['x-request-id'])
+  await page.clock.fastForward(41_000)
+  await badge(page, 'broken')
+  await line.heal()
+  await page.clock.fastForward(16_000)
+  await badge(page, 'live')
+  await row(page, 'Newest decisions', meanwhile).waitFor()
+  t.pass('what was asked in the silence is there')
+  await page.close()
+})
+
+t.test('a slow reader is told how many decisions are missing', async (t) => {
+  const page = await throughLine()
+  await badge(page, 'live')
+  line.freeze()
+  const path = `/v1/files/${'x'.repeat(990)}`
+  for (let sent = 0; sent < 5000; sent += 20)
+    await Promise.all(Array.from({ length: 20 }, () => ask(path, floods)))
+  await line.heal()
+  await page.getByText(/[\d,]+ decisions came too fast for this page and are missing here/).waitFor()
+  await page.getByText('Results of the last 1,000 decisions').waitFor()
+  t.pass('the page keeps the newest thousand, and says what it lost')
+  await page.close()
+})
+
+t.test('a right that is lost ends the stream with the reason', async (t) => {
+  const seat = await gateway.seat('Watcher', ['admin'], ['decisions:list'])
+  const watcher = await console.keyOf('watcher', ['Watcher'])
+  const page = await console.signedIn('', watcher.key)
+  await badge(page, 'live')
+  await page.getByText('Instances: Refused').waitFor()
+  await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:list'] })
+  await page.getByText('Decisions: Refused').waitFor()
+  await badge(page, 'refused')
+  await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['decisions:list'] })
+  await page.getByRole('alert').filter({ hasText: 'Decisions' }).getByRole('button').click()
+  await badge(page, 'live')
+  t.pass('it is asked again by the button')
+  await page.close()
+})
+
+t.test('no page violated its policy or failed', (t) => {
+  // What the cut line refuses is part of the tests.
+  t.same(
+    console.faults.filter((text) => !text.includes('net::ERR_')),
+    [],
+  )
+  t.end()
+})
+
+/** A page whose connections the test holds. @param withClock its timers are the test's */
+async function throughLine(withClock = false): Promise<Page> {
+  const page = await console.page('seats')
+  if (withClock) await page.clock.install()
+  await page.goto(`http://localhost:${line.port}${HOME}`)
+  await console.signIn(page)
+  return page
+}
