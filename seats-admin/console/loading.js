@@ -43,6 +43,19 @@ export function useLoaded(load, deps) {
   return { ...state, again: () => setAttempt((count) => count + 1) }
 }
 
+/** Milliseconds between two readings of what others may change. */
+const EVERY = 5000
+
+/** Reads it again and again while the page is visible. What is refused is not asked again; what may pass is. @param {Loaded<any>} of */
+export function useReadAgain({ refusal, again }) {
+  const isRefused = refusal !== null && refusal.status !== 0 && refusal.status < 500
+  useEffect(() => {
+    if (isRefused) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), EVERY)
+    return () => clearInterval(timer)
+  }, [isRefused])
+}
+
 /** @param {unknown} cause @returns {Refused} */
 export function refusalOf(cause) {
   if (cause instanceof Refused) return cause

@@ -1,20 +1,17 @@
 /** The overview: whether every instance is on the same state, when changes held, and what is decided as it happens. */
 
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
 import { Bars, Line } from '../charts.js'
 import { call } from '../gateway-calls.js'
 import { useDecisions } from '../live-decisions.js'
-import { useLoaded } from '../loading.js'
+import { useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { counted, Name, number, rounded, Scrolling, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
 /** @typedef {import('../answers.d.ts').Fleet} Fleet */
-
-/** Milliseconds between two readings of the fleet. */
-const EVERY = 5000
 
 /** Milliseconds: an instance that read its feed longer ago is silent. */
 const SILENT = 1000
@@ -39,14 +36,7 @@ function Instances() {
     const { body } = await call('GET', '/v1/fleet', { signal })
     return body
   }, [])
-  const { again } = fleet
-  // What may pass is asked again.
-  const isRefused = fleet.refusal !== null && fleet.refusal.status !== 0 && fleet.refusal.status < 500
-  useEffect(() => {
-    if (isRefused) return
-    const timer = setInterval(() => document.visibilityState === 'visible' && again(), EVERY)
-    return () => clearInterval(timer)
-  }, [isRefused])
+  useReadAgain(fleet)
   return html`
     <section>
       <h2>Instances</h2>

@@ -5,7 +5,7 @@ import { address, hrefOf } from '../address.js'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
-import { readList, refusalOf, useList, useLoaded } from '../loading.js'
+import { readList, refusalOf, useList, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Facts, Name, Scrolling, Time } from '../pieces.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
@@ -34,6 +34,8 @@ export function UserPage() {
     },
     [sub],
   )
+  // A colleague may block the user, or end the block.
+  useReadAgain(user)
   const { value } = user
   return html`
     <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
@@ -227,7 +229,7 @@ function BlockDialog({ user, onClose, onDone }) {
 /** @param {{ user: User }} props */
 function Sessions({ user }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').Session>} */
-  const sessions = useList('/v1/sessions', { user: user.sub }, ({ id }) => id)
+  const sessions = useList('/v1/sessions', { user: user.sub }, ({ id }) => id, { deps: [user.blocked] })
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
   const [ending, setEnding] = useState('')
   const end = async (/** @type {string} */ id) => {
