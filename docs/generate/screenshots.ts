@@ -15,8 +15,8 @@ const DEMO = fileURLToPath(new URL('../../test/demo/demo.ts', import.meta.url))
 const PICTURES = fileURLToPath(new URL('../images/', import.meta.url))
 const HOME = '/_seatgate/console/'
 const SIZE = { width: 1024, height: 560 }
-/** Of the overview, which is long. */
-const TALL = { ...SIZE, height: 1080 }
+/** Of pages that are long. */
+const TALL = { ...SIZE, height: 900 }
 
 const SEATS = [
   {
@@ -221,7 +221,7 @@ async function takePictures(
   await follow(page, `${HOME}explain?by=user&who=bob&method=DELETE&path=%2Fv1%2Ftrainings%2F7&space=north`)
   await page.getByRole('heading', { level: 1, name: 'Explain' }).waitFor()
   await page.getByText('permission_denied').or(page.getByText('no_seat_in_space')).first().waitFor()
-  await shoot('explain')
+  await shoot('explain', TALL)
   await context.close()
 }
 
