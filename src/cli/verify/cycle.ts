@@ -10,6 +10,9 @@ import type { RunRecord } from './run-record.ts'
 import type { GatewayTime, TrialTokens } from './trial-tokens.ts'
 import { pause, type Writer } from './change-writer.ts'
 
+/** ms between looks whether the streams have ended. */
+const STREAM_POLL = 20
+
 /** What a cycle does to what it has made; the report says which of them were not reached. */
 export const OPERATIONS = [
   'make Seat',
@@ -136,8 +139,10 @@ export class Cycle {
   }
 
   async #revoke(): Promise<void> {
+    const { writer, optional, signal } = this.#parts
     await this.#update('revoke', { permissions: [] }, { granted: false })
-    this.#parts.optional.streams?.taken(this.#parts.writer.lastWrite)
+    optional.streams?.taken(writer.lastWrite)
+    while (optional.streams?.areEnding === true) await pause(STREAM_POLL, signal)
   }
 
   async #rename(name: string): Promise<void> {

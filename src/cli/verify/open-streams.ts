@@ -52,6 +52,11 @@ class Stream {
     this.#timer.unref()
   }
 
+  /** Whether it still has to end. */
+  get isEnding(): boolean {
+    return this.#taken !== null
+  }
+
   discard(): void {
     this.#taken = null
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -113,6 +118,11 @@ export class OpenStreams {
     for (const stream of this.#ending) stream.discard()
     this.#ending = this.#streams
     this.#streams = []
+  }
+
+  /** Whether some still have to end: their right must not come back before, for it would keep them. At most 10 s. */
+  get areEnding(): boolean {
+    return this.#ending.some((stream) => stream.isEnding)
   }
 
   /** Nothing is expected of them any more. */

@@ -68,11 +68,14 @@ async function deliver(response: ServerResponse | undefined, ms: number): Promis
 }
 
 t.test('a stream that is cut', async (t) => {
-  const { record, why, response, taken } = await open(t)
+  const { record, why, response, streams, taken } = await open(t)
   t.equal(why, null)
+  t.notOk(streams.areEnding)
   taken()
+  t.ok(streams.areEnding, 'its right must not come back yet')
   response?.end()
   await until(() => record.report([]).stream_cut_ms.count === 1, 'the cut is seen')
+  t.notOk(streams.areEnding)
   t.equal(record.violations, 0)
 })
 
@@ -86,7 +89,7 @@ t.test('a stream that is broken off while the write is under way counts as cut a
 })
 
 t.test('a stream that goes on is a violation', async (t) => {
-  const { record, response, taken } = await open(t)
+  const { record, response, streams, taken } = await open(t)
   taken()
   await deliver(response, 1500)
   t.equal(record.violations, 0, 'within two seconds')
@@ -99,6 +102,7 @@ t.test('a stream that goes on is a violation', async (t) => {
       write: { request_id: 'of the write' },
     },
   ])
+  t.notOk(streams.areEnding, 'it is judged')
 })
 
 t.test('a gateway that stands still has two seconds once it continues', async (t) => {
