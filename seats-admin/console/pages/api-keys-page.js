@@ -207,7 +207,7 @@ function CreateDialog({ onClose, onCreated }) {
 
 /** @param {{ of: ApiKey, onClose: () => void, onRevoked: () => void }} props */
 function RevokeDialog({ of: key, onClose, onRevoked }) {
-  // The answer to a revocation has no body: whether someone still administers the tenant is asked before.
+  // The answer to a revocation has no body: whether the tenant still has an administrator is asked before.
   const plan = useLoaded(async () => {
     /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Plan>} */
     const { body } = await call('POST', '/v1/seats/plan', { body: { seats: {}, revoke: [key.id] } })

@@ -225,7 +225,7 @@ async function save(base, draft) {
 }
 
 /**
- * Somebody changed the Seat in between: both versions, and the choice.
+ * The Seat was changed in between: both versions, and the choice.
  *
  * @param {object} props
  * @param {Draft} props.draft
