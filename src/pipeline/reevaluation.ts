@@ -96,7 +96,8 @@ export class Reevaluation {
   /** @returns whether it evaluated the exchange */
   #evaluate(exchange: Exchange, due: number): boolean {
     if (!this.#isCandidate(exchange)) return !this.#pending.delete(exchange)
-    if (!isDecided(exchange) || performance.now() < due || this.#evaluating.has(exchange)) return false
+    if (exchange.evaluation === null || performance.now() < due || this.#evaluating.has(exchange))
+      return false
     this.#pending.delete(exchange)
     try {
       const result = this.#exchanges.reevaluate(exchange)
@@ -108,12 +109,12 @@ export class Reevaluation {
     return true
   }
 
-  /** Whether the exchange is open, and is or may become one that is served for long. */
+  /** Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. */
   #isCandidate(exchange: Exchange): boolean {
-    const { evaluation, refusal } = exchange
+    const { evaluation, refusal, events } = exchange
     if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
-    const kind = evaluation?.decision.route?.target.kind
-    return evaluation === null || kind === 'upstream' || kind === 'local'
+    if (evaluation === null || events !== null) return true
+    return evaluation.decision.route?.target.kind === 'upstream'
   }
 
   async #waitFor(exchange: Exchange, result: Promise<Evaluation>): Promise<void> {
@@ -139,14 +140,6 @@ export class Reevaluation {
   #retryLater(exchange: Exchange): void {
     this.#pending.set(exchange, performance.now() + RETRY_AFTER)
   }
-}
-
-/**
- * Whether the exchange is served by an upstream or a stream of events. A change before that counts from then on: a built-in
- * endpoint may begin a stream after it.
- */
-function isDecided({ evaluation, events }: Exchange): boolean {
-  return evaluation !== null && (events !== null || evaluation.decision.route?.target.kind === 'upstream')
 }
 
 /** Whether the change may affect the decision. True where there is no decision yet. */

@@ -52,7 +52,7 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
  * the request nor a header of a proxy counts: they may be those of another name, or of another scheme.
  *
  * @param text of the cookie @param origins by tenant
- * @returns all of them where the cookie names no such tenant: it authenticates nobody
+ * @returns all of them where the cookie names no such tenant: it authenticates no caller
  */
 export function ownOriginsOf(text: string, origins: ReadonlyMap<string, string>): readonly string[] {
   const own = origins.get(text.split('.', 1)[0] ?? '')
