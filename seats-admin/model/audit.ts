@@ -1,7 +1,7 @@
 /** Entries of the audit: who changed what, from what to what. Each tenant has a chain of its own. */
 
 import { hash } from 'node:crypto'
-import { canonicalJson, canonicalObject, type JsonObject } from './canonical-json.ts'
+import { canonicalJson, type JsonObject } from './canonical-json.ts'
 
 export const AUDIT_ACTIONS = [
   'seat.create',
@@ -87,15 +87,12 @@ export function auditTexts({ before, after }: Pick<AuditEntry, 'before' | 'after
   return { before: canonicalJson(before), after: canonicalJson(after) }
 }
 
-/** SHA-256, hexadecimal, of the canonical entry without its hash. */
+/** SHA-256, hexadecimal, of the canonical entry without its hash: RFC 8785 orders its names by their letters. */
 export function auditHash(entry: Omit<AuditEntry, 'hash'>, states: AuditTexts): string {
   const { id, seq, at, tenant, request_id, action, space, prev } = entry
   const [actor, target] = [{ ...entry.actor }, { ...entry.target }]
-  const plain: JsonObject = { id, seq, at, tenant, actor, request_id, action, target, space, prev }
+  const json = canonicalJson
   const { before, after } = states
-  const text = canonicalObject([...Object.keys(plain), 'before', 'after'], (name) => {
-    if (name === 'before') return before
-    return name === 'after' ? after : canonicalJson(plain[name] ?? null)
-  })
+  const text = `{"action":${json(action)},"actor":${json(actor)},"after":${after},"at":${json(at)},"before":${before},"id":${json(id)},"prev":${json(prev)},"request_id":${json(request_id)},"seq":${json(seq)},"space":${json(space)},"target":${json(target)},"tenant":${json(tenant)}}`
   return hash('sha256', text, 'hex')
 }

@@ -16,15 +16,15 @@ export function canonicalJson(value: Json): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError('the number is not finite')
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (isList(value)) return list(value)
-  return canonicalObject(Object.keys(value), (name) => canonicalJson(value[name] ?? null))
+  return object(value)
 }
 
-/** An object of members whose values are canonical already. */
-export function canonicalObject(names: readonly string[], valueOf: (name: string) => string): string {
-  return `{${names
-    .toSorted()
-    .map((name) => `${quoted(name)}:${valueOf(name)}`)
-    .join(',')}}`
+function object(value: JsonObject): string {
+  let members = ''
+  for (const name of Object.keys(value).sort()) {
+    members += `${members === '' ? '' : ','}${quoted(name)}:${canonicalJson(value[name] ?? null)}`
+  }
+  return `{${members}}`
 }
 
 /** Lists of texts may be long. */

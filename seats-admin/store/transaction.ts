@@ -33,10 +33,10 @@ export function authorValues({ tenant, by, actor }: Writer): { tenant: string; k
   return { tenant, key: actor?.kind === 'api-key' && isUlid(by) ? by : null }
 }
 
-/** @param row of {@link AUTHOR} */
+/** @param row of {@link AUTHOR}; of `headQuery`, where the author is no API key */
 export function chainOf(writer: Writer, row: Row | undefined): AuditChain {
-  const found = counted(row)
-  return new AuditChain(writer, found.seq === null ? null : auditHead(found), textOrNull(found, 'name'))
+  const name = row?.name === undefined ? null : textOrNull(row, 'name')
+  return new AuditChain(writer, row === undefined || row.seq === null ? null : auditHead(row), name)
 }
 
 /** The columns of `changes`. */

@@ -19,7 +19,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { monotonic } from '../monotonic.ts'
-import { counted, text } from '../rows.ts'
+import { counted, type Row, text } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { checkIntegrity, connect, connectImmutable, faultOf, isBusy } from './sqlite-connection.ts'
 import { migrate } from './sqlite-migrations.ts'
@@ -30,6 +30,9 @@ const WAIT = 5000
 const PAUSE = 60
 /** Milliseconds to wait for another program's write. */
 const WRITE_TIMEOUT = 1000
+
+/** The statement of {@link checkOwner}. */
+export const OWNER = 'SELECT owner FROM counter'
 
 /** Another gateway owns the store. */
 export class Superseded extends Error {
@@ -140,10 +143,14 @@ function ownerInFile(path: string): string | null {
 }
 
 function ownerOf(database: DatabaseSync): string {
-  return text(counted(database.prepare('SELECT owner FROM counter').get()), 'owner')
+  return ownerIn(database.prepare(OWNER).get())
 }
 
-/** Called in each write transaction. @throws {@link Superseded} when another gateway owns the store */
-export function checkOwner(database: DatabaseSync, lock: string): void {
-  if (ownerOf(database) !== lock) throw new Superseded()
+function ownerIn(row: Row | undefined): string {
+  return text(counted(row), 'owner')
+}
+
+/** Called in each write transaction. @param row of {@link OWNER}; @throws {@link Superseded} when another gateway owns the store */
+export function checkOwner(row: Row | undefined, lock: string): void {
+  if (ownerIn(row) !== lock) throw new Superseded()
 }

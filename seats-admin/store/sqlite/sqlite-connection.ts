@@ -1,6 +1,6 @@
 /** Connections to the database file, and transactions. */
 
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../monotonic.ts'
@@ -12,6 +12,8 @@ const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
 
 /** Timeout of the lock as a share of the remaining call time; leaves time for the write or the error. */
 const LOCK_SHARE = 0.75
+/** Milliseconds. */
+const LOCK_STEP = 50
 
 /** SQLITE_ERROR and SQLITE_BUSY (sqlite.org/rescode.html). */
 const ERROR = 1
@@ -122,30 +124,49 @@ export class CallExpired extends Error {
   }
 }
 
-/**
- * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
- * refusal rolls back. It commits before `deadline` or not at all.
- *
- * @param deadline monotonic ms, as `now` gives
- */
-export async function transact<V>(
-  database: DatabaseSync,
-  deadline: number,
-  work: () => Promise<V>,
-  now: () => number = monotonic,
-): Promise<V> {
-  const lockTimeout = Math.floor((deadline - now()) * LOCK_SHARE)
-  if (lockTimeout <= 0) throw new CallExpired()
-  database.exec(`PRAGMA busy_timeout = ${lockTimeout}`)
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const value = await work()
-    if (now() >= deadline) throw new CallExpired()
-    database.exec(isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
-    return value
-  } catch (cause) {
-    // SQLite rolls back by itself after some errors, such as a full disk.
-    if (database.isTransaction) database.exec('ROLLBACK')
-    throw cause
+/** Write transactions of a connection. Their statements are prepared once. */
+export class WriteTransactions {
+  readonly #database: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #commit: StatementSync
+  readonly #rollback: StatementSync
+  #lockTimeout = 0
+
+  constructor(database: DatabaseSync) {
+    this.#database = database
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#commit = database.prepare('COMMIT')
+    this.#rollback = database.prepare('ROLLBACK')
+  }
+
+  /**
+   * Runs `work` in a transaction that holds the write lock from its start, so that its reads stay valid until the commit. A
+   * refusal rolls back. It commits before `deadline` or not at all.
+   *
+   * @param deadline monotonic ms, as `now` gives
+   */
+  async run<V>(deadline: number, work: () => Promise<V>, now: () => number = monotonic): Promise<V> {
+    this.#waitAtMost(Math.floor((deadline - now()) * LOCK_SHARE))
+    this.#begin.run()
+    try {
+      const value = await work()
+      if (now() >= deadline) throw new CallExpired()
+      if (isRefusal(value)) this.#rollback.run()
+      else this.#commit.run()
+      return value
+    } catch (cause) {
+      // SQLite rolls back by itself after some errors, such as a full disk.
+      if (this.#database.isTransaction) this.#rollback.run()
+      throw cause
+    }
+  }
+
+  /** In whole steps, so that most transactions need not set the timeout. */
+  #waitAtMost(milliseconds: number): void {
+    if (milliseconds <= 0) throw new CallExpired()
+    const timeout = milliseconds < LOCK_STEP ? milliseconds : milliseconds - (milliseconds % LOCK_STEP)
+    if (timeout === this.#lockTimeout) return
+    this.#database.exec(`PRAGMA busy_timeout = ${timeout}`)
+    this.#lockTimeout = timeout
   }
 }

@@ -21,7 +21,7 @@ import { methodsOn } from './sqlite-database.ts'
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './sqlite-file-check.ts'
 import { migrate } from './sqlite-migrations.ts'
-import { checkOwner, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
+import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
 import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
@@ -152,7 +152,7 @@ function prepare(connection: DatabaseSync): void {
     // The first read in this mode creates the log, whose identity `openFile` takes.
     connection.prepare('SELECT seq FROM counter').get()
   }
-  if (data.owner !== null) checkOwner(connection, data.owner.lock)
+  if (data.owner !== null) checkOwner(connection.prepare(OWNER).get(), data.owner.lock)
 }
 
 async function respond(asked: Call): Promise<ThreadReply> {

@@ -2,7 +2,11 @@ import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { monotonic } from '../../../../seats-admin/store/monotonic.ts'
-import { connect, transact, enableWal } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
+import {
+  connect,
+  enableWal,
+  WriteTransactions,
+} from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
 import { temporaryFolder } from './support.ts'
 
 function connection(t: Test) {
@@ -40,13 +44,14 @@ t.test('a reader can not write', async (t) => {
 
 t.test('a refused, failed or late write leaves no trace and no transaction', async (t) => {
   const { database, count, insert } = connection(t)
+  const transactions = new WriteTransactions(database)
   const refusal = { refused: 'seat_not_found', detail: '' }
-  const refused = await transact(database, soon(), async () => {
+  const refused = await transactions.run(soon(), async () => {
     insert()
     return refusal
   })
   t.equal(refused, refusal)
-  const failed = transact(database, soon(), async () => {
+  const failed = transactions.run(soon(), async () => {
     insert()
     throw new Error('mine')
   })
@@ -59,13 +64,13 @@ t.test('a refused, failed or late write leaves no trace and no transaction', asy
     now = 1020
   }
   await t.rejects(
-    transact(database, 1020, late, () => now),
+    transactions.run(1020, late, () => now),
     { name: 'CallExpired' },
   )
   t.equal(inserted, 1, 'the deadline passes during the write')
   const inserts = async () => insert()
-  await t.rejects(transact(database, monotonic(), inserts), { name: 'CallExpired' })
+  await t.rejects(transactions.run(monotonic(), inserts), { name: 'CallExpired' })
   t.same([count(), database.isTransaction], [0, false])
-  await transact(database, soon(), inserts)
+  await transactions.run(soon(), inserts)
   t.equal(count(), 1)
 })
