@@ -87,6 +87,12 @@ t.test('no circle of files', async (t) => {
   t.ok(done.size >= withBench.length)
 })
 
+t.test('no source imports what costs each start more than it gives', async (t) => {
+  // The module of node:http loads `fetch`, that of node:process opens the standard streams.
+  for (const file of files.filter((each) => !each.startsWith('seats-admin/console/')))
+    t.notMatch(readFileSync(file, 'utf8'), /^import (?!type ).* from 'node:(?:http|process)'$/m, file)
+})
+
 t.test('seats-admin imports nothing of src', async (t) => {
   for (const file of files.filter((each) => each.startsWith('seats-admin/')))
     for (const target of importsOf(file)) t.notOk(target.startsWith('src/'), `${file} imports ${target}`)

@@ -11,8 +11,9 @@ const MAX_SIZE = 1000
 /** Longest name of a wrong member in a response, in characters. */
 export const MAX_ECHO = 128
 
-const first = withFormats({ allErrors: false })
-const all = withFormats({ allErrors: true })
+// The schemas are constants: a test checks them.
+const first = withFormats({ allErrors: false, validateSchema: false })
+const all = withFormats({ allErrors: true, validateSchema: false })
 
 /** Checks a body: returns the body itself or a refusal. A large one is checked in slices. */
 export interface Checker<T> {
@@ -25,11 +26,12 @@ export interface ImmediateChecker<T> extends Checker<T> {
 }
 
 export function checker<T>(schema: Schema<T>): ImmediateChecker<T> {
-  const isValid = first.compile<T>(schema)
-  // Compiled when it is needed first: a start does not wait for it.
+  // Compiled when they are needed first: a start does not wait for them.
+  let isValid: ValidateFunction<T> | null = null
   let explain: ValidateFunction<T> | null = null
   const check = (body: unknown): T | AdminRefusal => {
     if (body === undefined) return inputInvalid([{ path: '', message: 'a JSON body is required' }])
+    isValid ??= first.compile<T>(schema)
     if (!isValid(body)) {
       const validate = sizeOf(body) > MAX_SIZE ? isValid : (explain ??= all.compile<T>(schema))
       validate(body)

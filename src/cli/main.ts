@@ -1,12 +1,12 @@
 /** The process of `seatgate`: its arguments, its standard streams, its exit code. */
 
-import { argv, env, exit } from 'node:process'
 import { createInterface } from 'node:readline/promises'
 import { buffer } from 'node:stream/consumers'
 import { OutputFailed, type Terminal } from './command.ts'
 import { runCommandLine } from './command-line.ts'
 import { COLUMNS } from './screen.ts'
 
+const { argv, env, exit } = process
 let abandoned = false
 
 const terminal: Terminal = {

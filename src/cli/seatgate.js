@@ -6,9 +6,11 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import process, { argv, env, execPath, exit, kill, pid, version } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
+
+// Of the global object: an import of node:process would open the standard streams.
+const { argv, env, execPath, exit, kill, pid, version } = process
 
 // On SIGUSR1 Node.js would open its debugger to every program of the machine, and SIGUSR2 would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})

@@ -3,7 +3,6 @@
  * its availability. {@link Balancer} selects the target of a request among the available ones.
  */
 
-import { Agent } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
@@ -14,6 +13,7 @@ import {
   type ResponseReceiver,
 } from '../http/client/upstream-request.ts'
 import { RequestPool } from '../http/client/request-pool.ts'
+import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
 import type { TargetStatus } from './upstream-events.ts'

@@ -1,9 +1,10 @@
 /** The operators' listener: `/livez`, `/readyz`, `/metrics`. It requires no credential: keep it off the internet. */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, isIP, isIPv6 } from 'node:net'
 import type { Address } from '../config/config.ts'
 import { type Listener, listen } from '../http/server/listen.ts'
+import { createServer } from '../lib/node-http.ts'
 
 export interface OpsSource {
   /** Readiness of each part. */

@@ -8,8 +8,9 @@
  */
 
 import { execFile } from 'node:child_process'
-import { hrtime, pid, ppid } from 'node:process'
 import type { Log } from '../telemetry/logger.ts'
+
+const { hrtime, pid, ppid } = process
 
 /** Milliseconds beyond the bound of a start or a stop until systemd ends the process. */
 const MARGIN = 15_000

@@ -1,6 +1,5 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
-import { createServer } from 'node:http'
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -11,6 +10,7 @@ import type { Address, Config } from '../config/config.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
+import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
 import { builtInPaths } from './built-in-endpoints.ts'

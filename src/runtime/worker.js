@@ -2,7 +2,6 @@
 // compile cache is on before the first TypeScript file is read.
 
 import module from 'node:module'
-import process from 'node:process'
 
 // Not later: without a listener, SIGUSR1 opens a debugger and SIGUSR2 ends the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})

@@ -1,10 +1,11 @@
 /** Runs `seatgate` in this process, for what is not about the process itself. */
 
-import { chdir, cwd as folder, env } from 'node:process'
 import { OutputFailed, type Terminal } from '../../src/cli/command.ts'
 import { runCommandLine } from '../../src/cli/command-line.ts'
 import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
 import { type Ran, SECRET, type seatgate } from './command-line.ts'
+
+const { chdir, cwd: folder, env } = process
 
 defaults.timeout = 60_000
 

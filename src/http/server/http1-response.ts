@@ -3,9 +3,9 @@
  * with the first body bytes.
  */
 
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextStage } from '../../lib/batched-stages.ts'
+import { STATUS_CODES } from '../../lib/node-http.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import { VALUE } from '../wire/fields.ts'
 import { writeLast } from '../wire/last-write.ts'

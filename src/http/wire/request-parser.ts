@@ -3,7 +3,7 @@
  * requests are refused, not repaired.
  */
 
-import { METHODS } from 'node:http'
+import { METHODS } from '../../lib/node-http.ts'
 import { foldByte } from './field-name.ts'
 import type { HeadText } from './field-table.ts'
 import { isPersistent, TOKEN } from './fields.ts'

@@ -1,9 +1,9 @@
 /** Connections to a provider through an HTTP proxy: CONNECT (RFC 9110, section 9.3.6), also for http addresses. */
 
-import { request } from 'node:http'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { type ProviderProxy, proxyText } from '../../config/provider-proxies.ts'
+import { request } from '../../lib/node-http.ts'
 import { codeOf, ProxyError } from './provider-errors.ts'
 import { sanitizeName } from './log-text.ts'
 

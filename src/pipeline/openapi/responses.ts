@@ -1,7 +1,7 @@
 /** The responses of operations: their answers, and their refusals by status. Operations share equal refusals. */
 
-import { STATUS_CODES } from 'node:http'
 import type { JsonSchema } from '../../../seats-admin/model/json-schema.ts'
+import { STATUS_CODES } from '../../lib/node-http.ts'
 import { type ErrorCode, errors } from '../../model/errors.ts'
 import { type Header, problem } from './components.ts'
 import type { NamedSchemas } from './named-schemas.ts'

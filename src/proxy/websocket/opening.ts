@@ -15,11 +15,12 @@
  * | relays any other response to the client | destroys the `ClientSide`, and relays the response itself |
  */
 
-import { type ClientRequest, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Duplex } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
+import { IncomingMessage as Message } from '../../lib/node-http.ts'
 import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { ConnectionLost } from '../../http/client/upstream-request.ts'
@@ -219,7 +220,7 @@ function asConnectionLost(error: NodeJS.ErrnoException): Error {
 const NOT_CONNECTED = new Socket()
 
 /** In place of the client's request: http-proxy-3 copies its fields, of which there are none but those of the handshake. */
-class Placeholder extends IncomingMessage {
+class Placeholder extends Message {
   override method = 'GET'
   override url = '/'
   override httpVersion = '1.1'

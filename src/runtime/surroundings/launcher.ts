@@ -5,7 +5,6 @@
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import process from 'node:process'
 
 /** A process, as the system shows it. */
 interface Shown {
