@@ -1,14 +1,22 @@
 /** Processes of test files. Each leads a group, so that what it has started ends with it. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeStripped } from './stripped.ts'
 
 /** Compiled modules are kept from one process to the next: half of the time that a gateway takes to load. */
 const COMPILE_CACHE = join(process.cwd(), 'node_modules', '.cache', 'compile')
 
-const PRELOADED = ['--import', new URL('./tap-from-bundle.ts', import.meta.url).href]
+const PRELOADED = ['--import', new URL('./preload.ts', import.meta.url).href]
+
+/** What the processes of this run share. */
+const FOLDER = mkdtempSync(join(tmpdir(), 'seatgate-test-run-'))
+process.on('exit', () => rmSync(FOLDER, { recursive: true }))
 
 const running = new Set<ChildProcess>()
+let started = 0
 
 /**
  * Writes TAP to standard output.
@@ -16,10 +24,19 @@ const running = new Set<ChildProcess>()
  * @param env variables more
  */
 export function startTest(file: string, timeout: number, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  const stripped = join(FOLDER, `${++started}.js`)
+  const variables = writeStripped(file, stripped) ? { SEATGATE_TEST_STRIPPED: stripped } : {}
   const child = spawn(process.execPath, [...PRELOADED, file], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...env, TAP_TIMEOUT: String(timeout) },
+    env: {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...process.env,
+      ...env,
+      ...variables,
+      SEATGATE_TEST_RUN: FOLDER,
+      TAP_TIMEOUT: String(timeout),
+    },
   })
   running.add(child)
   child.on('close', () => running.delete(child))

@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import { Coverage } from './coverage.ts'
 import { endAll } from './processes.ts'
 import { Progress } from './progress.ts'
-import { writeTapBundle } from './tap-bundle.ts'
+import { writeBundles } from './bundles.ts'
 import { runFile } from './test-file.ts'
 
 const { values, positionals } = parseArgs({
@@ -52,7 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.exit(1)
   })
 
-await writeTapBundle()
+await writeBundles()
 const coverage = values.coverage ? new Coverage() : null
 const progress = new Progress(files.length)
 const waiting = files[Symbol.iterator]()

@@ -9,8 +9,6 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
-import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { lockStore } from '../../seats-admin/store/sqlite/lock.ts'
 import { takeOwnership } from '../../seats-admin/store/sqlite/ownership.ts'
 import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
@@ -20,6 +18,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { Gateway } from '../../src/runtime/gateway.ts'
 import { defaults as workers } from '../../src/runtime/workers/worker-pool.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
+import { bootstrappedStore } from './bootstrapped-store.ts'
 import { type Answer, Client } from './client.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 import { listen } from './listen.ts'
@@ -72,8 +71,6 @@ export interface WorldOptions extends ConfigurationOptions {
   /** Variables more of the environment. */
   readonly env?: Readonly<Record<string, string>>
 }
-
-const TENANTS = ['acme', 'globex'] as const
 
 export class World {
   readonly gateway: Gateway
@@ -223,18 +220,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   return world
 }
 
-interface Bootstrapped {
-  readonly keys: Readonly<Record<string, string>>
-  /** Of the store's file. */
-  readonly bytes: Buffer
-}
-
-let bootstrapped: Promise<Bootstrapped> | null = null
-
-/** Puts a store with the tenants there: made once a process, as each opening of a store starts three threads. */
+/** Puts a store with the tenants there. */
 async function bootstrap(config: Config): Promise<Readonly<Record<string, string>>> {
-  bootstrapped ??= bootstrapTenants()
-  const { keys, bytes } = await bootstrapped
+  const { keys, bytes } = await bootstrappedStore()
   if (config.store.kind !== 'sqlite') throw new Error('the store is no file')
   writeFileSync(config.store.path, bytes, { mode: 0o600 })
   takeOver(config.store.path)
@@ -250,22 +238,4 @@ function takeOver(path: string): void {
   if (lock === null) throw new Error(`${path} is locked`)
   takeOwnership(path, lock.id, 'found')
   lock.release()
-}
-
-async function bootstrapTenants(): Promise<Bootstrapped> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
-  try {
-    const path = join(folder, 'seatgate.db')
-    const store = await openStore({ kind: 'sqlite', path })
-    const keys: Record<string, string> = {}
-    for (const tenant of TENANTS) {
-      const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
-      if (isRefusal(made)) throw new Error(made.detail)
-      keys[tenant] = made.key
-    }
-    await store.close()
-    return { keys, bytes: readFileSync(path) }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
 }
