@@ -3,11 +3,13 @@
  * while it runs. It counts its requests, and can be stopped.
  */
 
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { listen } from '../support/listen.ts'
+import { onceARun } from '../support/once-a-run.ts'
 
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -179,20 +181,19 @@ export class TestProvider {
   }
 }
 
-let keys = 0
-
-/** Generating RSA keys is slow, so each process generates two sets of first keys and alternates between them. */
+/** Generating RSA keys is slow, so there are two sets of first keys, which the providers of a process use in turn. */
 const made: Promise<JWK[]>[] = []
 let turn = 0
 
 function firstKeys(): Promise<JWK[]> {
   const set = turn++ % 2
-  return (made[set] ??= Promise.all(ALGORITHMS.map(newKey)))
+  made[set] ??= onceARun(`provider-keys-${set}`, () => Promise.all(ALGORITHMS.map(newKey)))
+  return made[set]
 }
 
 async function newKey(alg: Algorithm): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
-  return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: `key-${++keys}` }
+  return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: randomUUID() }
 }
 
 function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: ProviderOptions) {

@@ -7,8 +7,26 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** Those with many modules that many test files load. */
-const ES_MODULES = ['fast-check', 'jose', 'tap'] as const
-const COMMON_JS = ['@opentelemetry/api', 'ajv', 'http-proxy-3', 'pino', 'prom-client', 'yaml'] as const
+const ES_MODULES = [
+  'fast-check',
+  'jose',
+  'oidc-provider',
+  'oidc-provider/lib/adapters/memory_adapter.js',
+  'openid-client',
+  'tap',
+] as const
+const COMMON_JS = [
+  '@opentelemetry/api',
+  'ajv',
+  'ajv/dist/2020.js',
+  'http-proxy-3',
+  'ioredis',
+  'pg',
+  'pino',
+  'prom-client',
+  'undici',
+  'yaml',
+] as const
 
 /** `node:http` without its exports that load `fetch`, which an import of the module would read: 70 ms of CPU time. */
 const HTTP = 'node:http'

@@ -1,41 +1,27 @@
 /** The store of a test's gateway before its first request: it has the first Seat and API key of each tenant. */
 
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { onceARun } from './once-a-run.ts'
 
 const TENANTS = ['acme', 'globex'] as const
 
 interface BootstrappedStore {
   /** Tenant → the API key of its Seat `admin`. */
   readonly keys: Readonly<Record<string, string>>
-  /** Of the store's file. */
-  readonly bytes: Buffer
+  /** The bytes of its file, in base64. */
+  readonly file: string
 }
 
 let made: Promise<BootstrappedStore> | null = null
 
-/** Made once in a run of test files, or else once in a process: each opening of a store starts two threads. */
+/** Not anew for each gateway: each opening of a store starts two threads. */
 export function bootstrappedStore(): Promise<BootstrappedStore> {
-  const { SEATGATE_TEST_RUN: folder } = process.env
-  made ??= folder === undefined ? bootstrap() : shared(join(folder, 'bootstrapped-store.json'))
+  made ??= onceARun('bootstrapped-store', bootstrap)
   return made
-}
-
-/** By the first process of the run that needs it. */
-async function shared(path: string): Promise<BootstrappedStore> {
-  try {
-    const { keys, bytes } = JSON.parse(readFileSync(path, 'utf8'))
-    return { keys, bytes: Buffer.from(bytes, 'base64') }
-  } catch {
-    const store = await bootstrap()
-    const written = `${path}.${process.pid}`
-    writeFileSync(written, JSON.stringify({ ...store, bytes: store.bytes.toString('base64') }))
-    renameSync(written, path)
-    return store
-  }
 }
 
 async function bootstrap(): Promise<BootstrappedStore> {
@@ -50,7 +36,7 @@ async function bootstrap(): Promise<BootstrappedStore> {
       keys[tenant] = made.key
     }
     await store.close()
-    return { keys, bytes: readFileSync(path) }
+    return { keys, file: readFileSync(path, 'base64') }
   } finally {
     rmSync(folder, { recursive: true })
   }

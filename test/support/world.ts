@@ -222,9 +222,9 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
 
 /** Puts a store with the tenants there. */
 async function bootstrap(config: Config): Promise<Readonly<Record<string, string>>> {
-  const { keys, bytes } = await bootstrappedStore()
+  const { keys, file } = await bootstrappedStore()
   if (config.store.kind !== 'sqlite') throw new Error('the store is no file')
-  writeFileSync(config.store.path, bytes, { mode: 0o600 })
+  writeFileSync(config.store.path, file, { encoding: 'base64', mode: 0o600 })
   takeOver(config.store.path)
   return keys
 }
