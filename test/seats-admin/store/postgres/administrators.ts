@@ -8,33 +8,34 @@ import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { ADMIN, done, refused, writer } from '../conformance.ts'
 import { connected, emptyDatabase, open } from './support.ts'
 
-export function administrators(t: Test, server: PostgresServer): void {
-  t.test('of concurrent removals of the last administrators by several stores, one is refused', async (t) => {
-    const url = await emptyDatabase(server)
-    const stores = await Promise.all(Array.from({ length: 4 }, () => open(t, { url })))
-    for (let round = 0; round < 10; round++) {
-      const tenant = `t${round}`
-      const as = writer(ADMIN, Date.now(), tenant)
-      const [first] = stores
-      if (first === undefined) throw new Error('no store')
-      const ids: string[] = []
-      for (let at = 0; at < stores.length; at++) {
-        const spaces = ['admin', `x${at}`].slice(0, 1 + (at % 2))
-        const seat = { name: `s${at}`, spaces, permissions: ['*'] }
-        ids.push(done(await first.createSeat(as, seat)).value.id)
-      }
-      const results = await Promise.all(
-        stores.map((store, at) =>
-          at % 2 === 0
-            ? store.deleteSeat(as, ids[at] ?? '')
-            : store.updateSeat(as, ids[at] ?? '', { permissions: ['a:b'] }),
-        ),
-      )
-      const outcomes = ['last_administrator', ...Array(stores.length - 1).fill('not refused')]
-      t.same(results.map(refused).toSorted(), outcomes, `round ${round}`)
+/** Of concurrent removals of the last administrators by several stores, one is refused. */
+export async function removeAtOnce(t: Test, server: PostgresServer, rounds: number): Promise<void> {
+  const url = await emptyDatabase(server)
+  const stores = await Promise.all(Array.from({ length: 4 }, () => open(t, { url })))
+  for (let round = 0; round < rounds; round++) {
+    const tenant = `t${round}`
+    const as = writer(ADMIN, Date.now(), tenant)
+    const [first] = stores
+    if (first === undefined) throw new Error('no store')
+    const ids: string[] = []
+    for (let at = 0; at < stores.length; at++) {
+      const spaces = ['admin', `x${at}`].slice(0, 1 + (at % 2))
+      const seat = { name: `s${at}`, spaces, permissions: ['*'] }
+      ids.push(done(await first.createSeat(as, seat)).value.id)
     }
-  })
+    const results = await Promise.all(
+      stores.map((store, at) =>
+        at % 2 === 0
+          ? store.deleteSeat(as, ids[at] ?? '')
+          : store.updateSeat(as, ids[at] ?? '', { permissions: ['a:b'] }),
+      ),
+    )
+    const outcomes = ['last_administrator', ...Array(stores.length - 1).fill('not refused')]
+    t.same(results.map(refused).toSorted(), outcomes, `round ${round}`)
+  }
+}
 
+export function administrators(t: Test, server: PostgresServer): void {
   t.test('the search uses the index of administrator Seats', async (t) => {
     const url = await emptyDatabase(server)
     const store = await open(t, { url })

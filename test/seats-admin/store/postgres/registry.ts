@@ -7,6 +7,39 @@ import { BEGINNING, done, writer } from '../conformance.ts'
 import { crashes, nextBeat, registryOf } from './registries.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
+/** Many instances send beats and follow at once, while a store makes this many Seats. */
+export async function followTogether(t: Test, server: PostgresServer, seats: number): Promise<void> {
+  const url = await emptyDatabase(server)
+  const store = await open(t, { url })
+  const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+  const registries = await Promise.all(ids.map(() => registryOf(t, url)))
+  await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))
+  let writing = true
+  const followers = registries.map(async (registry, at) => {
+    let position = BEGINNING
+    const seen: number[] = []
+    for (let beat = 1, last = false; !last; beat++) {
+      last = !writing
+      const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
+      if (found === null) {
+        last = false
+        continue
+      }
+      if (!found.registered || found.changes === null) throw new Error(JSON.stringify(found))
+      seen.push(...found.changes.map(({ seq }) => seq))
+      position = found.head
+    }
+    return seen
+  })
+  for (let at = 0; at < seats; at++)
+    done(await store.createSeat(writer(), { name: `s${at}`, spaces: [], permissions: [] }))
+  writing = false
+  const all = Array.from({ length: 2 * seats }, (_, at) => at + 1)
+  for (const seen of await Promise.all(followers)) t.same(seen, all)
+  for (const { beat, applied } of (await store.registry?.instances()) ?? [])
+    t.ok(beat > 1 && applied <= 2 * seats)
+}
+
 export function registry(t: Test, server: PostgresServer): void {
   t.test('a crash of the server undoes no registration, and may undo beats', (t) => crashes(t, server, 1))
 
@@ -36,38 +69,6 @@ export function registry(t: Test, server: PostgresServer): void {
       t.equal((await registry.instances()).length, 2, 'a store whose connection was never broken removes it')
     },
   )
-
-  t.test('many instances send beats and follow at once', async (t) => {
-    const url = await emptyDatabase(server)
-    const store = await open(t, { url })
-    const ids = ['a', 'b', 'c', 'd', 'e', 'f']
-    const registries = await Promise.all(ids.map(() => registryOf(t, url)))
-    await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))
-    let writing = true
-    const followers = registries.map(async (registry, at) => {
-      let position = BEGINNING
-      const seen: number[] = []
-      for (let beat = 1, last = false; !last; beat++) {
-        last = !writing
-        const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
-        if (found === null) {
-          last = false
-          continue
-        }
-        if (!found.registered || found.changes === null) throw new Error(JSON.stringify(found))
-        seen.push(...found.changes.map(({ seq }) => seq))
-        position = found.head
-      }
-      return seen
-    })
-    for (let at = 0; at < 50; at++)
-      done(await store.createSeat(writer(), { name: `s${at}`, spaces: [], permissions: [] }))
-    writing = false
-    const all = Array.from({ length: 100 }, (_, at) => at + 1)
-    for (const seen of await Promise.all(followers)) t.same(seen, all)
-    for (const { beat, applied } of (await store.registry?.instances()) ?? [])
-      t.ok(beat > 1 && applied <= 100)
-  })
 
   /** As version 0.1 before the column `config` wrote them. */
   const OLD_REGISTER = `INSERT INTO seatgate.instances (id, name, beat, applied, seen_at)
