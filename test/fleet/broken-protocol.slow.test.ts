@@ -66,7 +66,7 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 /** Without a variant, so that the stale decisions in between come from the variants. */
 function isIntact(): void {
   t.test('intact: the checker finds no stale decision', async (t) => {
-    const { requests, examples } = await new Load(fleet).run((load) => load.written(30))
+    const { requests, examples } = await new Load(fleet, { short: true }).run((load) => load.written(60))
     t.same(examples, [])
     t.ok(requests >= 100, `requests: ${requests}`)
   })
@@ -77,9 +77,11 @@ isIntact()
 for (const [how, { during, ...options }] of Object.entries(VARIANTS))
   t.test(`${how}: the checker finds a stale decision`, async (t) => {
     await Promise.all(fleet.gateways.map((gateway) => applyVariant(how, gateway)))
-    const { stale, requests, examples } = await new Load(fleet, options).run(async (load) => {
-      for (let round = 0; round < ROUNDS && load.tally.stale === 0; round++) await during(load)
-    })
+    const { stale, requests, examples } = await new Load(fleet, { ...options, short: true }).run(
+      async (load) => {
+        for (let round = 0; round < ROUNDS && load.tally.stale === 0; round++) await during(load)
+      },
+    )
     t.ok(stale > 0, `stale decisions: ${stale} of ${requests}, first: ${examples[0]}`)
     await Promise.all(fleet.gateways.map((gateway) => applyVariant('intact', gateway)))
   })

@@ -5,6 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
+import { amount } from '../support/thorough.ts'
 import { until } from '../support/until.ts'
 import { pick, type Subject, Tally } from './load-state.ts'
 import type { Fleet } from './fleet.ts'
@@ -21,6 +22,8 @@ export interface LoadOptions {
   readonly writers?: number
   /** Gateways that receive writes; left out: those that are awake. */
   readonly through?: (gateway: FleetGateway) => boolean
+  /** The run ends with its scenario, however few writes and requests it had. */
+  readonly short?: boolean
 }
 
 /** Maximum milliseconds between a reader's requests: the machine has other work. */
@@ -30,9 +33,12 @@ const PROBES = 200
 /** Pipelined connections to a stopped gateway: several for each of its workers. */
 const PIPELINED = 6
 
+/** Of the writes and requests that a scenario asks for, and of those that each run has. */
+const SHARE = amount({ usual: 0.5, thorough: 1 })
+
 /** Writes and requests of a run at least, however slow the machine is. */
-export const LEAST_WRITES = 100
-export const LEAST_REQUESTS = 500
+export const LEAST_WRITES = 100 * SHARE
+export const LEAST_REQUESTS = 500 * SHARE
 
 /** Scripts that have begun, for the names of their Seats. */
 let scripts = 0
@@ -62,9 +68,9 @@ export class Load {
     this.#probes = clients()
   }
 
-  /** Resolves when this many more writes have been answered with 2xx. */
+  /** Resolves when this many more writes, or half as many in a usual run, have been answered with 2xx. */
   async written(more: number): Promise<void> {
-    await this.#counted(() => this.tally.writes.length, more, 'writes were answered')
+    await this.#counted(() => this.tally.writes.length, Math.ceil(more * SHARE), 'writes were answered')
   }
 
   /** Resolves when a gateway has decided this many more requests. */
@@ -85,7 +91,7 @@ export class Load {
 
   /** The load goes on behind the scenario, unless that has ended the writers. */
   async #enough(): Promise<void> {
-    if (this.#ending) return
+    if (this.#ending || this.#options.short) return
     const { tally } = this
     await this.#counted(() => tally.writes.length, LEAST_WRITES - tally.writes.length, 'writes were answered')
     await this.#counted(() => tally.requests, LEAST_REQUESTS - tally.requests, 'requests were answered')

@@ -4,10 +4,11 @@
  */
 
 import t from 'tap'
+import { amount } from '../support/thorough.ts'
 import { startGateway } from './gateway.ts'
 import { fuzz } from './fuzz/fuzz.ts'
 
-const CASES = 3000
+const CASES = amount({ usual: 2000, thorough: 20_000 })
 
 t.test(`${CASES} cases`, async (t) => {
   const seed = Date.now() % 1_000_000_000

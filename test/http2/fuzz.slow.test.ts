@@ -1,4 +1,5 @@
 import t from 'tap'
+import { amount } from '../support/thorough.ts'
 import { checkRandomFrames } from './fuzz.ts'
 
-t.test('random frames', (t) => checkRandomFrames(t, Number(process.env['SEATGATE_FUZZ_RUNS'] ?? 400)))
+t.test('random frames', (t) => checkRandomFrames(t, amount({ usual: 400, thorough: 4000 })))

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Store, StoreLocation } from '../../../seats-admin/index.ts'
+import { amount } from '../../support/thorough.ts'
 import { chainOf, faultsOf } from './audit-chain.ts'
 import { allSeats } from './conformance.ts'
 import { lostSessionSteps } from './session-killed.ts'
@@ -29,7 +30,7 @@ export const KILLED: readonly Killed[] = [
   {
     what: 'Seats',
     script: scriptAt('./kill-process.ts'),
-    rounds: 5,
+    rounds: amount({ usual: 3, thorough: 5 }),
     lost: lostWrites,
     faults: async (store, all) => [...(await incompleteSeats(store)), ...(await auditFaults(store, all))],
   },
