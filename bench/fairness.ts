@@ -1,7 +1,8 @@
 /**
- * `node bench/fairness.ts [--rounds N] [--seconds N]`: whether one caller far above its rate limit delays others. These send 500
- * requests per second, alone, beside a caller that sends five times its limit, and beside one that sends as fast as it can. Prints
- * Markdown: the latency of the others, and what passed of the flood against what its limit allows.
+ * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its rate limit delays
+ * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
+ * sends as fast as it can. Prints Markdown: the latency of the others, and what passed of the flood against what its limit
+ * allows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -29,13 +30,15 @@ const CONNECTIONS_OF_OTHERS = 16
 /** Of each caller, a second. */
 const LIMIT = 200
 const BURST = 20
-/** Seconds. */
-const WARM_UP = 4
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, seconds: { type: 'string', default: '5' } },
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '5' },
+    'warm-up': { type: 'string', default: '4' },
+  },
 })
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)]
+const [rounds, seconds, warmUp] = [Number(values.rounds), Number(values.seconds), Number(values['warm-up'])]
 
 interface Flood {
   /** Requests, how many passed, and how many its limit allows in the time that it took. */
@@ -80,8 +83,8 @@ function rowsOf(place: Place): Promise<Row[]> {
     const common = { client: 'http1', port, from: 0, countStatuses: false, workers: 1, seconds } as const
     const ofOthers = { ...common, requests: others, connections: CONNECTIONS_OF_OTHERS }
     const ofFlood = { ...common, requests: flood, connections: CONNECTIONS }
-    await saturate({ ...ofFlood, seconds: WARM_UP })
-    await saturate({ ...ofOthers, seconds: WARM_UP })
+    await saturate({ ...ofFlood, seconds: warmUp })
+    await saturate({ ...ofOthers, seconds: warmUp })
     await sleep(1000)
     const measure = async () => {
       const latency = await atRate({ ...ofOthers, rate: RATE })

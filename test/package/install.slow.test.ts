@@ -1,6 +1,6 @@
 /**
  * The package as users install it, packed and installed into an empty folder with its production dependencies only, works
- * on each Node.js that it names.
+ * on each Node.js that it names: all of it on the oldest, where something could be missing, and the start on the others.
  */
 
 import { execFileSync, spawn } from 'node:child_process'
@@ -123,7 +123,7 @@ for (const tested of VERSIONS)
     t.equal(check.err, '')
     t.match(check, { code: 0, out: /no faults/ })
 
-    if (tested === '24') {
+    if (tested !== VERSIONS[0]) {
       const { child, out, ended } = launch(t, place, 'start')
       t.equal((await fetch(`${await address(out)}/v1/orders`)).status, 401)
       child.kill('SIGTERM')
