@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { type CoreTimes, IdleCores } from './idle-cores.ts'
 
 const RUN = fileURLToPath(new URL('./run.ts', import.meta.url))
 
@@ -78,6 +79,19 @@ t.test('every way to fail is a failure, and stands last', async (t) => {
     t.match(before, `FAILED ${file}\n`, 'said when it fails')
     t.match(last.find((each) => each.startsWith(`${file}:\n`)) ?? '', said, name)
   }
+})
+
+t.test('files beside the jobs are started while the cores are idle', async (t) => {
+  const read: CoreTimes[] = [
+    { all: 1000, idle: 900 },
+    { all: 1400, idle: 1000 },
+    { all: 1400, idle: 1000 },
+    { all: 1800, idle: 1000 },
+  ]
+  const idle = new IdleCores(() => read.shift() ?? { all: 0, idle: 0 })
+  t.same([idle.share(), idle.share(), idle.share()], [0.25, 0, 0])
+  const own = new IdleCores().share()
+  t.ok(own >= 0 && own <= 1, `of the machine: ${own}`)
 })
 
 t.test('options', async (t) => {

@@ -13,10 +13,16 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Coverage } from './coverage.ts'
+import { IdleCores } from './idle-cores.ts'
 import { endAll } from './processes.ts'
 import { Progress } from './progress.ts'
 import { writeBundles } from './bundles.ts'
 import { runFile } from './test-file.ts'
+
+/** Milliseconds in which the cores are observed; a file that has started has its share in the next ones. */
+const INTERVAL = 2000
+/** The share of the cores' time, when another file is started. */
+const IDLE = 0.25
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -40,8 +46,10 @@ if (files.length === 0) {
   console.error(`no test file: ${positionals.join(' ')}`)
   process.exit(2)
 }
-// Files wait for servers and timers, too: one more than the cores can run keeps them busy.
-const jobs = Number(values.jobs ?? availableParallelism() + 1)
+// Files wait for servers and timers, too: one more than the cores can run keeps them busy, and others while they are idle.
+const cores = availableParallelism()
+const jobs = Number(values.jobs ?? cores + 1)
+const most = values.jobs === undefined ? jobs + cores : jobs
 if (!Number.isSafeInteger(jobs) || jobs < 1) {
   console.error('--jobs takes a number from 1')
   process.exit(2)
@@ -58,13 +66,26 @@ const progress = new Progress(files.length)
 const waiting = files[Symbol.iterator]()
 /** The jobs take files from one iterator. */
 async function work(): Promise<void> {
-  for (const file of waiting) {
-    progress.started(file)
-    progress.ended(await runFile(file, coverage?.env))
-    coverage?.reduce()
-  }
+  for (const file of waiting) await runOne(file)
 }
+async function runOne(file: string): Promise<void> {
+  progress.started(file)
+  progress.ended(await runFile(file, coverage?.env))
+  coverage?.reduce()
+}
+
+const additional = new Set<Promise<void>>()
+const idle = new IdleCores()
+const timer = setInterval(() => {
+  if (idle.share() < IDLE || jobs + additional.size >= most) return
+  const { value: file } = waiting.next()
+  if (file === undefined) return
+  const run = runOne(file).finally(() => additional.delete(run))
+  additional.add(run)
+}, INTERVAL)
 await Promise.all(Array.from({ length: jobs }, work))
+clearInterval(timer)
+await Promise.all(additional)
 const { report, isEnough } = (await coverage?.report()) ?? { report: '', isEnough: true }
 if (report !== '') console.log(report)
 process.exitCode = progress.finish() && isEnough ? 0 : 1
