@@ -21,6 +21,8 @@ import { until } from '../support/until.ts'
 
 const HERE = fileURLToPath(new URL('.', import.meta.url))
 const keys = new Keys('refusals:')
+// Each test has servers of its own, and waits for the probes most of the time.
+t.jobs = 4
 const MINUTE = 60_000
 
 /** What a gateway has of Redis, with all that it reports. */

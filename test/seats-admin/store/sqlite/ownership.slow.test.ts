@@ -12,6 +12,8 @@ import { mark, MIGRATIONS, migrate } from '../../../../seats-admin/store/sqlite/
 import { done, writer } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
+// Each test has a file of its own, and waits for locks most of the time.
+t.jobs = 3
 const seat = { name: 'A', spaces: [], permissions: [] }
 const gateway = (lock: string) => ({ lock, takes: true })
 const worker = (lock: string) => ({ lock, takes: false })
