@@ -4,6 +4,7 @@ import type { AuditEntry } from '../../../seats-admin/index.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../shared-options.ts'
+import { AuthorNames } from '../remote/author-names.ts'
 import { READ } from '../remote/exits.ts'
 import { findSeat, idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
@@ -30,7 +31,10 @@ export const showSeat = defineCommand(
     withGateway(values, terminal, async (gateway) => {
       if (values.history !== true) {
         const { seat } = await findSeat(gateway, given)
-        return terminal.print(values.json ? JSON.stringify(seat) : seatText(seat))
+        if (values.json) return terminal.print(JSON.stringify(seat))
+        const names = new AuthorNames(gateway)
+        const created = await names.nameOf(seat.created_by ?? '')
+        return terminal.print(seatText(seat, created, await names.nameOf(seat.updated_by ?? '')))
       }
       const target = await idOfSeat(gateway, given)
       const entries: AuditEntry[] = []
@@ -56,15 +60,16 @@ async function idOfSeat(gateway: Gateway, given: string): Promise<string> {
   }
 }
 
-function seatText(seat: SeatView): string {
-  const { name, id, spaces, permissions, created_at, created_by, updated_at, updated_by } = seat
+/** @param created name of who created it @param updated of who updated it last; '' before the first update */
+function seatText(seat: SeatView, created: string, updated: string): string {
+  const { name, id, spaces, permissions, created_at, updated_at } = seat
   const lines = [
     ['name', printable(name)],
     ['id', id],
     ['spaces', spaces.length === 0 ? '(none)' : spaces.join(', ')],
     ['permissions', permissions.length === 0 ? '(none)' : permissions.join(', ')],
-    ['created', `${created_at} by ${printable(created_by ?? '')}`],
-    ...(updated_by === undefined ? [] : [['updated', `${updated_at} by ${printable(updated_by)}`]]),
+    ['created', `${created_at} by ${printable(created)}`],
+    ...(updated === '' ? [] : [['updated', `${updated_at} by ${printable(updated)}`]]),
   ]
   const indent = ' '.repeat(13)
   return lines.map(([title = '', text = '']) => fold(text, `${title.padEnd(11)}  `, indent)).join('\n')

@@ -1,4 +1,4 @@
-/** `seatgate users block` and `users blocks`: a block that blocks no token is refused, and blocks can be seen. */
+/** `seatgate users block` and `users blocks`: a block that blocks no token is refused, and blocks can be seen, with their author. */
 
 import t from 'tap'
 import { startWorld } from '../../support/world.ts'
@@ -42,12 +42,21 @@ t.test('blocks from afar', async (t) => {
   })
   const { out } = await run(['users', 'blocks'])
   t.match(out, /^user +until +by +reason\n/)
-  t.match(out, /^anna +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +\S+ +left$/m)
-  t.match(out, /^zoe@example\.org +\S+$/m)
+  t.match(out, /^anna +\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ +bootstrap +left$/m)
+  t.match(out, /^zoe@example\.org +bootstrap$/m)
   const { data } = JSON.parse((await run(['users', 'blocks', '--json'])).out)
   t.same(data.map(({ user, reason }: { user: string; reason?: string }) => [user, reason]).sort(), [
     ['anna', 'left'],
     ['zoe@example.org', undefined],
   ])
+  await world.seat('Blocks alone', ['admin'], ['blocks:list'])
+  const lister = await world.admin('POST', '/v1/api-keys', { name: 'lister', seats: ['Blocks alone'] })
+  t.match(await afar(t, world, lister.json.key).run(['users', 'blocks']), {
+    code: 0,
+    out: /^zoe@example\.org +[0-9A-HJKMNP-TV-Z]{26}$/m,
+  })
   t.match(await run(['users', 'unblock', 'zoe@example.org']), { code: 0 })
+  const shown = await run(['seats', 'show', 'Blocks alone'])
+  t.match(shown.out, /^created +\S+Z by bootstrap$/m, 'so is the author of a Seat')
+  t.notMatch(shown.out, /updated/)
 })

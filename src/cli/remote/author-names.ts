@@ -1,0 +1,39 @@
+/** Names of those who made something: endpoints give the `sub` of a user, or the id of an API key. */
+
+import { isUlid } from '../../../seats-admin/model/ulid.ts'
+import type { ApiKeyView } from './endpoint-answers.ts'
+import type { Gateway } from './gateway-client.ts'
+import { GatewayRefusal } from './problem-text.ts'
+
+export class AuthorNames {
+  readonly #gateway: Gateway
+  /** By id; an id itself where its name is not known. */
+  readonly #names = new Map<string, string>()
+  #mayRead = true
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  /** The name of an API key, where the caller may read it (`api-keys:read`), or else the id. */
+  async nameOf(id: string): Promise<string> {
+    if (!isUlid(id)) return id
+    const known = this.#names.get(id)
+    if (known !== undefined) return known
+    const name = await this.#read(id)
+    this.#names.set(id, name)
+    return name
+  }
+
+  async #read(id: string): Promise<string> {
+    if (!this.#mayRead) return id
+    try {
+      return (await this.#gateway.get<ApiKeyView>(`/v1/api-keys/${id}`)).name
+    } catch (cause) {
+      // What was asked for is printed all the same.
+      if (!(cause instanceof GatewayRefusal)) throw cause
+      if (cause.problem.code === 'permission_denied') this.#mayRead = false
+      return id
+    }
+  }
+}
