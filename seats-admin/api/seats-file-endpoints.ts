@@ -43,7 +43,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const wanted = wantedOf(body, caller)
         if (isRefusal(wanted)) return wanted
         const { tenant, scope } = caller
-        const plan = await deps.store.planSeats({ tenant, scope, now: deps.now() }, wanted)
+        const reader = { tenant, scope, now: deps.now(), seatBytes: deps.seatBytes }
+        const plan = await deps.store.planSeats(reader, wanted)
         if (isRefusal(plan)) return plan
         const { revoke = [], block = [] } = body
         const pending = { ...pendingOf(plan, scope.space), revoked: revoke.filter(isUlid), blocked: block }

@@ -10,6 +10,8 @@ export interface SeatsReader {
   readonly scope: Scope
   /** ms since the epoch: API keys that have expired by then are not counted. */
   readonly now: number
+  /** Limit of a Seat's size in bytes; none when absent. */
+  readonly seatBytes?: number
 }
 
 /** Entity tags by the name of the change; null: a Seat to be created. */

@@ -77,7 +77,7 @@ export function endsAdministration(
  * @returns null if the size is allowed, or the Seat was larger than allowed before and its lists don't grow
  */
 export function largerThanAllowed(
-  { seatBytes = Infinity }: Writer,
+  { seatBytes = Infinity }: Pick<Writer, 'seatBytes'>,
   after: SeatInput,
   before: SeatInput | null = null,
 ): AdminRefusal | null {

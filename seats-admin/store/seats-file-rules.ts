@@ -121,11 +121,20 @@ export function seatWritesDue(
   if (versions !== null && !isPlanned(changes, versions)) return preconditionFailed
   const writes: SeatWrite[] = []
   for (const { action, name, before, after } of changes) {
-    const tooLarge = after === null ? null : largerThanAllowed(writer, after, before)
-    if (tooLarge !== null) return within(name, tooLarge)
+    const tooLarge = tooLargeIn(writer, { name, before, after })
+    if (tooLarge !== null) return tooLarge
     writes.push({ action, before, after: after === null ? null : stored(writer, before, after, idTime) })
   }
   return writes
+}
+
+/** @returns null if the size of the Seat after the change is allowed */
+export function tooLargeIn(
+  limit: Pick<Writer, 'seatBytes'>,
+  { name, before, after }: Pick<SeatChange, 'name' | 'before' | 'after'>,
+): AdminRefusal | null {
+  const refusal = after === null ? null : largerThanAllowed(limit, after, before)
+  return refusal === null ? null : within(name, refusal)
 }
 
 /** Whether the changes take the administration from a Seat, and give it to none. */

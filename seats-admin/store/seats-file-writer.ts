@@ -36,6 +36,7 @@ import {
   type SeatsReading,
   type SeatWrite,
   seatWritesDue,
+  tooLargeIn,
   tooMany,
 } from './seats-file-rules.ts'
 import type { Statements, Values } from './statements.ts'
@@ -69,11 +70,15 @@ export function seatsFileWriter({
   const { administrator } = seatQueries(dialect)
   const parts = writeParts(dialect)
   return {
-    async planSeats({ tenant, scope, now }, wanted) {
+    async planSeats({ tenant, scope, now, ...limit }, wanted) {
       const reading = await readSeats(lists, tenant, scope, wanted)
       if (isRefusal(reading)) return reading
       const due = dueChanges(wanted, reading)
       if (isRefusal(due)) return due
+      for (const change of due.changes) {
+        const tooLarge = tooLargeIn(limit, change)
+        if (tooLarge !== null) return tooLarge
+      }
       const ids = idsOf(due.changes)
       const keys = holdingKeys(await lists.all(queries.keys, { tenant, now, ids, ...visibilityOf(scope) }))
       return {

@@ -158,6 +158,8 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
     const applied = () => store.applySeats({ ...writer(), seatBytes: 300 }, large, null)
     const refusal = await leavesNothing(t, store, applied, 'input_invalid')
     t.same(pathsOf(refusal), ['/seats/Large/permissions'])
+    const planned = await store.planSeats({ tenant: 'acme', scope: ADMIN, now: 0, seatBytes: 300 }, large)
+    t.match(planned, { faults: [{ path: '/seats/Large/permissions' }] }, 'a plan says so before')
   })
 
   test('names of JavaScript itself are names like others', async (t, store) => {
