@@ -14,6 +14,7 @@ import { canonicalHost } from '../../src/model/host.ts'
 import { AccessLog } from '../../src/telemetry/access-log.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Metrics } from '../../src/telemetry/metrics.ts'
+import { ProcessActivity } from '../../src/telemetry/process-activity.ts'
 import { PERMISSION, SPACE } from '../names.ts'
 import { token, type World } from '../world.ts'
 import { SeatQuestion } from '../../src/model/decision-seat.ts'
@@ -64,6 +65,7 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const resolved = await resolve(decisionPoint.memory, principal, query, { source: 'memory' })
   const proxies = new TrustedProxies([])
   const metrics = new Metrics()
+  const activity = new ProcessActivity()
   const now = exchange.startedAt + 2
   return [
     repeated('read the target', () => readTarget(TARGET, 'gw.example', 8192)),
@@ -82,6 +84,9 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     ),
     repeated('headers to the client', () => responseHeaders(ANSWERED, true)),
     repeated('a line of the access log, written', () => log.write(exchange)),
+    repeated('the use of the route, and the newest decisions', () =>
+      activity.decided(exchange.id, evaluation.decision, null),
+    ),
     repeated('metrics', () => {
       metrics.requestStarted()
       metrics.countRequest(exchange, now)

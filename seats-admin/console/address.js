@@ -1,6 +1,7 @@
 /** The address of the page: what is shown is a function of it, so that Back, reload and links to colleagues work. */
 
 import { signal } from '@preact/signals'
+import { hasKey } from './credentials.js'
 
 /**
  * @typedef {object} Address
@@ -21,10 +22,10 @@ export const opened = signal(0)
 /** @returns {Address} */
 function read() {
   const path = location.pathname.startsWith(HOME) ? location.pathname.slice(HOME.length) : ''
-  return {
-    segments: path.split('/').filter(Boolean).map(decoded),
-    query: new URLSearchParams(location.search),
-  }
+  const query = new URLSearchParams(location.search)
+  // Of a link that holds one: it is not sent on.
+  for (const [name, value] of [...query]) if (hasKey(value)) query.delete(name)
+  return { segments: path.split('/').filter(Boolean).map(decoded), query }
 }
 
 /** @param {string} text */
@@ -61,7 +62,11 @@ export function open(href) {
 
 /** Changes the query of the page: filters are part of its address, but no page of their own. */
 export function setQuery(/** @type {Readonly<Record<string, string>>} */ values) {
-  history.replaceState(null, '', location.pathname + queryOf(values))
+  try {
+    history.replaceState(null, '', location.pathname + queryOf(values))
+  } catch {
+    // Browsers limit how often, and how long: the filter works without being part of the address.
+  }
   address.value = read()
 }
 

@@ -17,6 +17,9 @@ import { signal } from '@preact/signals'
 /** Of a session: the next page of the console asks in the same space. Nothing secret. */
 const REMEMBERED = 'seatgate.console'
 
+/** The session cookie is that of all tabs: each tells the others when it may have changed. */
+const sessions = new BroadcastChannel('seatgate.console.session')
+
 /** @type {import('@preact/signals').Signal<SignedIn | null>} */
 export const signedIn = signal(null)
 
@@ -27,6 +30,12 @@ export function signIn(who, text = '') {
   key = text
   remember(who.by === 'session' ? { tenant: who.tenant, space: who.space } : null)
   signedIn.value = who
+  if (who.by === 'session') sessions.postMessage('changed')
+}
+
+/** @param {() => void} listener is called when another tab has changed the session */
+export function onSessionChanged(listener) {
+  sessions.onmessage = listener
 }
 
 /** @param {string} space */
@@ -35,9 +44,11 @@ export function useSpace(space) {
 }
 
 export function forget() {
+  const wasSession = signedIn.value?.by === 'session'
   key = ''
   remember(null)
   signedIn.value = null
+  if (wasSession) sessions.postMessage('changed')
 }
 
 /**
@@ -51,6 +62,14 @@ export function forget() {
 /** @returns {Credential} of the user */
 export function credential() {
   return { key, space: signedIn.value?.space ?? '' }
+}
+
+/** The text of an API key, alone or within other text. */
+const KEY = /\bsk_[0-9A-Za-z]{40,}/
+
+/** What is typed may become part of an address, of the log or of the audit, where no key may be. @param {string} text */
+export function hasKey(text) {
+  return KEY.test(text)
 }
 
 /** @param {{ tenant: string, space: string } | null} what */

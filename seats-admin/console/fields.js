@@ -1,8 +1,9 @@
 /** Fields of forms: a label, a hint, and what is wrong. */
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { hasKey } from './credentials.js'
 import { html } from './markup.js'
-import { counted, Icon } from './pieces.js'
+import { counted, Icon, number } from './pieces.js'
 
 /**
  * @param {object} props
@@ -31,10 +32,20 @@ export function Field({
 }) {
   const id = useId()
   const input = useRef(/** @type {HTMLInputElement | null} */ (null))
+  const [wasKey, setWasKey] = useState(false)
   useEffect(() => {
     if (focus) input.current?.focus()
   }, [])
-  const notes = [hint ? `${id}-hint` : '', fault ? `${id}-fault` : ''].filter(Boolean).join(' ')
+  const typed = (
+    /** @type {InputEvent & { currentTarget: HTMLInputElement }} */ { currentTarget: field },
+  ) => {
+    const isKey = type !== 'password' && hasKey(field.value)
+    setWasKey(isKey)
+    if (isKey) field.value = ''
+    onInput?.(field.value)
+  }
+  const wrong = wasKey ? KEY_FAULT : fault
+  const notes = [hint ? `${id}-hint` : '', wrong ? `${id}-fault` : ''].filter(Boolean).join(' ')
   return html`<div class="field">
     <label for=${id}>${label}</label>
     <input
@@ -50,15 +61,21 @@ export function Field({
       autocapitalize="none"
       spellcheck=${false}
       list=${suggestions ? `${id}-list` : undefined}
-      aria-invalid=${fault ? 'true' : undefined}
+      max=${type === 'datetime-local' ? LAST : undefined}
+      aria-invalid=${wrong ? 'true' : undefined}
       aria-describedby=${notes || undefined}
-      onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) => onInput?.(event.currentTarget.value)}
+      onInput=${typed}
     />
     ${suggestions ? html`<datalist id=${`${id}-list`}>${suggestions.map((each) => html`<option value=${each} key=${each} />`)}</datalist>` : null}
     ${hint ? html`<p class="hint" id=${`${id}-hint`}>${hint}</p>` : null}
-    ${fault ? html`<p class="fault" id=${`${id}-fault`}>${fault}</p>` : null}
+    ${wrong ? html`<p class="fault" role=${wasKey ? 'alert' : undefined} id=${`${id}-fault`}>${wrong}</p>` : null}
   </div>`
 }
+
+/** RFC 3339 has no later years, and a year of more digits would be no time. */
+const LAST = '9999-12-31T23:59'
+
+const KEY_FAULT = 'That was an API key. No field but that of the sign-in takes one: enter its name or id.'
 
 /**
  * @param {object} props
@@ -111,14 +128,21 @@ export function SetField({
   const input = useRef(/** @type {HTMLInputElement | null} */ (null))
 
   const add = (/** @type {string} */ written) => {
-    const parts = written
-      .split(separators)
+    const before = new Set(values)
+    // A name that is known may have a separator in it.
+    const parts = (suggestions.includes(written.trim()) ? [written] : written.split(separators))
       .map((each) => each.trim())
-      .filter((each) => each !== '' && !values.includes(each))
-    const faulty = parts.find((each) => check?.(each))
-    setWrong(faulty === undefined ? null : (check?.(faulty) ?? null))
-    const good = [...new Set(parts.filter((each) => !check?.(each)))]
-    setText(faulty ?? '')
+      .filter((each) => each !== '' && !before.has(each))
+    const isKey = parts.some(hasKey)
+    const faulty = parts.filter((each) => check?.(each) && !hasKey(each))
+    const good = [...new Set(parts.filter((each) => !check?.(each) && !hasKey(each)))]
+    if (before.size + good.length > MAX_ELEMENTS) {
+      setWrong(`A list has at most ${number(MAX_ELEMENTS)} elements.`)
+      return
+    }
+    setWrong(isKey ? KEY_FAULT : faultOf(faulty, check))
+    // What is wrong stays, to be corrected.
+    setText(faulty.join(', '))
     if (good.length === 0) return
     setSaid(good.length === 1 ? `Added ${good[0]}` : `Added ${counted(good.length, 'element')}`)
     onInput([...values, ...good])
@@ -143,7 +167,8 @@ export function SetField({
     const { value } = event.currentTarget
     // A chosen suggestion is whole; so is what a comma ends.
     const isChosen = event.inputType === 'insertReplacementText' || event.inputType === undefined
-    if (/,\s*$/.test(value) || (isChosen && suggestions.includes(value))) add(value)
+    const isBegun = suggestions.some((each) => each.startsWith(value.trimEnd()))
+    if ((/,\s*$/.test(value) && !isBegun) || (isChosen && suggestions.includes(value))) add(value)
     else {
       setText(value)
       setWrong(null)
@@ -155,6 +180,10 @@ export function SetField({
     event.preventDefault()
     add(list)
   }
+  // A form is not sent while something is in the field that is not part of the list.
+  useEffect(() => {
+    input.current?.setCustomValidity(text.trim() === '' ? '' : (wrong ?? ''))
+  }, [wrong, text])
   const notes = [hint ? `${id}-hint` : '', (wrong ?? fault) ? `${id}-fault` : ''].filter(Boolean).join(' ')
   const left = suggestions.filter((each) => !values.includes(each))
   return html`<div class="field">
@@ -200,6 +229,16 @@ export function SetField({
     ${(wrong ?? fault) ? html`<p class="fault" role="alert" id=${`${id}-fault`}>${wrong ?? fault}</p>` : null}
     <span class="unseen" role="status">${said}</span>
   </div>`
+}
+
+/** As many as a Seat may have; more would make the page slow. */
+const MAX_ELEMENTS = 10_000
+
+/** @param {readonly string[]} faulty @param {((text: string) => string | null) | undefined} check */
+function faultOf([first, ...others], check) {
+  if (first === undefined) return null
+  const fault = check?.(first) ?? null
+  return others.length === 0 ? fault : `${fault}. ${counted(others.length, 'other')} too.`
 }
 
 const SPACE = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/

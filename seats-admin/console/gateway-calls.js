@@ -1,7 +1,7 @@
 /** Requests to the gateway's own endpoints, with the user's credential. */
 
 import { signal } from '@preact/signals'
-import { credential, forget, signedIn } from './credentials.js'
+import { credential, forget, onSessionChanged, signedIn } from './credentials.js'
 
 const { api = '', auth = '' } = document.documentElement.dataset
 
@@ -15,8 +15,9 @@ export class Refused extends Error {
    * @param {string} problem.detail
    * @param {string | null} problem.requestId
    * @param {{ path: string, message: string }[]} [problem.errors]
+   * @param {boolean} [problem.isInDoubt] a change that may have been made
    */
-  constructor({ status, code, title, detail, requestId, errors = [] }) {
+  constructor({ status, code, title, detail, requestId, errors = [], isInDoubt = false }) {
     super(detail)
     this.status = status
     this.code = code
@@ -24,6 +25,7 @@ export class Refused extends Error {
     this.detail = detail
     this.requestId = requestId
     this.errors = errors
+    this.isInDoubt = isInDoubt
   }
 }
 
@@ -62,19 +64,60 @@ let waiting = null
  * @returns {Promise<Answered<T>>} rejects with a Refused
  */
 export function call(method, path, options = {}) {
-  return signedInAgain(() => callOnce(method, path, options))
+  return signedInAgain(() => callOnce(method, path, options), method !== 'GET')
 }
+
+/**
+ * Another tab of the browser may have signed in as another user, or in another tenant: the cookie is that of all tabs. What this page
+ * shows is then not what a change would change.
+ *
+ * @returns {Promise<void>} rejects with a Refused like a 401
+ */
+async function sameSession() {
+  const { value: who } = signedIn
+  isOtherSession = false
+  if (who?.by !== 'session') return
+  /** @type {Answered<import('./answers.d.ts').Me>} */
+  const { body: me } = await callSignIn('GET', '/auth/oidc/me')
+  if (me.tenant === who.tenant && me.user === who.user) return
+  isOtherSession = true
+  throw otherSession(me)
+}
+
+/** @param {import('./answers.d.ts').Me} me */
+export function otherSession({ email, user, tenant }) {
+  return new Refused({
+    status: 401,
+    code: OTHER_SESSION,
+    title: 'This browser has another session now',
+    detail: `Another tab or window has signed in as ${email ?? user} of tenant ${tenant}. Nothing was sent.`,
+    requestId: null,
+  })
+}
+
+export const OTHER_SESSION = 'other_session'
+
+/** As of the last comparison. Until the user decides, nothing is read either: the page would mix what two sessions see. */
+let isOtherSession = false
+
+onSessionChanged(() => {
+  signedInAgain(sameSession).catch(() => {
+    // The next request says why.
+  })
+})
 
 /**
  * A 401 brings the sign-in back; then the request is sent again.
  *
  * @template T
  * @param {() => Promise<T>} request
+ * @param {boolean} [isChange] of what the page shows
  * @returns {Promise<T>}
  */
-async function signedInAgain(request) {
+async function signedInAgain(request, isChange = false) {
   for (;;) {
     try {
+      if (isChange || isOtherSession) await sameSession()
       return await request()
     } catch (cause) {
       const isOver = cause instanceof Refused && cause.status === 401 && signedIn.value !== null
@@ -113,8 +156,18 @@ export async function callOnce(
   by = credential(),
 ) {
   const headers = { space: space ?? by.space, ...(ifMatch ? { 'if-match': ifMatch } : {}) }
-  return answerOf(await send(by.key, method, api + path + queryOf(query), { headers, ...sent(body, signal) }))
+  const url = api + path + queryOf(query)
+  try {
+    return await answerOf(await send(by.key, method, url, { headers, ...sent(body, signal) }))
+  } catch (cause) {
+    if (cause instanceof Refused && method !== 'GET' && !READS.has(path))
+      cause.isInDoubt = cause.status === 0 || cause.status >= 500
+    throw cause
+  }
 }
+
+/** Questions that are too long for a URL. */
+const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
 
 /**
  * A sign-in endpoint.
@@ -133,6 +186,15 @@ export async function callSignIn(method, path, body, key = '') {
 /** The session ends on the gateway too; an API key is only forgotten. @returns {Promise<string | null>} where the provider signs out */
 export async function signOut() {
   if (signedIn.value?.by !== 'session') {
+    forget()
+    return null
+  }
+  const isOther = await sameSession().then(
+    () => false,
+    (cause) => cause instanceof Refused && cause.code === OTHER_SESSION,
+  )
+  if (isOther) {
+    // That of another tab is not ended from here.
     forget()
     return null
   }
@@ -179,8 +241,7 @@ async function send(key, method, url, { headers = {}, ...init }) {
       status: 0,
       code: 'no_answer',
       title: 'The gateway does not answer',
-      detail:
-        'The connection failed, or the gateway is away. A change that was sent may have been made: read before you repeat it.',
+      detail: 'The connection failed, or the gateway is away.',
       requestId: null,
     })
   }

@@ -3,7 +3,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { signedIn } from './credentials.js'
 import { call, openEvents, urlOf } from './gateway-calls.js'
-import { refusalOf } from './loading.js'
+import { mayPass, refusalOf } from './loading.js'
+import { isReadOfName } from './names.js'
 
 /** @typedef {import('./answers.d.ts').Decision} Decision */
 /** @typedef {import('./gateway-calls.js').Refused} Refused */
@@ -88,11 +89,6 @@ export function useDecisions() {
   return { kept, lost, hasGap, state, refusal, again: () => setAttempt((count) => count + 1) }
 }
 
-/** @param {Refused} refusal */
-function mayPass({ status }) {
-  return status === 0 || status === 429 || status >= 500
-}
-
 /** Each once, the newest first. @param {readonly Decision[]} kept @param {readonly Decision[]} found @returns {Decision[]} */
 function merged(kept, found) {
   const each = new Map(kept.map((decision) => [decision.id, decision]))
@@ -102,6 +98,6 @@ function merged(kept, found) {
 
 /** This page asks again and again, and would soon show nothing but that. @param {Decision} decision */
 function isOwnReading({ user, method, path }) {
-  const isRead = path === urlOf('/v1/fleet') || path === urlOf(PATH)
+  const isRead = path === urlOf('/v1/fleet') || path === urlOf(PATH) || isReadOfName(path)
   return isRead && method === 'GET' && user === signedIn.value?.user
 }

@@ -7,6 +7,7 @@ import { call, Refused } from './gateway-calls.js'
  * @template T
  * @typedef {object} Loaded
  * @property {T | null} value null: not loaded yet
+ * @property {string | null} at when the value was loaded
  * @property {Refused | null} refusal of the last attempt
  * @property {boolean} loading
  * @property {() => void} again
@@ -22,8 +23,8 @@ import { call, Refused } from './gateway-calls.js'
  */
 export function useLoaded(load, deps) {
   const [state, setState] = useState(
-    /** @returns {{ value: T | null, refusal: Refused | null, loading: boolean }} */
-    () => ({ value: null, refusal: null, loading: true }),
+    /** @returns {{ value: T | null, at: string | null, refusal: Refused | null, loading: boolean }} */
+    () => ({ value: null, at: null, refusal: null, loading: true }),
   )
   const [attempt, setAttempt] = useState(0)
   useEffect(() => {
@@ -31,7 +32,8 @@ export function useLoaded(load, deps) {
     setState((before) => ({ ...before, loading: true }))
     load(controller.signal).then(
       (value) => {
-        if (!controller.signal.aborted) setState({ value, refusal: null, loading: false })
+        if (!controller.signal.aborted)
+          setState({ value, at: new Date().toISOString(), refusal: null, loading: false })
       },
       (cause) => {
         if (!controller.signal.aborted)
@@ -48,12 +50,30 @@ const EVERY = 5000
 
 /** Reads it again and again while the page is visible. What is refused is not asked again; what may pass is. @param {Loaded<any>} of */
 export function useReadAgain({ refusal, again }) {
-  const isRefused = refusal !== null && refusal.status !== 0 && refusal.status < 500
+  const isRefused = refusal !== null && !mayPass(refusal)
   useEffect(() => {
     if (isRefused) return
-    const timer = setInterval(() => document.visibilityState === 'visible' && again(), EVERY)
-    return () => clearInterval(timer)
+    const read = () => document.visibilityState === 'visible' && again()
+    const timer = setInterval(read, EVERY)
+    // What was hidden is old.
+    document.addEventListener('visibilitychange', read)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', read)
+    }
   }, [isRefused])
+}
+
+/** Whether a repetition may be answered otherwise. @param {Refused} refusal */
+export function mayPass({ status }) {
+  return status === 0 || status === 429 || status >= 500
+}
+
+/** Whether what asked is still on the page when its answer comes. @returns {{ readonly current: boolean }} */
+export function useIsShown() {
+  const isShown = useRef(true)
+  useEffect(() => () => void (isShown.current = false), [])
+  return isShown
 }
 
 /** @param {unknown} cause @returns {Refused} */

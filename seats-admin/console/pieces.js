@@ -36,6 +36,8 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 export function Time({ at, short = false, none = '–' }) {
   if (!at) return html`<span class="quiet">${none}</span>`
   const date = new Date(at)
+  // A text that only looks like a time, such as the name of a Seat in the audit.
+  if (Number.isNaN(date.getTime())) return html`<bdi>${at}</bdi>`
   return html`<time datetime=${at} title=${`${at.replace('T', ' ').replace('Z', '')} UTC`}>
     ${(short ? day : moment).format(date)}
   </time>`
@@ -75,12 +77,17 @@ export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`
 }
 
-/** @param {{ text: string, label?: string }} props */
-export function Copy({ text, label = 'Copy' }) {
+/** @param {{ text: string, label?: string, onCopied?: () => void }} props */
+export function Copy({ text, label = 'Copy', onCopied }) {
   const [state, setState] = useState('')
   const copy = () => {
-    navigator.clipboard.writeText(text).then(
-      () => setState('Copied'),
+    // Without TLS, browsers have no clipboard for pages of other machines.
+    const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'))
+    copied.then(
+      () => {
+        setState('Copied')
+        onCopied?.()
+      },
       () => setState('The browser forbids copying: select the text'),
     )
   }

@@ -1,6 +1,6 @@
 /** What surrounds every page: navigation, who is signed in, and the sign-in that a 401 brings back. */
 
-import { useState } from 'preact/hooks'
+import { useErrorBoundary, useState } from 'preact/hooks'
 import { address, hrefOf, opened } from './address.js'
 import { signedIn, useSpace } from './credentials.js'
 import { Dialog } from './dialogs.js'
@@ -38,7 +38,7 @@ function Frame({ onLeave }) {
   const View = page?.viewOf(rest) ?? NotFound
   const { value: user } = signedIn
   // Another page, or the same page in another space, begins anew; filters do not.
-  const key = [user?.space, ...segments, address.value.query.get('sub') ?? ''].join(' ')
+  const key = [user?.tenant, user?.space, ...segments, address.value.query.get('sub') ?? ''].join(' ')
   return html`
     <a class="skip" href="#content" onClick=${skip}>Skip to the content</a>
     <header class="top">
@@ -69,8 +69,14 @@ function skip(event) {
   document.querySelector('main')?.focus()
 }
 
-/** @param {{ view: (props: { rest: string[] }) => any, rest: string[] }} props */
+/** A page that fails says so, and the others go on. @param {{ view: (props: { rest: string[] }) => any, rest: string[] }} props */
 function Guarded({ view: View, rest }) {
+  const [fault, again] = useErrorBoundary()
+  if (fault)
+    return html`<${PageHeading} title="This page failed" /><${Refusal}
+        refusal=${refusalOf(fault)}
+        again=${again}
+      />`
   return html`<${View} rest=${rest} />`
 }
 
@@ -115,10 +121,13 @@ function Account({ onLeave }) {
 function SpaceDialog({ now, onClose }) {
   const [space, setSpace] = useState(now)
   const [refusal, setRefusal] = useState(/** @type {import('./gateway-calls.js').Refused | null} */ (null))
+  const [busy, setBusy] = useState(false)
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     if (spaceFault(space) !== null) return
+    setBusy(true)
     const refused = await spaceRefusal(space)
+    setBusy(false)
     setRefusal(refused)
     if (refused !== null) return
     onClose()
@@ -138,7 +147,7 @@ function SpaceDialog({ now, onClose }) {
       ${refusal ? html`<${Refusal} refusal=${refusal} />` : null}
       <div class="buttons">
         <button type="button" class="button" onClick=${onClose}>Cancel</button>
-        <button type="submit" class="button primary">Change</button>
+        <button type="submit" class="button primary" disabled=${busy}>Change</button>
       </div>
     </form>
   <//>`

@@ -2,16 +2,22 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { HOME, hrefOf } from './address.js'
-import { credential, remember, remembered, signedIn, signIn } from './credentials.js'
+import { remember, remembered, signedIn, signIn } from './credentials.js'
 import { Dialog } from './dialogs.js'
 import { Field, spaceFault } from './fields.js'
-import { callOnce, callSignIn, signInAgain } from './gateway-calls.js'
+import {
+  call,
+  callOnce,
+  callSignIn,
+  OTHER_SESSION,
+  otherSession,
+  Refused,
+  signInAgain,
+} from './gateway-calls.js'
 import { refusalOf } from './loading.js'
 import { html } from './markup.js'
 import { Icon } from './pieces.js'
 import { Loading, Notice, Refusal } from './states.js'
-
-/** @typedef {import('./gateway-calls.js').Refused} Refused */
 
 /** Windows of the console tell each other that a sign-in at the provider is done. */
 const CHANNEL = 'seatgate.console.signed-in'
@@ -22,21 +28,30 @@ const CHANNEL = 'seatgate.console.signed-in'
  *
  * @param {string} key '' for the session cookie
  * @param {string} wanted '' for the admin space of the tenant
+ * @param {string} [tenant] the only one that is meant
  * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused
  */
-async function identified(key, wanted) {
+async function identified(key, wanted, tenant) {
   /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Me>} */
   const { body: me } = await callSignIn('GET', '/auth/oidc/me', undefined, key)
+  if (tenant !== undefined && me.tenant !== tenant) throw otherSession(me)
   const space = wanted === '' ? me.admin_space : wanted
-  const refusal = await spaceRefusal(space, key)
+  const refusal = await whyNot(callOnce('GET', '/v1/seats', FIRST, { key, space }))
   if (refusal !== null) throw refusal
   return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
 }
 
-/** @param {string} space @param {string} [key] @returns {Promise<Refused | null>} why nothing can be done there */
-export async function spaceRefusal(space, key = credential().key) {
+const FIRST = { query: { limit: '1' } }
+
+/** @param {string} space @returns {Promise<Refused | null>} why the user can do nothing there */
+export function spaceRefusal(space) {
+  return whyNot(call('GET', '/v1/seats', { ...FIRST, space }))
+}
+
+/** @param {Promise<unknown>} reading of Seats @returns {Promise<Refused | null>} */
+async function whyNot(reading) {
   try {
-    await callOnce('GET', '/v1/seats', { query: { limit: '1' } }, { key, space })
+    await reading
     return null
   } catch (cause) {
     const refusal = refusalOf(cause)
@@ -52,7 +67,7 @@ export function SignInPage() {
   useEffect(() => {
     document.title = 'Sign in · Seatgate'
     if (known === null) return
-    identified('', known.space)
+    identified('', known.space, known.tenant)
       .then(signIn, (cause) => {
         remember(null)
         setRefusal(refusalOf(cause))
@@ -74,13 +89,21 @@ export function SignInPage() {
 export function SignInDialog() {
   const asked = signInAgain.value
   if (asked === null) return null
+  const { refusal } = asked
+  const again = () => {
+    // What waits is about another tenant, or another space: it is not sent there. The page begins anew.
+    const isSame = signedIn.value?.tenant === before?.tenant && signedIn.value?.space === before?.space
+    if (isSame) asked.again()
+    else asked.cancel()
+  }
+  const { value: before } = signedIn
   return html`<${Dialog} title="Sign in again" onClose=${asked.cancel}>
     <p>
-      The gateway no longer accepts your sign-in:${' '}
-      <bdi>${asked.refusal.detail || asked.refusal.title}</bdi> What you typed is kept.
+      ${refusal.code === OTHER_SESSION ? null : 'The gateway no longer accepts your sign-in: '}<bdi>${refusal.detail || refusal.title}</bdi>${' '}
+      What you typed is kept. In another tenant or space, it is not sent.
     </p>
     <${SignInForm}
-      again=${asked.again}
+      again=${again}
       by=${signedIn.value?.by}
       tenant=${signedIn.value?.tenant}
       space=${signedIn.value?.space}
@@ -90,7 +113,7 @@ export function SignInDialog() {
 
 /**
  * @param {object} props
- * @param {() => void} [props.again] a page waits behind the form
+ * @param {() => void} [props.again] a page waits behind the form, for a sign-in that is made by then
  * @param {'key' | 'session'} [props.by]
  * @param {string} [props.tenant]
  * @param {string} [props.space]
@@ -102,12 +125,14 @@ function SignInForm({ again, before = null, ...known }) {
   const [space, setSpace] = useState(known.space ?? '')
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState(before)
-  const [elsewhere, setElsewhere] = useState(false)
+  const [elsewhere, setElsewhere] = useState('')
 
   /** The key is in the field until then, not in the state of the form, which may stay in memory after a sign-out. */
   const withKey = async (/** @type {HTMLFormElement} */ form) => {
     const field = /** @type {HTMLInputElement} */ (form.elements.namedItem('key'))
     const key = field.value.trim()
+    // Another character would not even be sent, and without any, the session would be asked.
+    if (!/^[!-~]+$/.test(key)) throw new Refused(NO_KEY)
     const who = await identified(key, space)
     field.value = ''
     signIn(who, key)
@@ -126,8 +151,12 @@ function SignInForm({ again, before = null, ...known }) {
         location.assign(to)
         return
       }
-      if (other !== null) other.location.href = to
-      setElsewhere(true)
+      if (other !== null) {
+        // Pages of the provider have no business with this one.
+        other.opener = null
+        other.location.href = to
+      }
+      setElsewhere(to)
     } catch (cause) {
       other?.close()
       throw cause
@@ -142,7 +171,7 @@ function SignInForm({ again, before = null, ...known }) {
     done.catch((cause) => setRefusal(refusalOf(cause))).finally(() => setBusy(false))
   }
   useEffect(() => {
-    if (!elsewhere) return
+    if (elsewhere === '') return
     const channel = new BroadcastChannel(CHANNEL)
     channel.onmessage = () => {
       identified('', space).then(
@@ -198,7 +227,10 @@ function SignInForm({ again, before = null, ...known }) {
     ${
       elsewhere
         ? html`<${Notice}
-            >Sign in at the provider in the window that was opened. This page continues by itself.<//
+            ><p>Sign in at the provider in the window that was opened. This page continues by itself.</p>
+            <p>
+              <a href=${elsewhere} target="_blank" rel="noopener noreferrer">No window? Open it here</a>.
+            </p><//
           >`
         : null
     }
@@ -206,6 +238,14 @@ function SignInForm({ again, before = null, ...known }) {
       ${busy ? 'Asking the gateway…' : by === 'key' ? 'Sign in' : 'Continue to the provider'}
     </button>
   </form>`
+}
+
+const NO_KEY = {
+  status: -1,
+  code: 'input_invalid',
+  title: 'This is no API key',
+  detail: 'A key has letters and digits after sk_, and nothing else. Copy it again.',
+  requestId: null,
 }
 
 /** Where a sign-in in a window of its own ends. */

@@ -3,7 +3,8 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { opened } from './address.js'
 import { html } from './markup.js'
-import { Icon } from './pieces.js'
+import { mayPass } from './loading.js'
+import { Icon, Time } from './pieces.js'
 
 /** The heading takes the focus when its page is opened, so that a screen reader says where one is. */
 export function PageHeading(
@@ -40,13 +41,13 @@ export function Empty(/** @type {{ children?: any }} */ { children }) {
  * @param {{ refusal: import('./gateway-calls.js').Refused, again?: () => void, what?: string }} props
  */
 export function Refusal({ refusal, again, what }) {
-  const { status, code, title, detail, requestId, errors } = refusal
-  const mayPass = status === 0 || status >= 500
+  const { code, detail, requestId, errors, isInDoubt } = refusal
   return html`<div class="notice refusal" role="alert">
     <${Icon} name="warning" />
     <div>
-      <p class="strong">${what ? `${what}: ` : ''}${headlineOf(status, title)}</p>
+      <p class="strong">${what ? `${what}: ` : ''}${headlineOf(refusal)}</p>
       ${detail ? html`<p><bdi>${detail}</bdi></p>` : null}
+      ${isInDoubt ? html`<p>The change may have been made: look at the current state before you repeat it.</p>` : null}
       ${
         errors.length > 0
           ? html`<ul>
@@ -65,7 +66,7 @@ export function Refusal({ refusal, again, what }) {
       ${
         again
           ? html`<button type="button" class="button" onClick=${again}>
-              ${mayPass ? 'Try again' : 'Ask again'}
+              ${mayPass(refusal) ? 'Try again' : 'Ask again'}
             </button>`
           : null
       }
@@ -73,10 +74,10 @@ export function Refusal({ refusal, again, what }) {
   </div>`
 }
 
-/** @param {number} status @param {string} title */
-function headlineOf(status, title) {
+/** @param {import('./gateway-calls.js').Refused} refusal */
+function headlineOf({ status, title, isInDoubt }) {
   if (status === 403) return `Refused. ${title}`
-  if (status === 503) return `${title}. Nothing was changed that the gateway knows of`
+  if (status === 503 && !isInDoubt) return `${title}. Nothing was changed`
   return title
 }
 
@@ -107,9 +108,10 @@ export function Warnings({ warnings = [] }) {
  * @template T
  * @param {{ of: import('./loading.js').Loaded<T>, what: string, children: (value: T) => any }} props
  */
-export function WhenLoaded({ of: { value, refusal, again }, what, children }) {
+export function WhenLoaded({ of: { value, at, refusal, again }, what, children }) {
   return html`
     ${refusal ? html`<${Refusal} refusal=${refusal} again=${again} what=${what} />` : null}
+    ${refusal && value !== null ? html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>` : null}
     ${value !== null ? children(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
   `
 }

@@ -53,6 +53,9 @@ const SECURITY = [
   ...['content-security-policy', POLICY],
   ...['x-content-type-options', 'nosniff'],
   ...['referrer-policy', 'no-referrer'],
+  // Pages of other origins that open the console get no handle of its window, and cannot load its files.
+  ...['cross-origin-opener-policy', 'same-origin'],
+  ...['cross-origin-resource-policy', 'same-origin'],
 ] as const
 
 /** Seconds: a year. The path changes with the content. */

@@ -12,23 +12,23 @@ export const HOME = '/_seatgate/console/'
 const REPORT = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`
 
-export class ConsoleInBrowser {
-  readonly world: SignInWorld
+/** The console at one address. */
+export class ConsolePages {
+  readonly origin: string
+  /** Of the tenant's administrator. */
+  readonly key: string
   readonly context: BrowserContext
   /** Violations of the policy, uncaught errors and errors of the page. */
   readonly faults: string[] = []
 
-  constructor(world: SignInWorld, context: BrowserContext) {
-    this.world = world
+  constructor(origin: string, key: string, context: BrowserContext) {
+    this.origin = origin
+    this.key = key
     this.context = context
   }
 
-  get key(): string {
-    return this.world.gateway.keys['acme'] ?? ''
-  }
-
   url(path = ''): string {
-    return `${this.world.origin}${HOME}${path}`
+    return `${this.origin}${HOME}${path}`
   }
 
   /** A page of the console, not signed in. */
@@ -38,7 +38,7 @@ export class ConsoleInBrowser {
     page.on('pageerror', (error) => this.faults.push(String(error.stack)))
     page.on('console', (message) => {
       const { url } = message.location()
-      const isOwn = url === '' || url.startsWith(this.world.origin)
+      const isOwn = url === '' || url.startsWith(this.origin)
       // Refusals are part of the tests; the pages of the provider are not.
       if (message.type() === 'error' && isOwn && !/status of (?:4|5)\d\d/.test(message.text()))
         this.faults.push(message.text())
@@ -60,6 +60,21 @@ export class ConsoleInBrowser {
     if (space !== '') await page.getByRole('textbox', { name: 'Space' }).fill(space)
     await page.keyboard.press('Enter')
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  }
+
+  /** Opens another page as a link does: a new load would forget the key. */
+  async follow(page: Page, path: string): Promise<void> {
+    await page.evaluate(`(() => { const link = document.createElement('a'); link.href = ${JSON.stringify(this.url(path))};
+      document.body.append(link); link.click(); link.remove() })()`)
+  }
+}
+
+export class ConsoleInBrowser extends ConsolePages {
+  readonly world: SignInWorld
+
+  constructor(world: SignInWorld, context: BrowserContext) {
+    super(world.origin, world.gateway.keys['acme'] ?? '', context)
+    this.world = world
   }
 
   /** An API key of these Seats. */

@@ -10,6 +10,7 @@ import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
 import { findChromium } from '../sign-in/chromium.ts'
 import { listen } from '../support/listen.ts'
 import type { Program } from '../support/servers/binaries.ts'
+import { until } from '../support/until.ts'
 import { signInAtProvider } from './at-provider.ts'
 import { startConsole } from './console.ts'
 
@@ -131,6 +132,19 @@ t.test('it reads nothing, and puts the console into no frame', async (t) => {
     frames.some((url) => url.startsWith(console.url())),
     frames.join(),
   )
+})
+
+t.test('it opens the console, and has no handle of its window', async (t) => {
+  const [opened] = await Promise.all([
+    context.waitForEvent('page'),
+    hostile.evaluate(`void (globalThis.opened = open('${console.url('seats')}'))`),
+  ])
+  await opened.waitForURL(console.url('seats'))
+  await until(() => hostile.evaluate<boolean>('globalThis.opened.closed'), 'the handle is that of no window')
+  t.equal(await opened.evaluate<boolean>('opener === null'), true)
+  await hostile.evaluate(`globalThis.opened.location = '${EVIL}'`).catch(() => null)
+  t.equal(opened.url(), console.url('seats'), 'it can lead the window nowhere else')
+  await opened.close()
 })
 
 t.test('nothing has changed, and the administrator is still signed in', async (t) => {

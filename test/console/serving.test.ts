@@ -33,6 +33,8 @@ t.test('pages are one document, which is not cached', async (t) => {
     t.equal(answer.headers.get('content-security-policy'), POLICY)
     t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
     t.equal(answer.headers.get('referrer-policy'), 'no-referrer')
+    t.equal(answer.headers.get('cross-origin-opener-policy'), 'same-origin')
+    t.equal(answer.headers.get('cross-origin-resource-policy'), 'same-origin')
     texts.add(await answer.text())
   }
   t.equal(texts.size, 1)

@@ -32,6 +32,8 @@ export interface FleetOptions {
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** The rate limit of all requests but those to built-in endpoints, on one line. */
   readonly rateLimit?: string
+  /** Lines more at the top level of the configuration. */
+  readonly top?: readonly string[]
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -159,7 +161,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
           `GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`,
         ],
         acme: [`oidc: ${provider.settings}`],
-        top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
+        top: [...(options.top ?? []), ...(limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [])],
       },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
       workers: typeof workers === 'number' ? workers : workers(name),

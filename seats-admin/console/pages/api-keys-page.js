@@ -1,6 +1,6 @@
 /** API keys: create one, shown once; see which are used; revoke. */
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field, SetField } from '../fields.js'
 import { useShownFilter } from '../filters.js'
@@ -137,6 +137,14 @@ function CreateDialog({ onClose, onCreated }) {
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [created, setCreated] = useState(/** @type {import('../answers.d.ts').CreatedApiKey | null} */ (null))
+  const [isCopied, setCopied] = useState(false)
+  const [isLeaving, setLeaving] = useState(false)
+  useEffect(() => {
+    if (created === null || isCopied) return
+    const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [created, isCopied])
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').ListedSeat>} */
   const known = useList('/v1/seats', {}, ({ id }) => id, { whole: true })
   const submit = async (/** @type {SubmitEvent} */ event) => {
@@ -155,13 +163,18 @@ function CreateDialog({ onClose, onCreated }) {
     setBusy(false)
   }
   if (created !== null)
-    return html`<${Dialog} title="The new API key" onClose=${onClose} wide>
+    return html`<${Dialog}
+      title="The new API key"
+      onClose=${() => (isCopied || isLeaving ? onClose() : setLeaving(true))}
+      wide
+    >
       <${Notice}
         ><p class="strong">This is the only time that the key is shown.</p>
         <p>Copy it to where it is used, such as a secret store.</p><//
       >
       <p class="secret"><code>${created.key}</code></p>
-      <${Copy} text=${created.key} label="Copy the key" />
+      <${Copy} text=${created.key} label="Copy the key" onCopied=${() => setCopied(true)} />
+      ${isLeaving && !isCopied ? html`<${Notice}><p class="strong">The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked.</p><//>` : null}
       <${Facts}
         rows=${[
           ['Name', html`<${Name} of=${created.name} />`],

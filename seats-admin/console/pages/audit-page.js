@@ -79,8 +79,10 @@ export function AuditPage() {
 
 /** @param {string | undefined} local of a field, in the reader's zone */
 function utcOf(local) {
-  const time = Date.parse(local ?? '')
-  return Number.isNaN(time) ? '' : new Date(time).toISOString()
+  if (!local) return ''
+  const time = Date.parse(local)
+  // Of a link: the gateway refuses it. Without it, the page would show more than it says.
+  return Number.isNaN(time) ? local : new Date(time).toISOString()
 }
 
 /** @param {{ query: Readonly<Record<string, string>> }} props */

@@ -1,11 +1,12 @@
 /** Explain: what the gateway answers to a request, stage by stage, by the code that decides requests. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { address, hrefOf, setQuery } from '../address.js'
 import { Choice, Field, SetField, spaceFault } from '../fields.js'
 import { call } from '../gateway-calls.js'
 import { refusalOf } from '../loading.js'
 import { html } from '../markup.js'
+import { Who } from '../names.js'
 import { Name } from '../pieces.js'
 import { PageHeading, Refusal } from '../states.js'
 
@@ -66,14 +67,6 @@ function fromAddress() {
   }
 }
 
-/** The text of an API key. */
-const KEY = /^\s*sk_[0-9A-Za-z]{20,}\s*$/
-
-/** The question becomes the address of the page, which a key may not be part of. @param {Question} question */
-function hasKey({ who, seats }) {
-  return KEY.test(who) || seats.some((each) => KEY.test(each))
-}
-
 /** @param {Question} question */
 function bodyOf({ method, path, space, by, who, seats }) {
   return {
@@ -91,33 +84,42 @@ export function ExplainPage() {
   const [record, setRecord] = useState(/** @type {DecisionRecord | null} */ (null))
   const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [busy, setBusy] = useState(false)
+  /** Counts the questions: an answer to a former one is not shown beside this one. */
+  const asked = useRef(0)
   const { method, path, space, by, who, seats } = question
-  const change = (/** @type {Partial<Question>} */ changed) => setQuestion({ ...question, ...changed })
-  const ask = async () => {
-    setBusy(true)
+  const forget = () => {
+    asked.current++
+    setRecord(null)
     setRefusal(null)
+    setBusy(false)
+  }
+  const change = (/** @type {Partial<Question>} */ changed) => {
+    setQuestion({ ...question, ...changed })
+    forget()
+  }
+  const ask = async () => {
+    forget()
+    setBusy(true)
+    const { current: own } = asked
     try {
       /** @type {import('../gateway-calls.js').Answered<DecisionRecord>} */
       const { body } = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
-      setRecord(body)
+      if (asked.current === own) setRecord(body)
     } catch (cause) {
-      setRecord(null)
-      setRefusal(refusalOf(cause))
+      if (asked.current === own) setRefusal(refusalOf(cause))
     }
-    setBusy(false)
+    if (asked.current === own) setBusy(false)
   }
-  const fault = hasKey(question)
-    ? 'This is an API key. Enter its id, which the list of API keys shows.'
-    : null
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    if (fault !== null) return
+    if (space !== '' && spaceFault(space) !== null) return
     // A link to a colleague asks the same.
     setQuery({ ...question, seats: seats.join('\n') })
     void ask()
   }
   useEffect(() => {
-    if (path !== '' && fault === null) void ask()
+    const isWhole = path !== '' && (who !== '' || by === 'seats' || by === 'none')
+    if (isWhole) void ask()
   }, [])
   return html`
     <${PageHeading} title="Explain" />
@@ -129,9 +131,9 @@ export function ExplainPage() {
         options=${CALLERS}
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
-      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} fault=${fault} hint="Their names. None: a valid credential without a Seat." />` : null}
-      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} fault=${fault} hint="With the Seats of the latest sign-in." />` : null}
-      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} fault=${fault} hint="Its id in the list, never the key itself." />` : null}
+      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />` : null}
+      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />` : null}
+      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />` : null}
       <div class="filters">
         <${Field}
           label="Method"
@@ -189,7 +191,7 @@ function Answer({
       </li>
       <li>
         <b>Authenticate</b
-        >:${' '}${principal ? html`<${Name} of=${principal.email ?? principal.user} /> of <${Name} of=${principal.tenant} />, by ${CREDENTIALS[principal.method] ?? principal.method}.` : 'no caller.'}
+        >:${' '}${principal ? html`${principal.email === null ? html`<${Who} id=${principal.user} />` : html`<${Name} of=${principal.email} />`} of <${Name} of=${principal.tenant} />, by ${CREDENTIALS[principal.method] ?? principal.method}.` : 'no caller.'}
       </li>
       <li><b>Space</b>: ${space ? html`<code>${space}</code>.` : 'none.'}</li>
       <li>

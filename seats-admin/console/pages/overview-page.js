@@ -7,7 +7,8 @@ import { call } from '../gateway-calls.js'
 import { useDecisions } from '../live-decisions.js'
 import { useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Name, number, rounded, Scrolling, Time } from '../pieces.js'
+import { Who } from '../names.js'
+import { counted, number, rounded, Scrolling, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -235,7 +236,7 @@ function RefusedTable({ of }) {
             const [user, code, route, permission, space] = JSON.parse(key)
             return html`<tr key=${key}>
               <th scope="row">
-                ${user ? html`<${Name} of=${user} />` : html`<span class="quiet">not known</span>`}
+                ${user ? html`<${Who} id=${user} withId />` : html`<span class="quiet">not known</span>`}
               </th>
               <td>
                 <code>${route}</code
@@ -276,7 +277,7 @@ function Newest({ of }) {
                   <code>${method} ${path}</code>
                   <code class="small quiet wide-only">${requestId}</code>
                 </th>
-                <td>${user ? html`<${Name} of=${user} />` : html`<span class="quiet">–</span>`}</td>
+                <td>${user ? html`<${Who} id=${user} />` : html`<span class="quiet">–</span>`}</td>
                 <td class="wide-only">
                   ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
                 </td>

@@ -5,11 +5,13 @@ import { hrefOf, open } from '../address.js'
 import { signedIn } from '../credentials.js'
 import { Changes } from '../differences.js'
 import { Dialog } from '../dialogs.js'
+import { keepDraft, keptDraft } from '../drafts.js'
 import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
 import { call } from '../gateway-calls.js'
 import { impactOf, ImpactView } from '../impact.js'
-import { readList, refusalOf, useLoaded } from '../loading.js'
+import { readList, refusalOf, useIsShown, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
+import { Who } from '../names.js'
 import { Time } from '../pieces.js'
 import { Loading, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
 import { readSeat } from './seat-page.js'
@@ -21,7 +23,7 @@ import { readSeat } from './seat-page.js'
 export function NewSeatPage() {
   const { space = '' } = signedIn.peek() ?? {}
   return html`<${PageHeading} title="New Seat" back=${{ href: hrefOf(['seats']), text: 'Seats' }} />
-    <${Form} base=${null} first=${{ name: '', spaces: [space], permissions: [] }} />`
+    <${Form} name="new" base=${null} first=${{ name: '', spaces: [space], permissions: [] }} />`
 }
 
 /** @param {{ rest: string[] }} props */
@@ -33,7 +35,7 @@ export function EditSeatPage({ rest: [id = ''] }) {
       back=${{ href: hrefOf(['seats', id]), text: 'Seat' }}
     />
     <${WhenLoaded} of=${read} what="Seat"
-      >${(/** @type {Read} */ value) => html`<${Form} base=${value} first=${draftOf(value.seat)} />`}<//
+      >${(/** @type {Read} */ value) => html`<${Form} name=${id} base=${value} first=${draftOf(value.seat)} />`}<//
     >
   `
 }
@@ -67,21 +69,20 @@ function useAskedPermissions() {
   return value ?? []
 }
 
-/** @param {{ base: Read | null, first: Draft }} props base: null for a new Seat */
-function Form({ base: firstBase, first }) {
-  const [base, setBase] = useState(firstBase)
-  const [draft, setDraft] = useState(first)
+/** @param {{ name: string, base: Read | null, first: Draft }} props name: of the form; base: null for a new Seat */
+function Form({ name: form, base: firstBase, first }) {
+  const [kept] = useState(() => /** @type {{ base: Read | null, draft: Draft } | null} */ (keptDraft(form)))
+  const [base, setBase] = useState(kept?.base ?? firstBase)
+  const [draft, setDraft] = useState(kept?.draft ?? first)
+  const [isFound, setFound] = useState(kept !== null)
   const [reviewing, setReviewing] = useState(false)
   const [saved, setSaved] = useState(/** @type {Seat | null} */ (null))
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
   const asked = useAskedPermissions()
   const isChanged = !isSame(draft, base === null ? first : draftOf(base.seat))
-  useEffect(() => {
-    if (!isChanged || saved !== null) return
-    const warn = (/** @type {BeforeUnloadEvent} */ event) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isChanged, saved])
+  // Back, or a link of the navigation, loses nothing.
+  useEffect(() => keepDraft(form, isChanged && saved === null ? { base, draft } : null), [base, draft, saved])
+  const isShown = useIsShown()
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const wrong = draft.name.trim() === '' ? 'A Seat needs a name.' : null
@@ -89,6 +90,9 @@ function Form({ base: firstBase, first }) {
     if (wrong === null) setReviewing(true)
   }
   const isDone = (/** @type {Seat} */ seat) => {
+    keepDraft(form, null)
+    // The user has gone elsewhere meanwhile.
+    if (!isShown.current) return
     setSaved(seat)
     // With something to read first, the page stays.
     if (!seat.warnings?.length) open(hrefOf(['seats', seat.id]))
@@ -98,7 +102,20 @@ function Form({ base: firstBase, first }) {
     return html`<${Notice} kind="done"><p class="strong">Saved. It holds everywhere now.</p><//>
       <${Warnings} warnings=${saved.warnings} />
       <p><a class="button primary" href=${hrefOf(['seats', saved.id])}>Show the Seat</a></p>`
+  const startAnew = () => {
+    setBase(firstBase)
+    setDraft(first)
+    setFound(false)
+  }
   return html`
+    ${
+      isFound
+        ? html`<${Notice}>
+            <p>This is what you typed here and did not save.</p>
+            <button type="button" class="button" onClick=${startAnew}>Start anew</button>
+          <//>`
+        : null
+    }
     <form onSubmit=${submit} class="stack form">
       <${Field}
         label="Name"
@@ -126,7 +143,12 @@ function Form({ base: firstBase, first }) {
       />
       <div class="buttons start">
         <button type="submit" class="button primary" disabled=${!isChanged}>Review the change…</button>
-        <a class="button" href=${hrefOf(base === null ? ['seats'] : ['seats', base.seat.id])}>Cancel</a>
+        <a
+          class="button"
+          href=${hrefOf(base === null ? ['seats'] : ['seats', base.seat.id])}
+          onClick=${() => keepDraft(form, null)}
+          >Cancel</a
+        >
         ${isChanged ? null : html`<span class="quiet">${base === null ? '' : 'Nothing is changed yet.'}</span>`}
       </div>
     </form>
@@ -194,14 +216,26 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
       }}
     />`
   // A plan is a read: without the right to it, the change may still be allowed.
-  const mayGoOn = impact.value !== null || impact.refusal?.code === 'permission_denied'
+  const isTaken =
+    base === null
+      ? impact.value !== null && impact.value.plan.changes[0]?.action !== 'create'
+      : impact.refusal?.errors.some(({ path }) => path.endsWith('/was')) === true
+  const mayGoOn = isTaken ? false : impact.value !== null || impact.refusal?.code === 'permission_denied'
   return html`<${Dialog}
     title=${base === null ? `Create ${name}?` : `Change ${base.seat.name}?`}
     onClose=${onClose}
     wide
   >
     ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
-    ${impact.value ? html`<${ImpactView} of=${impact.value} />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
+    ${
+      isTaken
+        ? html`<${Notice}
+            ><p class="strong">There is a Seat of this name already.</p>
+            <p>Choose another name, or edit that Seat.</p><//
+          >`
+        : null
+    }
+    ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${refusal ? html`<${Refusal} refusal=${refusal} what="Not saved" />` : null}
     <div class="buttons">
       <button type="button" class="button" autofocus onClick=${onClose}>Back to the form</button>
@@ -237,8 +271,8 @@ async function save(base, draft) {
 function Versions({ draft, newer: { seat }, onClose, onMine, onTheirs }) {
   return html`<${Dialog} title="The Seat was changed meanwhile" onClose=${onClose} wide>
     <p>
-      <code>${seat.updated_by ?? seat.created_by}</code> changed it <${Time} at=${seat.updated_at} />. Nothing
-      of yours was saved.
+      <${Who} id=${seat.updated_by ?? seat.created_by} /> changed it <${Time} at=${seat.updated_at} />.
+      Nothing of yours was saved.
     </p>
     <div class="side-by-side">
       <section>

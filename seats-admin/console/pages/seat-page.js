@@ -6,8 +6,9 @@ import { Entry } from '../differences.js'
 import { Dialog } from '../dialogs.js'
 import { call } from '../gateway-calls.js'
 import { ImpactView, impactOf, membersOf } from '../impact.js'
-import { readList, refusalOf, useList, useLoaded } from '../loading.js'
+import { readList, refusalOf, useIsShown, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
+import { Who } from '../names.js'
 import { counted, Facts, Name, Scrolling, Time } from '../pieces.js'
 import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
@@ -65,11 +66,11 @@ function Details({ seat }) {
         <${Facts}
           rows=${[
             ['Id', html`<code>${seat.id}</code>`],
-            ['Created', html`<${Time} at=${seat.created_at} /> by <code>${seat.created_by}</code>`],
+            ['Created', html`<${Time} at=${seat.created_at} /> by <${Who} id=${seat.created_by} />`],
             [
               'Updated',
               seat.updated_by
-                ? html`<${Time} at=${seat.updated_at} /> by <code>${seat.updated_by}</code>`
+                ? html`<${Time} at=${seat.updated_at} /> by <${Who} id=${seat.updated_by} />`
                 : 'never',
             ],
           ]}
@@ -220,12 +221,14 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
   const impact = useLoaded(() => impactOf({ [seat.name]: { spaces: [], permissions: [] } }), [seat.name])
   const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [busy, setBusy] = useState(false)
+  const isShown = useIsShown()
   const send = async () => {
     setBusy(true)
     setRefusal(null)
     try {
       await call('DELETE', `/v1/seats/${seat.id}`, { ifMatch: etag })
-      open(hrefOf(['seats']))
+      // The user may have gone elsewhere meanwhile.
+      if (isShown.current) open(hrefOf(['seats']))
     } catch (cause) {
       setRefusal(refusalOf(cause))
       setBusy(false)

@@ -7,6 +7,7 @@ import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { readList, refusalOf, useList, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
+import { Who } from '../names.js'
 import { Facts, Name, Scrolling, Time } from '../pieces.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
 
@@ -129,7 +130,7 @@ function Blocking({ user, again }) {
               ${
                 value
                   ? html`<p>
-                        By <code>${value.created_by}</code> since <${Time} at=${value.created_at} />,
+                        By <${Who} id=${value.created_by} /> since <${Time} at=${value.created_at} />,
                         until${' '} <${Time} at=${value.until} none="it is ended" />.
                       </p>
                       ${value.reason ? html`<p>Reason: <bdi>${value.reason}</bdi></p>` : null}`
@@ -184,13 +185,13 @@ function BlockDialog({ user, onClose, onDone }) {
     event.preventDefault()
     setBusy(true)
     setRefusal(null)
-    const time = end === 'at' ? Date.parse(at) : end === '' ? NaN : Date.now() + Number(end) * HOUR
+    const time = end === 'at' ? Date.parse(at) : Date.now() + Number(end) * HOUR
     try {
       /** @type {import('../gateway-calls.js').Answered<{ warnings?: import('../answers.d.ts').Warning[] }>} */
       const { body } = await call('POST', '/v1/blocks', {
         body: {
           user: user.sub,
-          ...(Number.isNaN(time) ? {} : { until: new Date(time).toISOString() }),
+          ...(end === '' ? {} : { until: new Date(time).toISOString() }),
           ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
         },
       })
