@@ -1,6 +1,6 @@
 /** Fields of forms: a label, a hint, and what is wrong. */
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hasKey } from './credentials.js'
 import { html } from './markup.js'
 import { counted, Icon, number } from './pieces.js'
@@ -180,8 +180,8 @@ export function SetField({
     event.preventDefault()
     add(list)
   }
-  // A form is not sent while something is in the field that is not part of the list.
-  useEffect(() => {
+  // A form is not sent while something is in the field that is not part of the list. At once, as the next key may send it.
+  useLayoutEffect(() => {
     input.current?.setCustomValidity(text.trim() === '' ? '' : (wrong ?? ''))
   }, [wrong, text])
   const notes = [hint ? `${id}-hint` : '', (wrong ?? fault) ? `${id}-fault` : ''].filter(Boolean).join(' ')

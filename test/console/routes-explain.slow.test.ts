@@ -182,7 +182,7 @@ t.test('Explain takes no API key: it would be in the address of the page', async
   ] as const) {
     await page.getByRole('combobox', { name: 'Who asks' }).selectOption({ label: by })
     await page.getByRole('textbox', { name: label }).fill(nightly.key)
-    await page.getByText('This is an API key. Enter its id').waitFor()
+    await page.getByText('That was an API key').waitFor()
     await page.getByRole('textbox', { name: 'Path' }).press('Enter')
   }
   t.equal(requests, 0, 'nothing is sent')
