@@ -1,11 +1,10 @@
 /** `seatgate verify`: checks on the running gateways that nothing is stale after a 2xx. */
 
 import { rename, rm, writeFile } from 'node:fs/promises'
+import { isSessionId } from '../../seats-admin/model/session-record.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
-import { parseApiKey } from '../../seats-admin/model/api-key.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import { durationWithin } from '../config/units.ts'
-import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import type { FleetAnswer } from './remote/endpoint-answers.ts'
@@ -13,10 +12,11 @@ import { noteIfPlain, REMOTE, sharedOptionsOf, urlOf } from './remote/gateway-op
 import { Gateway } from './remote/gateway-client.ts'
 import { formatOption, JSON_OUTPUT } from './shared-options.ts'
 import { StatusLine } from './status-line.ts'
-import { findMade, PREFIX, removeAll } from './verify/made-objects.ts'
+import { clean } from './verify/cleaning.ts'
+import { PREFIX } from './verify/made-objects.ts'
 import type { RunRecord } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
-import { ManagedPlaces, managingSpace, type PlaceSettings, type Reached } from './verify/managed-places.ts'
+import type { PlaceSettings, Reached } from './verify/managed-places.ts'
 import {
   leftInWords,
   type VerificationResult,
@@ -25,7 +25,6 @@ import {
 } from './verify/verification.ts'
 import { drawing } from './verify/verify-drawing.ts'
 import { VERIFY_FORMATS, verifyOutput, type VerifyReport } from './verify/verify-report.ts'
-import { Pace } from './verify/change-writer.ts'
 
 const VIOLATIONS = 3
 
@@ -74,6 +73,13 @@ const options = {
     description: 'a token secret of the tenant: tokens and the block of a user are tested too',
     completes: 'file',
   },
+  'end-session': {
+    type: 'string',
+    value: 'ID',
+    description:
+      'ends this sign-in session, which was made for the check; may be repeated; needs --token-secret-file',
+    multiple: true,
+  },
   during: {
     type: 'string',
     value: 'COMMAND',
@@ -111,6 +117,7 @@ export const verify = defineCommand(
     if (values.json && values.format === 'junit')
       throw new UsageError('--json and --format junit exclude each other')
     if (values.during !== undefined && values.during.trim() === '') throw new UsageError('--during is empty')
+    const sessions = sessionsOf(values['end-session'] ?? [], values['token-secret-file'] !== undefined)
     const tokenSecret =
       values['token-secret-file'] === undefined ? null : tokenSecretOf(values['token-secret-file'])
     const shared = await sharedOptionsOf(
@@ -121,16 +128,19 @@ export const verify = defineCommand(
     const adminSpace = values['admin-space']
     const base = { places: urls.map((url) => ({ url, name: nameOf(url) })), shared, adminSpace }
     const line = new StatusLine(process.stderr)
-    const ends = new Ends(terminal)
+    const ends = new Ends(terminal, values.clean === true)
     try {
-      if (values.clean) return await clean(base, ends, terminal, values.json)
+      if (values.clean) return await clean(endingWith(base, ends.first), terminal, values.json === true)
       if (values.svg !== undefined) await requireWritable(values.svg)
-      const each = values['each-instance'] ? await instancesOf(base, terminal) : { places: [], without: [] }
+      const each = values['each-instance']
+        ? await instancesOf(endingWith(base, ends.first), terminal)
+        : { places: [], without: [] }
       const settings: VerificationSettings = {
         ...base,
         ...numbers,
         places: distinct([...base.places, ...each.places]),
         tokenSecret,
+        sessions,
         during: values.during ?? null,
         streams: values['no-streams'] !== true,
         blocks: values['no-blocks'] !== true,
@@ -160,56 +170,24 @@ export const verify = defineCommand(
   },
 )
 
-/** Deletes what earlier runs left. */
-async function clean(
-  base: Reached,
-  ends: Ends,
-  terminal: Terminal,
-  json: boolean | undefined,
-): Promise<number> {
-  const managed = new ManagedPlaces(base, await managingSpace(base))
-  try {
-    const [first] = managed.all
-    if (first === undefined) throw new Error('there is no place')
-    const caller = parseApiKey(base.shared.key)?.id ?? null
-    const { objects, unlisted } = await findMade(first, { caller, run: null })
-    const removing = {
-      places: managed.all,
-      pace: new Pace(CLEANING),
-      signal: ends.first,
-      patience: CLEAN_PATIENCE,
-    }
-    const left = await removeAll(objects, removing)
-    const removed = objects.filter(({ id }) => left.every((each) => each.id !== id))
-    const text = removed.map(({ kind, id, name }) => `deleted ${kind} ${name} ${id}`)
-    await terminal.print(
-      json
-        ? JSON.stringify({ deleted: removed, left }, null, 2)
-        : [...text, `deleted: ${removed.length}, left: ${left.length}`].map(printable).join('\n'),
-    )
-    for (const [kind, why] of unlisted)
-      terminal.printError(`note: each ${kind} that is left stays, as it cannot be listed: ${why}`)
-    if (left.length > 0) terminal.printError(leftInWords(left))
-    return left.length === 0 ? 0 : 1
-  } finally {
-    await managed.close()
-  }
+/** Requests fail as soon as the signal is aborted. */
+function endingWith(
+  reached: Reached,
+  signal: AbortSignal,
+): Reached & { readonly shared: { signal: AbortSignal } } {
+  return { ...reached, shared: { ...reached.shared, signal } }
 }
 
-/** ms between two deletions of --clean. */
-const CLEANING = 1000
-const CLEAN_PATIENCE = 10_000
-
-/** Signals that end the command: the first deletes what was made, the second leaves it. */
+/** Signals that end the command: the first deletes what was made, the second leaves it. `--clean` makes nothing. */
 class Ends {
   readonly #first = new AbortController()
   readonly #second = new AbortController()
   readonly #handle: () => void
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, cleans: boolean) {
     this.#handle = () => {
       if (this.#first.signal.aborted) return this.#second.abort()
-      terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
+      if (!cleans) terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
       this.#first.abort()
     }
     for (const signal of SIGNALS) process.on(signal, this.#handle)
@@ -259,6 +237,15 @@ function addressesOf(given: readonly string[] | undefined, terminal: Terminal): 
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined) throw new UsageError(`--url ${twice} is given twice`)
   return urls
+}
+
+/** Each once. */
+function sessionsOf(given: readonly string[], hasSecret: boolean): string[] {
+  const strange = given.find((id) => !isSessionId(id))
+  if (strange !== undefined) throw new UsageError(`--end-session "${strange}" is not the id of a session`)
+  if (given.length > 0 && !hasSecret)
+    throw new UsageError('--end-session needs --token-secret-file, which signs a token of the session')
+  return [...new Set(given)]
 }
 
 function nameOf({ origin, pathname }: URL): string {

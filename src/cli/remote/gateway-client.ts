@@ -19,6 +19,8 @@ export interface GatewayOptions {
   readonly tries?: number
   /** The value of `Host`, where it is not that of the URL. */
   readonly host?: string | undefined
+  /** Aborted: requests fail, and are not tried again. */
+  readonly signal?: AbortSignal | undefined
 }
 
 type Query = Readonly<Record<string, string | number | null | undefined>>
@@ -135,12 +137,15 @@ export class Gateway {
       if ('value' in result) return result
       const again = result.passing && (repeats || !result.sent)
       if (!again || tries >= (this.#options.tries ?? TRIES)) throw result.error
-      await sleep(Math.max(pause, Math.min(result.after, LONGEST_PAUSE)))
+      const { signal } = this.#options
+      await sleep(Math.max(pause, Math.min(result.after, LONGEST_PAUSE)), undefined, { signal }).catch(
+        () => {},
+      )
     }
   }
 
   async #exchange<V>(path: string, sent: Sent): Promise<Answer<V> | Failure> {
-    const { key, space, timeout, host } = this.#options
+    const { key, space, timeout, host, signal } = this.#options
     try {
       const response = await request(this.#target(path, sent.query ?? {}), {
         dispatcher: this.#agent,
@@ -154,7 +159,7 @@ export class Gateway {
           ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
         },
         body: sent.body === undefined ? null : JSON.stringify(sent.body),
-        signal: AbortSignal.timeout(timeout),
+        signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal === undefined ? [] : [signal])]),
       })
       const text = await response.body.text()
       const { statusCode: status, headers } = response
@@ -184,6 +189,10 @@ export class Gateway {
 
   #failed(cause: unknown, sent?: Sent): Failure {
     if (cause instanceof CommandFailed) return { error: cause, sent: true, passing: false, after: 0 }
+    if (this.#options.signal?.aborted === true) {
+      const error = new CommandFailed(`the request to ${this.origin} was interrupted`)
+      return { error, sent: true, passing: false, after: 0 }
+    }
     const fault = networkFault(cause, this.#options)
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
     const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''

@@ -3,11 +3,12 @@
 import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
 import type { Sent } from '../remote/gateway-client.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
-import { type CycleState, named, NOTHING, useOf } from './expected-answers.ts'
+import { type Credential, type CycleState, named, NOTHING, useOf } from './expected-answers.ts'
 import type { MadeObject } from './made-objects.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
 import type { GatewayTime, TrialTokens } from './trial-tokens.ts'
+import type { TrialSessions } from './trial-sessions.ts'
 import { pause, type Writer } from './change-writer.ts'
 
 /** ms between looks whether the streams have ended. */
@@ -25,18 +26,21 @@ export const OPERATIONS = [
   'revoke key',
 ] as const
 export const BLOCK_OPERATIONS = ['block', 'unblock'] as const
+export const SESSION_OPERATIONS = ['end session'] as const
 
 export interface CycleRequest extends Sent {
   readonly path: string
-  /** Blocks belong to the admin space. */
+  /** Blocks and sessions belong to the admin space. */
   readonly at: 'manage' | 'admin'
 }
 
 export interface CycleParts {
   readonly writer: Writer<CycleRequest>
   readonly record: RunRecord
-  /** Null: no tokens, and no blocks. */
+  /** Null: no tokens, no sessions and no blocks. */
   readonly tokens: TrialTokens | null
+  /** Null: there are none to end. */
+  readonly sessions: TrialSessions | null
   readonly time: GatewayTime
   readonly space: string
   /** Begins all names of the run: the prefix, and the id of the run. */
@@ -45,8 +49,8 @@ export interface CycleParts {
   readonly user: string
   /** The name of a Seat without permissions, which each key holds too. */
   readonly anchor: string
-  /** RFC 3339: when keys and blocks end by themselves, in case nothing else ends them. */
-  readonly until: string
+  /** RFC 3339, by the gateway's clock: when keys and blocks end by themselves, in case nothing else ends them. */
+  readonly until: () => string
   readonly signal: AbortSignal
   /** Objects that exist, for their deletion. */
   readonly made: Map<string, MadeObject>
@@ -73,9 +77,10 @@ export class Cycle {
     const key = await this.#makeKey(`${name}-key`, name)
     await this.#expectToken('token', name, (tokens) => tokens.mint(name))
     await this.#grant()
-    await this.#openStreams(key)
+    await this.#openStreams(this.#keyCredential(key))
     await this.#revoke()
     await this.#grant()
+    await this.#endSession(name)
     await this.#blockAndUnblock()
     await this.#rename(renamed)
     const sameSecond = this.#givenUpAt
@@ -87,7 +92,7 @@ export class Cycle {
     const second = await this.#makeSeat('make again', name, true)
     await this.#expectLaterToken('token of the new Seat', name)
     const other = await this.#makeKey(`${name}-key-again`, name)
-    await this.#openStreams(other)
+    await this.#openStreams(this.#keyCredential(other))
     await this.#revokeKey(other)
     await this.#revokeKey(key)
     await this.#deleteSeat(second)
@@ -113,7 +118,7 @@ export class Cycle {
 
   async #makeKey(name: string, seat: string): Promise<{ readonly id: string; readonly text: string }> {
     const { writer, made, anchor, until } = this.#parts
-    const body = { name, seats: [seat, anchor], expires_at: until }
+    const body = { name, seats: [seat, anchor], expires_at: until() }
     const key = await writer.write<ApiKeyView>(
       'make key',
       request('POST', '/v1/api-keys', body),
@@ -192,7 +197,7 @@ export class Cycle {
   async #blockAndUnblock(): Promise<void> {
     const { writer, record, tokens, optional, user, until, made } = this.#parts
     if (tokens === null || !optional.blocks) return
-    const body = { user, until, reason: 'seatgate verify' }
+    const body = { user, until: until(), reason: 'seatgate verify' }
     let block: BlockView
     try {
       block = await writer.write<BlockView>(
@@ -222,10 +227,40 @@ export class Cycle {
     made.delete(block.id)
   }
 
-  async #openStreams({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
-    const { optional, record, writer } = this.#parts
-    const seatId = writer.state.seat?.id ?? ''
-    const why = (await optional.streams?.open({ kind: 'key', id, text, seatId })) ?? null
+  /** Of a sign-in session that was made for this: its token and an open stream end with it. */
+  async #endSession(seat: string): Promise<void> {
+    const { writer, record, tokens, sessions, optional } = this.#parts
+    if (tokens === null || sessions === null) return
+    const session = await sessions.next(tokens)
+    if (session === null) return
+    const text = await tokens.mintOfSession(seat, session)
+    const use = useOf(writer.state, seat)
+    const credential: Credential = { kind: 'token', text, name: seat, use, session }
+    writer.expect('token of a session', credential)
+    await this.#openStreams(credential)
+    const ended = new Set([...writer.state.ended, session])
+    const sent = { ...request('DELETE', `/v1/sessions/${encodeURIComponent(session)}`), at: 'admin' } as const
+    try {
+      await writer.write('end session', sent, () => ({ ...writer.state, ended }))
+      optional.streams?.taken(writer.lastWrite)
+    } catch (cause) {
+      if (!(cause instanceof GatewayRefusal)) throw cause
+      optional.streams?.discard()
+      const { code, requestId } = cause.problem
+      record.notTested(
+        `the end of session ${session}`,
+        `the gateway refuses it: ${code}, request ${requestId}`,
+      )
+    }
+  }
+
+  #keyCredential({ id, text }: { readonly id: string; readonly text: string }): Credential {
+    return { kind: 'key', id, text, seatId: this.#parts.writer.state.seat?.id ?? '' }
+  }
+
+  async #openStreams(credential: Credential): Promise<void> {
+    const { optional, record } = this.#parts
+    const why = (await optional.streams?.open(credential)) ?? null
     if (why === null) return
     record.notTested('open streams', `GET /v1/decisions gives no event stream: ${why}`)
     optional.streams = null
@@ -243,6 +278,7 @@ export class Cycle {
       text: await mint(tokens),
       name: seat,
       use: useOf(writer.state, seat),
+      session: null,
     })
   }
 
@@ -256,6 +292,7 @@ export class Cycle {
       text,
       name: seat,
       use: useOf(writer.state, seat),
+      session: null,
     })
   }
 

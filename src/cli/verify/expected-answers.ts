@@ -17,28 +17,43 @@ export interface CycleState {
   readonly uses: ReadonlyMap<string, number>
   /** Ids of API keys. */
   readonly revoked: ReadonlySet<string>
+  /** Ids of sign-in sessions that have ended. */
+  readonly ended: ReadonlySet<string>
   /** The user of the tokens is blocked. */
   readonly blocked: boolean
 }
 
 export type Credential =
   | { readonly kind: 'key'; readonly text: string; readonly id: string; readonly seatId: string }
-  /** `use`: which use of the name it was issued for. */
-  | { readonly kind: 'token'; readonly text: string; readonly name: string; readonly use: number }
+  /** `use`: which use of the name it was issued for. `session`: that it ends with; null: none. */
+  | {
+      readonly kind: 'token'
+      readonly text: string
+      readonly name: string
+      readonly use: number
+      readonly session: string | null
+    }
 
 /** Nothing is made yet. */
-export const NOTHING: CycleState = { seat: null, uses: new Map(), revoked: new Set(), blocked: false }
+export const NOTHING: CycleState = {
+  seat: null,
+  uses: new Map(),
+  revoked: new Set(),
+  ended: new Set(),
+  blocked: false,
+}
 
 /**
  * A key holds its Seat by id and follows a rename; beside it, it holds a Seat without permissions, so that it never has no
  * Seat in the space. A token names a Seat, and is issued for one use of the name.
  */
 export function answersTo(credential: Credential, state: CycleState): readonly string[] {
-  const { seat, uses, revoked, blocked } = state
+  const { seat, uses, revoked, ended, blocked } = state
   if (credential.kind === 'key') {
     if (revoked.has(credential.id)) return ['api_key_revoked']
     return [seat?.id === credential.seatId && seat.granted ? ALLOW : 'permission_denied']
   }
+  if (credential.session !== null && ended.has(credential.session)) return ['token_invalid']
   if (blocked) return ['caller_blocked']
   const isNamed = seat?.name === credential.name && uses.get(credential.name) === credential.use
   return [isNamed && seat.granted ? ALLOW : 'permission_denied']

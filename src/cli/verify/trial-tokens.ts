@@ -1,6 +1,7 @@
 /** Tokens of the tenant for a user of the run, signed with the secret of `--token-secret-file`. */
 
 import { readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 import { SignJWT } from 'jose'
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
@@ -19,19 +20,22 @@ const CLOCKS = 1000
 
 type Ask = (credential: Credential) => Promise<Asked>
 
-/** The time of the gateways, as their answers tell it. No violation rests on it: it is for the times in tokens alone. */
+/**
+ * The time of the gateways, as their answers tell it, for the times in tokens, keys and blocks. It goes on with the monotonic
+ * clock: a clock of this machine that jumps makes no token that is not yet valid.
+ */
 export class GatewayTime {
-  #offset = 0
+  #offset = Date.now() - performance.now()
 
   /** @param at a date-time that a gateway wrote just now */
   learn(at: string): void {
     const moment = Date.parse(at)
-    if (!Number.isNaN(moment)) this.#offset = moment - Date.now()
+    if (!Number.isNaN(moment)) this.#offset = moment - performance.now()
   }
 
   /** ms since the epoch */
   now(): number {
-    return Date.now() + this.#offset
+    return performance.now() + this.#offset
   }
 }
 
@@ -42,6 +46,12 @@ export interface TokenSettings {
   readonly space: string
   /** Seconds. */
   readonly lifetime: number
+}
+
+interface SignOptions {
+  /** Seconds. */
+  readonly lifetime?: number
+  readonly session?: string
 }
 
 export class TrialTokens {
@@ -62,9 +72,9 @@ export class TrialTokens {
   static async find(settings: TokenSettings, time: GatewayTime, ask: Ask): Promise<TrialTokens> {
     for (const algorithm of ALGORITHMS) {
       const tokens = new TrialTokens(settings, time, algorithm, 0)
-      const { answer, ...rest } = await tokens.#try(ask, settings.lifetime)
-      if (answer === null)
-        throw new CommandFailed(`the gateway does not decide: ${'reason' in rest ? rest.reason : ''}`)
+      const asked = await tokens.#try(ask, settings.lifetime)
+      if (asked.answer === null) throw undecided(asked.reason)
+      const { answer } = asked
       if (answer === 'token_invalid') continue
       if (answer === 'token_expired' || answer === 'token_not_yet_valid')
         throw new CommandFailed(
@@ -80,6 +90,22 @@ export class TrialTokens {
   /** A token that was issued a moment ago, for a name that no Seat has given up before. */
   mint(seat: string): Promise<string> {
     return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000))
+  }
+
+  /** As {@link mint}, for a token that ends with a sign-in session. */
+  mintOfSession(seat: string, session: string): Promise<string> {
+    return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000), { session })
+  }
+
+  /**
+   * Whether tokens of the session are accepted, which is so until it ends. The token that is asked about holds no Seat.
+   *
+   * @returns null where the gateway does not decide
+   */
+  async isLive(session: string, ask: Ask): Promise<boolean | null> {
+    const text = await this.#sign([], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000), { session })
+    const { answer } = await ask({ kind: 'token', text, name: '', use: 0, session })
+    return answer === null ? null : answer !== 'token_invalid'
   }
 
   /** A token of the second in which a name was given up: it counts for the Seat that gave it up, and for no later one. */
@@ -101,8 +127,11 @@ export class TrialTokens {
 
   /** Seconds, rounded up to one of those that are told apart. */
   async #findLeeway(ask: Ask): Promise<number> {
-    for (const leeway of LEEWAYS)
-      if ((await this.#try(ask, -leeway)).answer === 'token_expired') return leeway
+    for (const leeway of LEEWAYS) {
+      const asked = await this.#try(ask, -leeway)
+      if (asked.answer === null) throw undecided(asked.reason)
+      if (asked.answer === 'token_expired') return leeway
+    }
     throw new CommandFailed(
       'the leeway of the tenant for tokens is over ten minutes: a run can not wait for it',
     )
@@ -110,12 +139,16 @@ export class TrialTokens {
 
   async #try(ask: Ask, lifetime: number): Promise<Asked> {
     const issued = Math.floor(this.#time.now() / 1000) - 3600
-    const text = await this.#sign([], issued, 3600 + lifetime)
-    return ask({ kind: 'token', text, name: '', use: 0 })
+    const text = await this.#sign([], issued, { lifetime: 3600 + lifetime })
+    return ask({ kind: 'token', text, name: '', use: 0, session: null })
   }
 
-  /** @param issued seconds since the epoch @param lifetime seconds */
-  #sign(seats: readonly string[], issued: number, lifetime = this.#settings.lifetime): Promise<string> {
+  /** @param issued seconds since the epoch */
+  #sign(
+    seats: readonly string[],
+    issued: number,
+    { lifetime = this.#settings.lifetime, session }: SignOptions = {},
+  ): Promise<string> {
     const { secret: key, tenant, user, space } = this.#settings
     const claims = {
       sub: user,
@@ -125,9 +158,16 @@ export class TrialTokens {
       iat: issued,
       nbf: issued,
       exp: issued + lifetime,
+      ...(session === undefined ? {} : { sid: session }),
     }
     return new SignJWT(claims).setProtectedHeader({ alg: this.#algorithm, typ: 'JWT' }).sign(key)
   }
+}
+
+function undecided(reason: string): CommandFailed {
+  return new CommandFailed(
+    `the gateway does not decide about a token: ${reason}. Look at /readyz and its log`,
+  )
 }
 
 /** @throws CommandFailed; no message contains the secret */

@@ -16,6 +16,7 @@ import {
   type CycleRequest,
   makeAnchor,
   OPERATIONS,
+  SESSION_OPERATIONS,
 } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
 import { ManagedPlaces, managingSpace, type Reached, requireCanary } from './managed-places.ts'
@@ -30,6 +31,7 @@ import {
 import { OpenStreams } from './open-streams.ts'
 import { readAll, Subjects } from './readers.ts'
 import { RunRecord, type RunReport } from './run-record.ts'
+import { TrialSessions } from './trial-sessions.ts'
 import { GatewayTime, tenantOfKey, TrialTokens } from './trial-tokens.ts'
 import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
 
@@ -50,6 +52,8 @@ export interface VerificationSettings extends Reached {
   /** At each place. */
   readonly readers: number
   readonly tokenSecret: Uint8Array | null
+  /** Ids of sign-in sessions that it ends. */
+  readonly sessions: readonly string[]
   readonly during: string | null
   readonly streams: boolean
   readonly blocks: boolean
@@ -74,9 +78,10 @@ export interface VerificationResult {
 
 /** @throws CommandFailed: it could not run; all that it made is deleted */
 export async function verify(settings: VerificationSettings): Promise<VerificationResult> {
-  const { places, shared, readers } = settings
-  const space = await managingSpace(settings)
-  const managed = new ManagedPlaces(settings, space)
+  const { places, shared, readers, interrupted, abandoned } = settings
+  const beforehand = { ...settings, shared: { ...shared, signal: interrupted } }
+  const space = await managingSpace(beforehand)
+  const managed = new ManagedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
   const asked = places.map(
     ({ url, host, name }) => new AskedPlace({ ...shared, url, host, name, connections: readers }),
   )
@@ -88,7 +93,7 @@ export async function verify(settings: VerificationSettings): Promise<Verificati
     Date.now(),
   )
   try {
-    await requireCanary(settings)
+    await requireCanary(beforehand)
     let failure: unknown = null
     const ended = await new Run(settings, { run, made, record, managed, asked })
       .done()
@@ -101,6 +106,7 @@ export async function verify(settings: VerificationSettings): Promise<Verificati
     const operations = [
       ...OPERATIONS,
       ...(settings.tokenSecret !== null && settings.blocks ? BLOCK_OPERATIONS : []),
+      ...(settings.sessions.length > 0 ? SESSION_OPERATIONS : []),
     ]
     return { run, record, report: record.report(operations), left, ended }
   } finally {
@@ -125,6 +131,7 @@ class Run {
   /** Ends the reads. */
   readonly #reads = new AbortController()
   readonly #pace: Pace
+  #sessions: TrialSessions | null = null
   #ended: string | null = null
 
   constructor(settings: VerificationSettings, parts: RunParts) {
@@ -153,6 +160,7 @@ class Run {
       this.#writes.abort()
       this.#reads.abort()
       record.endReads()
+      this.#sessions?.close()
       await reading
       await timing.catch(() => {})
       clearInterval(showing)
@@ -218,7 +226,7 @@ class Run {
   }
 
   async #cycleParts(): Promise<CycleParts> {
-    const { shared, streams, blocks, tokenSecret, duration } = this.#settings
+    const { shared, streams, blocks, tokenSecret, sessions, duration } = this.#settings
     const { run, made, record, managed, asked } = this.#parts
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
@@ -230,21 +238,24 @@ class Run {
       signal: this.#writes.signal,
     })
     const user = `${PREFIX}${run}-user`
+    let until = ''
     const parts: CycleParts = {
       writer,
       record,
       tokens: null,
+      sessions: null,
       time,
       space: shared.space,
       prefix: `${PREFIX}${run}-`,
       user,
       anchor: `${PREFIX}${run}-anchor`,
-      until: new Date(Date.now() + lifetime).toISOString(),
+      until: () => until,
       signal: this.#writes.signal,
       made,
       optional: { streams: streams ? new OpenStreams(asked, record) : null, blocks },
     }
     await this.#anchored(parts)
+    until = new Date(time.now() + lifetime).toISOString()
     this.#sayUntested()
     if (tokenSecret === null) return parts
     const [first] = asked
@@ -256,7 +267,11 @@ class Run {
       space: shared.space,
       lifetime: Math.ceil(lifetime / 1000),
     }
-    return { ...parts, tokens: await TrialTokens.find(settings, time, (credential) => first.ask(credential)) }
+    const ask = (credential: Credential) => first.ask(credential)
+    const tokens = await TrialTokens.find(settings, time, ask)
+    if (sessions.length === 0) return { ...parts, tokens }
+    this.#sessions = await TrialSessions.find(sessions, tokens, record, ask)
+    return { ...parts, tokens, sessions: this.#sessions }
   }
 
   /** Its outcome may be unknown at first: a gateway may be away already. */
@@ -272,7 +287,7 @@ class Run {
   }
 
   #sayUntested(): void {
-    const { streams, blocks, tokenSecret } = this.#settings
+    const { streams, blocks, tokenSecret, sessions } = this.#settings
     const { record } = this.#parts
     if (tokenSecret === null)
       record.notTested(
@@ -281,20 +296,22 @@ class Run {
       )
     else if (!blocks) record.notTested('the block of a user', 'it was left out with --no-blocks')
     if (!streams) record.notTested('open streams', 'they were left out with --no-streams')
-    record.notTested(
-      'the end of a session',
-      'a session begins with a sign-in at the identity provider, which this command can not make',
-    )
+    if (sessions.length === 0)
+      record.notTested(
+        'the end of a session',
+        'a session begins with a sign-in at the identity provider, which this command can not make: sign in, and give the id of the session with --end-session',
+      )
   }
 }
 
-/** A refusal because others changed what the run made, such as a second run with --clean: the next cycle begins anew. */
+/**
+ * A refusal because others changed what the run made, such as a second run with --clean, or because a load balancer sent a
+ * write twice: the next cycle begins anew.
+ */
 function isPassing(cause: unknown): boolean {
-  return (
-    cause instanceof GatewayRefusal &&
-    cause.problem.status === 404 &&
-    cause.problem.code !== 'route_not_found'
-  )
+  if (!(cause instanceof GatewayRefusal)) return false
+  const { status, code } = cause.problem
+  return (status === 404 && code !== 'route_not_found') || code === 'seat_name_taken'
 }
 
 function explained(cause: unknown, space: string): unknown {

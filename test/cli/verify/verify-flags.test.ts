@@ -28,6 +28,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: RegExp])[] = 
   [['--readers', '0'], /--readers "0" is not a number from 1 to 64/],
   [['--readers', '1.5'], /--readers "1.5" is not a number/],
   [['--during', ' '], /--during is empty/],
+  [['--end-session', 'x', '--token-secret-file', 'secret'], /--end-session "x" is not the id of a session/],
+  [['--end-session', 'A'.repeat(22)], /--end-session needs --token-secret-file/],
   [['--format', 'xml'], /--format "xml" is not text, json or junit/],
   [['--json', '--format', 'junit'], /--json and --format junit exclude each other/],
   [['--timeout', '1ms'], /--timeout is too short/],
