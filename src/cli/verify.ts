@@ -161,8 +161,12 @@ export const verify = defineCommand(
       if (values.svg !== undefined) await replaceFile(values.svg, drawing(result.record, report))
       if (report.why !== null) terminal.printError(`seatgate verify: ${report.why}`)
       if (report.left.length > 0) terminal.printError(leftInWords(report.left))
+      if (result.unsearched)
+        terminal.printError(
+          'seatgate verify: a write had no 2xx, and no gateway lists what it may have made: run seatgate verify --clean once they answer',
+        )
       if (report.result === 'violations') return VIOLATIONS
-      return report.result === 'ok' && report.left.length === 0 ? 0 : 1
+      return report.result === 'ok' && report.left.length === 0 && !result.unsearched ? 0 : 1
     } finally {
       line.end()
       ends.close()

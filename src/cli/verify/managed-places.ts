@@ -20,6 +20,10 @@ export interface Reached {
   readonly adminSpace: string
 }
 
+/** What an unknown key means that was accepted before. */
+export const OTHER_STORE =
+  'It was accepted before: some of these addresses, or a load balancer behind one of them, lead to gateways with another store'
+
 /** Gateways as an administrator talks to them, one for each place. */
 export class ManagedPlaces {
   readonly all: readonly Managing[]
@@ -65,9 +69,13 @@ export async function managingSpace(settings: Reached): Promise<string> {
   throw refusal
 }
 
-/** Every place must have the route that the reads ask for. */
+/**
+ * Every place must have the route that the reads ask for, and know the API key.
+ *
+ * @throws CommandFailed, which names the place
+ */
 export async function requireCanary({ places, shared }: Reached): Promise<void> {
-  for (const { url, host } of places) {
+  for (const { url, host, name } of places) {
     const gateway = new Gateway({ ...shared, url, host })
     try {
       await gateway.get('/v1/canary')
@@ -76,9 +84,11 @@ export async function requireCanary({ places, shared }: Reached): Promise<void> 
       const { status, code } = cause.problem
       // The caller's own rights there do not matter.
       if (status === 403) continue
-      throw code === 'route_not_found'
-        ? new CommandFailed(`${url.origin} has no GET /v1/canary: ${cause.message}`)
-        : cause
+      if (code === 'route_not_found')
+        throw new CommandFailed(`${name} has no GET /v1/canary: ${cause.message}`)
+      throw new CommandFailed(
+        `${name}: ${cause.message}${code === 'api_key_invalid' ? `. ${OTHER_STORE}` : ''}`,
+      )
     } finally {
       await gateway.close()
     }

@@ -146,6 +146,11 @@ export class RunRecord {
     return this.#writeTimes.length
   }
 
+  /** A write had no 2xx, and may have been made. */
+  get hasUnanswered(): boolean {
+    return this.#unanswered.size > 0
+  }
+
   /** ms since the start. */
   get elapsed(): number {
     return this.sinceStart(this.#end ?? this.#now())
@@ -250,7 +255,7 @@ export class RunRecord {
     const end = this.#end ?? this.#now()
     for (const operation of operations)
       if (!this.#operations.has(operation))
-        this.notTested(operation, 'the run ended before one of them was answered with 2xx')
+        this.notTested(operation, 'the run ended before one was answered with 2xx')
     const places = [...this.#places].map(([place, record]) => placeReport(place, record, end))
     return {
       started_at: this.#wall(this.#zero),

@@ -19,7 +19,7 @@ import {
   SESSION_OPERATIONS,
 } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
-import { ManagedPlaces, managingSpace, type Reached, requireCanary } from './managed-places.ts'
+import { ManagedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
 import {
   findMade,
   type MadeObject,
@@ -72,6 +72,8 @@ export interface VerificationResult {
   readonly report: RunReport
   /** What could not be deleted. */
   readonly left: readonly NotRemoved[]
+  /** What a write without a 2xx may have made could not be looked for. */
+  readonly unsearched: boolean
   /** Why the run ended early; null: it did not. */
   readonly ended: string | null
 }
@@ -101,14 +103,14 @@ export async function verify(settings: VerificationSettings): Promise<Verificati
         failure = cause
         return null
       })
-    const left = await deleteAll(settings, { run, made, record, managed })
+    const { left, unsearched } = await deleteAll(settings, { run, made, record, managed })
     if (failure !== null) throw withLeft(failure, left)
     const operations = [
       ...OPERATIONS,
       ...(settings.tokenSecret !== null && settings.blocks ? BLOCK_OPERATIONS : []),
       ...(settings.sessions.length > 0 ? SESSION_OPERATIONS : []),
     ]
-    return { run, record, report: record.report(operations), left, ended }
+    return { run, record, report: record.report(operations), left, unsearched, ended }
   } finally {
     await Promise.all([managed.close(), ...asked.map((place) => place.close())])
   }
@@ -315,7 +317,9 @@ function isPassing(cause: unknown): boolean {
 }
 
 function explained(cause: unknown, space: string): unknown {
-  if (!(cause instanceof GatewayRefusal) || cause.problem.code !== 'grant_exceeds_own') return cause
+  if (!(cause instanceof GatewayRefusal)) return cause
+  if (cause.problem.code === 'api_key_invalid') return new CommandFailed(`${cause.message}. ${OTHER_STORE}`)
+  if (cause.problem.code !== 'grant_exceeds_own') return cause
   return new CommandFailed(
     `the API key may not grant canary:read in space ${space}: give it a Seat there with canary:read or seats:grant. ${cause.message}`,
   )
@@ -328,31 +332,46 @@ function writePlace(asked: readonly AskedPlace[]) {
   })
 }
 
-/** Also what a write without a 2xx may have made. */
+/** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
 async function deleteAll(
   { abandoned, progress, shared }: VerificationSettings,
   { run, made, record, managed }: Omit<RunParts, 'asked'>,
-): Promise<NotRemoved[]> {
+): Promise<Pick<VerificationResult, 'left' | 'unsearched'>> {
   const objects = new Map(made)
   const caller = parseApiKey(shared.key)?.id ?? null
-  for (const place of managed.all) {
-    const found = await findMade(place, { caller, run }).catch(() => null)
-    if (found === null) continue
-    for (const object of found.objects) objects.set(object.id, object)
-    break
+  const search = async () => {
+    for (const place of managed.all) {
+      const found = await findMade(place, { caller, run }).catch(() => null)
+      if (found === null) continue
+      for (const object of found.objects) objects.set(object.id, object)
+      return true
+    }
+    return false
   }
   const showing = setInterval(() => progress(record, 'deleting'), 250)
   const pace = new Pace(DELETIONS)
+  const removed = ({ id }: MadeObject) => void objects.delete(id)
+  const remove = () =>
+    removeAll([...objects.values()], {
+      places: managed.all,
+      pace,
+      signal: abandoned,
+      patience: PATIENCE,
+      removed,
+    })
+  const hasDoubts = record.hasUnanswered
   try {
-    const removed = ({ id }: MadeObject) => void objects.delete(id)
-    const removing = { places: managed.all, pace, signal: abandoned, patience: PATIENCE, removed }
-    return await removeAll([...objects.values()], removing)
+    let searched = await search()
+    let left = await remove()
+    if (!searched && hasDoubts) {
+      searched = await search()
+      if (objects.size > left.length) left = await remove()
+    }
+    return { left, unsearched: hasDoubts && !searched }
   } catch (cause) {
     if (!(cause instanceof RunEnded)) throw cause
-    return [...objects.values()].map((object) => ({
-      ...object,
-      why: 'the command was interrupted a second time',
-    }))
+    const why = 'the command was interrupted a second time'
+    return { left: [...objects.values()].map((object) => ({ ...object, why })), unsearched: hasDoubts }
   } finally {
     clearInterval(showing)
   }

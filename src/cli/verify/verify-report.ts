@@ -3,7 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import { columns, fold } from '../screen.ts'
 import type { NotRemoved } from './made-objects.ts'
-import type { RunReport, ViolationReport } from './run-record.ts'
+import type { RunReport, Untested, ViolationReport } from './run-record.ts'
 import type { Distribution } from './staleness.ts'
 
 export const VERIFY_FORMATS = ['text', 'json', 'junit'] as const
@@ -63,7 +63,7 @@ function asText(report: VerifyReport): string {
       ? [fold(`writes without a 2xx, of unknown outcome: ${reasons(report.unanswered)}`)]
       : []),
     ...(during === null ? [] : [meanwhile(during)]),
-    ...untested.map(({ what, why }) => fold(`not tested: ${what}: ${printable(why)}`, '', '  ')),
+    ...untestedLines(untested),
   ].join('\n')
 }
 
@@ -78,6 +78,14 @@ function headline({
   const what = `${total} violation${total === 1 ? '' : 's'} in ${reads} reads and ${writes} writes, ${Math.round(ms / 1000)} s`
   const end = why === null ? '' : `; ${printable(why)}`
   return fold(`${result === 'ok' ? 'nothing stale' : result}: ${what}${end}`)
+}
+
+/** One for each reason. */
+function untestedLines(untested: readonly Untested[]): string[] {
+  const byReason = Map.groupBy(untested, ({ why }) => why)
+  return [...byReason].map(([why, all]) =>
+    fold(`not tested: ${all.map(({ what }) => what).join(', ')}: ${printable(why)}`, '', '  '),
+  )
 }
 
 function violationLines(violations: readonly ViolationReport[]): string[] {
@@ -96,9 +104,15 @@ const KINDS: Readonly<Record<ViolationReport['kind'], string>> = {
   open_stream: 'the stream still delivered events more than 2 s after its right was taken',
 }
 
+/** Answers of a gateway that has never heard of the credential. */
+const UNKNOWN: ReadonlySet<string> = new Set(['api_key_invalid', 'token_invalid'])
+const OTHER_GATEWAY =
+  'the credential is unknown there. Look whether this address also leads to gateways with another store or other secrets'
+
 /** What happened, without the times. */
 function sentence({ kind, subject, place, answer, expected, write }: ViolationReport): string {
-  return `${kind}: ${place} answered ${printable(answer)} to ${subject} after "${write.operation}", where ${expected.join(' or ')} was due: ${KINDS[kind]}`
+  const what = UNKNOWN.has(answer) && kind === 'grant_lost' ? OTHER_GATEWAY : KINDS[kind]
+  return `${kind}: ${place} answered ${printable(answer)} to ${subject} after "${write.operation}", where ${expected.join(' or ')} was due: ${what}`
 }
 
 function row(name: string, { p50, p99, max, count }: Distribution): string[] {

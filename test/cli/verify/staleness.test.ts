@@ -9,6 +9,7 @@ import {
   type Violation,
   type Write,
 } from '../../../src/cli/verify/staleness.ts'
+import { GatewayTime } from '../../../src/cli/verify/trial-tokens.ts'
 import { Random } from '../../support/random.ts'
 import { type Broken, simulate } from './simulated-fleet.ts'
 
@@ -99,6 +100,16 @@ t.test('the longest stretch without a read', async (t) => {
   t.equal(coverage.longest(165), 40)
   t.equal(coverage.longest(260), 100, 'the end counts')
   t.equal(new Coverage(0).longest(30), 30, 'no read at all')
+})
+
+t.test("a clock of this machine that jumps leaves the gateways' time alone", async (t) => {
+  const { now } = Date
+  t.teardown(() => (Date.now = now))
+  const time = new GatewayTime()
+  time.learn('2020-01-01T00:00:00.000Z')
+  Date.now = () => now() + 24 * 3_600_000
+  const hours = (time.now() - Date.parse('2020-01-01T00:00:00.000Z')) / 3_600_000
+  t.ok(hours >= 0 && hours < 1, `${hours} hours later`)
 })
 
 const CORRECT = 1000

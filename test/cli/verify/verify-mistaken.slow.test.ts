@@ -1,0 +1,110 @@
+/** `seatgate verify` with addresses that are not what they seem: of other stores, or of programs that send a write twice or lose an answer. */
+
+import {
+  createServer,
+  type IncomingMessage,
+  request as send,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import t, { type Test } from 'tap'
+import { listen } from '../../support/listen.ts'
+import { startGate } from './gate.ts'
+
+const gate = await startGate(t)
+const other = await startGate(t)
+const before = await gate.names()
+
+type Forward = (target: string) => Promise<{ status: number; type: string; id: string; body: Buffer }>
+
+/** A proxy of this test. @param decide answers with what a gateway has answered */
+async function proxy(
+  t: Test,
+  decide: (request: IncomingMessage, forward: Forward) => ReturnType<Forward>,
+): Promise<string> {
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { status, type, id, body } = await decide(request, (target) => pass(target, request, chunks))
+    response
+      .writeHead(status, { 'content-type': type, 'x-request-id': id })
+      .end(status === 204 ? undefined : body)
+  }
+  const server: Server = createServer(
+    (request, response) => void serve(request, response).catch(() => response.destroy()),
+  )
+  return `http://127.0.0.1:${await listen(t, server)}`
+}
+
+function pass(target: string, { method, url, headers }: IncomingMessage, chunks: readonly Buffer[]) {
+  return new Promise<Awaited<ReturnType<Forward>>>((resolve, reject) => {
+    const sent = send(`${target}${url}`, { method, headers }, (answer) => {
+      const body: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => body.push(chunk))
+      answer.on('error', reject)
+      const { statusCode: status = 0, headers: fields } = answer
+      const [type, id] = [
+        String(fields['content-type'] ?? 'text/plain'),
+        String(fields['x-request-id'] ?? ''),
+      ]
+      answer.on('end', () => resolve({ status, type, id, body: Buffer.concat(body) }))
+    })
+    sent.on('error', reject).end(Buffer.concat(chunks))
+  })
+}
+
+t.test('two addresses with different stores: it says which one does not know the key', async (t) => {
+  const addresses = ['--url', gate.gateway.origin, '--url', other.gateway.origin]
+  const { code, out, err } = await gate.run('--duration', '5s', ...addresses)
+  t.match({ code, out }, { code: 1, out: '' })
+  t.match(err, `${other.gateway.origin}: The API key is unknown.`)
+  t.match(err, /lead to gateways with another store/)
+})
+
+t.test('a load balancer that sends some reads to another fleet', async (t) => {
+  let reads = 0
+  const url = await proxy(t, (request, forward) => {
+    const astray = request.url === '/v1/canary' && ++reads % 3 === 0
+    return forward((astray ? other : gate).gateway.origin)
+  })
+  const { code, out } = await gate.run('--duration', '5s', '--no-streams', '--url', url)
+  t.equal(code, 3)
+  t.match(out, /answered\s+api_key_invalid[^]*the\s+credential\s+is\s+unknown\s+there[^]*another\s+store/)
+  t.same(await gate.names(), before)
+})
+
+t.test('a load balancer that sends a write twice', async (t) => {
+  let posts = 0
+  const url = await proxy(t, async (request, forward) => {
+    const first = await forward(gate.gateway.origin)
+    const twice = request.method === 'POST' && request.url === '/v1/seats' && ++posts % 2 === 0
+    return twice ? forward(gate.gateway.origin) : first
+  })
+  const { code, out, err } = await gate.run('--duration', '12s', '--no-streams', '--json', '--url', url)
+  t.equal(code, 0, err)
+  t.match(JSON.parse(out), { violations: [], left: [] })
+  t.ok(posts >= 4, 'the next cycle begins')
+  t.same(await gate.names(), before)
+})
+
+t.test(
+  'a write of unknown outcome, and a list that is refused at first: what it made is deleted all the same',
+  async (t) => {
+    let made = false
+    let lists = 0
+    const url = await proxy(t, async (request, forward) => {
+      const isList =
+        request.method === 'GET' && /^\/v1\/(?:seats|api-keys|blocks)\?limit=100/.test(request.url ?? '')
+      if (isList && lists++ === 0) throw new Error('the first list has no answer')
+      const answer = await forward(gate.gateway.origin)
+      if (request.method !== 'POST' || request.url !== '/v1/api-keys' || made) return answer
+      made = true
+      throw new Error('the answer is lost')
+    })
+    const { code, out, err } = await gate.run('--duration', '6s', '--no-streams', '--json', '--url', url)
+    t.equal(code, 0, err)
+    t.match(JSON.parse(out), { unanswered: { 'no answer': 1 }, left: [] })
+    t.ok(lists > 1)
+    t.same(await gate.names(), before)
+  },
+)
