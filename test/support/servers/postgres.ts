@@ -86,7 +86,7 @@ export class PostgresServer extends Server {
 
   /**
    * A standby of this server: all of them begin with the same data directory, so it streams everything since. Resolves
-   * once commits here wait for it (`synchronous_standby_names`).
+   * once commits here wait for it (`synchronous_standby_names`), and it has every commit that did not.
    */
   async startStandby(t: Test): Promise<PostgresServer> {
     const primary = { port: this.port, user: OWNER, password: this.#password }
@@ -97,6 +97,15 @@ export class PostgresServer extends Server {
     await until(
       async () => (await states()).some(({ sync_state }) => sync_state === 'sync'),
       () => `the standby does not follow:\n${standby.log}`,
+    )
+    // The checkpointer makes commits wait; it has read the setting by the end of a checkpoint.
+    await this.query('CHECKPOINT')
+    // A standby counts as synchronous already at the end of an older timeline, far behind.
+    const [{ lsn } = {}] = await this.query('SELECT pg_current_wal_flush_lsn() AS lsn')
+    const reached = `SELECT FROM pg_stat_replication WHERE sync_state = 'sync' AND flush_lsn >= $1`
+    await until(
+      async () => (await this.query(reached, [lsn])).length > 0,
+      () => `the standby does not catch up:\n${standby.log}`,
     )
     return standby
   }

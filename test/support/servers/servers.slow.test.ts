@@ -153,3 +153,18 @@ function isAlive(pid: number): boolean {
     return false
   }
 }
+
+t.test('a standby has every commit, also one that follows through older timelines', async (t) => {
+  const first = await startPostgres(t, { fsync: false, settings: ['wal_keep_size = 512MB'] })
+  await first.query('CREATE TABLE kept (number int)')
+  const second = await first.startStandby(t)
+  await first.kill()
+  await second.promote()
+  // Much log, after which the third begins with the first one's.
+  await second.query(`CREATE TABLE much AS SELECT repeat('x', 400) AS text FROM generate_series(1, 100000)`)
+  await second.query('INSERT INTO kept VALUES (1)')
+  const third = await second.startStandby(t)
+  await second.kill()
+  await third.promote()
+  t.same(await third.query('SELECT number FROM kept'), [{ number: 1 }])
+})
