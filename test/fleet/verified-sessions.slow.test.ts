@@ -18,7 +18,7 @@ async function liveSessions(): Promise<string[]> {
 
 t.test('a session ends everywhere; one whose turn does not come stays', async (t) => {
   const [first, second] = [await signIn('first'), await signIn('second')]
-  const given = ['--end-session', first, '--end-session', second, '--end-session', first]
+  const given = [first, second, first].map((id) => `--end-session=${id}`)
   const { code, report } = await verifyFleet(t, fleet, '--duration', '10s', ...given)
   t.equal(code, 0, `${report.why}`)
   t.same(report.violations, [])
@@ -30,7 +30,7 @@ t.test('a session ends everywhere; one whose turn does not come stays', async (t
 t.test('an end that no gateway remembers is found', async (t) => {
   await Promise.all(fleet.gateways.map((gateway) => applyVariant('forgets-no-session', gateway)))
   const session = await signIn('third')
-  const { code, report } = await verifyFleet(t, fleet, '--duration', '10s', '--end-session', session)
+  const { code, report } = await verifyFleet(t, fleet, '--duration', '10s', `--end-session=${session}`)
   t.equal(code, 3)
   t.match(report.violations, [{ kind: 'stale', subject: 'token of a session', expected: ['token_invalid'] }])
   t.match(report.violations[0]?.write, { operation: 'end session' })
@@ -39,7 +39,7 @@ t.test('an end that no gateway remembers is found', async (t) => {
 
 t.test('an unknown session, or one that has ended: nothing is left', async (t) => {
   const unknown = 'A'.repeat(22)
-  await t.rejects(verifyFleet(t, fleet, '--end-session', unknown), {
+  await t.rejects(verifyFleet(t, fleet, `--end-session=${unknown}`), {
     message: /session A{22} of --end-session is unknown or has ended/,
   })
   const { json } = await fleet.admin(fleet.first, 'GET', '/v1/seats?limit=100')

@@ -45,8 +45,6 @@ export interface CycleParts {
   readonly space: string
   /** Begins all names of the run: the prefix, and the id of the run. */
   readonly prefix: string
-  /** The `sub` of the tokens. */
-  readonly user: string
   /** The name of a Seat without permissions, which each key holds too. */
   readonly anchor: string
   /** RFC 3339, by the gateway's clock: when keys and blocks end by themselves, in case nothing else ends them. */
@@ -59,13 +57,16 @@ export interface CycleParts {
 }
 
 export class Cycle {
-  readonly #parts: CycleParts
+  /** `user`: the `sub` of the tokens of this cycle. */
+  readonly #parts: CycleParts & { readonly user: string }
   readonly #name: string
   /** Of the last time that a name was given up: by the gateway's clock. */
   #givenUpAt = 0
 
   constructor(parts: CycleParts, number: number) {
-    this.#parts = parts
+    const user = `${parts.prefix}user-${number}`
+    // A block whose outcome is unknown must not touch the tokens of later cycles.
+    this.#parts = { ...parts, user, tokens: parts.tokens?.of(user) ?? null }
     this.#name = `${parts.prefix}${number}`
   }
 

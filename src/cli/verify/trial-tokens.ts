@@ -87,6 +87,11 @@ export class TrialTokens {
     )
   }
 
+  /** Those of another user. */
+  of(user: string): TrialTokens {
+    return new TrialTokens({ ...this.#settings, user }, this.#time, this.#algorithm, this.#leeway)
+  }
+
   /** A token that was issued a moment ago, for a name that no Seat has given up before. */
   mint(seat: string): Promise<string> {
     return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000))

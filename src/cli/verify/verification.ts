@@ -239,7 +239,6 @@ class Run {
       pace: this.#pace,
       signal: this.#writes.signal,
     })
-    const user = `${PREFIX}${run}-user`
     let until = ''
     const parts: CycleParts = {
       writer,
@@ -249,7 +248,6 @@ class Run {
       time,
       space: shared.space,
       prefix: `${PREFIX}${run}-`,
-      user,
       anchor: `${PREFIX}${run}-anchor`,
       until: () => until,
       signal: this.#writes.signal,
@@ -265,7 +263,7 @@ class Run {
     const settings = {
       secret: tokenSecret,
       tenant: tenantOfKey(shared.key),
-      user,
+      user: `${PREFIX}${run}-user`,
       space: shared.space,
       lifetime: Math.ceil(lifetime / 1000),
     }
