@@ -28,6 +28,18 @@ export function Bars({ label, rows }) {
   </figure>`
 }
 
+/** A number beside it says the same. @param {{ value: number, most: number }} props more than most is a fault */
+export function Meter({ value, most }) {
+  return html`<svg
+    viewBox="0 0 100 4"
+    preserveAspectRatio="none"
+    aria-hidden="true"
+    class=${`meter ${value > most ? 'bad' : 'good'}`}
+  >
+    <rect width=${Math.min(100, (100 * value) / most)} height="4" />
+  </svg>`
+}
+
 /** @param {{ label: string, values: readonly number[], unit: string }} props oldest first */
 export function Line({ label, values, unit }) {
   if (values.length < 2) return null

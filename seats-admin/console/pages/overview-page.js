@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
-import { Bars, Line } from '../charts.js'
+import { Bars, Line, Meter } from '../charts.js'
 import { call } from '../gateway-calls.js'
 import { useDecisions } from '../live-decisions.js'
 import { useLoaded, useReadAgain } from '../loading.js'
@@ -86,8 +86,10 @@ function FleetTable({ fleet: { data } }) {
                   ${number(seq)}${seq < newest ? html`<br /><span class="badge">behind</span>` : null}
                 </td>
                 <td class="number">
-                  ${number(Math.round(age))} ms
-                  ago${age > SILENT ? html`<br /><span class="badge danger">silent</span>` : null}
+                  ${number(Math.round(age))} ms ago<${Meter}
+                    value=${age}
+                    most=${SILENT}
+                  />${age > SILENT ? html`<span class="badge danger">silent</span>` : null}
                 </td>
                 <td>
                   <code>${hash ?? '–'}</code
