@@ -144,10 +144,13 @@ function SignInForm({ again, before = null, ...known }) {
     try {
       const returnTo = again === undefined ? location.pathname + location.search : hrefOf(['signed-in'])
       /** @type {import('./gateway-calls.js').Answered<{ authorization_url: string }>} */
-      const { body } = await callSignIn('POST', '/auth/oidc/login', { tenant, return_to: returnTo })
+      const { body } = await callSignIn('POST', '/auth/oidc/login', {
+        tenant: tenant.trim(),
+        return_to: returnTo,
+      })
       const to = elsewhereOf(body.authorization_url) ?? body.authorization_url
       if (again === undefined) {
-        remember({ tenant, space })
+        remember({ tenant: tenant.trim(), space })
         location.assign(to)
         return
       }

@@ -330,6 +330,22 @@ t.test('an answer of Explain does not stay beside another question', async (t) =
   await page.close()
 })
 
+t.test('an answer of another form, such as that of another version, fails its page alone', async (t) => {
+  const page = await console.signedIn('routes')
+  await page.route('**/v1/seats?*', (route) =>
+    route.fulfill({ json: { data: [{ id: '1' }], has_more: false } }),
+  )
+  await console.follow(page, 'seats')
+  await isAt(page, 'This page failed')
+  await alert(page, 'The console failed')
+  await page.unroute('**/v1/seats?*')
+  await page.getByRole('alert').getByRole('button').click()
+  await isAt(page, 'Seats')
+  await page.getByRole('link', { name: 'Editor', exact: true }).waitFor()
+  t.pass('it is read again by the button')
+  await page.close()
+})
+
 t.test('no page violated its policy or failed', (t) => {
   t.same(console.faults, [])
   t.end()

@@ -119,7 +119,11 @@ t.test('an instance that does not answer: the page waits until the change holds'
   await review(editing, take(editing, 'trainings:list'))
   await there.freeze()
   await overview.getByText('1 instance did not read the feed for over a second.').waitFor()
-  t.equal(await table(overview, 'Instances').locator('svg.meter.bad').count(), 1, 'its age is beyond the limit')
+  t.equal(
+    await table(overview, 'Instances').locator('svg.meter.bad').count(),
+    1,
+    'its age is beyond the limit',
+  )
   // What it decides when it continues is as of then.
   const during = asked()
   const answered = editing.waitForResponse((answer) => answer.request().method() === 'PUT')
