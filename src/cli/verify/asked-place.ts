@@ -69,8 +69,8 @@ export class AskedPlace {
     }
   }
 
-  /** Opens a stream of decisions. @returns null with the reason where it is not there */
-  async open(credential: Credential): Promise<OpenStream | { readonly refused: string }> {
+  /** Opens a stream of decisions. */
+  async open(credential: Credential): Promise<OpenStream | NoStream> {
     try {
       const { statusCode, headers, body } = await this.#streams.request({
         path: this.#path(STREAM),
@@ -83,9 +83,12 @@ export class AskedPlace {
       if (statusCode === 200 && isStream) return { body, requestId: String(headers['x-request-id'] ?? '') }
       const text = statusCode === 200 ? '' : await body.text()
       body.destroy()
-      return { refused: codeOf(text) ?? `status ${statusCode}` }
+      return {
+        refused: codeOf(text) ?? `status ${statusCode}`,
+        passing: statusCode >= 500 || statusCode === 429,
+      }
     } catch (cause) {
-      return { refused: reasonOf(cause) }
+      return { refused: reasonOf(cause), passing: true }
     }
   }
 
@@ -112,6 +115,13 @@ export class AskedPlace {
 export interface OpenStream {
   readonly body: NodeJS.ReadableStream & { destroy(): void }
   readonly requestId: string
+}
+
+export interface NoStream {
+  /** Why. */
+  readonly refused: string
+  /** A later try may succeed: the gateway is away, or does not decide. */
+  readonly passing: boolean
 }
 
 /** The code of a problem document (RFC 9457) of a gateway. */

@@ -100,14 +100,14 @@ export class OpenStreams {
     this.#record = record
   }
 
-  /** One at each place. @returns why there is none at all; null: there are some */
+  /** One at each place. @returns why there is none at all, and none later; null: there are some, or may be later */
   async open(credential: Credential): Promise<string | null> {
     const opened = await Promise.all(
       this.#places.map(async (place) => [place, await place.open(credential)] as const),
     )
     let why: string | null = null
     for (const [place, stream] of opened)
-      if ('refused' in stream) why = stream.refused
+      if ('refused' in stream) why = stream.passing ? why : stream.refused
       else this.#streams.push(new Stream(place.name, stream, this.#record))
     return this.#streams.length > 0 ? null : why
   }

@@ -117,4 +117,5 @@ t.test('a gateway that stands still has two seconds once it continues', async (t
 
 t.test('no stream there', async (t) => {
   t.equal((await open(t, 404)).why, 'route_not_found')
+  t.equal((await open(t, 503)).why, null, 'there may be one later')
 })
