@@ -15,6 +15,8 @@ import { Subject, type Write } from '../src/cli/verify/staleness.ts'
 import { temporaryFolder } from './place.ts'
 import { Ending } from './scale/ending.ts'
 import { cachedPeers } from './staleness/cached-gateways.ts'
+import { casbinPeers } from './staleness/casbin-gateways.ts'
+import { cerbosPeers } from './staleness/cerbos-servers.ts'
 import { seatgates } from './staleness/seatgates.ts'
 import type { Caller, RunningStalenessPeer, StalenessPeer } from './staleness/staleness-peer.ts'
 
@@ -25,7 +27,7 @@ const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '30' }, only: { type: 'string' } },
 })
 const seconds = Number(values.seconds)
-const peers = [...seatgates, ...cachedPeers]
+const peers = [...seatgates, ...cachedPeers, ...casbinPeers, ...cerbosPeers]
 const chosen = peers.filter(({ name }) => values.only?.split(',').includes(name) ?? true)
 if (!(seconds >= 4) || chosen.length === 0) {
   console.error(`--seconds is at least 4; there are ${peers.map(({ name }) => name).join(', ')}`)
@@ -36,7 +38,11 @@ console.log(
   '| peer | reads | stale | longest, ms after the 2xx | write until 2xx, ms (p50, largest) | configuration |',
 )
 console.log('|---|--:|--:|--:|--:|---|')
-for (const peer of chosen) console.log(rowOf(peer, await measured(peer)))
+for (const peer of chosen) {
+  const why = peer.unavailable?.() ?? null
+  if (why === null) console.log(rowOf(peer, await measured(peer)))
+  else console.error(`${peer.name}: ${why}`)
+}
 
 async function measured(peer: StalenessPeer): Promise<RunReport> {
   const ending = new Ending()

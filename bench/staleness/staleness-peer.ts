@@ -24,6 +24,8 @@ export interface StalenessPeer {
   readonly configuration: string
   /** Seconds between two writes, longer than anything is kept; 1 by default. */
   readonly every?: number
+  /** Why it can't be started here; null: it can. Left out: it always can. */
+  unavailable?(): string | null
   start(ending: Ending, folder: string): Promise<RunningStalenessPeer>
 }
 
@@ -33,6 +35,16 @@ export interface CachedGatewaySetup {
   readonly redis: string
   /** ms that it keeps a right; 0: it keeps nothing. */
   readonly keeps: number
+}
+
+/** Of `bench/servers/casbin-gateway.ts`, as JSON. */
+export interface CasbinSetup {
+  readonly port: number
+  /** URLs. */
+  readonly redis: string
+  readonly store: string
+  /** Makes the table. */
+  readonly migrates: boolean
 }
 
 /** A path of a server on loopback: 2xx allows, 401 and 403 refuse. */

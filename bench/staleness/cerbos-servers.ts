@@ -1,0 +1,142 @@
+/** Two Cerbos servers that share a database of policies. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Pool } from 'undici'
+import { freePort, Program } from '../program.ts'
+import type { Ending } from '../scale/ending.ts'
+import { missing, packageFolder, type Packages } from './peer-packages.ts'
+import type { ReadPlace } from '../../src/cli/verify/readers.ts'
+import type { Asked } from '../../src/cli/verify/asked-place.ts'
+import { type Caller, change, type RunningStalenessPeer, type StalenessPeer } from './staleness-peer.ts'
+
+const PACKAGES: Packages = { '@cerbos/cerbos-linux-x64': '0.55.0' }
+const INSTANCES = 2
+/** Of its manual; the servers listen on loopback. */
+const ADMINISTRATOR = `Basic ${Buffer.from('cerbos:cerbosAdmin').toString('base64')}`
+
+interface Setting {
+  readonly name: string
+  readonly label: string
+  /** As published, behind what all have in common. */
+  readonly differs: string
+  /** A line more of the configuration. */
+  readonly line?: string
+  /** Every instance is told to read the policies again, before a write counts as answered. */
+  readonly reloads?: boolean
+}
+
+function cerbos({ name, label, differs, line = '', reloads = false }: Setting): StalenessPeer {
+  return {
+    name,
+    label,
+    configuration: `two instances on one SQLite database, policies by the Admin API of one; ${differs}`,
+    every: 3,
+    unavailable: () => missing(PACKAGES),
+    async start(ending, folder): Promise<RunningStalenessPeer> {
+      const ports: number[] = []
+      for (let at = 0; at < INSTANCES; at++) ports.push(await startServer(ending, folder, line))
+      const ask = (port: number | undefined, path: string, options: RequestInit) =>
+        change(`http://127.0.0.1:${port}${path}`, { ...options, headers: { authorization: ADMINISTRATOR } })
+      return {
+        places: ports.map((port) => cerbosAt(ending, port)),
+        caller: { user: 'alice' },
+        async write(allow) {
+          const body = JSON.stringify({ policies: [policyOf(allow)] })
+          await ask(ports[0], '/admin/policy', { method: 'POST', body })
+          if (!reloads) return
+          for (const port of ports) await ask(port, '/admin/store/reload?wait=true', { method: 'GET' })
+        },
+      }
+    },
+  }
+}
+
+async function startServer(ending: Ending, folder: string, line: string): Promise<number> {
+  const [port, grpc] = [await freePort(), await freePort()]
+  const file = join(folder, `cerbos-${port}.yaml`)
+  writeFileSync(file, `${configurationOf(folder, port, grpc)}${line}\n`)
+  const program = await Program.start({
+    command: [
+      join(packageFolder('@cerbos/cerbos-linux-x64'), 'cerbos-linux-x64'),
+      'server',
+      `--config=${file}`,
+    ],
+    port,
+    cores: null,
+    folder,
+    env: { ...process.env, CERBOS_NO_TELEMETRY: '1' },
+  })
+  ending.teardown(() => program.stop())
+  return port
+}
+
+function configurationOf(folder: string, port: number, grpc: number): string {
+  return `server:
+  httpListenAddr: 127.0.0.1:${port}
+  grpcListenAddr: 127.0.0.1:${grpc}
+  adminAPI: { enabled: true }
+telemetry: { disabled: true }
+storage:
+  driver: sqlite3
+  sqlite3: { dsn: "file:${folder}/cerbos.sqlite?mode=rwc&_fk=true" }
+`
+}
+
+/** What users may do to the canary. */
+function policyOf(allow: boolean): object {
+  const effect = allow ? 'EFFECT_ALLOW' : 'EFFECT_DENY'
+  return {
+    apiVersion: 'api.cerbos.dev/v1',
+    resourcePolicy: {
+      version: 'default',
+      resource: 'canary',
+      rules: [{ actions: ['read'], effect, roles: ['user'] }],
+    },
+  }
+}
+
+/** POST /api/check/resources. */
+function cerbosAt(ending: Ending, port: number): ReadPlace<Caller> {
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 8, headersTimeout: 5000 })
+  ending.teardown(() => pool.destroy())
+  return {
+    name: `127.0.0.1:${port}`,
+    async ask({ user = '' }): Promise<Asked> {
+      const body = JSON.stringify({
+        principal: { id: user, roles: ['user'] },
+        resources: [{ actions: ['read'], resource: { kind: 'canary', id: 'one' } }],
+      })
+      try {
+        const { statusCode: status, body: answer } = await pool.request({
+          path: '/api/check/resources',
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        })
+        const text = await answer.text()
+        if (status !== 200) return { answer: null, reason: `status ${status}` }
+        const allowed = text.includes('EFFECT_ALLOW')
+        return { answer: allowed ? 'allow' : 'permission_denied', requestId: '' }
+      } catch (cause) {
+        return { answer: null, reason: cause instanceof Error ? cause.name : String(cause) }
+      }
+    },
+  }
+}
+
+export const cerbosPeers: readonly StalenessPeer[] = [
+  cerbos({ name: 'cerbos', label: 'Cerbos', differs: 'default settings' }),
+  cerbos({
+    name: 'cerbos-cache-1s',
+    label: 'Cerbos, cache of 1 s',
+    differs: 'compile.cacheDuration 1s',
+    line: 'compile: { cacheDuration: 1s }',
+  }),
+  cerbos({
+    name: 'cerbos-reload',
+    label: 'Cerbos, each instance told to reload',
+    differs: '/admin/store/reload?wait=true at both after each write, before it counts as answered',
+    reloads: true,
+  }),
+]
