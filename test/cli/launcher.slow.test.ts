@@ -81,6 +81,8 @@ function withBin(t: Test, bin: string): string {
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const
+// npm takes a second or two to begin, most of which it waits.
+t.jobs = 3
 
 t.test('npx of a local installation', async (t) => {
   const folder = withBin(t, 'node_modules/.bin')
@@ -106,14 +108,19 @@ t.test('npx in the clone', async (t) => {
   await endsBy(t, 'SIGTERM', await launch(t, { cwd: clone, folder }, line))
 })
 
-for (const [name, args] of Object.entries({ start: [], seatgate: ['--', 'start'] }))
+/** Both scripts are one program, which npm starts in the same way. */
+const RUNS = [
+  { name: 'start', args: [], signals: SIGNALS },
+  { name: 'seatgate', args: ['--', 'start'], signals: ['SIGTERM', 'SIGKILL'] as const },
+]
+for (const { name, args, signals } of RUNS)
   t.test(`npm run ${name}`, async (t) => {
     const script = (scripts[name] ?? '').replace('src/cli/seatgate.js', MAIN)
     const folder = folderWith(t, {
       ...files,
       'package.json': JSON.stringify({ scripts: { [name]: script } }),
     })
-    for (const signal of SIGNALS)
+    for (const signal of signals)
       await t.test(signal, async (t) =>
         endsBy(t, signal, await launch(t, { cwd: folder, folder }, ['npm', 'run', name, ...args])),
       )
