@@ -13,7 +13,7 @@ import { ConsolePages } from './console.ts'
 
 const program = await findChromium()
 if (typeof program === 'string') t.bailout(program)
-const fleet = await startFleet(t, { gateways: 2, proxies: [], top: ['console: true'] })
+const fleet = await startFleet(t, { gateways: 2, proxies: [], linesOf: () => ['console: true'] })
 const [here, there] = [fleet.at(0), fleet.at(1)]
 const origin = `http://127.0.0.1:${here.port}`
 const console = new ConsolePages(origin, fleet.key, await startChromium(t, program as Program))

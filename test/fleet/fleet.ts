@@ -32,8 +32,8 @@ export interface FleetOptions {
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
   /** The rate limit of all requests but those to built-in endpoints, on one line. */
   readonly rateLimit?: string
-  /** Lines more at the top level of the configuration. */
-  readonly top?: readonly string[]
+  /** Lines of the configuration of the gateway that listens on this port, as `configure` takes them. */
+  readonly linesOf?: (port: number) => readonly string[]
   /** In place of the command line's entry point. */
   readonly program?: readonly string[]
   /** Additional environment of one gateway. */
@@ -152,7 +152,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
     const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? ownRedis?.url ?? null
     const toStore = proxies.includes('store') ? await startTcpProxy(t, postgres) : null
     const toRedis = ownRedis !== null && proxies.includes('redis') ? await startTcpProxy(t, ownRedis) : null
-    return FleetGateway.prepare(t, {
+    const gateway = await FleetGateway.prepare(t, {
       name,
       configuration: {
         store: through(toStore, database),
@@ -161,7 +161,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
           `GET /v1/trainings: { permission: trainings:list${limited ? ', rate_limit: [reads]' : ''} }`,
         ],
         acme: [`oidc: ${provider.settings}`],
-        top: [...(options.top ?? []), ...(limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [])],
+        top: limited ? [`rate_limits: { reads: ${options.rateLimit} }`] : [],
       },
       redis: redisUrl === null ? null : through(toRedis, redisUrl),
       workers: typeof workers === 'number' ? workers : workers(name),
@@ -170,6 +170,8 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
       toStore,
       toRedis,
     })
+    for (const line of options.linesOf?.(gateway.port) ?? []) gateway.configure(line)
+    return gateway
   }
   const gateways = await Promise.all(NAMES.slice(0, count).map(another))
   const config = await loadConfig(gateways[0]?.file ?? '', env)

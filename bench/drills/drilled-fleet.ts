@@ -1,0 +1,96 @@
+/** The fleet of a drill: three gateways on PostgreSQL and Redis, HAProxy in front of them, and the address that starts the drill. */
+
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { findProgram } from '../../test/support/servers/binaries.ts'
+import { type Fleet, startFleet } from '../../test/fleet/fleet.ts'
+import { freePort, Program } from '../program.ts'
+import type { Ending } from '../scale/ending.ts'
+import type { Drill } from './drill.ts'
+
+/** HAProxy has noticed before the listener closes, and requests in flight have time. */
+const ENDS = ['drain_delay: 2s', 'drain: 10s']
+
+export interface DrilledFleet {
+  readonly fleet: Fleet
+  /** The address of HAProxy. */
+  readonly front: string
+}
+
+export async function startDrilledFleet(
+  ending: Ending,
+  folder: string,
+  { fleet: options }: Drill,
+): Promise<DrilledFleet> {
+  const linesOf = (port: number) => [`advertise: http://127.0.0.1:${port}`, ...ENDS]
+  const fleet = await startFleet(ending.t, { postgres: { fsync: true }, proxies: [], ...options, linesOf })
+  const port = await freePort()
+  const file = join(folder, 'haproxy.cfg')
+  writeFileSync(file, haproxyOf(port, fleet))
+  const { path, env } = await findProgram('haproxy')
+  const program = await Program.start({
+    command: [path, '-db', '-f', file],
+    port,
+    cores: null,
+    folder,
+    env: { ...process.env, ...env },
+  })
+  ending.teardown(() => program.stop())
+  return { fleet, front: `http://127.0.0.1:${port}` }
+}
+
+/** Each request goes to the next gateway that is ready; one that is not is left after two checks. */
+function haproxyOf(port: number, { gateways }: Fleet): string {
+  const servers = gateways.map(
+    (gateway) =>
+      `  server ${gateway.name} 127.0.0.1:${gateway.port} check port ${new URL(gateway.ops).port} inter 250ms fall 2 rise 1 on-marked-down shutdown-sessions`,
+  )
+  return `global
+  nbthread 1
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 75s
+  timeout server 30s
+  timeout http-request 10s
+  timeout check 2s
+frontend front
+  bind 127.0.0.1:${port}
+  default_backend gateways
+backend gateways
+  balance roundrobin
+  option forwardfor
+  option httpchk GET /readyz
+  option redispatch
+  retry-on conn-failure
+${servers.join('\n')}
+`
+}
+
+/**
+ * Does the work at the first request, whose response ends with it.
+ *
+ * @returns the command that asks for it, for `--during`
+ */
+export async function commandFor(ending: Ending, work: () => Promise<void>): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(200).flushHeaders()
+    work().then(
+      () => response.end(),
+      (cause: unknown) => {
+        console.error(cause)
+        response.destroy()
+      },
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  ending.teardown(() => server.close())
+  const { port } = server.address() as AddressInfo
+  // A response that is cut off is an error, which ends the program with 1.
+  const script = `require('node:http').get('http://127.0.0.1:${port}', (response) => response.resume())`
+  return `'${process.execPath}' -e "${script}"`
+}
