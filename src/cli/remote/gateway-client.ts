@@ -196,7 +196,7 @@ export class Gateway {
     const fault = networkFault(cause, this.#options)
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
     const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''
-    const error = new CommandFailed(`the request to ${this.origin} failed: ${fault.text}${doubt}`)
+    const error = new CommandFailed(`the request to ${this.origin} failed: ${fault.text}${doubt}`, { cause })
     return { error, sent: fault.sent, passing: fault.passing, after: 0 }
   }
 

@@ -118,7 +118,7 @@ const KINDS: readonly Kind[] = [
 
 /** @param cause an exception of undici */
 export function networkFault(cause: unknown, asked: Asked): NetworkFault {
-  const code = codeOf(cause)
+  const code = faultCode(cause)
   const kind = KINDS.find(({ codes }) => codes.test(code))
   if (kind === undefined) {
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -163,7 +163,8 @@ function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-function codeOf(cause: unknown): string {
+/** The code of Node.js, OpenSSL or undici, or else the name of the exception; '' without either. */
+export function faultCode(cause: unknown): string {
   if (!(cause instanceof Error)) return ''
   const inner = cause instanceof AggregateError ? cause.errors[0] : cause
   const code: unknown = inner instanceof Error && 'code' in inner ? inner.code : undefined

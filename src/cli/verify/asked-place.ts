@@ -2,6 +2,7 @@
 
 import { Pool } from 'undici'
 import type { GatewayOptions } from '../remote/gateway-client.ts'
+import { faultCode } from '../remote/no-answer.ts'
 import type { Credential } from './expected-answers.ts'
 import { ALLOW } from './staleness.ts'
 
@@ -65,7 +66,7 @@ export class AskedPlace {
       if (code !== null && (statusCode === 401 || statusCode === 403)) return { answer: code, requestId }
       return { answer: null, reason: code ?? `status ${statusCode}` }
     } catch (cause) {
-      return { answer: null, reason: reasonOf(cause) }
+      return { answer: null, reason: faultCode(cause) || 'no answer' }
     }
   }
 
@@ -88,7 +89,7 @@ export class AskedPlace {
         passing: statusCode >= 500 || statusCode === 429,
       }
     } catch (cause) {
-      return { refused: reasonOf(cause), passing: true }
+      return { refused: faultCode(cause) || 'no answer', passing: true }
     }
   }
 
@@ -132,12 +133,4 @@ function codeOf(text: string): string | null {
   } catch {
     return null
   }
-}
-
-/** The code of Node.js or undici. */
-function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return 'no answer'
-  const inner = cause instanceof AggregateError ? cause.errors[0] : cause
-  const code: unknown = inner instanceof Error && 'code' in inner ? inner.code : undefined
-  return typeof code === 'string' ? code : cause.name
 }

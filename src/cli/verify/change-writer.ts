@@ -3,6 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../remote/gateway-client.ts'
+import { faultCode } from '../remote/no-answer.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
 import { answersTo, type Credential, type CycleState, NOTHING } from './expected-answers.ts'
 import type { Subjects } from './readers.ts'
@@ -18,6 +19,11 @@ export class RunEnded extends Error {}
 /** Statuses after which nothing was changed for certain, and asking again does not help. */
 function isRefused({ status }: { readonly status: number }): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
+}
+
+/** The code of the network's fault, or 'no answer' where a program that is no gateway has answered. */
+function unansweredAs(cause: unknown): string {
+  return (cause instanceof Error && cause.cause !== undefined && faultCode(cause.cause)) || 'no answer'
 }
 
 /** Times writes. */
@@ -134,7 +140,7 @@ export class Writer<S> {
         for (const subject of this.#subjects) subject.withdraw(write)
         throw cause
       }
-      record.unanswered(cause instanceof GatewayRefusal ? cause.problem.code : 'no answer')
+      record.unanswered(cause instanceof GatewayRefusal ? cause.problem.code : unansweredAs(cause))
       throw new Unanswered(cause instanceof Error ? cause.message : String(cause))
     })
     write.answered = performance.now()
