@@ -1,6 +1,6 @@
 /** Modal dialogs: Escape closes them, and the focus returns to where it was. */
 
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { html } from './markup.js'
 import { Icon } from './pieces.js'
 
@@ -14,7 +14,8 @@ import { Icon } from './pieces.js'
 export function Dialog({ title, onClose, wide = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null))
   const id = useId()
-  useEffect(() => {
+  // Not after the next paint: the next key belongs to what has the focus then.
+  useLayoutEffect(() => {
     const { current: dialog } = element
     const before = document.activeElement
     dialog?.showModal()

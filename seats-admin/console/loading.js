@@ -1,6 +1,6 @@
 /** What a page loads: its state, and pages of lists. */
 
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { call, Refused } from './gateway-calls.js'
 
 /**
@@ -72,7 +72,7 @@ export function mayPass({ status }) {
 /** Whether what asked is still on the page when its answer comes. @returns {{ readonly current: boolean }} */
 export function useIsShown() {
   const isShown = useRef(true)
-  useEffect(() => () => void (isShown.current = false), [])
+  useLayoutEffect(() => () => void (isShown.current = false), [])
   return isShown
 }
 

@@ -1,6 +1,6 @@
 /** Creating and editing a Seat: first the form, then whom the change touches, then the change. */
 
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
 import { signedIn } from '../credentials.js'
 import { Changes } from '../differences.js'
@@ -81,7 +81,10 @@ function Form({ name: form, base: firstBase, first }) {
   const asked = useAskedPermissions()
   const isChanged = !isSame(draft, base === null ? first : draftOf(base.seat))
   // Back, or a link of the navigation, loses nothing.
-  useEffect(() => keepDraft(form, isChanged && saved === null ? { base, draft } : null), [base, draft, saved])
+  useLayoutEffect(
+    () => keepDraft(form, isChanged && saved === null ? { base, draft } : null),
+    [base, draft, saved],
+  )
   const isShown = useIsShown()
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
