@@ -60,7 +60,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.exit(1)
   })
 
-await writeBundles()
+// A run that a test file starts has the bundles of the run around it.
+if (process.env['SEATGATE_TEST_RUN'] === undefined) await writeBundles()
 const coverage = values.coverage ? new Coverage() : null
 const progress = new Progress(files.length)
 const waiting = files[Symbol.iterator]()
