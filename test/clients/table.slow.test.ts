@@ -225,5 +225,5 @@ t.test('node:http2', async (t) => {
 t.test('curl --http2-prior-knowledge without TLS', skipped(await found('curl', ['--version'])), async (t) => {
   const args = ['-sS', '--http2-prior-knowledge', '-w', ' %{http_code} %{http_version}']
   const { stdout } = await run('curl', [...args, `http://127.0.0.1:${world.port}/docs/a`])
-  t.match(stdout, /prior knowledge.* 400 2$/)
+  t.match(stdout, /prior knowledge.*\n 400 2$/)
 })

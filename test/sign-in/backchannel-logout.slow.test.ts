@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../support/servers/postgres.ts'
 import { startRedis } from '../support/servers/redis.ts'
+import { until } from '../support/until.ts'
 import { startProcesses } from './processes.ts'
 import type { Visitor } from './visitor.ts'
 
@@ -60,7 +61,7 @@ async function endsAll(t: Test, how: (signedIn: { visitor: Visitor; token: strin
 
 t.test('logout at the provider', async (t) => {
   await endsAll(t, logOutAtProvider)
-  t.match(fleet.at(0).log, '"event":"backchannel_logout"')
+  await until(() => fleet.at(0).log.includes('"event":"backchannel_logout"'), 'the line of a logout')
   const { issuer } = fleet.provider
   const query = `action=session.end&actor=${encodeURIComponent(issuer)}`
   const { data } = (await fleet.admin('GET', `/v1/audit?${query}`, undefined, 1)).json
@@ -73,7 +74,8 @@ t.test('logout at the provider', async (t) => {
         { kind: 'session', name: 'alice' },
       ],
     )
-    t.match(fleet.at(0).log, `"request_id":"${id}"`)
+    // Its lines arrive by a pipe.
+    await until(() => fleet.at(0).log.includes(`"request_id":"${id}"`), `the line of request ${id}`)
   }
 })
 

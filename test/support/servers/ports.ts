@@ -1,15 +1,18 @@
 /**
- * Ports for servers that are told their port and come back on it: nobody else takes it while they are down, no other
- * test process and no socket of the system's choice. Called by everything here that listens.
+ * Ports for servers that are told their port and come back on it: it stays theirs while they are down, and no other test
+ * process takes it, and no socket of the system's choice. Called by everything here that listens.
  */
 
 import { randomInt } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
 import type { Test } from 'tap'
 
-/** Below what Linux and macOS give to sockets without a wish (from 32768 and 49152). */
-const FIRST = 10_000
-const COUNT = 5_000
+/**
+ * Below what Linux and macOS give to sockets without a wish (from 32768 and 49152), and above 10080, which `fetch` refuses
+ * (Fetch Standard, "port blocking").
+ */
+const FIRST = 10_100
+const COUNT = 4_900
 /** A listener here says that the port belongs to the process that listens; it ends with the process, however that ends. */
 const GUARD = 5_000
 /** Where a node of a Redis cluster listens for the others, beside its port. */
