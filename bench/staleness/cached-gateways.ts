@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { freePort, Program } from '../program.ts'
 import type { Ending } from '../scale/ending.ts'
 import { nginxCommand, nginxConfiguration } from '../upstreams.ts'
+import { running, startInstance } from './gateway-instances.ts'
 import {
   type CachedGatewaySetup,
   change,
@@ -19,19 +20,8 @@ import {
 const CALLER = { authorization: 'alice' }
 const SCRIPT = fileURLToPath(new URL('../servers/cached-gateway.ts', import.meta.url))
 
-async function startGateway(ending: Ending, folder: string, redis: string, keeps: number): Promise<number> {
-  const port = await freePort()
-  const file = join(folder, `gateway-${port}.json`)
-  const setup: CachedGatewaySetup = { port, redis, keeps }
-  writeFileSync(file, JSON.stringify(setup))
-  const program = await Program.start({
-    command: [process.execPath, SCRIPT, file],
-    port,
-    cores: null,
-    folder,
-  })
-  ending.teardown(() => program.stop())
-  return port
+function startGateway(ending: Ending, folder: string, redis: string, keeps: number): Promise<number> {
+  return startInstance<CachedGatewaySetup>(ending, folder, SCRIPT, { redis, keeps })
 }
 
 function gateways(name: string, keeps: number, breaks: boolean): StalenessPeer {
@@ -46,26 +36,7 @@ function gateways(name: string, keeps: number, breaks: boolean): StalenessPeer {
         await startGateway(ending, folder, redis.url, keeps),
         await startGateway(ending, folder, redis.url, keeps),
       ]
-      let broken = false
-      return {
-        places: ports.map((port) => placeAt(ending, `127.0.0.1:${port}`, port, '/')),
-        caller: CALLER,
-        async write(allow, turn) {
-          if (broken) await redis.command('CLIENT', 'KILL', 'TYPE', 'pubsub')
-          const port = ports[turn % ports.length]
-          await change(`http://127.0.0.1:${port}/${allow ? 'allow' : 'deny'}`, {
-            method: 'PUT',
-            headers: CALLER,
-          })
-        },
-        ...(breaks
-          ? {
-              async fault() {
-                broken = !broken
-              },
-            }
-          : {}),
-      }
+      return running(ending, { ports, redis, breaks, writesAt: (turn) => ports[turn % ports.length] })
     },
   }
 }
