@@ -1,7 +1,9 @@
 /**
  * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree in turn, with fresh processes each round, and the ratio of their CPU per request
- * for each workload.
+ * revision of Seatgate and this tree in turn, and the ratio of their CPU per request for each workload.
+ *
+ * Two processes of the same code differ by up to a tenth, for as long as they run. Each round therefore has fresh processes and
+ * counts as one value, whatever its number of turns, and the interval is that of the rounds.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -12,15 +14,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Place } from './measure.ts'
 import { seatgate, seatgateOf } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
+import { inTurn } from './plan.ts'
 import { RequestsOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
-import { median, quantile } from './scale/statistics.ts'
+import { median, medianInterval } from './scale/statistics.ts'
 import { costsByTurns } from './turns.ts'
 import { startUpstreams } from './upstreams.ts'
 import { type Workload, workloads } from './workloads.ts'
 import { makeWorld } from './world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Of a round. */
+const TURNS = 3
 
 export interface CompareSetup {
   /** Names of workloads; null: the usual ones. */
@@ -39,12 +45,15 @@ interface Revision {
 
 export interface Comparison {
   readonly workload: string
+  /** Median of the rounds, and its 95 % interval. */
   readonly ratio: number
-  /** Quartiles of the turns. */
   readonly low: number
   readonly high: number
-  readonly slower: boolean
+  readonly verdict: Verdict
 }
+
+/** Undecided: the interval includes the threshold. More rounds make it narrower. */
+export type Verdict = 'slower' | 'undecided' | 'not slower'
 
 /** The exit code: 1 where a workload got slower. Rejects, with everything cleaned up, when they cannot be compared. */
 export async function compare(revision: string, setup: CompareSetup): Promise<number> {
@@ -58,14 +67,14 @@ export async function compare(revision: string, setup: CompareSetup): Promise<nu
     const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
     const compared: Comparison[] = []
     console.log(
-      `| workload | this tree / ${revision}, CPU per request | quartiles of the turns | |\n|---|---|---|---|`,
+      `| workload | this tree / ${revision}, CPU per request | 95 % interval of ${setup.rounds} rounds | by ${setup.threshold} |\n|---|---|---|---|`,
     )
     for (const workload of chosen) {
       const comparison = await compareOn(workload, base, branch, setup)
       compared.push(comparison)
       console.log(lineOf(comparison))
     }
-    return compared.some(({ slower }) => slower) ? 1 : 0
+    return compared.some(({ verdict }) => verdict === 'slower') ? 1 : 0
   } finally {
     await ending.run()
   }
@@ -82,20 +91,29 @@ async function compareOn(
     place,
     requests: new RequestsOf(place).of({ peer, workload }),
   }))
-  const setup = { workload, rounds, warmUp: quick ? 4 : 8, turns: quick ? 2 : 4 }
-  const [before = [], after = []] = await costsByTurns(sides, setup)
-  const ratios = after.map((cpu, turn) => cpu / (before[turn] ?? Number.NaN))
+  const setup = { workload, rounds: 1, warmUp: quick ? 4 : 8, turns: TURNS }
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    // The side that starts first waits for the warm-up of the other.
+    const costs = await costsByTurns(inTurn(sides, round), setup)
+    const [before = [], after = []] = inTurn(costs, round)
+    ratios.push(median(after.map((cpu, turn) => cpu / (before[turn] ?? Number.NaN))))
+  }
   return comparisonOf(workload.label, ratios, threshold)
 }
 
-/** Slower: the median exceeds the threshold, and three turns of four are slower than the base. */
 export function comparisonOf(workload: string, ratios: readonly number[], threshold: number): Comparison {
-  const [ratio, low, high] = [median(ratios), quantile(ratios, 0.25), quantile(ratios, 0.75)]
-  return { workload, ratio, low, high, slower: ratio > threshold && low > 1 }
+  const [low, high] = medianInterval(ratios)
+  return { workload, ratio: median(ratios), low, high, verdict: verdictOf(low, high, threshold) }
 }
 
-function lineOf({ workload, ratio, low, high, slower }: Comparison): string {
-  return `| ${workload} | ${ratio.toFixed(3)} | ${low.toFixed(3)} to ${high.toFixed(3)} | ${slower ? 'slower' : ''} |`
+function verdictOf(low: number, high: number, threshold: number): Verdict {
+  if (low > threshold) return 'slower'
+  return high > threshold ? 'undecided' : 'not slower'
+}
+
+function lineOf({ workload, ratio, low, high, verdict }: Comparison): string {
+  return `| ${workload} | ${ratio.toFixed(3)} | ${low.toFixed(3)} to ${high.toFixed(3)} | ${verdict} |`
 }
 
 async function sidesOf(revision: string, ending: Ending): Promise<[base: Revision, branch: Revision]> {

@@ -16,7 +16,7 @@ import { freePort, Program } from './program.ts'
 import { machine } from './results.ts'
 import { RequestsOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
-import { median, quantile } from './scale/statistics.ts'
+import { median, medianInterval } from './scale/statistics.ts'
 import type { Slice } from './servers/seatgate-recording.ts'
 import { Traffic } from './traffic.ts'
 import { type Workload, workloads } from './workloads.ts'
@@ -99,13 +99,7 @@ function rowOf(label: string, slices: readonly Slice[]): string {
     return [(2 * its) / (before + after)]
   })
   const without = costs.filter((_, at) => slices[at]?.isRecorded === false)
-  const [low, high] = intervalOf(ratios)
+  const [low, high] = medianInterval(ratios)
   const interval = `${low.toFixed(3)} to ${high.toFixed(3)}`
   return `| ${label} | ${median(without).toFixed(1)} µs | ${median(ratios).toFixed(3)} | ${interval} | ${ratios.length} |`
-}
-
-/** Of the median, by ranks: that of a binomial distribution, which assumes nothing of the spread. */
-function intervalOf(values: readonly number[]): [low: number, high: number] {
-  const half = (1.96 * Math.sqrt(values.length)) / 2 / values.length
-  return [quantile(values, 0.5 - half), quantile(values, 0.5 + half)]
 }

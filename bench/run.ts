@@ -69,7 +69,7 @@ async function guard(revision: string): Promise<number> {
     return await compare(revision, {
       only,
       quick,
-      rounds: roundsOr(quick ? 3 : 7),
+      rounds: roundsOr(quick ? 6 : 12),
       threshold: values.threshold,
     })
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** Medians and quantiles. */
+/** Medians, their intervals, and quantiles. */
 
 /** Of an even number, the mean of the middle two. */
 export function median(values: readonly number[]): number {
@@ -11,4 +11,13 @@ export function median(values: readonly number[]): number {
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+/**
+ * The 95 % interval of the median, by the ranks of a binomial distribution, which assumes nothing of the spread. Of fewer than six
+ * values it is narrower than that: the smallest and the largest.
+ */
+export function medianInterval(values: readonly number[]): [low: number, high: number] {
+  const half = Math.min(0.5, 1.96 / 2 / Math.sqrt(values.length))
+  return [quantile(values, 0.5 - half), quantile(values, 0.5 + half)]
 }

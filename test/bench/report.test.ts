@@ -10,6 +10,7 @@ import { choose, inTurn, PARTS } from '../../bench/plan.ts'
 import type { Measured } from '../../bench/measured.ts'
 import { report } from '../../bench/results.ts'
 import { jobsOf } from '../../bench/rounds.ts'
+import { medianInterval } from '../../bench/scale/statistics.ts'
 import { ratioOf, summaryOf } from '../../bench/summary.ts'
 import { workloads } from '../../bench/workloads.ts'
 
@@ -90,12 +91,20 @@ t.test('medians and ratios', async (t) => {
   t.equal(ratioOf(undefined, result(1)), null)
 })
 
-t.test('slower: by more than the threshold, and in most rounds', async (t) => {
-  const slower = (...ratios: number[]) => comparisonOf('a', ratios, 1.05).slower
-  t.ok(slower(1.1, 1.12, 1.08, 1.1, 1.2))
-  t.notOk(slower(1.04, 1.03, 1.02, 1.04, 1.01), 'by less')
-  t.notOk(slower(0.9, 0.95, 1.06, 1.3, 1.4), 'within the spread')
-  t.notOk(slower(0.8, 0.9, 0.7), 'faster')
+t.test('slower: by more than the threshold in almost all rounds', async (t) => {
+  const verdict = (...ratios: number[]) => comparisonOf('a', ratios, 1.05).verdict
+  t.equal(verdict(1.1, 1.12, 1.08, 1.1, 1.2, 1.06), 'slower')
+  t.equal(verdict(1.04, 1.03, 1.02, 1.04, 1.01, 0.99), 'not slower', 'by less')
+  t.equal(verdict(0.9, 0.95, 1.06, 1.3, 1.4, 1.2), 'undecided', 'within the spread')
+  t.equal(verdict(0.8, 0.9, 0.7, 0.8, 0.9, 0.7), 'not slower', 'faster')
+})
+
+t.test('the interval of a median', async (t) => {
+  const upTo = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+  t.same(medianInterval(upTo(6)), [1, 6], '97 %')
+  t.same(medianInterval(upTo(12)), [3, 10], '96 %')
+  t.same(medianInterval(upTo(100)), [41, 60], '95 %')
+  t.same(medianInterval([7]), [7, 7])
 })
 
 const measured: Measured = {
