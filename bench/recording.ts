@@ -1,6 +1,7 @@
 /**
- * `node bench/recording.ts [--rounds N] [--seconds N] [--workload NAME]`: the cost of what each request leaves for the console, which are the
- * newest decisions and the uses of routes. One process records them in every other slice of time. Prints Markdown.
+ * `node bench/recording.ts [--rounds N] [--seconds N] [--warm-up SECONDS] [--workload NAME]`: the cost of what each request leaves
+ * for the console, which are the newest decisions and the uses of routes. One process records them in every other slice of time.
+ * Prints Markdown.
  */
 
 import { readFileSync } from 'node:fs'
@@ -23,15 +24,11 @@ import { type Workload, workloads } from './workloads.ts'
 import { writeConfiguration } from './world.ts'
 
 const SERVER = fileURLToPath(new URL('./servers/seatgate-recording.ts', import.meta.url))
-/** Seconds at most. */
-const WARM_UP = 15
-/** Requests of a whole slice at least: others were cut short by the end of the load. */
-const FEWEST = 100
-
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '60' },
+    'warm-up': { type: 'string', default: '15' },
     workload: { type: 'string', default: 'mixed' },
   },
 })
@@ -81,24 +78,23 @@ async function slicesOf(workload: Workload, place: Place): Promise<Slice[]> {
   const seconds = Number(values.seconds)
   await withPeer({ peer, workload }, place, async ({ port }) => {
     const traffic = new Traffic({ port, requests, authorises: true, workers: workload.workers })
-    await traffic.warmUp(WARM_UP)
+    await traffic.warmUp(Number(values['warm-up']))
     await traffic.saturate(seconds)
   })
   const all = JSON.parse(readFileSync(output, 'utf8')) as Slice[]
-  // The last ones, which the warm-up is no part of.
-  const busy = all.filter((slice) => slice.requests >= FEWEST)
-  return busy.slice(-seconds * 4 + 4)
+  // Without the warm-up, and without both ends of the load.
+  return all.filter(({ requests }) => requests > 0).slice(-4 * seconds + 2, -1)
 }
 
 /** Each slice with records against the mean of the slices before and after it, so that a steady drift cancels out. */
 function rowOf(label: string, slices: readonly Slice[]): string {
-  const costs = slices.map(({ requests, cpu }) => cpu / requests)
-  const ratios = slices.flatMap(({ isRecorded }, at) => {
-    const [before, its, after] = [costs[at - 1], costs[at], costs[at + 1]]
-    if (!isRecorded || before === undefined || its === undefined || after === undefined) return []
-    return [(2 * its) / (before + after)]
+  const costOf = ({ requests, cpu }: Slice) => cpu / requests
+  const ratios = slices.flatMap((slice, at) => {
+    const [before, after] = [slices[at - 1], slices[at + 1]]
+    if (!slice.isRecorded || before?.isRecorded !== false || after?.isRecorded !== false) return []
+    return [(2 * costOf(slice)) / (costOf(before) + costOf(after))]
   })
-  const without = costs.filter((_, at) => slices[at]?.isRecorded === false)
+  const without = slices.filter(({ isRecorded }) => !isRecorded).map(costOf)
   const [low, high] = medianInterval(ratios)
   const interval = `${low.toFixed(3)} to ${high.toFixed(3)}`
   return `| ${label} | ${median(without).toFixed(1)} µs | ${median(ratios).toFixed(3)} | ${interval} | ${ratios.length} |`

@@ -8,7 +8,7 @@ import t from 'tap'
 const bench = fileURLToPath(new URL('../../bench/recording.ts', import.meta.url))
 
 t.test('bench/recording.ts', async (t) => {
-  const short = ['--rounds', '1', '--seconds', '4', '--workload', 'one-token']
+  const short = ['--rounds', '1', '--seconds', '5', '--warm-up', '0', '--workload', 'one-token']
   const { stdout } = await promisify(execFile)(process.execPath, [bench, ...short])
   t.match(stdout, /^\| one token, [^|]+ \| [\d.]+ µs \| [\d.]+ \| [\d.]+ to [\d.]+ \| [1-9]\d* \|$/m)
 })

@@ -6,8 +6,11 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { WEAKNESSES } from './fuzz/weak.ts'
 
-/** Enough to find each of them, with this seed. The run ends at the first fault. */
-const WEAK_CASES = 5000
+/**
+ * The run ends at the first fault. The rarest one comes within 5,000 cases with this seed, if the upstream answers that one case: a
+ * busy machine may miss it.
+ */
+const WEAK_CASES = 50_000
 
 const RUN = fileURLToPath(new URL('./fuzz/run.ts', import.meta.url))
 
