@@ -7,17 +7,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { bindThisProcess } from './cores.ts'
 import type { Latency } from './latency.ts'
 import { saturate } from './load.ts'
 import { type Place, withPeer } from './measure.ts'
 import { SPACE, seatName } from './names.ts'
 import { atRate } from './open-loop.ts'
 import { seatgateWith } from './peers/seatgate.ts'
-import { openPlace, temporaryFolder } from './place.ts'
+import { openPlace, runBench, temporaryFolder } from './place.ts'
 import { type Requests, writeRequests } from './requests.ts'
 import { machine } from './results.ts'
-import { Ending } from './scale/ending.ts'
+import type { Ending } from './scale/ending.ts'
 import { median } from './scale/statistics.ts'
 import { CONNECTIONS } from './traffic.ts'
 import { oneToken } from './workloads.ts'
@@ -54,16 +53,9 @@ interface Row {
 
 const LABELS = ['alone', `beside five times the limit`, 'beside as many as it can']
 
-bindThisProcess()
-process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
-const ending = new Ending()
-try {
-  await main()
-} finally {
-  await ending.run()
-}
+await runBench(main)
 
-async function main(): Promise<void> {
+async function main(ending: Ending): Promise<void> {
   const place = await openPlace(ending, temporaryFolder(ending, 'fairness'))
   const measured = LABELS.map((): Row[] => [])
   for (let round = 0; round < rounds; round++)

@@ -11,13 +11,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bindThisProcess } from './cores.ts'
 import { seatgate, seatgateWith } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
-import { openPlace, temporaryFolder } from './place.ts'
+import { openPlace, runBench, temporaryFolder } from './place.ts'
 import { machine } from './results.ts'
 import { RequestsOf } from './rounds.ts'
-import { Ending } from './scale/ending.ts'
+import type { Ending } from './scale/ending.ts'
 import { median, quantile } from './scale/statistics.ts'
 import { costsByTurns, ownStore } from './turns.ts'
 import { workloads } from './workloads.ts'
@@ -32,20 +31,13 @@ const { values } = parseArgs({
   },
 })
 
-bindThisProcess()
-process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143))
-const ending = new Ending()
-try {
-  await main()
-} finally {
-  await ending.run()
-}
+await runBench(main)
 
-async function main(): Promise<void> {
+async function main(ending: Ending): Promise<void> {
   const workload = workloads.find(({ name }) => name === values.workload)
   if (workload === undefined) throw new Error(`no workload is called ${values.workload}`)
   const folder = temporaryFolder(ending, 'parts')
-  const peers = chosen(partsOf(folder, await collector()))
+  const peers = chosen(partsOf(folder, await collector(ending)))
   const place = await openPlace(ending, folder)
   const requests = new RequestsOf(place)
   const sides = [seatgate, ...peers].map((peer) => ({
@@ -118,7 +110,7 @@ function partsOf(folder: string, endpoint: string): Peer[] {
 }
 
 /** Takes all spans. */
-async function collector(): Promise<string> {
+async function collector(ending: Ending): Promise<string> {
   const server = createServer((request, response) => {
     request
       .resume()
