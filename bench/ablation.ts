@@ -1,6 +1,9 @@
 /**
- * `node bench/ablation.ts --part PART [--rounds N] [--seconds N] [--warm-up SECONDS] [--workload NAME]`: the cost that a part of
- * the gateway adds to each request. One process leaves the part out in every other slice of time. Prints Markdown.
+ * `node bench/ablation.ts --part PART [--rounds N] [--seconds N] [--slice MS] [--warm-up SECONDS] [--workload NAME]`: the cost
+ * that a part of the gateway adds to each request. One process leaves the part out in every other slice of time. Prints Markdown.
+ *
+ * Short slices tell apart the smallest costs. What the requests of one slice leave for collections is collected in the next
+ * ones too: for a part that keeps something, compare with slices of some seconds.
  */
 
 import { readFileSync } from 'node:fs'
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     part: { type: 'string', default: '' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '60' },
+    slice: { type: 'string', default: '250' },
     'warm-up': { type: 'string', default: '15' },
     workload: { type: 'string', default: 'mixed' },
   },
@@ -66,7 +70,8 @@ async function slicesOf(part: string, workload: Workload, place: Place): Promise
     start: async ({ world, upstream, folder, routes, workers }) => {
       const port = await freePort()
       const setup = { world, port, upstream: upstream.origin, ca: upstream.ca, routes, workers }
-      const command = [process.execPath, SERVER, part, output, writeConfiguration(folder, setup)]
+      const file = writeConfiguration(folder, setup)
+      const command = [process.execPath, SERVER, part, values.slice, output, file]
       return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
     },
   }
@@ -79,7 +84,9 @@ async function slicesOf(part: string, workload: Workload, place: Place): Promise
   })
   const all = JSON.parse(readFileSync(output, 'utf8')) as Slice[]
   // Without the warm-up, and without both ends of the load.
-  return all.filter(({ requests }) => requests > 0).slice(-4 * seconds + 2, -1)
+  return all
+    .filter(({ requests }) => requests > 0)
+    .slice(2 - Math.floor((1000 * seconds) / Number(values.slice)), -1)
 }
 
 /** Each slice with the part against the mean of the slices before and after it, so that a steady drift cancels out. */

@@ -20,11 +20,8 @@ export interface Slice {
   readonly cpu: number
 }
 
-/** Milliseconds: some scavenges long, so that few of them collect the garbage of the slice before. */
-const SLICE = 250
-
 // The command reads its arguments from `process.argv`.
-const [node = '', script = '', part = '', output = '', file = ''] = process.argv
+const [node = '', script = '', part = '', slice = '', output = '', file = ''] = process.argv
 const slices: Slice[] = []
 const presence = { isWhole: true }
 let requests = 0
@@ -43,7 +40,7 @@ setInterval(() => {
   presence.isWhole = !presence.isWhole
   requests = 0
   usage = process.cpuUsage()
-}, SLICE).unref()
+}, Number(slice)).unref()
 
 process.once('SIGTERM', () => writeFileSync(output, JSON.stringify(slices)))
 process.argv = [node, script, 'start', '--config', file]

@@ -1,14 +1,14 @@
 /**
  * The newest decisions of each tenant, for `GET /v1/decisions`. They are always kept, so that the endpoint knows what was before
- * it was asked; one costs a quarter of a microsecond.
+ * it was asked.
  *
- * A slot of a ring is written again and again: nothing is allocated for a decision but one text, which holds a copy of what
- * comes from the request. A slice would retain the whole request, with its credentials.
+ * A slot of a ring is written again and again, and refers to nothing that was made for its request: V8 would copy that twice,
+ * and collect it among what is old. Strings of a Seat, a route or a remembered token are old already. A slice of the request
+ * would also retain all of it, with its credentials.
  */
 
 import { randomBytes } from 'node:crypto'
 import { crockford, ulid } from '../../seats-admin/model/ulid.ts'
-import { detachedText } from '../lib/heap-size.ts'
 import {
   type DecisionCode,
   type DecisionFilter,
@@ -16,9 +16,11 @@ import {
   isAsked,
   type RecentDecision,
 } from '../model/activity.ts'
-import type { ConsideredSeat, Decision } from '../model/decision.ts'
+import { detachedText } from '../lib/heap-size.ts'
+import type { Decision } from '../model/decision.ts'
 import type { RefusedCaller } from '../model/errors.ts'
 import type { DecisionQueue } from './decision-queue.ts'
+import { TextRing } from './text-ring.ts'
 
 /** Decisions of a tenant. */
 const PER_TENANT = 1000
@@ -31,8 +33,8 @@ const ASKED_FOR = 10 * 60_000
 /** Characters of a path and of a user. */
 const MAX_TEXT = 1024
 const MAX_SEATS = 20
-
-const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
+/** V8 copies a slice that is shorter than this, and refers to the whole text in others. */
+const MIN_SLICE = 13
 
 interface Slot {
   at: number
@@ -40,19 +42,23 @@ interface Slot {
   number: number
   code: DecisionCode
   method: string
-  requestId: string
-  /** Space and path, without a separator. */
-  text: string
+  /** Of request id, space and path in the texts of the ring. */
+  position: number
+  idLength: number
   /** -1: no space. */
   spaceLength: number
+  pathLength: number
   route: string | null
   permission: string | null
   user: string | null
-  seats: readonly ConsideredSeat[]
+  /** The first ones are those of this decision; further ones are left from others. */
+  readonly seats: string[]
+  seatCount: number
 }
 
 interface Ring {
   readonly slots: Slot[]
+  readonly texts: TextRing
   /** The slot of the next decision, once all are in use: that of the oldest. */
   next: number
   /** ms since the epoch */
@@ -82,7 +88,7 @@ export class RecentDecisions {
   ): void {
     const ring = this.#rings.get(caller.tenant) ?? this.#open(caller.tenant, now)
     if (ring === null) return
-    const { slots } = ring
+    const { slots, texts } = ring
     let slot: Slot
     if (slots.length < PER_TENANT) slots.push((slot = newSlot()))
     else {
@@ -92,9 +98,14 @@ export class RecentDecisions {
     // The clock may step back.
     if (now > this.#lastAt) this.#lastAt = now
     ring.lastAt = this.#lastAt
-    fill(slot, this.#lastAt, this.#count++, requestId, decision, code, caller)
+    slot.at = this.#lastAt
+    slot.number = this.#count++
+    slot.code = code
+    fill(slot, decision, caller)
+    // The slot that is written next has the oldest text.
+    fillText(slot, texts, slots[ring.next]?.position ?? Infinity, requestId, decision)
     if (ring.queues.size > 0) {
-      const shown = this.#shown(slot)
+      const shown = this.#shown(ring, slot)
       for (const queue of ring.queues) queue.offer(shown)
     }
   }
@@ -107,8 +118,8 @@ export class RecentDecisions {
     const { slots, next } = ring
     for (let back = 1; back <= slots.length && found.length < question.limit; back++) {
       const slot = slots[(next + slots.length - back) % slots.length]
-      if (slot === undefined || !isAsked({ code: slot.code, space: spaceOf(slot) }, question)) continue
-      const shown = this.#shown(slot)
+      if (slot === undefined || !isAsked({ code: slot.code, space: spaceOf(ring, slot) }, question)) continue
+      const shown = this.#shown(ring, slot)
       const isOlder = question.before === null || shown.id < question.before
       if (isOlder && shown.requestId !== question.requestId) found.push(shown)
     }
@@ -140,7 +151,8 @@ export class RecentDecisions {
   }
 
   #add(tenant: string): Ring {
-    const ring = { slots: [], next: 0, lastAt: 0, askedAt: 0, queues: new Set<DecisionQueue>() }
+    const queues = new Set<DecisionQueue>()
+    const ring = { slots: [], texts: new TextRing(), next: 0, lastAt: 0, askedAt: 0, queues }
     this.#rings.set(tenant, ring)
     return ring
   }
@@ -159,21 +171,21 @@ export class RecentDecisions {
     return idle !== null && this.#rings.delete(idle[0])
   }
 
-  #shown(slot: Slot): RecentDecision {
-    const { at, code, method, text, route, permission, user, seats, requestId } = slot
-    const space = spaceOf(slot)
+  #shown(ring: Ring, slot: Slot): RecentDecision {
+    const { at, code, method, position, idLength, spaceLength, pathLength, route, permission, user } = slot
+    const pathStart = idLength + Math.max(spaceLength, 0)
     return {
       id: this.#idOf(slot),
       at,
       code,
       method,
-      path: text.slice(space?.length ?? 0),
+      path: ring.texts.slice(position, pathStart, pathStart + pathLength),
       route,
       permission,
-      space,
+      space: spaceOf(ring, slot),
       user,
-      seats: seats.filter(isInSpace).map(({ name }) => name),
-      requestId,
+      seats: slot.seats.slice(0, slot.seatCount),
+      requestId: ring.texts.slice(position, 0, idLength),
     }
   }
 
@@ -191,47 +203,49 @@ function newSlot(): Slot {
     number: 0,
     code: 'allow',
     method: '',
-    requestId: '',
-    text: '',
+    position: Infinity,
+    idLength: 0,
     spaceLength: -1,
+    pathLength: 0,
     route: null,
     permission: null,
     user: null,
-    seats: NO_SEATS,
+    seats: [],
+    seatCount: 0,
   }
 }
 
-function fill(
-  slot: Slot,
-  at: number,
-  number: number,
-  requestId: string,
-  { method, path, route, permission, space, seats }: Decision,
-  code: DecisionCode,
-  { user }: RefusedCaller,
-): void {
+function fill(slot: Slot, { method, route, permission, seats }: Decision, { user }: RefusedCaller): void {
   // Entries for another tenant are its own matter.
-  const isOwn = code !== 'tenant_mismatch'
-  slot.at = at
-  slot.number = number
-  slot.code = code
-  slot.method = method
-  // Generated or copied, so that it retains no request: see `requestIdOf` in pipeline/request-input.ts.
-  slot.requestId = requestId
-  // Both are ASCII where a caller is known.
-  slot.text = detachedText((space ?? '') + (path.length > MAX_TEXT ? path.slice(0, MAX_TEXT) : path))
-  slot.spaceLength = space === null ? -1 : space.length
+  const isOwn = slot.code !== 'tenant_mismatch'
+  slot.method = method.length < MIN_SLICE ? method : detachedText(method)
   slot.route = isOwn && route !== null ? route.id : null
   slot.permission = isOwn ? permission : null
   slot.user = user !== null && user.length > MAX_TEXT ? Buffer.from(user.slice(0, MAX_TEXT)).toString() : user
-  slot.seats = seats.length > MAX_SEATS ? seats.slice(0, MAX_SEATS) : seats
+  slot.seatCount = 0
+  for (const { name, verdict } of seats) {
+    if (slot.seatCount === MAX_SEATS) break
+    // Seats of other spaces are not shown to those who see this space alone.
+    if (verdict === 'grants' || verdict === 'lacks_permission') slot.seats[slot.seatCount++] = name
+  }
 }
 
-function spaceOf({ text, spaceLength }: Slot): string | null {
-  return spaceLength < 0 ? null : text.slice(0, spaceLength)
+/** @param oldest as of `TextRing.add` */
+function fillText(
+  slot: Slot,
+  texts: TextRing,
+  oldest: number,
+  requestId: string,
+  { path, space }: Decision,
+): void {
+  const beginning = path.length > MAX_TEXT ? path.slice(0, MAX_TEXT) : path
+  slot.idLength = requestId.length
+  slot.spaceLength = space === null ? -1 : space.length
+  slot.pathLength = beginning.length
+  // All are ASCII where a caller is known.
+  slot.position = texts.add(requestId + (space ?? '') + beginning, oldest)
 }
 
-/** Seats of other spaces are not shown to those who see this space alone. */
-function isInSpace({ verdict }: ConsideredSeat): boolean {
-  return verdict === 'grants' || verdict === 'lacks_permission'
+function spaceOf({ texts }: Ring, { position, idLength, spaceLength }: Slot): string | null {
+  return spaceLength < 0 ? null : texts.slice(position, idLength, idLength + spaceLength)
 }
