@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
+import { settingsOf } from './configured-parts.ts'
 import { peerCores } from './cores.ts'
 import { type Place, withPeer } from './measure.ts'
 import { runningOf } from './peers/node-program.ts'
@@ -24,7 +25,7 @@ import { PARTS } from './servers/ablated-parts.ts'
 import type { Slice } from './servers/seatgate-ablated.ts'
 import { Traffic } from './traffic.ts'
 import { type Workload, workloads } from './workloads.ts'
-import { writeConfiguration } from './world.ts'
+import { type ConfiguredPart, writeConfiguration } from './world.ts'
 
 const SERVER = fileURLToPath(new URL('./servers/seatgate-ablated.ts', import.meta.url))
 const { values } = parseArgs({
@@ -52,14 +53,20 @@ async function main(ending: Ending): Promise<void> {
     `| workload | CPU per request without ${part} | with / without | 95 % interval | pairs of slices |`,
   )
   console.log('|---|---|---|---|---|')
+  const settings = await settingsOf(part, folder, ending)
   const slices: Slice[] = []
   for (let round = 0; round < Number(values.rounds); round++)
-    slices.push(...(await slicesOf(part, workload, place)))
+    slices.push(...(await slicesOf(part, settings, workload, place)))
   console.log(rowOf(workload.label, slices))
 }
 
 /** Of one fresh process under load, after its warm-up. */
-async function slicesOf(part: string, workload: Workload, place: Place): Promise<Slice[]> {
+async function slicesOf(
+  part: string,
+  settings: ConfiguredPart | undefined,
+  workload: Workload,
+  place: Place,
+): Promise<Slice[]> {
   const output = join(place.folder, 'slices.json')
   const peer: Peer = {
     name: 'seatgate-ablated',
@@ -70,7 +77,7 @@ async function slicesOf(part: string, workload: Workload, place: Place): Promise
     start: async ({ world, upstream, folder, routes, workers }) => {
       const port = await freePort()
       const setup = { world, port, upstream: upstream.origin, ca: upstream.ca, routes, workers }
-      const file = writeConfiguration(folder, setup)
+      const file = writeConfiguration(folder, settings === undefined ? setup : { ...setup, part: settings })
       const command = [process.execPath, SERVER, part, values.slice, output, file]
       return runningOf([await Program.start({ command, port, cores: peerCores(workers), folder })])
     },

@@ -1,7 +1,10 @@
 /** The parts that `bench/ablation.ts` can leave out. */
 
+import { RateLimiter } from '../../src/decision/limits/rate-limiter.ts'
 import { SeatMemory } from '../../src/decision/seats/memory.ts'
+import { UpstreamIdentity } from '../../src/proxy/upstream-identity.ts'
 import { ProcessActivity } from '../../src/telemetry/process-activity.ts'
+import { Tracer } from '../../src/telemetry/tracing/tracer.ts'
 
 export interface Presence {
   /** Whether requests are served with the part now. */
@@ -16,6 +19,12 @@ export const PARTS: ReadonlyMap<string, Part> = new Map([
   ['records', leaveOutRecords],
   // Whether a user is blocked, which each decision on a user asks.
   ['blocks', leaveOutBlocks],
+  // These are off by default.
+  ['rate-limit', leaveOutRateLimits],
+  ['rate-limits', leaveOutRateLimits],
+  ['identity', leaveOutIdentity],
+  ['tracing-1', leaveOutTracing],
+  ['tracing', leaveOutTracing],
 ])
 
 function leaveOutRecords(presence: Presence): void {
@@ -29,5 +38,30 @@ function leaveOutBlocks(presence: Presence): void {
   const { isBlocked } = SeatMemory.prototype
   SeatMemory.prototype.isBlocked = function (...args) {
     return presence.isWhole && isBlocked.apply(this, args)
+  }
+}
+
+function leaveOutRateLimits(presence: Presence): void {
+  const { take } = RateLimiter.prototype
+  RateLimiter.prototype.take = function (...args) {
+    return presence.isWhole ? take.apply(this, args) : null
+  }
+}
+
+function leaveOutIdentity(presence: Presence): void {
+  const { lineFor } = UpstreamIdentity.prototype
+  UpstreamIdentity.prototype.lineFor = function (...args) {
+    return presence.isWhole ? lineFor.apply(this, args) : null
+  }
+}
+
+function leaveOutTracing(presence: Presence): void {
+  const { begin, parentOf } = Tracer.prototype
+  Tracer.prototype.parentOf = function (...args) {
+    return presence.isWhole ? parentOf.apply(this, args) : null
+  }
+  Tracer.prototype.begin = function (...args) {
+    // A request without a trace has null there, as all have without a tracer.
+    return presence.isWhole ? begin.apply(this, args) : (null as unknown as ReturnType<Tracer['begin']>)
   }
 }
