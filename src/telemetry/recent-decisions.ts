@@ -2,9 +2,9 @@
  * The newest decisions of each tenant, for `GET /v1/decisions`. They are always kept, so that the endpoint knows what was before
  * it was asked.
  *
- * A slot of a ring is written again and again, and refers to nothing that was made for its request: V8 would copy that twice,
- * and collect it among what is old. Strings of a Seat, a route or a remembered token are old already. A slice of the request
- * would also retain all of it, with its credentials.
+ * A slot of a ring is written again and again. What is made for each request is copied into the texts of the ring: referred to
+ * from the slot, V8 would copy it twice, and collect it among old objects. Names of Seats, routes and users of remembered
+ * tokens are old already. A slice of the request would also retain all of it, with its credentials.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -102,7 +102,7 @@ export class RecentDecisions {
     slot.number = this.#count++
     slot.code = code
     fill(slot, decision, caller)
-    // The slot that is written next has the oldest text.
+    // The first slot has the oldest text, or the next one once all are in use.
     fillText(slot, texts, slots[ring.next]?.position ?? Infinity, requestId, decision)
     if (ring.queues.size > 0) {
       const shown = this.#shown(ring, slot)

@@ -1,6 +1,6 @@
 /**
  * Texts in the order in which they came, of which the oldest ones give way. They stand in a buffer outside of V8's heap: as
- * strings they would survive two collections each, which costs several microseconds a text.
+ * strings they would survive two collections each, which costs several microseconds per text.
  */
 
 /** Bytes at first. */
@@ -46,7 +46,8 @@ export class TextRing {
     const small = this.#bytes
     const large = Buffer.allocUnsafeSlow(2 * small.length)
     // Where a text was in one piece it still is, because each end of the large buffer was one of the small buffer.
-    for (let from = Math.min(oldest, this.#end); from < this.#end;) {
+    let from = Math.min(oldest, this.#end)
+    while (from < this.#end) {
       const index = from % small.length
       const length = Math.min(small.length - index, this.#end - from)
       small.copy(large, from % large.length, index, index + length)
