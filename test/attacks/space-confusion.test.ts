@@ -11,6 +11,7 @@ const TABLES = {
   'param.yaml': table('{ param: org }', '/o/{org}/a'),
   'fixed.yaml': table('{ fixed: main }', '/fixed'),
   'query.yaml': table('{ query: space }', '/query'),
+  'underscore.yaml': table('{ query: org_id }', '/underscore'),
   'header.yaml': table('{ header: X-Org }', '/header'),
   'label.yaml': table('{ host_label: 1 }', '/label', 'hosts: ["*.apps.example", "[::1]", 10.0.0.1, box]\n'),
   'deep.yaml': table('{ host_label: 9 }', '/deep'),
@@ -83,6 +84,14 @@ t.test('a query parameter that is sent twice, in any spelling, is refused', asyn
     'space[]=other&space=main',
     'space[0]=other&space=main',
     'space%5B%5D=other&space=main',
+    // Express (qs) and Rack leave out brackets that a name begins with, and Rack those that it ends with.
+    'space=main&[space]=other',
+    'space=main&%5Bspace%5D=other',
+    'space=main&[[space=other',
+    'space=main&space]=other',
+    'space=main&]space=other',
+    // qs with allowDots.
+    'space=main&space.0=other',
     'space=main&space',
     'space=main&+space=other',
     'space=main&%20space=other',
@@ -99,7 +108,15 @@ t.test('a query parameter that is sent twice, in any spelling, is refused', asyn
     'a=b;space=main',
   ]
   for (const query of queries) t.equal(await ask(`/query?${query}`), 'request_malformed', query)
+  // PHP writes `_` in place of a bracket that is not closed, of a dot and of a space.
+  for (const name of ['org[id', 'org.id', 'org+id', 'org_id[', 'ORG[ID', 'org%5Bid'])
+    t.equal(await ask(`/underscore?org_id=main&${name}=other`), 'request_malformed', name)
   t.equal(world.upstream.seen.length, before)
+})
+
+t.test('a parameter of another name is none of these spellings', async (t) => {
+  for (const name of ['spaces', 'space_x', 'my[space]', 'my.space', 'space-x', '[spaces]'])
+    t.equal(await ask(`/query?space=main&${name}=other`), '200 main', name)
 })
 
 t.test('a value that is no space id, or not decodable, is refused', async (t) => {

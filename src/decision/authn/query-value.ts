@@ -1,6 +1,6 @@
 /**
  * The value of one parameter of a query. Servers read queries differently: by `&` alone or by `;` too, names with case or
- * without, with `[]` behind them. A query that one of these readings could take for a second value is refused.
+ * without, with brackets around or behind them. A query that one of these readings could take for a second value is refused.
  */
 
 import { Refusal } from '../../model/errors.ts'
@@ -21,14 +21,14 @@ const malformed = new Refusal(
  * @param name letters, digits, `_` and `-`
  */
 export function queryValue(query: string, name: string): string | null | Refusal {
-  const folded = fold(name)
+  const folded = foldCase(name)
   let found: string | null = null
   let count = 0
   for (const pair of query.slice(1).split('&'))
     for (const [at, piece] of pair.split(';').entries()) {
       const own = decoded(nameIn(piece))
       if (own === null) return malformed
-      if (fold(own) !== folded) continue
+      if (!isReadAs(foldCase(own), folded)) continue
       // Only some readers separate parameters by a semicolon.
       if (++count > 1 || at > 0) return repeated
       // With what stands behind a semicolon, which no id of a space has.
@@ -47,14 +47,24 @@ function escaped(byte: string): string {
 }
 
 /**
- * As the most lenient reader sees a name: PHP trims it, and ends it at `[` and NUL; others ignore case. Java compares in upper
- * case and then in lower case (`equalsIgnoreCase`), which makes `s` of `\u017f`; others normalise names (NFKC).
+ * Whether a server may take a name for another one, both in one case. PHP ends a name at `[` and NUL, trims it, and writes
+ * `_` in place of space, dot and of a `[` that no `]` follows. Express (qs) and Rack leave out brackets that a name begins
+ * with, Rack ends it at `]`, too, and qs with `allowDots` ends it at a dot.
  */
-function fold(name: string): string {
-  const [first = ''] = (isAscii(name) ? name : name.normalize('NFKC').toUpperCase())
-    .trimStart()
-    .split(/[[\0]/)
-  return first.trimEnd().toLowerCase().replaceAll(/[ .]/g, '_')
+function isReadAs(name: string, wanted: string): boolean {
+  if (name === wanted) return true
+  const [text = ''] = name.split('\0')
+  const [ended = ''] = text.replace(/^[[\]\s]+/, '').split(/[[\]]/)
+  const [beforeDot = ''] = ended.split('.')
+  return [ended, beforeDot, text].some((each) => each.trim().replaceAll(/[ .[]/g, '_') === wanted)
+}
+
+/**
+ * In lower case, as servers compare that ignore case. Java compares in upper case and then in lower case
+ * (`equalsIgnoreCase`), which makes `s` of `\u017f`. Others normalise names (NFKC).
+ */
+function foldCase(name: string): string {
+  return (isAscii(name) ? name : name.normalize('NFKC').toUpperCase()).toLowerCase()
 }
 
 function isAscii(text: string): boolean {
