@@ -178,15 +178,15 @@ export class DecisionEngine {
     const host = table.hosts === null ? null : hostOf(draft)
     if (host instanceof Refusal) return host
     const match: Match | null = table.match(draft.request.method, target.path, host)
+    const cors = match?.route.cors ?? null
+    if (cors !== null) draft.cors = corsLines(cors, draft.request.browser)
     const ambiguity = this.#ambiguity(target, match?.route ?? null)
     if (ambiguity !== null) return ambiguity
     if (match === null) return noMatch(table, draft, host)
     const { route } = match
     draft.route = route
     draft.params = match.params
-    if (route.cors === null) return route
-    draft.cors = corsLines(route.cors, draft.request.browser)
-    return hasTwoOrigins(draft.request.browser) ? repeatedOrigin : route
+    return cors !== null && hasTwoOrigins(draft.request.browser) ? repeatedOrigin : route
   }
 
   #ambiguity(target: RequestTarget, route: Route | null): Refusal | null {

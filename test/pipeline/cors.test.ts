@@ -52,6 +52,7 @@ async function start(t: Test): Promise<World> {
         'POST /small: { permission: public, max_body: 4B }',
         'GET /cut: public',
         'GET /hints: public',
+        'GET /ids/{id}: public',
       ],
     },
     open: { cors: '{ origins: ["*"], expose: [etag] }', routes: ['GET /open: public'] },
@@ -183,6 +184,8 @@ t.test('refusals can be read by the page', async (t) => {
     [403, 'permission_denied', 'GET', '/v1/items', bearer],
     [403, 'no_seat_in_space', 'GET', '/v1/items', { ...bearer, space: 'elsewhere' }],
     [405, 'method_not_allowed', 'POST', '/get', {}],
+    [400, 'path_ambiguous', 'GET', '/ids/a%2Fb', {}],
+    [400, 'path_ambiguous', 'GET', '/ids/a;b', {}],
     [413, 'body_too_large', 'POST', '/small', {}, 'hello'],
     [502, 'upstream_protocol_error', 'GET', '/cut', {}],
   ]
