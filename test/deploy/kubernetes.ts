@@ -30,10 +30,10 @@ export async function faultsOf(objects: readonly KubernetesObject[]): Promise<st
 
 async function byJsonSchema(object: KubernetesObject): Promise<string[]> {
   const { apiVersion, kind } = object
-  const models: Readonly<Record<string, new (object: KubernetesObject) => Model>> = await import(
-    packageOf(apiVersion)
+  const module: Readonly<Record<string, new (object: KubernetesObject) => Model>> = await import(
+    moduleOf(object)
   )
-  const KindModel = models[kind]
+  const KindModel = module[kind]
   if (KindModel === undefined) return [`${apiVersion} has no ${kind}`]
   try {
     new KindModel(object).validate()
@@ -47,10 +47,10 @@ function byTypes(objects: readonly KubernetesObject[]): string[] {
   // Inside the project, so that the compiler finds the packages.
   const folder = mkdtempSync(join(cacheFolder(), 'manifests-'))
   try {
-    const declarations = objects.map(({ apiVersion, kind, ...object }, index) => {
-      const literal = JSON.stringify({ apiVersion, kind, ...object })
-      return `export const object${index}: import('${packageOf(apiVersion)}').I${kind} = ${literal}\n`
-    })
+    const declarations = objects.map(
+      (object, index) =>
+        `export const object${index}: import('${moduleOf(object)}').I${object.kind} = ${JSON.stringify(object)}\n`,
+    )
     const file = join(folder, 'objects.ts')
     writeFileSync(file, declarations.join(''))
     const options = [
@@ -73,8 +73,9 @@ function byTypes(objects: readonly KubernetesObject[]): string[] {
   }
 }
 
-function packageOf(apiVersion: string): string {
+/** That of one kind: all kinds of a version together take seconds to load and to compile. */
+function moduleOf({ apiVersion, kind }: KubernetesObject): string {
   const name = PACKAGES[apiVersion]
   if (name === undefined) throw new Error(`no package has ${apiVersion}`)
-  return name
+  return `${name}/${kind}`
 }
