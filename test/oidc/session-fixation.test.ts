@@ -3,6 +3,7 @@
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { startWorld } from './world.ts'
+import { roundTrip } from '../support/raw-client.ts'
 
 t.test("the attacker's own session, planted in the victim's browser", async (t) => {
   const world = await startWorld(t)
@@ -38,6 +39,26 @@ t.test('a made-up session', async (t) => {
   const own = browser.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   t.notMatch(own, 'A'.repeat(22), 'neither its id nor its secret is reused')
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('a cookie that another subdomain may set is none of ours', async (t) => {
+  const world = await startWorld(t)
+  world.user('mallory', {})
+  const attacker = world.visitor('mallory')
+  await attacker.page('/pages/home')
+  const planted = attacker.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+  // A browser stores what stands before the prefix as part of the name, to which the rules of `__Host-` then do not apply.
+  for (const before of ['\xa0', '\xa0\t', 'x', '']) {
+    const cookie = Buffer.from(`${before}${SESSION_COOKIE}=${planted}`, 'latin1')
+    const head = ['GET /v1/me HTTP/1.1', 'Host: a', 'Connection: close', 'Cookie: a=b; ']
+    const bytes = Buffer.concat([Buffer.from(head.join('\r\n')), cookie, Buffer.from('\r\n\r\n')])
+    const answer = await roundTrip(Number(new URL(world.origin).port), bytes)
+    t.match(
+      answer,
+      before === '' ? /"user":"mallory"/ : /"code":"credentials_missing"/,
+      JSON.stringify(before),
+    )
+  }
 })
 
 t.test('a second sign-in leaves one session', async (t) => {
