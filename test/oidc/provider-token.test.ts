@@ -117,6 +117,20 @@ t.test('one token that fits two tenants', async (t) => {
   t.match(await authenticate({ aud: 'another' }), { tenant: 'globex' })
 })
 
+t.test('an expired token of no tenant is no matter of the one whose keys verified it', async (t) => {
+  const tenantClaim = { name: 'org', value: 'acme' }
+  await provider.takes(world, { acme: { acceptProviderTokens: true, tenantClaim } })
+  const callerOf = async (org: string) => {
+    const past = Math.floor(Date.now() / 1000) - 3600
+    const token = await provider.sign(provider.claims({ org, iat: past - 60, exp: past }))
+    world.secrets.add(token)
+    const found = await world.oidc.verifyProviderToken(token)
+    return found instanceof Refusal ? [found.code, found.caller?.tenant] : found
+  }
+  t.same(await callerOf('acme'), ['token_expired', 'acme'])
+  t.same(await callerOf('initech'), ['token_expired', undefined])
+})
+
 t.test('the keys are unavailable', async (t) => {
   await provider.takes(world, { acme: { acceptProviderTokens: true } })
   provider.answers.set('/jwks', () => ({ status: 500, body: {} }))

@@ -70,10 +70,9 @@ export async function verifyIssuerToken(
   const forged = checkType(jws) ?? (await signatureRefusal(jws, issuer))
   if (forged !== null) return forged
   const found = matching.length === 0 ? refusalOfClaims(claims, candidates) : toToken(claims, issuer, now)
-  // The issuer signed it: the log says whose it is.
-  return found instanceof Refusal
-    ? found.of({ tenant: issuer.tenant, user: userOf(claims, issuer.config) })
-    : found
+  if (!(found instanceof Refusal) || (matching.length === 0 && candidates.length > 1)) return found
+  // The issuer signed it, and one entry alone can be meant: the log says whose it is.
+  return found.of({ tenant: issuer.tenant, user: userOf(claims, issuer.config) })
 }
 
 /** Names the claim where one entry alone could be meant. Its name is no secret, its value may be. */

@@ -68,13 +68,13 @@ export async function verifyProviderToken(
   const provider = own[0] ?? candidates[0]
   if (provider === undefined) return null
   if (own.length > 1) return ambiguous
-  return (
-    checkType(jws) ??
-    (await checkSignature(jws, provider, 'request')) ??
-    (checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider))?.of(callerOf(jws.claims, provider)) ??
-    (own.length === 0 ? new TokenOfNoTenant(callerOf(jws.claims, provider).user) : null) ??
-    toProviderToken(jws.claims, provider)
-  )
+  const forged = checkType(jws) ?? (await checkSignature(jws, provider, 'request'))
+  if (forged !== null) return forged
+  const caller = callerOf(jws.claims, provider)
+  const refusal = checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider)
+  // Without a tenant, it is no matter of the one whose keys verified it.
+  if (own.length === 0) return refusal ?? new TokenOfNoTenant(caller.user)
+  return refusal?.of(caller) ?? toProviderToken(jws.claims, provider)
 }
 
 function isFor(claims: Claims, oidc: Provider['tenant']['oidc']): boolean {

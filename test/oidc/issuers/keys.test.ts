@@ -38,17 +38,21 @@ async function start(t: Test, more: (issuer: string) => Partial<IssuerConfig> = 
     // Two moments are never the same.
     clock: () => (time.ms += 0.001),
   }
-  const open = (tenants: Record<string, IssuerConfig[]>) => {
+  const openIssuers = (tenants: Record<string, IssuerConfig[]>) => {
     const listed = Object.entries(tenants).map(([id, issuers]) => ({ id, issuers }))
     const issuers = new Issuers(listed, options)
     t.teardown(() => issuers.close())
+    return issuers
+  }
+  const open = (tenants: Record<string, IssuerConfig[]>) => {
+    const issuers = openIssuers(tenants)
     return async (token: string) => {
       const found = await issuers.verify(token, 'r-1')
       return found instanceof Refusal ? found.code : found
     }
   }
   const sign = (claims = {}, header = {}) => provider.sign(provider.claims(claims), header)
-  return { provider, config, lines, time, open, sign, verify: open({ acme: [config] }) }
+  return { provider, config, lines, time, open, openIssuers, sign, verify: open({ acme: [config] }) }
 }
 
 t.test('a key taken back ends within a minute', async (t) => {
@@ -180,6 +184,17 @@ t.test('two entries that fit one token', async (t) => {
   t.equal(await verify(await sign({ org: ['acme', 'globex'] })), 'token_invalid', 'a user of both')
   t.equal(await verify(await sign({ org: 'initech' })), 'token_invalid')
   t.equal(await verify(await sign({})), 'token_invalid')
+})
+
+t.test('a token that fits no entry is no matter of a tenant, where several have its issuer', async (t) => {
+  const { config, openIssuers, sign } = await start(t)
+  const entry = (value: string) => ({ ...config, match: [{ name: 'org', value }] })
+  const callerOf = async (tenants: Record<string, IssuerConfig[]>) => {
+    const found = await openIssuers(tenants).verify(await sign({ org: 'initech' }), 'r-1')
+    return found instanceof Refusal ? found.caller : 'not refused'
+  }
+  t.equal(await callerOf({ acme: [entry('acme')], globex: [entry('globex')] }), null)
+  t.match(await callerOf({ acme: [entry('acme')] }), { tenant: 'acme', user: `${config.issuer}|alice` })
 })
 
 t.test('Seats of a claim, and a user of another one', async (t) => {
