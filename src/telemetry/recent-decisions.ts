@@ -19,6 +19,7 @@ import {
 import { detachedText } from '../lib/heap-size.ts'
 import type { Decision } from '../model/decision.ts'
 import type { RefusedCaller } from '../model/errors.ts'
+import { takesTenant } from '../model/route.ts'
 import type { DecisionQueue } from './decision-queue.ts'
 import { TextRing } from './text-ring.ts'
 
@@ -215,9 +216,13 @@ function newSlot(): Slot {
   }
 }
 
-function fill(slot: Slot, { method, route, permission, seats }: Decision, { user }: RefusedCaller): void {
-  // Entries for another tenant are its own matter.
-  const isOwn = slot.code !== 'tenant_mismatch'
+function fill(
+  slot: Slot,
+  { method, route, permission, seats }: Decision,
+  { tenant, user }: RefusedCaller,
+): void {
+  // Entries for another tenant are its own matter, whatever the code.
+  const isOwn = route === null || takesTenant(route, tenant)
   slot.method = method.length < MIN_SLICE ? method : detachedText(method)
   slot.route = isOwn && route !== null ? route.id : null
   slot.permission = isOwn ? permission : null

@@ -153,6 +153,13 @@ t.test('the entry of another tenant is not named', async (t) => {
   t.match((await decisions('?limit=1')).data, [
     { code: 'tenant_mismatch', path: '/other/1', route: null, permission: null },
   ])
+  const expired = await world.token(['s1:Viewer'], { sub: 'carol', now: Date.now() - 86_400_000 })
+  await get('/other/1', { authorization: `Bearer ${expired}`, space: 's1' })
+  t.match(
+    (await decisions('?limit=1')).data,
+    [{ code: 'token_expired', user: 'carol', route: null, permission: null }],
+    'nor with another code',
+  )
 })
 
 t.test('decisions are those of the tenant, and outside the admin space those of that space', async (t) => {
