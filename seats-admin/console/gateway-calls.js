@@ -75,13 +75,21 @@ export function call(method, path, options = {}) {
  */
 async function sameSession() {
   const { value: who } = signedIn
-  isOtherSession = false
-  if (who?.by !== 'session') return
+  if (who?.by !== 'session') {
+    isOtherSession = false
+    return
+  }
   /** @type {Answered<import('./answers.d.ts').Me>} */
-  const { body: me } = await callSignIn('GET', '/auth/oidc/me')
-  if (me.tenant === who.tenant && me.user === who.user) return
-  isOtherSession = true
-  throw otherSession(me)
+  const { body: me } = await callSignIn('GET', ME)
+  isOtherSession = me.tenant !== who.tenant || me.user !== who.user
+  if (isOtherSession) throw otherSession(me)
+}
+
+const ME = '/auth/oidc/me'
+
+/** Whether the console compares sessions by requests with this path. @param {string} path */
+export function isComparison(path) {
+  return path === auth + ME
 }
 
 /** @param {import('./answers.d.ts').Me} me */
@@ -97,7 +105,7 @@ export function otherSession({ email, user, tenant }) {
 
 export const OTHER_SESSION = 'other_session'
 
-/** As of the last comparison. Until the user decides, nothing is read either: the page would mix what two sessions see. */
+/** As of the last comparison. Until the user decides, nothing is sent. */
 let isOtherSession = false
 
 onSessionChanged(() => {
@@ -118,12 +126,24 @@ async function signedInAgain(request, isChange = false) {
   for (;;) {
     try {
       if (isChange || isOtherSession) await sameSession()
-      return await request()
+      return await (isChange ? request() : ofSameSession(request))
     } catch (cause) {
       const isOver = cause instanceof Refused && cause.status === 401 && signedIn.value !== null
       if (!isOver || !(await asked(cause))) throw cause
     }
   }
+}
+
+/**
+ * A reading. Which session it was of is asked at the same time: the page must not mix what two sessions see.
+ *
+ * @template T
+ * @param {() => Promise<T>} request
+ * @returns {Promise<T>} rejects with a Refused like a 401 where another session may have answered
+ */
+export async function ofSameSession(request) {
+  const [, answer] = await Promise.all([sameSession(), request()])
+  return answer
 }
 
 /** Several requests may be refused at once: one sign-in is for all. @param {Refused} refusal */

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { signedIn } from './credentials.js'
-import { call, openEvents, urlOf } from './gateway-calls.js'
+import { call, isComparison, openEvents, urlOf } from './gateway-calls.js'
 import { mayPass, refusalOf } from './loading.js'
 import { isReadOfName } from './names.js'
 
@@ -75,6 +75,9 @@ export function useDecisions() {
           const refused = refusalOf(cause)
           setRefusal(refused)
           if (!mayPass(refused)) return setState('refused')
+          // The gateway may have no stream for this page, and the list all the same.
+          if (refused.status !== 0) await readNewest().catch(() => {})
+          if (signal.aborted) return
         }
         setState('broken')
         await new Promise((resolve) => setTimeout(resolve, wait))
@@ -98,6 +101,7 @@ function merged(kept, found) {
 
 /** This page asks again and again, and would soon show nothing but that. @param {Decision} decision */
 function isOwnReading({ user, method, path }) {
-  const isRead = path === urlOf('/v1/fleet') || path === urlOf(PATH) || isReadOfName(path)
+  const isRead =
+    path === urlOf('/v1/fleet') || path === urlOf(PATH) || isReadOfName(path) || isComparison(path)
   return isRead && method === 'GET' && user === signedIn.value?.user
 }

@@ -4,7 +4,7 @@ import { effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { hrefOf } from './address.js'
 import { signedIn } from './credentials.js'
-import { callOnce, urlOf } from './gateway-calls.js'
+import { callOnce, ofSameSession, urlOf } from './gateway-calls.js'
 import { refusalOf } from './loading.js'
 import { html } from './markup.js'
 import { Name } from './pieces.js'
@@ -93,7 +93,7 @@ async function allowed(kind, path, query) {
   if (refused.has(kind)) return null
   try {
     /** @type {import('./gateway-calls.js').Answered<T>} */
-    const { body } = await callOnce('GET', path, { query })
+    const { body } = await ofSameSession(() => callOnce('GET', path, { query }))
     return body
   } catch (cause) {
     const { status } = refusalOf(cause)

@@ -22,6 +22,8 @@ await world.visitor('alice').signIn()
 /** The browser's connections to the gateway. */
 const line = await startTcpProxy(t, { port: gateway.port })
 const floods = new Client(gateway.port, 20)
+/** Of a tenant at once. */
+const STREAMS = 20
 
 const ask = (path: string, client = gateway.client, key = nightly.key) =>
   client.send('GET', path, { 'x-api-key': key, space: 'main' })
@@ -192,6 +194,23 @@ t.test('a slow reader is told how many decisions are missing', async (t) => {
   await page.close()
 })
 
+t.test('without a free stream, the page reads the list again and again', async (t) => {
+  const open: AbortController[] = []
+  await until(async () => {
+    const each = await stream()
+    if (each !== null) open.push(each)
+    return open.length === STREAMS
+  }, 'the streams of closed pages')
+  const page = await console.signedIn()
+  await page.getByText('The stream of decisions is interrupted.').waitFor()
+  await ask('/v1/files/without-a-stream')
+  await row(page, 'Newest decisions', '/v1/files/without-a-stream').waitFor()
+  for (const each of open) each.abort()
+  await badge(page, 'live')
+  t.pass('and takes the stream that is free')
+  await page.close()
+})
+
 t.test('a right that is lost ends the stream with the reason', async (t) => {
   const seat = await gateway.seat('Watcher', ['admin'], ['decisions:list'])
   const watcher = await console.keyOf('watcher', ['Watcher'])
@@ -216,6 +235,16 @@ t.test('no page violated its policy or failed', (t) => {
   )
   t.end()
 })
+
+/** Null: the tenant has none left. */
+async function stream(): Promise<AbortController | null> {
+  const controller = new AbortController()
+  const headers = { 'x-api-key': console.key, space: 'admin', accept: 'text/event-stream' }
+  const answer = await fetch(`${world.origin}/v1/decisions`, { headers, signal: controller.signal })
+  if (answer.status === 200) return controller
+  if (answer.status !== 503) throw new Error(await answer.text())
+  return null
+}
 
 /** A page whose connections the test holds. @param withClock its timers are the test's */
 async function throughLine(withClock = false): Promise<Page> {

@@ -5,6 +5,7 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { findChromium } from '../sign-in/chromium.ts'
 import type { Program } from '../support/servers/binaries.ts'
 import { signInAtProvider } from './at-provider.ts'
@@ -64,6 +65,26 @@ t.test(
     t.notOk((await namesIn('globex')).includes('Meant for acme'))
     await first.close()
     await second.close()
+  },
+)
+
+t.test(
+  'a sign-in of another tenant outside the console: nothing of it is shown as of the first',
+  async (t) => {
+    await console.context.clearCookies()
+    const page = await console.page('seats')
+    await signInAtProvider(console, page, 'carol-acme')
+    await page.getByRole('link', { name: 'Administrators of acme' }).waitFor()
+    // As by a page of another application: no tab of the console is told.
+    const elsewhere = world.visitor('carol-globex')
+    await elsewhere.send((await elsewhere.answer('globex', { return_to: '/pages/a' })).href)
+    const value = elsewhere.cookies(world.origin).get(SESSION_COOKIE) ?? ''
+    const cookies = await console.context.cookies(world.origin)
+    await console.context.addCookies(cookies.map((each) => ({ ...each, value })))
+    await console.follow(page, 'users')
+    await dialog(page).getByText('has signed in as carol@globex.example of tenant globex').waitFor()
+    t.notMatch(await page.locator('main').textContent(), 'carol@globex.example')
+    await page.close()
   },
 )
 
