@@ -41,6 +41,16 @@ async function identified(key, wanted, tenant) {
   return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
 }
 
+/** This page, as the gateway accepts it: not every address that a user may type. */
+function returnPath() {
+  const escaped = (/** @type {string} */ character) => `%${character.charCodeAt(0).toString(16)}`
+  const path = location.pathname + location.search.replace(/[\^`{|}]/g, escaped)
+  return path.length <= MAX_RETURN_PATH ? path : location.pathname
+}
+
+/** Characters. */
+const MAX_RETURN_PATH = 2048
+
 const FIRST = { query: { limit: '1' } }
 
 /** @param {string} space @returns {Promise<Refused | null>} why the user can do nothing there */
@@ -142,7 +152,7 @@ function SignInForm({ again, before = null, ...known }) {
     // A window that opens only after an answer is one that browsers block.
     const other = again === undefined ? null : window.open('about:blank', '_blank')
     try {
-      const returnTo = again === undefined ? location.pathname + location.search : hrefOf(['signed-in'])
+      const returnTo = again === undefined ? returnPath() : hrefOf(['signed-in'])
       /** @type {import('./gateway-calls.js').Answered<{ authorization_url: string }>} */
       const { body } = await callSignIn('POST', '/auth/oidc/login', {
         tenant: tenant.trim(),
