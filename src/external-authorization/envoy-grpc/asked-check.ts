@@ -91,15 +91,15 @@ function regularFields({ method, path, host, headers, isRaw }: HttpAttributes): 
 const PSEUDO = new Set([':method', ':path', ':authority', ':scheme', ':protocol'])
 
 /**
- * Of a Cookie with a session of the gateway. In two lines that have become one, a comma would hide it. Envoy reads no answer
- * with other cookies that are no UTF-8, and a call that fails may allow the request.
+ * With a session of the gateway, the answer writes all Cookie lines anew. Envoy reads no answer with a value that is not UTF-8, and
+ * a call that fails may allow the request. In two lines that have become one, a comma would hide the session.
  */
 function checkSessions(lines: readonly string[], isRaw: boolean): void {
-  for (let i = 0; i < lines.length; i += 2) {
-    const value = lines[i + 1] ?? ''
-    if (lines[i]?.toLowerCase() !== 'cookie' || !SESSION.test(value)) continue
+  const cookies = lines.filter((_, i) => i % 2 === 1 && lines[i - 1]?.toLowerCase() === 'cookie')
+  if (!cookies.some((value) => SESSION.test(value))) return
+  for (const value of cookies) {
     if (!isRaw && value.includes(',')) throw ambiguous('a Cookie with a comma and a session')
-    if (!isUtf8(Buffer.from(value, 'latin1'))) throw fault('The Cookie with a session is not UTF-8.')
+    if (!isUtf8(Buffer.from(value, 'latin1'))) throw fault('A Cookie beside a session is not UTF-8.')
   }
 }
 

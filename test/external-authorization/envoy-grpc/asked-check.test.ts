@@ -132,3 +132,12 @@ t.test('a Cookie with a session that is no UTF-8 could not be answered, and is r
   t.equal(codeOf({ headers: [['cookie', `a=\xc3\xa4; ${session}`]] }), null)
   t.equal(codeOf({ headers: [['cookie', 'a=\xff']] }), null, 'it passes as it came')
 })
+
+t.test('a Cookie line that is no UTF-8 beside one with a session is refused too', async (t) => {
+  const session = ['cookie', '__Host-seatgate_session=x; c=d'] as const
+  const other = ['cookie', 'a=\xff'] as const
+  t.equal(codeOf({ headers: [other, session] }), 'request_malformed')
+  t.equal(codeOf({ headers: [session, other] }), 'request_malformed')
+  t.equal(codeOf({ headers: [session, ['cookie', 'a=\xc3\xa4']] }), null)
+  t.equal(codeOf({ headers: [other, other] }), null, 'both pass as they came')
+})
