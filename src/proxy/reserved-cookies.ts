@@ -15,8 +15,21 @@ const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
 export function withoutSession(cookie: string): string | null {
   if (!cookie.toLowerCase().includes(COOKIE_PREFIX)) return cookie
   const others = cookie.split(';').filter((pair) => !isGatewayCookie(pair))
-  const rest = others.join(';').trim()
+  const rest = withoutBlanks(others.join(';'))
   return rest === '' ? null : rest
+}
+
+/** `trim` would also remove bytes of UTF-8 that latin1 reads as white space: `à` ends with 0xA0. */
+function withoutBlanks(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text[start])) start++
+  while (end > start && isBlank(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
 }
 
 /** Whether a cookie pair, or a whole Set-Cookie, names a gateway cookie. */

@@ -37,6 +37,12 @@ t.test('the session cookie is removed at any position', async (t) => {
   for (const [cookie, rest] of cases) t.equal(withoutSession(cookie), rest, cookie)
 })
 
+t.test('the last character of another cookie stays whole, whatever its bytes', async (t) => {
+  t.equal(withoutSession('a=\xc3\xa0; __Host-seatgate_session=1'), 'a=\xc3\xa0', 'à')
+  t.equal(withoutSession('__Host-seatgate_session=1;\xa0=b'), '\xa0=b')
+  t.equal(withoutSession(' \t__Host-seatgate_session=1 ; \t'), null)
+})
+
 t.test('each Cookie line is separate', async (t) => {
   const seen = await seenBy(
     t,
