@@ -6,6 +6,7 @@ import { Refusal } from '../model/errors.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
 import { forwardedAddress } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
+import { OVERRIDES } from '../proxy/request-header-rules.ts'
 import { withoutSession } from '../proxy/reserved-cookies.ts'
 import { AskedRequest } from './asked-request.ts'
 import { describedBy, type Dialect, malformed } from './dialect.ts'
@@ -38,6 +39,23 @@ const nginxRefusal: Dialect = { ...nginx, path: '/auth/nginx/refusal', refusesOn
 /** Traefik calls the scheme of a WebSocket `ws` or `wss`. */
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss'])
 
+const COOKIE = fieldName('cookie')
+
+/** The cookies of the client as one value, and those without the gateway's own; null: none is left. */
+function cookiesOf({ section }: ClientRequest): { readonly all: string; readonly others: string | null } {
+  const all = section.fields.values(COOKIE).join('; ')
+  return { all, others: withoutSession(all) }
+}
+
+/**
+ * Traefik replaces the client's Cookie by that of the answer, and removes it where the answer has none. Other proxies take the fields
+ * that their configurations name.
+ */
+const forwardFields: MoreFields = (question) => {
+  const { others } = cookiesOf(question)
+  return others === null || others === '' ? [] : ['cookie', others]
+}
+
 /** Traefik: `forwardAuth`; Caddy: `forward_auth`; HAProxy. A query that the proxy appends to the path is ignored. */
 const forward: Dialect = {
   name: 'forward',
@@ -47,23 +65,25 @@ const forward: Dialect = {
     if (!SCHEMES.has(proto)) throw malformed('x-forwarded-proto is not http or https.')
     return { method, host, target }
   },
-  more: null,
+  more: forwardFields,
 }
 
-const COOKIE = fieldName('cookie')
 /** Envoy removes the fields that this one names from the request (`ext_authz`, HTTP service). */
 const REMOVED = 'x-envoy-auth-headers-to-remove'
 
-/** What Envoy changes in an allowed request, beside the identity: the credentials that the gateway would not pass either. */
-const envoyFields: MoreFields = ({ section }, { evaluation }, upstream) => {
+/**
+ * What Envoy changes in an allowed request, beside the identity: it removes what the gateway would not pass either. The question may
+ * not have all fields of the client.
+ */
+const envoyFields: MoreFields = (question, { evaluation }, upstream) => {
   const removed = ['x-api-key']
   const isPublic = evaluation?.decision.permission === 'public'
   if (isPublic || upstream?.passAuthorization !== true) removed.push('authorization')
-  const cookies = section.fields.values(COOKIE).join('; ')
-  const others = withoutSession(cookies)
+  if (upstream?.passOverrides !== true) removed.push(...OVERRIDES)
+  const { all, others } = cookiesOf(question)
   if (others === null) removed.push('cookie')
   const fields = [REMOVED, removed.join(', ')]
-  if (others !== null && others !== cookies) fields.push('cookie', others)
+  if (others !== null && others !== all) fields.push('cookie', others)
   return fields
 }
 

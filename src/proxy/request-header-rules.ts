@@ -51,7 +51,7 @@ const DROPPED = [
  * Express and ASP.NET (the method ones), Envoy (x-envoy-…), forward-auth applications (x-forwarded-uri and similar),
  * gunicorn (script-name, path-info), iisnode (x-waws-…), Rack::Sendfile (x-sendfile-type, x-accel-mapping).
  */
-const OVERRIDES = [
+export const OVERRIDES = [
   'path-info',
   'script-name',
   'x-accel-mapping',

@@ -1,6 +1,7 @@
 /** What holds behind every proxy that asks. */
 
 import t from 'tap'
+import { OVERRIDES } from '../../src/proxy/request-header-rules.ts'
 import { verified } from '../identity/support.ts'
 import type { Beside } from './beside.ts'
 import { roundTrip } from '../support/raw-client.ts'
@@ -127,6 +128,12 @@ export function besideCases(beside: Beside, asked: string): void {
       [],
     )
     t.equal(last('cookie')?.join().replaceAll(' ', ''), 'a=1;b=2')
+  })
+
+  t.test('no header that replaces the path or the method reaches the service', async (t) => {
+    const overrides = Object.fromEntries(OVERRIDES.map((name) => [name, 'DELETE']))
+    t.equal((await send('GET', '/v1/trainings/7', { ...caller, ...overrides })).status, 200)
+    for (const name of OVERRIDES) t.strictSame(last(name), undefined, name)
   })
 
   t.test('a path that readers see differently is refused', async (t) => {
