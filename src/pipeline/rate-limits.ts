@@ -22,11 +22,11 @@ export function takeTokens(
 ): RateLimitVerdict | null | Promise<RateLimitVerdict> {
   const { route, principal } = evaluation.decision
   if (route === null || route.rateLimits === null || !isCounted(evaluation)) return null
-  // The proxy asks again for a refusal that was counted with its first question.
-  if (question?.refusesOnly === true && evaluation.refusal !== null) return null
   const client = question?.client ?? null
   const address = () => (client === null ? networkOfClient(request, trustedProxies) : networkOf(client))
-  return limiter.take({ route, principal, address })
+  const counted = { route, principal, address }
+  // The proxy asks again for a refusal that was counted with its first question.
+  return question?.refusesOnly === true ? limiter.look(counted) : limiter.take(counted)
 }
 
 /** Notes in the exchange what its response and its log line say. @returns null: every limit has a token */

@@ -1,16 +1,18 @@
 /** Questions of other proxies take tokens as requests of clients do. */
 
 import t from 'tap'
+import { metricsOf } from '../support/operations.ts'
 import { Envoy, deniedResponse } from './envoy-grpc/envoy.ts'
 import { forwardFields, nginxFields, startAsking } from './support.ts'
 
 const asking = await startAsking(t, {
   top: [
-    'rate_limits: { reads: { limit: 2/h, per: caller }, docs: { limit: 1/h, per: address }, all: { limit: 3/h, per: route } }',
+    'rate_limits: { reads: { limit: 2/h, per: caller }, docs: { limit: 1/h, per: address }, all: { limit: 3/h, per: route }, probes: { limit: 2/h, per: caller } }',
   ],
   routes: [
     'GET /v1/trainings/{id}: { permission: trainings:read, rate_limit: [reads] }',
     'GET /v1/bills/{id}: { permission: trainings:read, rate_limit: [all] }',
+    'DELETE /v1/bills/{id}: { permission: trainings:delete, rate_limit: [probes] }',
     'GET /docs/*: { permission: public, rate_limit: [docs] }',
   ],
 })
@@ -58,4 +60,20 @@ t.test('a refusal that nginx asks for again is counted once', async (t) => {
   t.equal((await ask('/auth/nginx', 'main')).status, 200)
   t.equal((await ask('/auth/nginx', 'main')).status, 200)
   t.equal((await ask('/auth/nginx', 'main')).status, 429)
+})
+
+t.test('nginx learns of the limit of a caller who is denied', async (t) => {
+  const fields = { ...nginxFields('DELETE', '/v1/bills/1'), ...credential }
+  const first = await asking.ask('/auth/nginx', fields)
+  t.equal(first.status, 403)
+  const again = await asking.ask('/auth/nginx/refusal', fields)
+  t.equal(again.json.code, 'permission_denied')
+  t.match(again.headers, { 'ratelimit-policy': '"probes";q=2;w=3600', ratelimit: /^"probes";r=1;t=\d+$/ })
+  t.equal((await asking.ask('/auth/nginx', fields)).status, 403)
+  t.equal((await asking.ask('/auth/nginx', fields)).status, 429)
+  const refused = await asking.ask('/auth/nginx/refusal', fields)
+  t.equal(refused.json.code, 'rate_limited')
+  t.match(refused.headers, { 'retry-after': /^\d+$/, ratelimit: /^"probes";r=0;t=\d+$/ })
+  const metrics = await metricsOf(asking.world)
+  t.match(metrics, /seatgate_rate_limited_total\{limit="probes"\} 1\n/, 'it is counted once')
 })

@@ -145,6 +145,17 @@ export class LimitedKeys {
     return key.held + (this.#isLent(key) ? this.#lent(key, now) : this.#own(key, now))
   }
 
+  /** Milliseconds until there is a token, as far as this process knows; 0: there is one. */
+  wait(key: LimitedKey, now: number): number {
+    const state = this.state(key, now)
+    return state === ASK ? waitFor(this.#lent(key, now), this.#whole.rate) : state
+  }
+
+  /** Asks the lender what its bucket has, for {@link wait}, and borrows nothing. Never rejects. */
+  inquire(key: LimitedKey): Promise<void> {
+    return this.#exchange(key)
+  }
+
   /** Asks the lender, together with all others that ask in this turn. Never rejects: {@link state} tells the result. */
   ask(key: LimitedKey): Promise<void> {
     key.waiting++

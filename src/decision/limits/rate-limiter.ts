@@ -107,14 +107,28 @@ export class RateLimiter {
    * and a decision made before it may be out of date afterwards.
    */
   take(counted: Counted): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+    const parts = this.#partsOf(counted)
+    return parts.length === 0 ? null : this.#attempt(parts, MAX_ROUNDS)
+  }
+
+  /** As {@link take}, for a request that was counted before: takes no token, and counts no refusal. */
+  look(counted: Counted): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+    const parts = this.#partsOf(counted)
+    if (parts.length === 0) return null
+    const now = this.#around.now()
+    const asking = parts.filter(({ keys, key }) => keys.state(key, now) === ASK)
+    if (asking.length === 0) return this.#seen(parts)
+    return Promise.all(asking.map(({ keys, key }) => keys.inquire(key))).then(() => this.#seen(parts))
+  }
+
+  #partsOf(counted: Counted): Part[] {
     const { rateLimits } = counted.route
-    if (rateLimits === null || rateLimits.length === 0) return null
-    const parts = rateLimits.flatMap((limit): Part[] => {
+    if (rateLimits === null) return []
+    return rateLimits.flatMap((limit): Part[] => {
       const keys = this.#limits.get(limit.name)
+      // A reload may have removed the limits of a request that was matched before.
       return keys === undefined ? [] : [{ keys, key: keys.find(keyOf(keys.limit, counted)) }]
     })
-    // A reload may have removed the limits of a request that was matched before.
-    return parts.length === 0 ? null : this.#attempt(parts, MAX_ROUNDS)
   }
 
   giveBack(): void {
@@ -141,10 +155,21 @@ export class RateLimiter {
     )
   }
 
+  #seen(parts: readonly Part[]): RateLimitVerdict {
+    const now = this.#around.now()
+    let exceeded: RateLimit | null = null
+    let retryAfter = 0
+    for (const { keys, key } of parts) {
+      const wait = keys.wait(key, now)
+      if (wait > retryAfter) [exceeded, retryAfter] = [keys.limit, wait]
+    }
+    if (exceeded !== null) return refusedBy(parts, now, exceeded, retryAfter)
+    return { exceeded, retryAfter, lines: rateLimitLines(parts, now, null) }
+  }
+
   #refuse(parts: readonly Part[], exceeded: RateLimit, retryAfter: number): RateLimitVerdict {
     this.#refused.set(exceeded.name, (this.#refused.get(exceeded.name) ?? 0) + 1)
-    const refusal = { limit: exceeded, retryAfter }
-    return { exceeded, retryAfter, lines: rateLimitLines(parts, this.#around.now(), refusal) }
+    return refusedBy(parts, this.#around.now(), exceeded, retryAfter)
   }
 
   #pass(parts: readonly Part[], now: number): RateLimitVerdict {
@@ -152,6 +177,15 @@ export class RateLimiter {
     if (parts.some(({ keys }) => keys.shares > 1)) this.#passedByShare++
     return { exceeded: null, retryAfter: 0, lines: rateLimitLines(parts, now, null) }
   }
+}
+
+function refusedBy(
+  parts: readonly Part[],
+  now: number,
+  exceeded: RateLimit,
+  retryAfter: number,
+): RateLimitVerdict {
+  return { exceeded, retryAfter, lines: rateLimitLines(parts, now, { limit: exceeded, retryAfter }) }
 }
 
 /** Longer keys are hashed: a token's `sub` may be long. */

@@ -1,7 +1,11 @@
 /** A fleet of rate limiters with a clock of the test: one lender, which may be away and may lose its buckets. */
 
 import { Bank } from '../../../src/decision/limits/bank.ts'
-import { RateLimiter } from '../../../src/decision/limits/rate-limiter.ts'
+import {
+  type Counted,
+  RateLimiter,
+  type RateLimitVerdict,
+} from '../../../src/decision/limits/rate-limiter.ts'
 import type { Lender, Loan, LoanRequest, RateLimit } from '../../../src/model/rate-limit.ts'
 import { UNSCOPED, type Route } from '../../../src/model/route.ts'
 
@@ -57,7 +61,7 @@ export class FleetModel {
   refused = 0
   readonly lender = new ModelLender(() => this.now)
   readonly limiters: RateLimiter[]
-  readonly #route: Route
+  readonly #counted: Counted
 
   /** @param shared false: without a lender, each instance with its share */
   constructor(instances: number, limit: RateLimit, shared = true) {
@@ -65,14 +69,17 @@ export class FleetModel {
     const around = { now: () => this.now, lender, processes: () => instances }
     this.limiters = Array.from({ length: instances }, () => new RateLimiter(around))
     for (const limiter of this.limiters) limiter.configure([limit])
-    this.#route = routeWith(limit)
+    this.#counted = { route: routeWith(limit), principal: null, address: () => '192.0.2.1' }
+  }
+
+  async look(instance: number): Promise<RateLimitVerdict | null> {
+    return this.limiters[instance]?.look(this.#counted) ?? null
   }
 
   /** So many requests at once at one instance. */
   async ask(instance: number, times = 1): Promise<void> {
     const limiter = this.limiters[instance % this.limiters.length]
-    const counted = { route: this.#route, principal: null, address: () => '192.0.2.1' }
-    const verdicts = await Promise.all(Array.from({ length: times }, () => limiter?.take(counted)))
+    const verdicts = await Promise.all(Array.from({ length: times }, () => limiter?.take(this.#counted)))
     for (const verdict of verdicts) {
       if (verdict?.exceeded === null) this.passed++
       else this.refused++

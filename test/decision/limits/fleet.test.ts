@@ -48,6 +48,18 @@ t.test('an exhausted bucket is not asked again until there is a token', async (t
   t.equal(fleet.refused, 1001)
 })
 
+t.test('an instance that only looks learns of an empty bucket, and takes no token', async (t) => {
+  const fleet = new FleetModel(2, { ...HOURLY, limit: 2, burst: 2 })
+  t.equal((await fleet.look(1))?.exceeded, null)
+  await fleet.ask(0, 3)
+  const empty = await fleet.look(1)
+  t.equal(empty?.exceeded?.name, HOURLY.name)
+  t.equal(Math.round(empty?.retryAfter ?? 0), 1_800_000)
+  t.same([fleet.passed, fleet.refused], [2, 1], 'both tokens were there')
+  t.same([...(fleet.limiters[1]?.refused.values() ?? [])], [0])
+  fleet.close()
+})
+
 t.test('an idle instance gives back what it borrowed', async (t) => {
   const limit = { ...HOURLY, limit: 1000 }
   const fleet = new FleetModel(3, limit)
