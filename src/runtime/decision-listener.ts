@@ -77,6 +77,7 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
     memory: memory.connections,
     clientOf: () => null,
     priorKnowledge: true,
+    shared: true,
     refusalOf: (peer) => (admitted.has(peerAddress(peer)) ? null : peerRefused),
     stall: limits.bodyTimeout,
   }

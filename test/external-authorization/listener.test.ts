@@ -4,6 +4,10 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { createConnection } from 'node:net'
 import t from 'tap'
+import { CANCEL } from '../../src/http/wire/http2/http2-errors.ts'
+import { frame, PREFACE, RST_STREAM, SETTINGS } from '../../src/http/wire/http2/http2-frames.ts'
+import { holdTime } from '../support/held-time.ts'
+import { GET, RawHttp2 } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { decisionPort, nginxFields, startAsking } from './support.ts'
@@ -62,6 +66,22 @@ t.test('accepts HTTP/2 with prior knowledge on the same port', async (t) => {
     }),
   )
   t.same(answers, [200, 403])
+})
+
+t.test('clients that leave do not end the connection that their proxy shares among all', async (t) => {
+  // The budget of resets refills with time.
+  holdTime(t)
+  const proxy = new RawHttp2(createConnection(port, '127.0.0.1'))
+  t.teardown(() => proxy.socket.destroy())
+  proxy.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
+  const fields = Object.entries({ ...nginxFields('GET', '/v1/trainings/7'), 'x-api-key': key, space: 'main' })
+  const question = [...GET.slice(0, 3), [':path', '/auth/nginx'] as const, ...fields]
+  // More than the budget of a client, which is 1,000.
+  for (let stream = 1; stream < 4000; stream += 2) {
+    proxy.headers(stream, question).frame(RST_STREAM, 0, stream, [0, 0, 0, CANCEL])
+    if (stream % 200 === 1) await proxy.settled()
+  }
+  t.equal(await proxy.headers(4001, question).outcome(4001), 'status 200')
 })
 
 t.test('tells the versions apart however the bytes arrive', async (t) => {

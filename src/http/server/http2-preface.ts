@@ -51,7 +51,10 @@ export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): v
 function ignore(): void {}
 
 /** The bounds of the connection. */
-export function http2Settings({ limits }: Pick<ListenerSettings, 'limits'>): SessionSettings {
+export function http2Settings({
+  limits,
+  shared = false,
+}: Pick<ListenerSettings, 'limits' | 'shared'>): SessionSettings {
   return {
     role: 'server',
     concurrentStreams: limits.http2Streams,
@@ -59,6 +62,7 @@ export function http2Settings({ limits }: Pick<ListenerSettings, 'limits'>): Ses
     headerFields: limits.headerFields,
     streamWindow: STREAM_WINDOW,
     connectionWindow: CONNECTION_WINDOW,
+    shared,
   }
 }
 

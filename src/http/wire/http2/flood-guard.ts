@@ -9,6 +9,8 @@ import { ENHANCE_YOUR_CALM, Http2Error } from './http2-errors.ts'
 
 /** Events at once, and a second. Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
 const RESETS = { burst: 1000, rate: 100 }
+/** Of a proxy that is admitted with the requests of many clients: it resets the stream of each client that leaves. */
+const RESETS_OF_PROXY = { burst: 100_000, rate: 10_000 }
 /** Frames that carry nothing: a few for each request and DATA frame are usual. */
 const OVERHEAD = { burst: 2000, rate: 200 }
 /**
@@ -53,8 +55,13 @@ class Budget {
 }
 
 export class FloodGuard {
-  readonly #resets = new Budget(RESETS)
+  readonly #resets: Budget
   readonly #overhead = new Budget(OVERHEAD)
+
+  /** @param shared the peer is a proxy, and its connection carries the requests of many clients */
+  constructor(shared = false) {
+    this.#resets = new Budget(shared ? RESETS_OF_PROXY : RESETS)
+  }
 
   /** A stream ended before its response: the peer reset it, or made this side reset it. Throws an Http2Error. */
   reset(): void {

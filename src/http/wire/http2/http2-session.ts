@@ -42,6 +42,8 @@ import { Http2Stream, type StreamReceiver } from './stream.ts'
 export interface SessionSettings extends OwnSettings {
   /** The receive window of the connection in bytes. What arrives is returned at once: streams have windows of their own. */
   readonly connectionWindow: number
+  /** The peer is a proxy, and the connection carries the requests of many clients. */
+  readonly shared?: boolean
 }
 
 export interface SessionOwner extends ControlListener {
@@ -75,7 +77,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
   readonly #control: ControlFrames
   readonly #blocks: FieldBlocks
   readonly #data: DataFrames
-  readonly #guard = new FloodGuard()
+  readonly #guard: FloodGuard
   readonly #streams = new Map<number, Http2Stream>()
   #prefaceBytes = 0
   #lastPeerStream = 0
@@ -92,6 +94,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     this.#settings = settings
     this.#owner = owner
     this.#isServer = settings.role === 'server'
+    this.#guard = new FloodGuard(settings.shared)
     this.#reader = new FrameReader(this)
     this.#sender = new Sender(socket, this.#guard, this)
     this.#control = new ControlFrames(this, this.#sender, this.#guard, owner, this.#isServer)
