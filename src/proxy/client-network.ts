@@ -8,7 +8,7 @@ import type { RequestOwner } from '../http/client/upstream-request.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
-import { peerAddress, type TrustedProxies } from './forwarded.ts'
+import { peerAddress, type TrustedProxies, writtenAddress } from './forwarded.ts'
 
 const FORWARDED_FOR = fieldName('x-forwarded-for')
 /** Elements of X-Forwarded-For that are read, from the last one. */
@@ -16,7 +16,7 @@ const MAX_HOPS = 32
 /** The length of an address with brackets and port. */
 const MAX_HOP_LENGTH = 64
 
-/** @param address from `peerAddress` */
+/** @param address from `peerAddress` or `writtenAddress` */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [before = '', after] = address.split('::')
@@ -92,7 +92,7 @@ function* lastHops(lines: readonly string[]): Generator<string> {
 /** Without port and brackets. */
 function hostOf(hop: string): string {
   const [, bracketed, plain] = /^(?:\[(.+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(hop) ?? []
-  return peerAddress(bracketed ?? plain ?? hop)
+  return writtenAddress(bracketed ?? plain ?? hop)
 }
 
 /**

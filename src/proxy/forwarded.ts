@@ -1,6 +1,6 @@
 /** The X-Forwarded-* and Forwarded fields (RFC 7239), and the trusted proxies whose values they continue. */
 
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 
 /** The peers whose X-Forwarded-* are continued. The values of all other peers are dropped. */
@@ -37,6 +37,17 @@ export function peerAddress(remote: string | undefined): string {
   const zone = remote.indexOf('%')
   return zone === -1 ? remote : remote.slice(0, zone)
 }
+
+/** As `peerAddress`, of an address that a proxy has written: an IPv4-mapped one may have any spelling. */
+export function writtenAddress(text: string): string {
+  const address = peerAddress(text)
+  if (!MAPPED.test(address) || !isIPv6(address)) return address
+  // The spelling of the operating system.
+  return peerAddress(new SocketAddress({ address, family: 'ipv6' }).address)
+}
+
+/** Each IPv4-mapped address has this group. The spelling of others need not change, which would take 2 µs. */
+const MAPPED = /:ffff:/i
 
 /** The values of a trusted proxy as received; '' if absent. */
 export class ForwardedContext {

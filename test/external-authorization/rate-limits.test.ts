@@ -52,6 +52,21 @@ t.test('the address is the one that the proxy names', async (t) => {
   t.equal((await from('2001:db8::2')).status, 429, 'one network')
 })
 
+t.test('an IPv4-mapped address is that IPv4 address, not the network of all of them', async (t) => {
+  const forwarded = async (client: string) =>
+    (await asking.ask('/auth/nginx', { ...nginxFields('GET', '/docs/a'), 'x-forwarded-for': client })).status
+  t.equal(await forwarded('198.51.100.1'), 200)
+  for (const mapped of ['::ffff:198.51.100.1', '::ffff:c633:6401', '[0:0::0:FFFF:C633:6401]:4711'])
+    t.equal(await forwarded(mapped), 429, mapped)
+  t.equal(await forwarded('::ffff:c633:6402'), 200, 'another address')
+  const envoy = new Envoy(t, asking.port)
+  const check = async (address: string) => (await envoy.check({ path: '/docs/a', address })).status?.code
+  t.equal(await check('198.51.100.3'), 0)
+  for (const mapped of ['::ffff:198.51.100.3', '::ffff:c633:6403']) t.not(await check(mapped), 0, mapped)
+  t.equal(await check('::ffff:198.51.100.4'), 0, 'another address')
+  t.equal(await check('::ffff:c633:6405'), 0)
+})
+
 t.test('a refusal that nginx asks for again is counted once', async (t) => {
   const ask = (path: string, space: string) =>
     asking.ask(path, { ...nginxFields('GET', '/v1/bills/1'), ...credential, space })

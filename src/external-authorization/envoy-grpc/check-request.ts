@@ -8,11 +8,12 @@
 
 import { isIP } from 'node:net'
 import { MalformedMessage, ProtobufReader } from '../../lib/protobuf/protobuf-reader.ts'
+import { writtenAddress } from '../../proxy/forwarded.ts'
 
 export interface CheckRequest {
   /** Null: the question is about a TCP connection. */
   readonly http: HttpAttributes | null
-  /** The IP address of Envoy's peer; null: it is not told, or no IP address. */
+  /** The IP address of Envoy's peer, IPv4 where it is IPv4-mapped; null: it is not told, or no IP address. */
   readonly source: string | null
 }
 
@@ -73,7 +74,7 @@ function addressOf(reader: ProtobufReader): string | null {
   let address = ''
   const socketAddress: Fields = { 2: once((within) => (address = text(within))) }
   readFields(reader.message(), { 1: once((within) => readFields(within.message(), socketAddress)) })
-  return isIP(address) === 0 ? null : address
+  return isIP(address) === 0 ? null : writtenAddress(address)
 }
 
 function httpOf(reader: ProtobufReader): HttpAttributes {

@@ -53,6 +53,28 @@ t.test('a question of TCP, and an empty one, have no request', async (t) => {
   t.same(readCheckRequest(serialized({ attributes: { source } })), { http: null, source: '2001:db8::1' })
 })
 
+t.test('an IPv4-mapped address is IPv4, in any spelling', async (t) => {
+  const sourceOf = (address: string) => {
+    const source = { address: { socket_address: { address } } }
+    return readCheckRequest(serialized({ attributes: { source } })).source
+  }
+  for (const mapped of [
+    '::ffff:203.0.113.7',
+    '::FFFF:cb00:7107',
+    '0:0:0:0:0:ffff:203.0.113.7',
+    '::0:ffff:CB00:7107',
+  ])
+    t.equal(sourceOf(mapped), '203.0.113.7', mapped)
+  t.equal(sourceOf('::ffff:0:1'), '0.0.0.1')
+  for (const other of [
+    '2001:db8::ffff:cb00:7107',
+    '64:ff9b::203.0.113.7',
+    '::ffff:0:cb00:7107',
+    '::203.0.113.7',
+  ])
+    t.equal(sourceOf(other), other)
+})
+
 t.test('an address that is none of IP names no client', async (t) => {
   for (const address of [{ pipe: { path: '/run/envoy' } }, { socket_address: { address: 'localhost' } }, {}])
     t.equal(readCheckRequest(serialized({ attributes: { source: { address } } })).source, null)
