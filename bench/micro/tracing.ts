@@ -16,7 +16,7 @@ export function tracingStages(exchange: Exchange): Timed[] {
     const parent = traceParentOf(exchange.request.section.fields)
     const traceId = newTraceId()
     sampler.samples(traceId, null)
-    return { traceId, parent, link: null, propagates: true }
+    return { traceId, parent, link: null, traceState: '', propagates: true }
   }
   return [
     repeated('tracing: not sampled', () => {

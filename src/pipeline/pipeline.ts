@@ -150,7 +150,7 @@ export class Pipeline {
     const { section, socket } = exchange.request
     const sender = tracer.parentOf(section.fields)
     const trusted = sender !== null && this.#config.trustedProxies.has(peerAddress(socket.remoteAddress))
-    exchange.trace = tracer.begin(sender, trusted)
+    exchange.trace = tracer.begin(sender, trusted, section.fields)
   }
 
   readonly #validate = (exchange: Exchange): void => {

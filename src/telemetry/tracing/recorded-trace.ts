@@ -7,6 +7,8 @@ export interface TraceOrigin {
   readonly traceId: string
   /** The span that the request continues; null: the trace begins here. */
   readonly parent: TraceParent | null
+  /** `tracestate` of the message that named the parent, as received; '': none. */
+  readonly traceState: string
   /** The span of an untrusted sender; null: there is none. */
   readonly link: TraceParent | null
   readonly propagates: boolean

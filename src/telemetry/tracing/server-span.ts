@@ -12,9 +12,6 @@ import type { RecordedTrace } from './recorded-trace.ts'
 import { type Attribute, shortened, type Span } from './span.ts'
 
 const USER_AGENT = fieldName('user-agent')
-const TRACESTATE = fieldName('tracestate')
-/** Characters of `tracestate` that are read (W3C Trace Context, section 3.3.1.5). */
-const MAX_TRACE_STATE = 512
 
 /** Methods that the conventions name; any other is `_OTHER`. */
 const METHODS = new Set([
@@ -63,7 +60,7 @@ const SERVER_ERRORS: ReadonlySet<string> = new Set([
 
 /** @param at monotonic ms of the end @param toEpoch what makes a monotonic time one since the epoch */
 export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number, toEpoch: number): Span {
-  const { parent, link } = trace.origin
+  const { parent, link, traceState } = trace.origin
   const status = statusOf(exchange)
   const error = errorOf(exchange, status)
   return {
@@ -71,7 +68,8 @@ export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number,
     spanId: trace.spanId,
     parentSpanId: parent?.spanId ?? null,
     isParentRemote: parent !== null,
-    traceState: parent === null ? '' : traceStateOf(exchange),
+    // Valid members only.
+    traceState: traceState === '' ? '' : createTraceState(traceState).serialize(),
     name: nameOf(exchange),
     kind: SpanKind.SERVER,
     start: nanoseconds(exchange.startedAt + toEpoch),
@@ -168,12 +166,6 @@ function ownAttributes({ id, refusal, evaluation }: Exchange): Attribute[] {
   if (decision?.route != null) attributes.push(['seatgate.upstream', upstreamOf(decision.route)])
   if (decision?.principal != null) attributes.push(['seatgate.tenant', decision.principal.tenant])
   return attributes
-}
-
-/** Valid members only. */
-function traceStateOf({ request }: Exchange): string {
-  const value = request.section.fields.values(TRACESTATE).join(',')
-  return value === '' || value.length > MAX_TRACE_STATE ? '' : createTraceState(value).serialize()
 }
 
 /** A number that has no name stays one. */

@@ -1,4 +1,4 @@
-/** W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context-1/): reads the field `traceparent`. */
+/** W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context-1/): reads the fields `traceparent` and `tracestate`. */
 
 import { fieldName } from '../../http/wire/field-name.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
@@ -14,6 +14,9 @@ export interface TraceParent {
 }
 
 const TRACEPARENT = fieldName('traceparent')
+const TRACESTATE = fieldName('tracestate')
+/** Characters of `tracestate` that are read (section 3.3.1.5). */
+const MAX_TRACE_STATE = 512
 
 /** Section 3.2.2. A future version may add members behind the flags. */
 const VALUE =
@@ -40,4 +43,10 @@ export function parseTraceParent(value: string): TraceParent | null {
   const [, version, traceId = '', spanId = '', flags = ''] = VALUE.exec(value) ?? []
   if (version === undefined || (version === '00' && value.length !== LENGTH)) return null
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+/** As received: members may be malformed. '': there is none, or a longer one than is read. */
+export function traceStateOf(fields: FieldTable): string {
+  const value = fields.values(TRACESTATE).join(',')
+  return value.length > MAX_TRACE_STATE ? '' : value
 }

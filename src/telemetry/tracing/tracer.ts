@@ -15,7 +15,7 @@ import type { Encoding, Origin } from './otlp.ts'
 import { json } from './otlp-json.ts'
 import { protobuf } from './otlp-protobuf.ts'
 import { type Attribute, shortened, type Span } from './span.ts'
-import { type TraceParent, traceParentOf } from './trace-context.ts'
+import { type TraceParent, traceParentOf, traceStateOf } from './trace-context.ts'
 import { SampledRequest, UnsampledRequest } from './traced-request.ts'
 
 /** ms that the end of the process waits for the collector. */
@@ -64,13 +64,23 @@ export class Tracer {
     return this.#propagates ? traceParentOf(fields) : null
   }
 
-  /** @param trusted the sender is a trusted proxy: its trace continues. Any other's is linked, and decides nothing */
-  begin(sender: TraceParent | null, trusted: boolean): RequestTrace {
+  /**
+   * @param trusted the sender is a trusted proxy: its trace continues. Any other's is linked, and decides nothing
+   * @param fields those that named the sender
+   */
+  begin(sender: TraceParent | null, trusted: boolean, fields: FieldTable): RequestTrace {
     const parent = trusted ? sender : null
     const traceId = parent?.traceId ?? newTraceId()
-    const origin = { traceId, parent, link: trusted ? null : sender, propagates: this.#propagates }
-    if (!this.#sampler.samples(traceId, parent?.sampled ?? null)) return new UnsampledRequest(origin)
-    return new SampledRequest(origin, this.#record)
+    const sampled = this.#sampler.samples(traceId, parent?.sampled ?? null)
+    const traceState = parent !== null && sampled ? traceStateOf(fields) : ''
+    const origin = {
+      traceId,
+      parent,
+      traceState,
+      link: trusted ? null : sender,
+      propagates: this.#propagates,
+    }
+    return sampled ? new SampledRequest(origin, this.#record) : new UnsampledRequest(origin)
   }
 
   readonly #record = (span: Span): void => {

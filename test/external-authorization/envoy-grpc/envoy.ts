@@ -132,14 +132,14 @@ export class Envoy {
   }
 
   /** The answer to a question; throws where the call fails. */
-  async check(request: ClientsRequest, isRaw = true): Promise<CheckResponse> {
-    const { status, answer } = await this.send(serialized(checkRequest(request, isRaw)))
+  async check(request: ClientsRequest, isRaw = true, metadata = new Metadata()): Promise<CheckResponse> {
+    const { status, answer } = await this.send(serialized(checkRequest(request, isRaw)), 'Check', metadata)
     if (answer === null) throw new Error(`the call failed: ${status.code} ${status.details}`)
     return answer
   }
 
   /** @param message the bytes of a CheckRequest, or any others */
-  send(message: Buffer, method: Method = 'Check'): Promise<Outcome> {
+  send(message: Buffer, method: Method = 'Check', metadata = new Metadata()): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     let answer: CheckResponse | null = null
     const call = this.client.makeUnaryRequest(
@@ -147,7 +147,7 @@ export class Envoy {
       (bytes: Buffer) => bytes,
       deserialized,
       message,
-      new Metadata(),
+      metadata,
       (_: ServiceError | null, received?: CheckResponse) => {
         answer = received ?? null
       },
