@@ -83,6 +83,7 @@ export class HttpQuestion implements Question {
     if (CLOSING.has(refusal.status)) response.shouldKeepAlive = false
     response.writeHead(refusal.status, ResponseFields.of(fields), null, linesOf(exchange))
     response.end(body)
+    if (this.#received.method !== 'HEAD') exchange.bytesOut += body.length
     discardBody(this.#received, response, MAX_DISCARDED)
   }
 }

@@ -170,6 +170,20 @@ t.test('logs and counts a question as a request', async (t) => {
   t.equal(world.upstream.seen.length, forwarded, 'nothing was forwarded')
 })
 
+t.test('the log counts the bytes of an answer', async (t) => {
+  const bytesOf = async (client: string, method: string) => {
+    const fields = { ...nginxFields('GET', '/v1/trainings/7'), 'x-forwarded-for': client }
+    const { body } = await ask('/auth/nginx', fields, method)
+    const line = () => world.log().findLast((each) => each['client'] === client)
+    await until(() => line() !== undefined, 'the line of the log')
+    return { logged: line()?.['bytes_out'], sent: Buffer.byteLength(body) }
+  }
+  const refused = await bytesOf('203.0.113.71', 'GET')
+  t.ok(refused.sent > 0)
+  t.equal(refused.logged, refused.sent)
+  t.same(await bytesOf('203.0.113.72', 'HEAD'), { logged: 0, sent: 0 })
+})
+
 /** The names that the answer has Envoy remove. */
 function removedBy({ headers }: { readonly headers: object }): string[] {
   const names = Reflect.get(headers, 'x-envoy-auth-headers-to-remove')

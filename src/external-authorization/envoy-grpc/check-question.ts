@@ -29,7 +29,8 @@ export class CheckQuestion implements Question {
     const decision = exchange.evaluation?.decision
     if (decision === undefined || this.fault !== null)
       throw new Error('a question without a decision cannot be allowed')
-    respondMessage(exchange.response, okResponse(changesOf(exchange, decision, { upstream, signed })))
+    const message = okResponse(changesOf(exchange, decision, { upstream, signed }))
+    exchange.bytesOut += respondMessage(exchange.response, message)
   }
 
   /**
@@ -40,7 +41,7 @@ export class CheckQuestion implements Question {
     const { response } = exchange
     if (this.#callFault !== null) return respondFault(response, this.#callFault)
     const denial = this.#denial(exchange, refusal)
-    respondMessage(response, deniedResponse(denial))
+    exchange.bytesOut += respondMessage(response, deniedResponse(denial))
     // For log and metrics: the status that the client gets.
     response.statusCode = denial.status
   }

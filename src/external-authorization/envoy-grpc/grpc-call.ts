@@ -90,12 +90,13 @@ function messageOf(body: Buffer): Buffer | CallFault {
   return body.readUInt32BE(1) === body.length - PREFIX_BYTES ? body.subarray(PREFIX_BYTES) : notOne
 }
 
-/** Ends the call with a message and status 0. */
-export function respondMessage(response: ClientResponse, message: Buffer): void {
+/** Ends the call with a message and status 0. @returns bytes of the body */
+export function respondMessage(response: ClientResponse, message: Buffer): number {
   const prefix = Buffer.alloc(PREFIX_BYTES)
   prefix.writeUInt32BE(message.length, 1)
   response.writeHead(200, ResponseFields.of(['content-type', 'application/grpc']))
   response.end(Buffer.concat([prefix, message]), ['grpc-status', '0'])
+  return PREFIX_BYTES + message.length
 }
 
 /** Ends the call with another status, and no message ("Trailers-Only"). */

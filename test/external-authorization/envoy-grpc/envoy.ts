@@ -118,6 +118,8 @@ export function deserialized(bytes: Buffer): CheckResponse {
 export interface Outcome {
   readonly status: StatusObject
   readonly answer: CheckResponse | null
+  /** Of its message. */
+  readonly bytes: number
 }
 
 export class Envoy {
@@ -142,17 +144,23 @@ export class Envoy {
   send(message: Buffer, method: Method = 'Check', metadata = new Metadata()): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>()
     let answer: CheckResponse | null = null
+    let length = 0
     const call = this.client.makeUnaryRequest(
       SERVICE[method].path,
       (bytes: Buffer) => bytes,
-      deserialized,
+      (bytes: Buffer) => {
+        length = bytes.length
+        return deserialized(bytes)
+      },
       message,
       metadata,
       (_: ServiceError | null, received?: CheckResponse) => {
         answer = received ?? null
       },
     )
-    call.on('status', (status: StatusObject) => setImmediate(() => resolve({ status, answer })))
+    call.on('status', (status: StatusObject) =>
+      setImmediate(() => resolve({ status, answer, bytes: length })),
+    )
     return promise
   }
 }

@@ -1,7 +1,7 @@
 /** Envoy asks a whole gateway by a real client of gRPC. */
 
 import t from 'tap'
-import { type ClientsRequest, deniedResponse, forwardedHeaders } from './envoy.ts'
+import { checkRequest, type ClientsRequest, deniedResponse, forwardedHeaders, serialized } from './envoy.ts'
 import { loggedLine, startEnvoy } from './support.ts'
 
 // One gateway for all tests that need no configuration of their own.
@@ -79,6 +79,24 @@ t.test('a refusal is a response for the client', async (t) => {
     status: 403,
     method: 'DELETE',
   })
+})
+
+t.test('the log counts the bytes of an answer', async (t) => {
+  const { envoy, headers, world } = await common
+  for (const [method, status] of [
+    ['GET', 200],
+    ['DELETE', 403],
+  ] as const) {
+    const { bytes } = await envoy.send(
+      serialized(checkRequest({ headers, method, path: '/v1/trainings/bytes' })),
+    )
+    const line = await loggedLine(
+      world,
+      (each) => each.path === '/v1/trainings/bytes' && each.status === status,
+    )
+    // The prefix of a message has five bytes.
+    t.equal(line['bytes_out'], 5 + bytes)
+  }
 })
 
 t.test('a change is in force with the next question', async (t) => {
