@@ -17,7 +17,7 @@ export interface DecisionListener {
   readonly connections: RequestListener['connections']
   /** Buffered message bytes of all connections. */
   readonly memory: number
-  /** Applies to new connections and questions. The address stays. */
+  /** Applies to new connections and questions; closes the connections of peers that are no longer admitted. The address stays. */
   configure(config: Config): void
   close(drain: number): Promise<void>
 }

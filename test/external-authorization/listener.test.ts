@@ -5,12 +5,12 @@ import { connect } from 'node:http2'
 import { createConnection } from 'node:net'
 import t from 'tap'
 import { CANCEL } from '../../src/http/wire/http2/http2-errors.ts'
-import { frame, PREFACE, RST_STREAM, SETTINGS } from '../../src/http/wire/http2/http2-frames.ts'
+import { RST_STREAM } from '../../src/http/wire/http2/http2-frames.ts'
 import { holdTime } from '../support/held-time.ts'
-import { GET, RawHttp2 } from '../support/raw-http2.ts'
+import { GET } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { decisionPort, nginxFields, startAsking } from './support.ts'
+import { decisionPort, nginxFields, openHttp2, startAsking } from './support.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
 const { ask, key, keyId, port, world } = await startAsking(t)
@@ -71,9 +71,7 @@ t.test('accepts HTTP/2 with prior knowledge on the same port', async (t) => {
 t.test('clients that leave do not end the connection that their proxy shares among all', async (t) => {
   // The budget of resets refills with time.
   holdTime(t)
-  const proxy = new RawHttp2(createConnection(port, '127.0.0.1'))
-  t.teardown(() => proxy.socket.destroy())
-  proxy.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
+  const proxy = openHttp2(t, port)
   const fields = Object.entries({ ...nginxFields('GET', '/v1/trainings/7'), 'x-api-key': key, space: 'main' })
   const question = [...GET.slice(0, 3), [':path', '/auth/nginx'] as const, ...fields]
   // More than the budget of a client, which is 1,000.

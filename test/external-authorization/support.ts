@@ -1,7 +1,10 @@
 /** A gateway with a decision listener, and questions to it. */
 
+import { connect } from 'node:net'
 import type { Test } from 'tap'
+import { frame, PREFACE, SETTINGS } from '../../src/http/wire/http2/http2-frames.ts'
 import { Client } from '../support/client.ts'
+import { RawHttp2 } from '../support/raw-http2.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 export type Asking = Awaited<ReturnType<typeof startAsking>>
@@ -31,6 +34,13 @@ export async function startAsking(t: Test, options: WorldOptions = {}) {
   const ask = (path: string, headers: Record<string, string> | readonly string[], method = 'GET') =>
     send(method, path, headers)
   return { world, port, key, keyId, ask }
+}
+
+/** A connection with prior knowledge of HTTP/2, as that of a proxy. */
+export function openHttp2(t: Test, port: number): RawHttp2 {
+  const proxy = new RawHttp2(connect(port, '127.0.0.1'))
+  t.teardown(() => proxy.socket.destroy())
+  return proxy.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
 }
 
 export function decisionPort({ gateway }: World): number {

@@ -115,6 +115,15 @@ export class ClientConnection
     else this.#http2.closeIdle()
   }
 
+  /** Responds to the requests that have arrived, takes no other, and closes the connection. */
+  dismiss(): void {
+    if (this.awaitsRequest) return this.closeIdle()
+    if (this.#http2 !== null) return this.#http2.drain(true)
+    // A head that was sent has not announced the end of the connection: the next request may be under way.
+    if (this.exchange === null || this.exchange.response.headersSent) this.socket.destroy()
+    else this.exchange.response.shouldKeepAlive = false
+  }
+
   /** Received bytes are not parsed yet: they may hold a request. */
   get hasUnreadBytes(): boolean {
     return this.#http1?.hasUnreadBytes ?? false

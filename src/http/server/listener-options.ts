@@ -71,6 +71,6 @@ export interface RequestListener extends Listener {
   readonly connections: Readonly<Record<ConnectionState | 'lingering', number>>
   /** Buffered message bytes of all connections. */
   readonly memory: number
-  /** Applies to new connections and requests; times apply to existing ones too. */
+  /** Applies to new connections and requests; times, and refusals of peers, apply to existing ones too. */
   configure(settings: ListenerSettings): void
 }

@@ -154,7 +154,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     return { ...this.#connections.counts, lingering: this.#lingeringConnections.size + this.#refusals.size }
   }
 
-  /** Sizes apply to new connections, times to all. */
+  /** Sizes apply to new connections, times and refusals of peers to all. */
   configure(settings: ListenerSettings): void {
     this.#settings = settings
     this.#keepAlive.seconds = keepAliveSeconds(settings)
@@ -162,6 +162,10 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#connections.configure(settings.limits)
     this.#lingeringConnections.configure(lingeringLimits(settings))
     this.#memory.configure(settings.memory)
+    const { refusalOf } = settings
+    if (refusalOf === undefined) return
+    for (const each of this.#connections.all())
+      if (refusalOf(each.socket.remoteAddress) !== null) each.dismiss()
   }
 
   /** @param at the index of the address */
