@@ -59,8 +59,10 @@ t.test('the page of a listed origin can read it, and Vary is there for every ori
 })
 
 t.test('what is left of a rate limit', async (t) => {
-  t.equal((await ask(session, { ':path': '/limited' })).status, 200)
+  const call = { ':path': '/limited', 'content-type': 'application/grpc' }
+  t.match((await ask(session, call)).headers, { 'ratelimit-policy': /one/, ratelimit: /r=0/ }, 'it passes')
   const limited = await refused(t, '/limited')
   t.match(limited, { 'grpc-status': '8', 'ratelimit-policy': /one/, ratelimit: /r=0/ })
   t.match(limited['grpc-retry-pushback-ms'], /^\d+$/)
+  t.equal(limited['retry-after'], undefined)
 })
