@@ -120,6 +120,7 @@ t.test('tokens belong to one search, and limits', async (t) => {
     { status: 200 },
     'only the space counts',
   )
+  // Permitted: "a non-negative integer" (Authorization API 1.0, section 8.2). More results follow, so there is a token.
   t.match(await page({ page: { limit: 0 } }), { json: { results: [], page: { next_token: /./ } } })
   t.match((await page({ page: { limit: 10 ** 9 } })).json.results, [{ id: 'alice' }])
   for (const [more, path] of [
