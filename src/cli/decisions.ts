@@ -25,6 +25,8 @@ const DEFAULT_LIMIT = 20
 /** What a gateway keeps of a tenant. */
 const MOST = 1000
 const PAGE = 100
+/** Ids of printed decisions: the first page, and those of the stream before the page was read. */
+const MAX_KNOWN = 4 * MOST
 /** Milliseconds before a stream that has ended is opened again. */
 const PAUSE = 1000
 
@@ -104,8 +106,9 @@ async function follow(gateway: Gateway, asked: Asked, terminal: Terminal): Promi
     // The stream begins before the list is read, so that no decision is between them.
     const events = await opened(gateway, asked.code, !first)
     if (events !== null) {
-      const before = await newest(gateway, first ? asked : { ...asked, limit: PAGE })
-      await printer.print(before.data.toReversed())
+      const { data } = await newest(gateway, first ? asked : { ...asked, limit: PAGE })
+      if (first) await printer.printFirst(data)
+      else await printer.printMissed(data)
       for await (const { event, data } of events)
         if (event === 'decision') await printer.print([data as DecisionView])
         else if (event === 'lost') printer.lost(data)
@@ -126,23 +129,36 @@ async function opened(gateway: Gateway, code: string | null, isPatient: boolean)
   }
 }
 
-/** Each decision once: ids sort by time. */
+/** Each decision once. Ids sort by time, and those of several workers arrive unsorted. */
 class Printer {
   readonly #json: boolean
   readonly #terminal: Terminal
   #line: ((item: DecisionView) => string) | null = null
-  #last = ''
+  /** In the order of their printing. */
+  readonly #known = new Set<string>()
+  /** Pages have decisions up to this id that are not to be printed: they are before the first page, or no longer known. */
+  #before = ''
 
   constructor(json: boolean, terminal: Terminal) {
     this.#json = json
     this.#terminal = terminal
   }
 
+  /** @param page newest first */
+  async printFirst(page: readonly DecisionView[]): Promise<void> {
+    this.#before = page.at(-1)?.id ?? ''
+    await this.print(page.toReversed())
+  }
+
+  /** What happened while the stream was interrupted. @param page newest first */
+  async printMissed(page: readonly DecisionView[]): Promise<void> {
+    await this.print(page.filter(({ id }) => id > this.#before).toReversed())
+  }
+
   async print(found: readonly DecisionView[]): Promise<void> {
-    const fresh = found.filter(({ id }) => id > this.#last)
-    const last = fresh.at(-1)
-    if (last === undefined) return
-    this.#last = last.id
+    const fresh = found.filter(({ id }) => !this.#known.has(id))
+    if (fresh.length === 0) return
+    for (const { id } of fresh) this.#remember(id)
     const lines: string[] = []
     if (!this.#json && this.#line === null) {
       const table = tableOf(COLUMNS, fresh, this.#terminal.columns)
@@ -151,6 +167,14 @@ class Printer {
     }
     for (const each of fresh) lines.push(this.#line?.(each) ?? JSON.stringify(each))
     await this.#terminal.print(lines.join('\n'))
+  }
+
+  #remember(id: string): void {
+    this.#known.add(id)
+    if (this.#known.size <= MAX_KNOWN) return
+    const [oldest = ''] = this.#known
+    this.#known.delete(oldest)
+    if (oldest > this.#before) this.#before = oldest
   }
 
   lost(data: unknown): void {

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { OutputFailed } from '../../../src/cli/command.ts'
+import { startTcpProxy } from '../../support/servers/proxy.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
 import { afar, signedIn } from './from-afar.ts'
@@ -84,6 +85,36 @@ t.test('decisions as they happen, until the reader is gone', async (t) => {
     ['/v1/files/first', '/v1/files/second'],
   )
 })
+
+t.test(
+  'a stream that breaks is opened again: what is missing is printed, and nothing from before',
+  async (t) => {
+    const proxy = await startTcpProxy(t, world)
+    const paths: string[] = []
+    const print = async (text: string) => {
+      paths.push(...text.split('\n').map((line) => JSON.parse(line).path))
+      if (paths.includes('/v1/files/after'))
+        throw new OutputFailed(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+    }
+    const send = (name: string) => world.client.send('GET', `/v1/files/${name}`, viewer)
+    for (const name of ['old', 'before']) await send(name)
+    const args = ['decisions', '--follow', '--json', '--limit', '1', '--code', 'permission_denied']
+    const following = run([...args, '--url', `http://127.0.0.1:${proxy.port}`], {}, { print })
+    await until(() => paths.length > 0, 'the decision before')
+    await send('live')
+    await until(() => paths.length > 1, 'a decision of the stream')
+    await proxy.cut()
+    await send('missed')
+    await proxy.heal()
+    await until(() => paths.length > 2, 'the decision in between')
+    await send('after')
+    t.match(await following, { code: 0, err: '' })
+    t.same(
+      paths,
+      ['before', 'live', 'missed', 'after'].map((name) => `/v1/files/${name}`),
+    )
+  },
+)
 
 t.test('a right that is lost ends it', async (t) => {
   const id = await world.seat('Watcher', ['s1'], ['decisions:list'])
