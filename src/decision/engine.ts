@@ -246,15 +246,15 @@ export class DecisionEngine {
     draft.caller = caller
     if (caller instanceof Refusal) return refused(draft, caller)
     draft.principal = caller
-    if (!takesTenant(route, caller.tenant)) return refused(draft, otherTenant)
+    if (!takesTenant(route, caller.tenant)) return refusedIn(draft, space, otherTenant)
     // An API key is revoked instead.
     if (caller.method === 'api-key') return this.#authorize(draft, requirement, caller, space)
     const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft)
     if (isBlocked instanceof Promise)
       return isBlocked.then((it) =>
-        it ? refused(draft, blocked) : this.#authorize(draft, requirement, caller, space),
+        it ? refusedIn(draft, space, blocked) : this.#authorize(draft, requirement, caller, space),
       )
-    return isBlocked ? refused(draft, blocked) : this.#authorize(draft, requirement, caller, space)
+    return isBlocked ? refusedIn(draft, space, blocked) : this.#authorize(draft, requirement, caller, space)
   }
 
   #authorize(
@@ -292,6 +292,12 @@ export class DecisionEngine {
 /** Whether the request was refused for what the caller's Seats hold in its space: another space may be the right one. */
 export function isForSpace({ refusal }: Evaluation): boolean {
   return refusal?.code === 'no_seat_in_space' || refusal?.code === 'permission_denied'
+}
+
+/** Before the space counts: the log has it, so that the line can be decided again. */
+function refusedIn(draft: Draft, space: string | Refusal, refusal: Refusal): Evaluation {
+  if (typeof space === 'string') draft.space = space
+  return refused(draft, refusal)
 }
 
 function withSpaces(evaluation: Evaluation, spaces: readonly string[]): Evaluation {

@@ -175,10 +175,9 @@ function claimsFields(claims: SeatClaims): string {
   return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
 }
 
-/** On an `authenticated` route no Seat is looked up: the names are those of the credential. */
-function seatsOf({ seats, permission, principal, space }: Decision): string {
-  if (permission !== 'authenticated')
-    return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
+/** Where no Seat was looked up, the names are those of the credential: on an `authenticated` route, and in a refusal before that. */
+function seatsOf({ seats, principal, space }: Decision): string {
+  if (seats.length > 0) return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
   if (principal === null || space === null || principal.claims.by === 'id') return ''
   const { claims } = principal
   const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []

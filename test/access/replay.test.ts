@@ -207,6 +207,15 @@ t.test('a malformed Space, and a repeated one', async (t) => {
   t.equal(await outcomeOf({ ...none, path: '/me' }), 'space_required → allow')
 })
 
+t.test('a request of another tenant, on an entry for every tenant', async (t) => {
+  const refused = { ...ALLOWED, code: 'tenant_mismatch', seats: ['Viewer:named'] }
+  t.equal(await outcomeOf(refused), 'tenant_mismatch → allow')
+  t.equal(await outcomeOf({ ...refused, path: '/me' }), 'tenant_mismatch → allow')
+  const { space: _, seats: __, ...spaceless } = refused
+  t.equal(await outcomeOf(spaceless), 'space_not_logged')
+  t.equal(await outcomeOf({ ...spaceless, path: '/me' }), 'tenant_mismatch → allow', 'where no space counts')
+})
+
 t.test('Seats that the line does not have', async (t) => {
   const older = { ...ALLOWED, issued_at: undefined }
   t.equal(await outcomeOf(older), 'seats_not_logged')

@@ -18,6 +18,8 @@ t.test('on every route that reads a credential, with every token', async (t) => 
     t.equal(await ask('/me', headers), '403 caller_blocked')
     t.equal(await ask('/open', headers), 'allow', 'a public route reads no credential')
   }
+  const line = world.log().findLast(({ code }) => code === 'caller_blocked')
+  t.match(line, { user: 'eve', space: eve.space, seats: [/:named$/] }, 'what the request asked for')
   t.equal(await ask('/list', alice), 'allow')
   t.equal((await world.admin('DELETE', `/v1/blocks/${id}`)).status, 204)
   t.equal(await ask('/list', eve), 'allow')

@@ -68,8 +68,11 @@ t.test('an API key of another tenant', async (t) => {
 
 t.test('the line of the log says whose request was refused', async (t) => {
   await askedBy('globex', '/mine')
-  const line = world.log().findLast(({ code }) => code === 'tenant_mismatch')
-  t.match(line, { tenant: 'globex', user: 'alice', route: 'GET /mine', space: null })
+  const last = () => world.log().findLast(({ code }) => code === 'tenant_mismatch')
+  const caller = { tenant: 'globex', user: 'alice', route: 'GET /mine' }
+  t.match(last(), { ...caller, space: 'main', seats: ['Reader:named'] }, 'the space asked for, and the Seats')
+  await askedBy('globex', '/mine', 'not a space')
+  t.match(last(), { ...caller, space: undefined, seats: undefined })
 })
 
 t.test('a candidate table that changes nothing but a tenant', async (t) => {

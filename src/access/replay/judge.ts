@@ -97,7 +97,16 @@ export class Judge {
     if (request.caller !== null && principal !== null) {
       const { tenants } = this.#subject
       if (!tenants.has(principal.tenant)) return 'tenant_not_configured'
-      const dependsOnSeats = permission !== null && needsPermission(permission) && decision.space !== null
+      const dependsOnSpace = permission !== null && needsPermission(permission)
+      // The request was refused before its space counted: it had none, a malformed one, or the line is of an older version.
+      if (
+        dependsOnSpace &&
+        request.code === 'tenant_mismatch' &&
+        request.space === null &&
+        to !== request.code
+      )
+        return 'space_not_logged'
+      const dependsOnSeats = dependsOnSpace && decision.space !== null
       const gap = dependsOnSeats ? this.#gapOf(request.caller, to) : null
       if (gap !== null) return gap
     }

@@ -15,7 +15,7 @@ export const REASONS = {
   host_not_logged:
     'the line comes from an older version, which did not log the host, and the tables depend on it',
   space_not_logged:
-    'the route reads its space from a part of the request that the line does not contain: another header, or the query',
+    'the line does not contain the space: the route reads it from another header or the query, or the request was refused as that of another tenant',
   credential_not_read: 'no credential was read then, and the route needs one now',
   seats_not_logged: 'the line comes from an older version, which did not log what the credential names',
   seats_truncated:
