@@ -32,7 +32,9 @@ export async function withProviderErrors<T>(
   try {
     return await work()
   } catch (cause) {
-    return refusalOf(context, provider, cause)
+    const refusal = refusalOf(context, provider, cause)
+    const user = cause instanceof ProviderError || cause instanceof ProviderRefused ? cause.user : null
+    return user === null ? refusal : refusal.of({ tenant: provider.tenant.id, user })
   }
 }
 

@@ -178,7 +178,8 @@ async function validate(context: Context, request: PublicRequest): Promise<Reply
     if (token instanceof Refusal) return token
     // Without an access token userinfo can't be queried: the ID token itself must contain the claim.
     const own = about(context, { user: token.sub })
-    if (!isOfTenant(oidc, token.claims)) return logRefusal(own.log, id, otherTenant)
+    if (!isOfTenant(oidc, token.claims))
+      return logRefusal(own.log, id, otherTenant.of({ tenant: id, user: token.sub }))
     const seats = await mapSeats(own, id, readSeatsClaim(token.claims, oidc.seatsClaim).names ?? [])
     const body: AnswersOf['validate'] = {
       valid: true,

@@ -39,7 +39,9 @@ export async function refresh(context: Context, request: PublicRequest): Promise
   const rotation = await context.sessions.rotate(author, id, proof, sha256(rotating))
   if (rotation.outcome !== 'rotated') return notRotated(context, handle, rotation)
   const { session } = rotation
-  return renewFamily(about(context, { user: session.user, session: id }), provider, handle, rotating, session)
+  const own = about(context, { user: session.user, session: id })
+  const reply = await renewFamily(own, provider, handle, rotating, session)
+  return reply instanceof Refusal ? reply.of(session) : reply
 }
 
 async function notRotated(
@@ -55,7 +57,7 @@ async function notRotated(
       'a used refresh token was presented again: its session was ended',
     )
   }
-  return invalid
+  return rotation.outcome === 'replayed' ? invalid.of({ tenant, user: rotation.user }) : invalid
 }
 
 /** The old handle is used up here; `giveBack` restores it. */

@@ -87,9 +87,11 @@ async function finish(
   const signedIn = await signIn(context, pending, query)
   if (signedIn instanceof Refusal) return signedIn
   const own = about(context, { user: signedIn.identity.sub, session: signedIn.session })
-  return pending.returnTo === null
+  const reply = await (pending.returnTo === null
     ? respondToProgram(own, pending, signedIn)
-    : respondToBrowser(own, pending, signedIn, request)
+    : respondToBrowser(own, pending, signedIn, request))
+  const caller = { tenant: pending.provider.tenant.id, user: signedIn.identity.sub }
+  return reply instanceof Refusal ? reply.of(caller) : reply
 }
 
 async function signIn(
@@ -130,7 +132,7 @@ function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal 
     { event: 'sign_in_failed', tenant, user, reason: 'an administrator has blocked the user' },
     'a blocked user did not sign in',
   )
-  return blocked
+  return blocked.of({ tenant, user })
 }
 
 /** Also without a refresh token the token has a session, which ends it early. */

@@ -49,7 +49,9 @@ export async function verifyIdToken(text: string, provider: Provider, checks: Id
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
   const forged = await checkSignature(jws, provider, checks.source)
   if (forged !== null) return forged
-  return checkClaims(jws, provider, checks)
+  const found = checkClaims(jws, provider, checks)
+  // The provider signed it: the log says whose it is.
+  return found instanceof Refusal ? found.of({ tenant: provider.tenant.id, user: userOf(jws.claims) }) : found
 }
 
 function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
@@ -116,6 +118,10 @@ function matchesAccessToken({ claims, algorithm }: CompactJws, accessToken: stri
 /** Characters (Core 1.0, section 2). */
 const MAX_SUB = 255
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+function userOf({ sub }: Claims): string | null {
+  return isSubject(sub) ? sub : null
+}
 
 /** Whether the value is a usable user id: a non-empty bounded string, safe in headers and log lines. */
 export function isSubject(value: unknown): value is string {
