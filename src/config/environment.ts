@@ -26,6 +26,23 @@ export function substitute(text: string, env: NodeJS.ProcessEnv): string | Inval
   return faults.find((fault) => !(fault instanceof Undetermined)) ?? faults[0] ?? result
 }
 
+const BRACE = /\$\$\{|\$\{/g
+
+/** A key, in which `$${` is a literal `${` too. @returns null where it has a variable: those are replaced in values only */
+export function literalKey(text: string): string | null {
+  let isLiteral = true
+  const key = text.replace(BRACE, (found) => {
+    if (found === '${') isLiteral = false
+    return '${'
+  })
+  return isLiteral ? key : null
+}
+
+/** The text as a key or a value is written that means it. */
+export function escapeVariables(text: string): string {
+  return text.replaceAll('${', () => '$${')
+}
+
 /** The names of the variables in a value as it is written. */
 export function variablesIn(text: string): string[] {
   const found = text.matchAll(/\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)/g)

@@ -16,7 +16,7 @@ import {
 } from 'yaml'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 import type { Data, Document, Spot, Spots, Value } from './positioned-document.ts'
-import { substitute } from './environment.ts'
+import { literalKey, substitute } from './environment.ts'
 
 /** Levels of maps and lists; no setting needs that many. */
 const MAX_DEPTH = 32
@@ -24,6 +24,9 @@ export const NESTED = `maps and lists are nested too deeply: at most ${MAX_DEPTH
 export const UNKNOWN_TAG = 'unknown tag (!…): a value that begins with ! must be in quotes'
 /** Values that all aliases of a file may expand to, together: protects against alias bombs. */
 const MAX_ALIASED = 10_000
+const VARIABLE_KEY = 'variables are replaced in values only, not in keys (write $${ for a literal ${)'
+const MERGE_KEY =
+  '<< (merge) is not part of YAML 1.2: write the entries out, or write "<<" in quotes where it is a name'
 const CORE_TAGS = new Set(
   ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`),
 )
@@ -66,21 +69,25 @@ export class Composer {
     const data: Data = Object.create(null)
     const spots = this.#document.register(data)
     for (const pair of node.items as Pair<Scalar<string>, Node>[]) {
-      const key = pair.key.value
       const at = pair.key.range?.[0] ?? 0
-      const message = this.#keyFault(key, spots)
+      const key = literalKey(pair.key.value)
+      if (key === null) {
+        this.#document.fault(at, VARIABLE_KEY)
+        continue
+      }
+      const message = this.#keyFault(key, pair.key, spots)
       if (message === null) data[key] = this.#entry(spots, key, at, pair.value, depth)
       else this.#document.fault(at, message)
     }
     return data
   }
 
-  #keyFault(key: string, spots: Spots): string | null {
+  #keyFault(key: string, { type }: Scalar, spots: Spots): string | null {
     const first = spots.get(key)
     if (first !== undefined)
       return `${quote(key)} is a duplicate key, first in line ${this.#document.place(first.key).line}: remove one`
-    if (key === '<<') return '<< (merge) is not part of YAML 1.2: write the entries out'
-    return key.includes('${') ? 'variables are replaced in values only, not in keys' : null
+    // In quotes it is a name like any other: in YAML 1.1 too, only the plain key merges.
+    return key === '<<' && type === 'PLAIN' ? MERGE_KEY : null
   }
 
   #list(node: YAMLSeq, depth: number): Value[] {

@@ -23,6 +23,7 @@ const CASES: readonly [name: string, text: string, place: string][] = [
   ['an alias of nothing', `${BASE}listen: *nope\n`, '3:9'],
   ['an anchor within itself', `${BASE}routes: &r [*r]\n`, '3:13'],
   ['a merge key', `${BASE}<<: { ops: 'a:1' }\n`, '3:1'],
+  ['a merge key in quotes', `${BASE}"<<": { ops: 'a:1' }\n`, '3:1'],
   ['a second document', `${BASE}---\n${BASE}`, '3:1'],
   ['more after the end', `${BASE}...\nmore\n`, '4:1'],
   ['a colon in a value', `${BASE}ops: a: b\n`, '3:6'],

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { substitute } from '../../src/config/environment.ts'
+import { escapeVariables, literalKey, substitute } from '../../src/config/environment.ts'
 import { BASE, configOf, faultsAt, refuses, tableFaultsAt } from './support.ts'
 
 const env = { A: 'alpha', EMPTY: '', BRACES: '${A}', DOLLAR: '$', _x1: 'under' }
@@ -76,6 +76,21 @@ t.test('an unset variable is an error at its position, in any place', async (t) 
   await faultsAt(t, `${BASE}drain: 1s # \${COMMENT}\nlisten: x\${NONE}\n`, '4:9')
   const table = "upstream: '${UP}'\nroutes: { GET /a: { permission: '${P}' } }\n"
   await tableFaultsAt(t, table, '1:11 2:33')
+})
+
+t.test('a key is literal, and has the same escape', async (t) => {
+  for (const [text, expected] of [
+    ['plain $ { }', 'plain $ { }'],
+    ['$${A}', '${A}'],
+    ['$$${A}', '$${A}'],
+    ['$${$${', '${${'],
+    ['${A}', null],
+    ['$${A}${A}', null],
+    ['${', null],
+  ] as const) {
+    t.equal(literalKey(text), expected, text)
+    t.equal(literalKey(escapeVariables(text)), text, 'escaped')
+  }
 })
 
 t.test('variables in keys are not replaced', async (t) => {

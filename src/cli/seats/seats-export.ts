@@ -1,6 +1,7 @@
 /** `seatgate seats export`. */
 
 import { Document, visit } from 'yaml'
+import { escapeVariables } from '../../config/environment.ts'
 import { UNREADABLE } from '../../config/read-file.ts'
 import { defineCommand } from '../command.ts'
 import { JSON_OUTPUT } from '../shared-options.ts'
@@ -9,6 +10,9 @@ import { idOf } from '../remote/find.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
 import type { SeatView } from '../remote/endpoint-answers.ts'
 import { planOf } from './seats-plan.ts'
+
+/** A merge key, unless it is in quotes. */
+const MERGE = '<<'
 
 export const exportSeats = defineCommand(
   {
@@ -24,7 +28,8 @@ export const exportSeats = defineCommand(
       const { tenant } = await planOf(gateway, { seats: {} })
       const seats: [string, Pick<SeatView, 'spaces' | 'permissions'>][] = []
       for await (const page of gateway.pages<SeatView>('/v1/seats', idOf))
-        for (const { name, spaces, permissions } of page) seats.push([name, { spaces, permissions }])
+        for (const { name, spaces, permissions } of page)
+          seats.push([escapeVariables(name), { spaces, permissions }])
       const content = { tenant, seats: Object.fromEntries(seats.toSorted(byName)) }
       const text = values.json ? JSON.stringify(content) : yamlOf(content)
       await terminal.print(escaped(text.trimEnd()))
@@ -40,7 +45,8 @@ function yamlOf(content: object): string {
   const document = new Document(content, { aliasDuplicateObjects: false })
   visit(document, {
     Scalar: (_, node) => {
-      if (typeof node.value === 'string' && UNREADABLE.test(node.value)) node.type = 'QUOTE_DOUBLE'
+      const { value } = node
+      if (typeof value === 'string' && (value === MERGE || UNREADABLE.test(value))) node.type = 'QUOTE_DOUBLE'
     },
   })
   return document.toString({ lineWidth: 100 })

@@ -183,6 +183,10 @@ t.test('what is exported can be planned', async (t) => {
     'x\u202ey',
     '\u2066a: "b\u2069',
     'c\u200ed',
+    '<<',
+    'Team ${x}',
+    '$${HOME}',
+    '${',
   ])
     await world.seat(name, ['main'], ['trainings:list'])
   await world.seat('Empty', [], [])
@@ -191,7 +195,7 @@ t.test('what is exported can be planned', async (t) => {
     writeFileSync(join(folder, 'all.yaml'), await done('seats', 'export', ...more))
     t.match(
       await done('seats', 'plan', 'all.yaml', '--prune'),
-      'nothing to do, 15 Seats as in the files',
+      'nothing to do, 19 Seats as in the files',
       readFileSync(join(folder, 'all.yaml'), 'utf8'),
     )
   }
