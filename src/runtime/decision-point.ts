@@ -222,9 +222,9 @@ export class DecisionPoint {
   async #signIn(config: Config): Promise<SignIn | null> {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { openSignIn } = await import('./sign-in.ts')
-    const { store, memory } = this
+    const { store, memory, lease } = this
     const announce: SignInOptions['announce'] = (committed) => this.#coherence.announce(committed)
-    return openSignIn(config, { store, memory, ...this.#ports, announce })
+    return openSignIn(config, { store, memory, lease, ...this.#ports, announce })
   }
 
   /** Needs no sign-in. */

@@ -2,6 +2,7 @@
 
 import type { Store } from '../../seats-admin/index.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
+import type { MemoryLease } from '../decision/engine.ts'
 import { mintToken } from '../decision/authn/gateway-token.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import type { PublicHandler } from '../model/route.ts'
@@ -28,6 +29,7 @@ export interface SignInOptions extends SignInPorts {
   /** Seats are read through `memory`, which bounds each tenant's share. */
   readonly store: Pick<Store, 'sessions' | 'recordSignIn'>
   readonly memory: SeatMemory
+  readonly lease: MemoryLease
   readonly announce: OidcPorts['announce']
 }
 
@@ -35,7 +37,7 @@ export type SignIn = ReturnType<typeof openSignIn>
 
 export function openSignIn(config: Config, parts: SignInOptions) {
   const tenants = [...config.tenants.values()].filter(hasProvider)
-  const { store, memory, ephemeral, announce, log } = parts
+  const { store, memory, lease, ephemeral, announce, log } = parts
   const ports: OidcPorts = {
     ephemeral,
     sessions: store.sessions,
@@ -43,7 +45,11 @@ export function openSignIn(config: Config, parts: SignInOptions) {
       seatsByName: (tenant, names) => seatsByName(memory, tenant, names),
       recordSignIn: (tenant, user, seatIds) => store.recordSignIn(tenant, user, seatIds),
     },
-    isBlocked: (tenant, sub) => memory.isBlocked(tenant, sub),
+    isBlocked: async (tenant, sub) => {
+      // The endpoints of sign-in are public: no decision has looked at the lease.
+      if (!lease.live()) await lease.renewed()
+      return memory.isBlocked(tenant, sub)
+    },
     mint: (tenant, subject, now, lifetime) => mintToken(tenantOf(config, tenant), subject, now, lifetime),
     announce,
     log,
