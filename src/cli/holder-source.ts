@@ -5,11 +5,11 @@ import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Holders } from '../access/permission-holders.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
-import { readSeatsFile } from '../config/seats-file.ts'
 import type { RouteTable } from '../decision/router/table.ts'
-import { CommandFailed, type Terminal, tenantOf } from './command.ts'
+import { type Terminal, tenantOf } from './command.ts'
 import { openStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
+import { readSeatsOf } from './seat-source.ts'
 
 interface HolderOptions {
   readonly config: string
@@ -38,9 +38,7 @@ export async function openHolders(
 ): Promise<OpenHolders> {
   const { config, table } = await loadWithTables(configFile, file === undefined ? env : null)
   if (file !== undefined) {
-    const { tenant: id, seats } = await readSeatsFile(file, env)
-    if (named !== undefined && named !== id)
-      throw new CommandFailed(`${file} has the Seats of tenant "${id}", not of "${named}"`)
+    const { tenant: id, seats } = await readSeatsOf(named, file, env)
     const note = `API keys and users are not known: the Seats are those of ${file}`
     const close = async () => {}
     return {

@@ -4,7 +4,7 @@ import { isAdministered, type Store } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import { type Finding, LEVELS, type LintCode, lintRoutes, lintTenant } from '../access/table-lint.ts'
 import type { Config } from '../config/config.ts'
-import { readSeatsFile } from '../config/seats-file.ts'
+import type { SeatsFile } from '../config/seats-file.ts'
 import type { Route } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
 import { defineCommand, type Terminal, tenantOf } from './command.ts'
@@ -12,7 +12,7 @@ import { openStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './shared-options.ts'
 import { fitted, fold } from './screen.ts'
-import { keysOf, seatsOf } from './seat-source.ts'
+import { keysOf, readSeatsOf, seatsOf } from './seat-source.ts'
 
 const FOUND = 3
 /** Findings of one code, as text. */
@@ -46,19 +46,16 @@ export const lint = defineCommand(
     const findings = lintRoutes(table.routes, accepts)
     if (values.seats === undefined)
       findings.push(...(await lintStore(config, table.routes, values.tenant, terminal)))
-    else findings.push(...(await lintFile(config, table.routes, values.seats, terminal)))
+    else {
+      const file = await readSeatsOf(values.tenant, values.seats, terminal.env)
+      findings.push(...(await lintFile(config, table.routes, file)))
+    }
     await terminal.print(values.json ? JSON.stringify(findings, null, 2) : asText(findings))
     return values.strict && findings.some(({ level }) => level !== 'info') ? FOUND : 0
   },
 )
 
-async function lintFile(
-  config: Config,
-  routes: readonly Route[],
-  path: string,
-  { env }: Terminal,
-): Promise<Finding[]> {
-  const file = await readSeatsFile(path, env)
+async function lintFile(config: Config, routes: readonly Route[], file: SeatsFile): Promise<Finding[]> {
   const { id, adminSpace, issuers = [] } = tenantOf(config, file.tenant)
   const seats = file.seats.map((seat) => ({ ...seat, members: null }))
   return lintTenant(routes, { id, adminSpace, issuers, seats, keys: [], administered: null }, Date.now())

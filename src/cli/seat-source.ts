@@ -5,7 +5,7 @@ import type { ApiKey } from '../../seats-admin/model/api-key.ts'
 import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
 import { loadConfig } from '../config/load.ts'
-import { readSeatsFile } from '../config/seats-file.ts'
+import { readSeatsFile, type SeatsFile } from '../config/seats-file.ts'
 import { CommandFailed, type Terminal, tenantOf } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 
@@ -22,9 +22,7 @@ export async function grantingSeats(
   { env }: Terminal,
 ): Promise<GrantingSeat[] | null> {
   if (file !== undefined) {
-    const { tenant: of, seats } = await readSeatsFile(file, env)
-    if (tenant !== undefined && tenant !== of)
-      throw new CommandFailed(`${file} has the Seats of tenant "${of}", not of "${tenant}"`)
+    const { tenant: of, seats } = await readSeatsOf(tenant, file, env)
     return seats.map(grantingSeat(of))
   }
   if (tenant === undefined) return null
@@ -39,6 +37,18 @@ export async function grantingSeats(
   } finally {
     await store.close()
   }
+}
+
+/** @param tenant that is named beside the file; undefined: none @throws ConfigError, CommandFailed where it is another one */
+export async function readSeatsOf(
+  tenant: string | undefined,
+  file: string,
+  env: NodeJS.ProcessEnv,
+): Promise<SeatsFile> {
+  const found = await readSeatsFile(file, env)
+  if (tenant !== undefined && tenant !== found.tenant)
+    throw new CommandFailed(`${file} has the Seats of tenant "${found.tenant}", not of "${tenant}"`)
+  return found
 }
 
 /** As many Seats of a tenant have the same permissions, these share one set. */

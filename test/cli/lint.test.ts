@@ -70,3 +70,19 @@ t.test('a file, without variables and store', async (t) => {
   writeFileSync(join(cwd, 'seats.yaml'), JSON.stringify({ ...seats, tenant: 'other' }))
   t.match(await run(), { code: 1, err: /has no tenant "other"/ })
 })
+
+t.test('a file of another tenant than the one that is named', async (t) => {
+  const globex = '  globex: { token: { secrets: ["${ACME_SECRET}-globex"] } }\n'
+  const cwd = folderWith(t, {
+    'gateway.config.yaml': CONFIG.replace(/^tenants:\n/m, `tenants:\n${globex}`),
+    'routes/a.yaml': ROUTES,
+    'seats.yaml': '{ "tenant": "acme", "seats": {} }',
+  })
+  const run = (tenant: string) => seatgateHere(cwd, ['lint', '--tenant', tenant, '--seats', 'seats.yaml'])
+  t.equal((await run('acme')).code, 0)
+  t.match(await run('globex'), {
+    code: 1,
+    out: '',
+    err: /seats\.yaml has the Seats of tenant "acme", not of "globex"/,
+  })
+})
