@@ -80,15 +80,14 @@ export function storedBlock(row: Row): Block {
   }
 }
 
-/** A second block of a user replaces what the first says, and keeps its id. @param idTime the time part of a new id */
+/** A second block of a user replaces what the first says, its author included, and keeps the id. @param idTime the time part of a new id */
 export function newBlock(
   { tenant, by, now }: Writer,
   before: Block | null,
   idTime: () => number,
   { user, until, reason }: BlockInput,
 ): Block {
-  if (before !== null) return { ...before, until, reason }
-  const id = ulid(idTime())
+  const id = before?.id ?? ulid(idTime())
   return { id, tenant, user, until, reason, createdBy: by, createdAt: now }
 }
 

@@ -11,7 +11,8 @@ import type { AdminStore } from './store.ts'
 
 const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
   VALUES (:tenant, :id, :sub, :sub_digest, :until, :reason, :created_by, :created_at)
-  ON CONFLICT (tenant, id) DO UPDATE SET until = excluded.until, reason = excluded.reason`
+  ON CONFLICT (tenant, id) DO UPDATE SET until = excluded.until, reason = excluded.reason,
+    created_by = excluded.created_by, created_at = excluded.created_at`
 const REMOVE = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
 
 export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'createBlock' | 'deleteBlock'> {
