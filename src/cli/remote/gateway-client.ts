@@ -15,7 +15,7 @@ export interface GatewayOptions {
   readonly ca: string | undefined
   /** ms for each answer, connecting included. */
   readonly timeout: number
-  /** Of a request that can be sent again; 4 by default. */
+  /** Of a request that only reads, or of which nothing was sent; 4 by default. */
   readonly tries?: number
   /** The value of `Host`, where it is not that of the URL. */
   readonly host?: string | undefined
@@ -43,7 +43,7 @@ export interface Answer<V> {
   readonly requestId: string
 }
 
-/** Tries of a request that can be sent again, where the options say nothing else. */
+/** Where the options say nothing else. */
 const TRIES = 4
 /** ms before the second try; doubled before each further one. */
 const PAUSE = 200
@@ -55,7 +55,6 @@ const MAX_EVENT = 1024 * 1024
 const MAX_ANSWER = 256 * 1024 * 1024
 /** Items of a page: the most that the endpoints give. */
 const PAGE = 100
-const IDEMPOTENT = new Set(['GET', 'PUT', 'DELETE'])
 
 export class Gateway {
   readonly #options: GatewayOptions
@@ -131,7 +130,8 @@ export class Gateway {
 
   /** @throws GatewayRefusal, or CommandFailed where there is no answer */
   async send<V>(path: string, sent: Sent): Promise<Answer<V>> {
-    const repeats = IDEMPOTENT.has(sent.method) ? sent.ifMatch === undefined : sent.reads === true
+    // A write may have been made: the second DELETE of a block would find nothing.
+    const repeats = sent.method === 'GET' || sent.reads === true
     for (let tries = 1, pause = PAUSE; ; tries++, pause = Math.min(2 * pause, LONGEST_PAUSE)) {
       const result = await this.#exchange<V>(path, sent)
       if ('value' in result) return result

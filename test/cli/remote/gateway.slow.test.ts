@@ -103,7 +103,7 @@ t.test('a redirection is not followed: the key goes nowhere else', async (t) => 
   t.equal(reached, false)
 })
 
-t.test('what is idempotent is tried again', async (t) => {
+t.test('what only reads is tried again', async (t) => {
   const seen: string[] = []
   const flaky = await serving(t, (request, response) => {
     seen.push(`${request.method}`)
@@ -118,7 +118,7 @@ t.test('what is idempotent is tried again', async (t) => {
   t.same(seen, ['GET', 'GET', 'GET'])
 })
 
-t.test('what is not is sent once, and the doubt is said', async (t) => {
+t.test('what writes is sent once, and the doubt is said', async (t) => {
   const seen: string[] = []
   const flaky = await serving(t, (request, response) => {
     seen.push(`${request.method}`)
@@ -129,6 +129,27 @@ t.test('what is not is sent once, and the doubt is said', async (t) => {
     err: /The change may have been made: look before you try again/,
   })
   t.same(seen, ['POST'])
+})
+
+t.test('a block ends, and the answer is lost: it is not deleted again', async (t) => {
+  const world = await startWorld(t)
+  const key = world.keys['acme'] ?? ''
+  await world.admin('POST', '/v1/blocks', { user: 'eve' })
+  const seen: string[] = []
+  const lossy = await serving(t, async ({ method = '', url = '' }, response) => {
+    const answer = await world.client.send(method, url, { 'x-api-key': key, space: 'admin' })
+    seen.push(`${method} ${answer.status}`)
+    if (method === 'DELETE') response.destroy()
+    else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body)
+  })
+  t.match(await afar(t, lossy, key).run(['users', 'unblock', 'eve']), {
+    code: 1,
+    err: /The change may have been made: look before you try again/,
+  })
+  t.same(
+    seen.filter((each) => each.startsWith('DELETE')),
+    ['DELETE 204'],
+  )
 })
 
 t.test('a gateway that does not answer', async (t) => {
