@@ -143,22 +143,22 @@ function completed(given: readonly string[], positionals: readonly Positional[])
 }
 
 /**
- * Puts the name of an option with several values before each further value. Only where exactly those are too many
+ * Puts the name of an option with several values before each further value that stands behind it. Only where exactly those are too many
  * positionals: otherwise it would be unclear which of them is which.
  */
 function withOptionNames(args: string[], options: Options, positionals: number): string[] {
-  const list = Object.keys(options).find((name) => options[name]?.multiple)
-  if (list === undefined) return args
   const { tokens } = parseArgs({ args, options, strict: false, tokens: true })
-  const values = new Set<number>()
-  let behind = false
+  /** Index of an argument → the option that it is a value of. */
+  const values = new Map<number, string>()
+  let list: string | null = null
   for (const token of tokens) {
-    if (token.kind !== 'positional') behind = token.kind === 'option' && token.name === list
-    else if (behind) values.add(token.index)
+    if (token.kind !== 'positional')
+      list = token.kind === 'option' && options[token.name]?.multiple ? token.name : null
+    else if (list !== null) values.set(token.index, list)
   }
   const surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
   if (values.size !== surplus) return args
-  return args.map((arg, index) => (values.has(index) ? `--${list}=${arg}` : arg))
+  return args.map((arg, index) => (values.has(index) ? `--${values.get(index)}=${arg}` : arg))
 }
 
 function isEmpty(value: unknown): boolean {

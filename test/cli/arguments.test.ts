@@ -92,6 +92,24 @@ t.test('the last positional argument may take several values', async (t) => {
   t.throws(() => read('a', 'b', ''), new UsageError('FILE is empty'))
 })
 
+t.test('further values belong to the list option before them', async (t) => {
+  const list = { type: 'string', multiple: true, description: '' } as const
+  const options = { in: list, permission: list, one: { type: 'string', description: '' } } as const
+  const read = (text: string) => {
+    const given = readArguments(text.split(' '), { options, positionals: [{ name: 'X', description: '' }] })
+    const { in: spaces = [], permission = [] } = given.values
+    return `${given.positionals.join(' ')} in ${spaces.join(' ')}: ${permission.join(' ')}`
+  }
+  t.equal(read('X --in main --permission a:b c:d'), 'X in main: a:b c:d')
+  t.equal(read('X --in main lab --permission a:b c:d e:f'), 'X in main lab: a:b c:d e:f')
+  t.equal(read('X --permission a:b c:d --in main lab'), 'X in main lab: a:b c:d')
+  t.equal(read('--permission a:b c:d --in m n -- X'), 'X in m n: a:b c:d')
+  t.equal(read('--permission a:b --in m X'), 'X in m: a:b', 'the only one is no further value')
+  t.equal(read('--permission a:b --in=m --one 1 X'), 'X in m: a:b')
+  t.throws(() => read('--in m n --permission a:b X'), new UsageError('unexpected argument "X"'), 'unclear')
+  t.throws(() => read('X --one 1 Y'), new UsageError('unexpected argument "Y"'), 'no list')
+})
+
 t.test('an empty name of the audit is none', async (t) => {
   const list = every.find(({ name }) => name === 'audit list')
   if (list === undefined) throw new Error('no audit list')
