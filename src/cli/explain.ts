@@ -87,6 +87,7 @@ export const explain = defineCommand(
   },
   async ({ values, positionals }, terminal) => {
     const [method = '', target] = positionals
+    const output = { json: values.json, expected: values.expect === undefined ? null : codeOf(values.expect) }
     checkRemoteUse(values.url !== undefined, values)
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
     if (values.tenant !== undefined && credential !== undefined)
@@ -94,12 +95,11 @@ export const explain = defineCommand(
     if (values.from !== undefined) {
       if (target !== undefined || values.space !== undefined || values.host !== undefined)
         throw new UsageError('--from takes the id of a request alone, without PATH, --space and --host')
-      return printAgain(await decideAgain(values.from, method, values.config, terminal), values, terminal)
+      return printAgain(await decideAgain(values.from, method, values.config, terminal), output, terminal)
     }
     if (target === undefined) throw new UsageError('PATH is missing')
-    const expected = values.expect === undefined ? null : codeOf(values.expect)
     if (values.url !== undefined)
-      return printRemote(await explainRemotely(method, target, values, terminal), values, terminal)
+      return printRemote(await explainRemotely(method, target, values, terminal), output, terminal)
     const given = {
       apiKey: headerLines('--api-key', values['api-key']),
       authorization: headerLines(
@@ -147,10 +147,7 @@ export const explain = defineCommand(
           ? recordAsJson(evaluation.decision, { signedIdentity: identity ?? undefined })
           : formatEvaluation(evaluation, identity),
       )
-      const { code } = evaluation.decision
-      if (expected === null || expected === code) return 0
-      terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
-      return UNEXPECTED
+      return exitFor(evaluation.decision.code, output, terminal)
     } finally {
       await close()
     }
@@ -160,30 +157,33 @@ export const explain = defineCommand(
 /** Exit code. */
 const UNEXPECTED = 3
 
-async function printAgain(
-  { logged, evaluation }: DecidedAgain,
-  { json, expect }: { readonly json: boolean | undefined; readonly expect: string | undefined },
-  terminal: Terminal,
-): Promise<number> {
-  const { code } = evaluation.decision
-  if (json) await terminal.print(recordAsJson(evaluation.decision, { logged_code: logged }))
-  else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
-  if (expect === undefined || codeOf(expect) === code) return 0
-  terminal.printError(`seatgate explain: expected ${expect}, got ${code}`)
+interface Output {
+  readonly json: boolean | undefined
+  /** The answer that is expected; null: any. */
+  readonly expected: string | null
+}
+
+function exitFor(code: string, { expected }: Output, terminal: Terminal): number {
+  if (expected === null || expected === code) return 0
+  terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
   return UNEXPECTED
 }
 
-/** The record of a gateway has the members of a decision, with lists in place of Sets. */
-async function printRemote(
-  record: RemoteRecord,
-  { json, expect }: { readonly json: boolean | undefined; readonly expect: string | undefined },
+async function printAgain(
+  { logged, evaluation }: DecidedAgain,
+  output: Output,
   terminal: Terminal,
 ): Promise<number> {
-  if (json) await terminal.print(JSON.stringify(record, null, 2))
+  if (output.json) await terminal.print(recordAsJson(evaluation.decision, { logged_code: logged }))
+  else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
+  return exitFor(evaluation.decision.code, output, terminal)
+}
+
+/** The record of a gateway has the members of a decision, with lists in place of Sets. */
+async function printRemote(record: RemoteRecord, output: Output, terminal: Terminal): Promise<number> {
+  if (output.json) await terminal.print(JSON.stringify(record, null, 2))
   else await terminal.print(formatDecision(record as unknown as Decision, record.signedIdentity ?? null))
-  if (expect === undefined || codeOf(expect) === record.code) return 0
-  terminal.printError(`seatgate explain: expected ${expect}, got ${record.code}`)
-  return UNEXPECTED
+  return exitFor(record.code, output, terminal)
 }
 
 function codeOf(text: string): string {

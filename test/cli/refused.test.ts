@@ -193,6 +193,9 @@ t.test('explain decides a request of the log again', async (t) => {
     code: 'allow',
   })
   t.match(await explain(group.request_id, '--expect', 'permission_denied'), { code: 3 })
+  const nonsense = { code: 2, out: '', err: /--expect "nonsense" / }
+  t.match(await explain(group.request_id, '--expect', 'nonsense'), nonsense, 'before it prints')
+  t.match(await explain('none', '--expect', 'nonsense'), nonsense, 'before it looks into the log')
   t.match(await explain('none'), { code: 1, err: /gateway\.log has no request none/ })
   t.match(await explain(group.request_id, '/path'), { code: 2, err: /--from takes the id/ })
   t.match(await explain(), { code: 2, err: /METHOD is missing/ })
