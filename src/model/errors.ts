@@ -99,7 +99,7 @@ export class Refusal {
       faults?: readonly InputFault[] | null | undefined
       allow?: string | null
       retryAfter?: number | null
-      page?: RefusalPage
+      page?: RefusalPage | null
       caller?: RefusedCaller | null
     } = {},
   ) {
@@ -118,12 +118,11 @@ export class Refusal {
 
   /** The same refusal with a page. */
   withPage(page: RefusalPage): Refusal {
-    const { faults, allow, retryAfter, caller } = this
-    return new Refusal(this.code, this.detail, { faults, allow, retryAfter, page, caller })
+    return new Refusal(this.code, this.detail, { ...this, page })
   }
 
-  /** The same refusal, of a caller who is known. It has no page and no faults. */
+  /** The same refusal, of a caller who is known. */
   of({ tenant, user }: RefusedCaller): Refusal {
-    return new Refusal(this.code, this.detail, { caller: { tenant, user } })
+    return new Refusal(this.code, this.detail, { ...this, caller: { tenant, user } })
   }
 }

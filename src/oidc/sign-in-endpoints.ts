@@ -183,7 +183,7 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     summary: 'Exchanges a refresh token for a new token and a new refresh token.',
     body: { schema: refreshFields, types: ['json', 'form'] },
     answers: { 200: tokenAnswer },
-    codes: tokenCodes,
+    codes: ['caller_blocked', ...tokenCodes],
     pages: false,
   },
   {

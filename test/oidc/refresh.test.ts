@@ -79,6 +79,24 @@ t.test('the provider no longer has the user: 401, and the session ends', async (
   t.match(world.events('session_ended'), [{ tenant: 'acme', reason: /invalid_grant/ }])
 })
 
+t.test('a blocked user: 403, and the handle stays valid', async (t) => {
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.visitor()
+  const handle: string = (await browser.signIn()).json.refresh_token
+  const asked = world.acme.count('/token')
+  const before = { ...world.seats.users.get('acme alice') }
+  world.blocked.add('acme alice')
+  for (let times = 0; times < 2; times++) {
+    const page = await browser.refresh(handle)
+    t.match(page.json, { status: 403, code: 'caller_blocked' })
+  }
+  t.equal(world.acme.count('/token'), asked, 'the provider is not asked')
+  t.same(world.seats.users.get('acme alice'), before, 'no trace among the users')
+  world.blocked.clear()
+  t.equal((await browser.refresh(handle)).status, 200, 'the block has ended')
+})
+
 t.test('the session has a maximum age', async (t) => {
   const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})

@@ -25,6 +25,7 @@ const invalid = new Refusal(
   'token_invalid',
   'The refresh token is unknown, was already used, or its session has ended.',
 )
+const blocked = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
 export async function refresh(context: Context, request: PublicRequest): Promise<Reply> {
@@ -69,10 +70,15 @@ async function renewFamily(
   session: StoredSession,
 ): Promise<Reply> {
   const { sessions } = context
-  const result = await queryProvider(context, provider, session)
-  if (result instanceof Refusal) return result
   const next = sha256(rotating)
   const giveBack = (sealed: string | null) => sessions.giveBack(tenant, id, next, proof.handle, sealed)
+  if (await context.isBlocked(tenant, session.user)) {
+    // When the block ends, the user does not have to sign in again.
+    await giveBack(null)
+    return blocked
+  }
+  const result = await queryProvider(context, provider, session)
+  if (result instanceof Refusal) return result
   if ('cause' in result) {
     await giveBack(result.sealed)
     return refusalOf(context, provider, result.cause)
