@@ -20,6 +20,7 @@ const ROUTES = [
   'GET /tenant: { permission: authenticated, rate_limit: [tenant] }',
   'GET /one: { permission: authenticated, rate_limit: [route] }',
   'GET /other: { permission: authenticated, rate_limit: [route] }',
+  'GET /owned: { permission: authenticated, tenant: acme, rate_limit: [route] }',
   'GET /open: { permission: public, rate_limit: [reads] }',
   'GET /address: { permission: authenticated, rate_limit: [address] }',
   'GET /both: { permission: authenticated, rate_limit: [wide, reads] }',
@@ -94,6 +95,12 @@ t.test('per tenant and per route', async (t) => {
   t.same(await statuses(world, '/one', alice, 2), [200, 200])
   t.same(await statuses(world, '/one', bob, 1), [429])
   t.same(await statuses(world, '/other', bob, 1), [200], 'another route has its own')
+})
+
+t.test('callers of another tenant do not use up what a route has for its own', async (t) => {
+  const foreign = { authorization: `Bearer ${await world.token([], { tenant: 'globex' })}` }
+  t.same(await statuses(world, '/owned', foreign, 3), [403, 403, 403])
+  t.same(await statuses(world, '/owned', await tokenOf(world, 'owner'), 3), [200, 200, 429])
 })
 
 t.test('on a public route a caller is its address', async (t) => {

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto'
 import type { Principal } from '../../model/principal.ts'
 import { type RateLimit, shareOf } from '../../model/rate-limit.ts'
-import type { Route } from '../../model/route.ts'
+import { type Route, takesTenant } from '../../model/route.ts'
 import { ASK, LimitedKeys, type Part, type Surroundings } from './limited-keys.ts'
 
 /** Exchanges with the lender that one request waits for: others may take what was lent for it. */
@@ -124,10 +124,12 @@ export class RateLimiter {
   #partsOf(counted: Counted): Part[] {
     const { rateLimits } = counted.route
     if (rateLimits === null) return []
+    const isForeign = isOfOtherTenant(counted)
     return rateLimits.flatMap((limit): Part[] => {
       const keys = this.#limits.get(limit.name)
       // A reload may have removed the limits of a request that was matched before.
-      return keys === undefined ? [] : [{ keys, key: keys.find(keyOf(keys.limit, counted)) }]
+      if (keys === undefined || (isForeign && keys.limit.per === 'route')) return []
+      return [{ keys, key: keys.find(keyOf(keys.limit, counted)) }]
     })
   }
 
@@ -192,6 +194,11 @@ function refusedBy(
 const MAX_KEY = 64
 
 /** The callers of a public route are their addresses. */
+/** Such a caller is refused, and must not use up what the callers of the route's tenant share. */
+function isOfOtherTenant({ route, principal }: Counted): boolean {
+  return principal !== null && !takesTenant(route, principal.tenant)
+}
+
 function keyOf({ per }: RateLimit, { route, principal, address }: Counted): string {
   if (per === 'route') return hashed(`r ${route.id}`)
   if (per === 'address' || principal === null) return `a ${address()}`
