@@ -18,13 +18,17 @@ export const REMOTE_EXPLAIN = {
     value: 'ID',
     description: 'with --url: the id of the API key that makes the request',
   },
-  in: { type: 'string', value: 'S', description: 'with --url: the space to ask in', default: 'admin' },
+  in: {
+    type: 'string',
+    value: 'S',
+    description: 'with --url: the space to ask in; by default, the admin space of the tenant',
+  },
   ca: { ...REMOTE.ca, description: `with --url: ${REMOTE.ca.description}` },
   timeout: { ...REMOTE.timeout, description: `with --url: ${REMOTE.timeout.description}` },
 } as const
 
 export interface RemoteQuestion extends Omit<RemoteValues, 'space'> {
-  readonly in: string
+  readonly in?: string | undefined
   readonly space?: string | undefined
   readonly host?: string | undefined
   readonly seat?: readonly string[] | undefined

@@ -2,13 +2,12 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { isSessionId } from '../../seats-admin/model/session-record.ts'
-import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { InvalidValue } from '../config/invalid-value.ts'
 import { durationWithin } from '../config/units.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import type { FleetAnswer } from './remote/endpoint-answers.ts'
-import { noteIfPlain, REMOTE, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
+import { noteIfPlain, REMOTE, requireSpaceId, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
 import { Gateway } from './remote/gateway-client.ts'
 import { formatOption, JSON_OUTPUT } from './shared-options.ts'
 import { StatusLine } from './status-line.ts'
@@ -52,8 +51,7 @@ const options = {
     type: 'string',
     value: 'S',
     description:
-      "the tenant's admin space: for blocks, the fleet, and keys that may not manage Seats in --space",
-    default: 'admin',
+      "the tenant's admin space, if the gateway does not tell it: for blocks, the fleet, and keys that may not manage Seats in --space",
   },
   duration: { type: 'string', value: 'TIME', description: 'how long to read and write', default: '60s' },
   rate: {
@@ -112,26 +110,28 @@ export const verify = defineCommand(
   async ({ values }, terminal) => {
     const urls = addressesOf(values.url, terminal)
     const numbers = numbersOf(values)
-    if (!isSpaceId(values['admin-space']))
-      throw new UsageError('--admin-space is not a space id: letters, digits and . _ ~ -')
+    for (const name of ['admin-space', 'space'] as const) requireSpaceId(`--${name}`, values[name])
     if (values.json && values.format === 'junit')
       throw new UsageError('--json and --format junit exclude each other')
     if (values.during !== undefined && values.during.trim() === '') throw new UsageError('--during is empty')
     const sessions = sessionsOf(values['end-session'] ?? [], values['token-secret-file'] !== undefined)
     const tokenSecret =
       values['token-secret-file'] === undefined ? null : tokenSecretOf(values['token-secret-file'])
-    const shared = await sharedOptionsOf(
-      { ...values, 'api-key': keySource(values['api-key'], terminal) },
-      terminal,
-    )
+    const { space, ...given } = values
+    const shared = {
+      ...(await sharedOptionsOf({ ...given, 'api-key': keySource(given['api-key'], terminal) }, terminal)),
+      space,
+    }
     for (const url of urls) noteIfPlain(url, terminal)
-    const adminSpace = values['admin-space']
-    const base = { places: urls.map((url) => ({ url, name: nameOf(url) })), shared, adminSpace }
+    const places = urls.map((url) => ({ url, name: nameOf(url) }))
     const line = new StatusLine(process.stderr)
     const ends = new Ends(terminal, values.clean === true)
     try {
+      if (values.svg !== undefined && values.clean !== true) await requireWritable(values.svg)
+      const adminSpace =
+        given['admin-space'] ?? (await adminSpaceAt(places, { ...shared, signal: ends.first }))
+      const base = { places, shared, adminSpace }
       if (values.clean) return await clean(endingWith(base, ends.first), terminal, values.json === true)
-      if (values.svg !== undefined) await requireWritable(values.svg)
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
         : { places: [], without: [] }
@@ -279,6 +279,16 @@ function numbersOf(values: { readonly duration: string; readonly rate: string; r
   if (readers < 1 || readers > MOST_READERS)
     throw new UsageError(`--readers "${values.readers}" is not a number from 1 to ${MOST_READERS}`)
   return { duration, interval, readers }
+}
+
+async function adminSpaceAt([first]: Reached['places'], shared: Reached['shared']): Promise<string> {
+  if (first === undefined) throw new Error('there is no place')
+  const gateway = new Gateway({ ...shared, url: first.url })
+  try {
+    return await gateway.enterAdminSpace()
+  } finally {
+    await gateway.close()
+  }
 }
 
 /** The instances of the fleet: those with an address, and the ids of those without. */

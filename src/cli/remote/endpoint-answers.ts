@@ -56,6 +56,7 @@ export interface DecisionView {
   readonly path: string
   readonly space: string | null
   readonly user: string | null
+  readonly request_id: string
 }
 
 export interface UserView {

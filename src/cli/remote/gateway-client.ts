@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { CommandFailed, OutputFailed } from '../command.ts'
 import { networkFault, strangeAnswer } from './no-answer.ts'
 import { GatewayRefusal, type Problem, problemOf } from './problem-text.ts'
@@ -55,9 +56,14 @@ const MAX_EVENT = 1024 * 1024
 const MAX_ANSWER = 256 * 1024 * 1024
 /** Items of a page: the most that the endpoints give. */
 const PAGE = 100
+/** That of a tenant which configures none. */
+export const DEFAULT_ADMIN_SPACE = 'admin'
 
 export class Gateway {
   readonly #options: GatewayOptions
+  #space: string
+  /** Of the question for the admin space; '' where none was answered. */
+  #questionId = ''
   readonly #agent: Agent
   /** A stream holds its connection. */
   readonly #streams: Agent
@@ -65,6 +71,7 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { ca, timeout } = options
     this.#options = options
+    this.#space = options.space
     this.#agent = new Agent({
       connect: { timeout, ...(ca === undefined ? {} : { ca }) },
       connections: 1,
@@ -85,7 +92,32 @@ export class Gateway {
   }
 
   get space(): string {
-    return this.#options.space
+    return this.#space
+  }
+
+  /**
+   * Asks for the admin space of the key's tenant, and acts there from now on. A gateway of an older version does not tell it, nor
+   * does one whose sign-in endpoints are not below this URL.
+   *
+   * @throws GatewayRefusal, or CommandFailed where there is no answer
+   */
+  async enterAdminSpace(): Promise<string> {
+    try {
+      const answer = await this.send<{ readonly admin_space?: unknown }>('/auth/oidc/me', { method: 'GET' })
+      const { admin_space: space } = answer.value
+      this.#space = typeof space === 'string' && isSpaceId(space) ? space : DEFAULT_ADMIN_SPACE
+      this.#questionId = answer.requestId
+    } catch (cause) {
+      const isElsewhere = cause instanceof GatewayRefusal && cause.problem.status === 404
+      if (!isElsewhere && !(cause instanceof StrangeAnswer)) throw cause
+      this.#space = DEFAULT_ADMIN_SPACE
+    }
+    return this.#space
+  }
+
+  /** Whether it is the request that asked for the admin space. */
+  isQuestion(requestId: string): boolean {
+    return requestId !== '' && requestId === this.#questionId
   }
 
   async close(): Promise<void> {
@@ -115,10 +147,10 @@ export class Gateway {
    * @throws GatewayRefusal, or CommandFailed where there is no answer
    */
   async events(path: string, query: Query = {}): Promise<AsyncIterable<ServerSentEvent>> {
-    const { key, space } = this.#options
+    const { key } = this.#options
     const refused = await request(this.#target(path, query), {
       dispatcher: this.#streams,
-      headers: { accept: 'text/event-stream', 'x-api-key': key, space },
+      headers: { accept: 'text/event-stream', 'x-api-key': key, space: this.#space },
     }).catch((cause: unknown) => this.#failed(cause))
     if ('error' in refused) throw refused.error
     const { statusCode: status, headers, body } = refused
@@ -145,7 +177,7 @@ export class Gateway {
   }
 
   async #exchange<V>(path: string, sent: Sent): Promise<Answer<V> | Failure> {
-    const { key, space, timeout, host, signal } = this.#options
+    const { key, timeout, host, signal } = this.#options
     try {
       const response = await request(this.#target(path, sent.query ?? {}), {
         dispatcher: this.#agent,
@@ -153,7 +185,7 @@ export class Gateway {
         headers: {
           accept: 'application/json',
           'x-api-key': key,
-          space,
+          space: this.#space,
           ...(host === undefined ? {} : { host }),
           ...(sent.ifMatch === undefined ? {} : { 'if-match': sent.ifMatch }),
           ...(sent.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -200,10 +232,13 @@ export class Gateway {
     return { error, sent: fault.sent, passing: fault.passing, after: 0 }
   }
 
-  #strange(what: string): CommandFailed {
-    return new CommandFailed(`${this.origin} does not answer as a Seatgate gateway: ${what}`)
+  #strange(what: string): StrangeAnswer {
+    return new StrangeAnswer(`${this.origin} does not answer as a Seatgate gateway: ${what}`)
   }
 }
+
+/** Another program answers. */
+class StrangeAnswer extends CommandFailed {}
 
 interface Page<V> {
   readonly data: readonly V[]

@@ -7,7 +7,7 @@ import { InvalidValue } from '../../config/invalid-value.ts'
 import { durationWithin } from '../../config/units.ts'
 import { type Option, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
-import { Gateway, type GatewayOptions } from './gateway-client.ts'
+import { DEFAULT_ADMIN_SPACE, Gateway, type GatewayOptions } from './gateway-client.ts'
 
 export const REMOTE = {
   url: {
@@ -20,7 +20,11 @@ export const REMOTE = {
     value: 'KEY',
     description: 'an API key, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
   },
-  space: { type: 'string', value: 'S', description: 'the space to act in', default: 'admin' },
+  space: {
+    type: 'string',
+    value: 'S',
+    description: 'the space to act in; by default, the admin space of the tenant',
+  },
   ca: {
     type: 'string',
     value: 'FILE',
@@ -38,7 +42,7 @@ export const REMOTE = {
 export interface RemoteValues {
   readonly url?: string | undefined
   readonly 'api-key'?: string | undefined
-  readonly space: string
+  readonly space?: string | undefined
   readonly ca?: string | undefined
   readonly timeout: string
 }
@@ -50,27 +54,34 @@ export async function withGateway<R>(
   work: (gateway: Gateway) => Promise<R>,
 ): Promise<R> {
   const url = urlOf(values.url, terminal.env)
+  const { space } = values
+  requireSpaceId('--space', space)
   const options = await sharedOptionsOf(values, terminal)
   noteIfPlain(url, terminal)
-  const gateway = new Gateway({ url, ...options })
+  const gateway = new Gateway({ url, ...options, space: space ?? DEFAULT_ADMIN_SPACE })
   try {
+    if (space === undefined) await gateway.enterAdminSpace()
     return await work(gateway)
   } finally {
     await gateway.close()
   }
 }
 
-/** What does not depend on the address. The key is read last. @throws UsageError, CommandFailed */
+/** What does not depend on the address and the space. The key is read last. @throws UsageError, CommandFailed */
 export async function sharedOptionsOf(
-  values: Omit<RemoteValues, 'url'>,
+  values: Omit<RemoteValues, 'url' | 'space'>,
   terminal: Terminal,
-): Promise<Omit<GatewayOptions, 'url'>> {
-  const { space } = values
-  if (!isSpaceId(space)) throw new UsageError('--space is not a space id: letters, digits and . _ ~ -')
+): Promise<Omit<GatewayOptions, 'url' | 'space'>> {
   const timeout = durationWithin('100ms', '10m')(values.timeout)
   if (timeout instanceof InvalidValue) throw new UsageError(`--timeout ${timeout.message}`)
   const ca = values.ca === undefined ? undefined : certificates(values.ca)
-  return { space, timeout, ca, key: await keyOf(values['api-key'], terminal) }
+  return { timeout, ca, key: await keyOf(values['api-key'], terminal) }
+}
+
+/** @throws UsageError */
+export function requireSpaceId(option: string, given: string | undefined): void {
+  if (given !== undefined && !isSpaceId(given))
+    throw new UsageError(`${option} is not a space id: letters, digits and . _ ~ -`)
 }
 
 /** Says that others can read the API key, where they can. */

@@ -48,11 +48,11 @@ export const applySeats = defineCommand(
     const saved = readSavedPlan(inputs)
     if (saved !== null && values.prune === true)
       throw new UsageError('--prune goes with files: a plan has it')
-    if (saved !== null && saved.space !== values.space)
-      throw new CommandFailed(`the plan was made in space ${saved.space}: give --space ${saved.space}`)
     const read = saved === null ? await readSeats(inputs, terminal.env) : saved.body
     const body: SeatsBody = values.prune === true ? { ...read, prune: true } : read
     return withGateway(values, terminal, async (gateway) => {
+      if (saved !== null && saved.space !== gateway.space)
+        throw new CommandFailed(`the plan was made in space ${saved.space}: give --space ${saved.space}`)
       const plan = saved?.plan ?? (await planOf(gateway, body))
       const isUsed = saved !== null && (await wasApplied(gateway, saved))
       if (!values.json) await terminal.print(isUsed ? APPLIED : planText(plan))

@@ -1,9 +1,11 @@
 /** The client of commands that talk to a gateway: credentials, addresses, faults on the way, tries. */
 
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Authority } from '../../proxy/authority.ts'
 import { startUpstream, startWorld } from '../../support/world.ts'
@@ -71,6 +73,41 @@ t.test('another space, another key', async (t) => {
   t.notMatch(refused.err, KEY)
 })
 
+t.test('without --space, a command acts in the admin space of the tenant', async (t) => {
+  const world = await startWorld(t)
+  await world.seat('Operator', ['ops'], ['*'])
+  const { key } = (await world.admin('POST', '/v1/api-keys', { name: 'k', seats: ['Operator'] })).json
+  const { file } = world.config
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^ {2}acme: \{/m, '  acme: { admin_space: ops,'))
+  await world.reload()
+  const { done, run, folder } = afar(t, world, key)
+  t.match(await done('seats', 'list'), /^Operator +ops +\* /m)
+  const url = `http://127.0.0.1:${world.port}`
+  t.match(
+    await done('explain', 'GET', '/v1/trainings', '--space', 'ops', '--seat', 'Operator', '--url', url),
+    /^allow/,
+  )
+  writeFileSync(
+    join(folder, 'seats.yaml'),
+    'tenant: acme\nseats: { A: { spaces: [ops], permissions: [] } }\n',
+  )
+  t.equal((await run(['seats', 'plan', 'seats.yaml', '--out', 'saved.plan'])).code, 3)
+  t.match(await done('seats', 'apply', 'saved.plan'), 'applied: 1 change')
+  t.match(await run(['seats', 'list', '--space', 'admin']), { code: 1, err: /403 no_seat_in_space/ })
+
+  const questions = () => world.log().filter(({ path }) => path === '/auth/oidc/me').length
+  const before = questions()
+  await done('seats', 'list', '--space', 'ops')
+  t.equal(questions(), before, 'nothing is asked where a space is named')
+})
+
+t.test('a gateway that does not tell the admin space', async (t) => {
+  const world = await startWorld(t, { top: ['api: { prefix: /_seatgate }'] })
+  const { run } = afar(t, world, world.keys['acme'] ?? '')
+  const SEATGATE_URL = `http://127.0.0.1:${world.port}/_seatgate`
+  t.match(await run(['seats', 'list'], { SEATGATE_URL }), { code: 0, out: /^admin +admin +\* /m })
+})
+
 t.test('there is no gateway', async (t) => {
   const { run } = afar(t, { port: 9 }, KEY)
   t.match(await run(['seats', 'list']), {
@@ -114,7 +151,7 @@ t.test('what only reads is tried again', async (t) => {
         .end('{"code":"unavailable","detail":"no"}')
     return response.end(empty)
   })
-  t.match(await afar(t, flaky, KEY).run(['seats', 'list']), { code: 0, out: 'no Seats\n' })
+  t.match(await afar(t, flaky, KEY).run(['seats', 'list', '--space', 'main']), { code: 0, out: 'no Seats\n' })
   t.same(seen, ['GET', 'GET', 'GET'])
 })
 
@@ -124,7 +161,7 @@ t.test('what writes is sent once, and the doubt is said', async (t) => {
     seen.push(`${request.method}`)
     response.destroy()
   })
-  t.match(await afar(t, flaky, KEY).run(['seats', 'create', 'A']), {
+  t.match(await afar(t, flaky, KEY).run(['seats', 'create', 'A', '--space', 'main']), {
     code: 1,
     err: /The change may have been made: look before you try again/,
   })
@@ -154,7 +191,7 @@ t.test('a block ends, and the answer is lost: it is not deleted again', async (t
 
 t.test('a gateway that does not answer', async (t) => {
   const silent = await serving(t, () => {})
-  t.match(await afar(t, silent, KEY).run(['seats', 'create', 'A', '--timeout', '200ms']), {
+  t.match(await afar(t, silent, KEY).run(['seats', 'create', 'A', '--space', 'main', '--timeout', '200ms']), {
     code: 1,
     err: /no answer in 200 ms\. .*\. The change may have been made/,
   })
