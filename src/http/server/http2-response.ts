@@ -95,9 +95,8 @@ export class Http2Response extends ClientResponse {
     if (this.#remaining > 0) return this.destroy()
     const isOnlyHead = last === null && trailers.length === 0 && this.#head !== null
     this.#sendHead(isOnlyHead)
-    if (isOnlyHead) return
-    this.#stream.end(last, trailers.length === 0 ? '' : FieldLines.of(trailers).text)
-    if (this.#stream.writableLength > 0) this.#owner.responseBlocked()
+    if (!isOnlyHead) this.#stream.end(last, trailers.length === 0 ? '' : FieldLines.of(trailers).text)
+    if (this.#stream.writableLength > 0 || this.#stream.congested) this.#owner.responseBlocked()
   }
 
   /** Counts body bytes. @returns whether to write them */

@@ -29,6 +29,7 @@ export class FrameWriter {
   #pieces: Buffer[] = []
   #bytes = 0
   #finishing: Finishing[] = []
+  #unflushed = 0
   #scheduled = false
 
   constructor(socket: Socket, owner: FrameWriterOwner) {
@@ -40,7 +41,10 @@ export class FrameWriter {
   add(piece: Buffer, finishing: Finishing | null = null): void {
     this.#pieces.push(piece)
     this.#bytes += piece.length
-    if (finishing !== null) this.#finishing.push(finishing)
+    if (finishing !== null) {
+      this.#finishing.push(finishing)
+      this.#unflushed++
+    }
     if (this.#scheduled) return
     this.#scheduled = true
     nextStage(flush, this)
@@ -49,6 +53,11 @@ export class FrameWriter {
   /** Bytes that the operating system has not accepted. */
   get pending(): number {
     return this.#bytes + this.#socket.writableLength
+  }
+
+  /** Streams whose last frame the operating system has not accepted, as far as this side knows. */
+  get unflushed(): number {
+    return this.#unflushed
   }
 
   /** DATA has to wait. */
@@ -72,6 +81,7 @@ export class FrameWriter {
   }
 
   #accepted(finishing: readonly Finishing[]): void {
+    this.#unflushed -= finishing.length
     if (this.#socket.destroyed) return
     for (const each of finishing) each.flushed()
     this.#owner.writable()

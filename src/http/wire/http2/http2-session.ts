@@ -64,6 +64,11 @@ export interface SessionOwner extends ControlListener {
   failed(error: Http2Error): void
 }
 
+/**
+ * Ended streams whose last frames wait for the socket, as a multiple of the limit of open ones. A client that reads stays below
+ * three: it may know of an end, and open the next stream, before this side learns that a large write is accepted.
+ */
+const UNFLUSHED_FACTOR = 4
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
@@ -283,14 +288,21 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     if (isNew) this.#lastPeerStream = id
     if (section.isFaulty) return this.streamError(id, PROTOCOL_ERROR)
     if (!isNew) return this.#furtherHeaders(section)
-    if (id > this.#lastServed || this.#streams.size >= this.#settings.concurrentStreams) {
-      return this.streamError(id, REFUSED_STREAM)
-    }
+    if (id > this.#lastServed || this.#isFull) return this.streamError(id, REFUSED_STREAM)
     this.#guard.requestStarted()
     const stream = this.#addStream(id)
     stream.remoteEnded = endStream
     const receiver = this.#owner.streamOpened(stream, fields, complete, endStream)
     if (receiver !== null) stream.receivedBy(receiver)
+  }
+
+  /** A stream that has ended still holds its request until its response leaves: a client that does not read gets no more. */
+  get #isFull(): boolean {
+    const { concurrentStreams } = this.#settings
+    return (
+      this.#streams.size >= concurrentStreams ||
+      this.#sender.unflushed >= concurrentStreams * UNFLUSHED_FACTOR
+    )
   }
 
   #responseHeaders(section: FieldSection): void {

@@ -74,6 +74,11 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     return this.#writer.pending
   }
 
+  /** Streams whose last frame the operating system has not accepted. */
+  get unflushed(): number {
+    return this.#writer.unflushed
+  }
+
   /** Bytes that are held for streams, received and to be sent. */
   get bufferedBytes(): number {
     return this.#buffered

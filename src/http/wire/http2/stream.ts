@@ -91,6 +91,11 @@ export class Http2Stream {
     return this.#queuedBytes
   }
 
+  /** More waits on the connection than DATA may add to. */
+  get congested(): boolean {
+    return this.#owner.congested
+  }
+
   /** @param fields name, value, … @param lines further fields, as lines of HTTP/1.1 */
   headers(fields: readonly string[], endStream: boolean, lines = ''): void {
     if (this.closed || this.#ending) return
