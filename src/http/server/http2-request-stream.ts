@@ -25,6 +25,8 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
   readonly request: ClientRequest
   readonly response: Http2Response
   readonly stream: Http2Stream
+  /** Bytes of target and header section, which are in memory as long as this is. */
+  readonly headBytes: number
   exchange: Exchange | null = null
   /** Body bytes that the announced length still admits. */
   #remaining: number
@@ -35,6 +37,7 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
 
   constructor(head: RequestHead, stream: Http2Stream, owner: RequestStreamOwner) {
     this.stream = stream
+    this.headBytes = head.target.length + head.section.fields.bytes
     this.#owner = owner
     this.#progress = new StreamProgress(stream)
     this.request = new ClientRequest(head, this)

@@ -35,7 +35,7 @@ export interface Http2ConnectionOwner {
   sessionFailed(error: Http2Error): void
 }
 
-/** Bytes below which buffered bytes are not reported one by one. */
+/** Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and small writes cost no report. */
 const REPORT_STEP = 4096
 
 export class Http2Connection implements SessionOwner, RequestStreamOwner {
@@ -48,6 +48,8 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   readonly #refused = new Map<number, RefusedStream>()
   readonly #direct: DirectReads
   readonly #headerBytes: number
+  /** Of the requests in flight. Requests with equal fields share them, and each counts. */
+  #headBytes = 0
   #reported = 0
   #stopped = false
 
@@ -99,8 +101,8 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   #reportMemory(): void {
-    const held = this.#stopped ? 0 : this.#session.heldBytes
-    const bytes = held < REPORT_STEP ? 0 : held
+    const held = this.#stopped ? 0 : this.#session.heldBytes + this.#headBytes
+    const bytes = held < REPORT_STEP ? 0 : Math.ceil(held / REPORT_STEP) * REPORT_STEP
     if (bytes === this.#reported) return
     this.#reported = bytes
     this.#owner.memoryChanged(bytes)
@@ -117,6 +119,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
       const head = requestHead(this.#lists.read(fields), endStream, this.#headerBytes)
       const request = new Http2RequestStream(head, stream, this)
       this.#requests.set(stream.id, request)
+      this.#headBytes += request.headBytes
       request.exchange = this.#owner.http2RequestReceived(request.request, request.response)
       return request
     } catch (error) {
@@ -134,20 +137,27 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   exchangeEnded(exchange: Exchange, request: Http2RequestStream): void {
     this.#owner.http2ExchangeEnded(exchange)
-    this.#reportMemory()
     this.#release(request)
+    this.#reportMemory()
   }
 
   streamClosed(stream: Http2Stream): void {
     const request = this.#requests.get(stream.id)
-    if (request !== undefined) this.#release(request)
-    else if (this.#refused.delete(stream.id)) this.#reportIdle()
+    if (request !== undefined) {
+      if (this.#release(request)) this.#reportMemory()
+    } else if (this.#refused.delete(stream.id)) this.#reportIdle()
   }
 
-  /** A request is in flight until its stream is closed and its response is with the operating system, or given up. */
-  #release({ stream, exchange }: Http2RequestStream): void {
-    if (!stream.closed || exchange !== null) return
-    if (this.#requests.delete(stream.id)) this.#reportIdle()
+  /**
+   * A request is in flight until its stream is closed and its response is with the operating system, or given up.
+   *
+   * @returns whether that is so
+   */
+  #release({ stream, exchange, headBytes }: Http2RequestStream): boolean {
+    if (!stream.closed || exchange !== null || !this.#requests.delete(stream.id)) return false
+    this.#headBytes -= headBytes
+    this.#reportIdle()
+    return true
   }
 
   #reportIdle(): void {

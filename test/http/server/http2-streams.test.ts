@@ -256,6 +256,23 @@ t.test('responses that wait for windows are counted, though nothing more is rece
   await until(() => listener.memory === 0, 'the release of the memory')
 })
 
+t.test('header sections count until their requests are no longer in flight', async (t) => {
+  const { port, requests, listener } = await openWaiting(t)
+  const client = await openClient(t, port)
+  const large: Fields = [...POST, ['x-long', 'x'.repeat(27_000)]]
+  for (let i = 0; i < 10; i++) await client.headers(2 * i + 1, large, i < 5 ? 0 : END_STREAM).settled()
+  t.ok(listener.memory > 265_000 && listener.memory < 280_000, `${listener.memory} bytes`)
+  for (const { request, response } of requests) {
+    request.deliver({ data() {}, end() {}, aborted() {} })
+    response.writeHead(200, ResponseFields.of(['Content-Length', '0']))
+    response.end()
+  }
+  await until(() => listener.memory < 140_000, 'the release of those that are complete')
+  t.ok(listener.memory > 130_000, `${listener.memory} bytes of those whose bodies arrive`)
+  for (const { request } of requests) request.abandon()
+  await until(() => listener.memory === 0, 'the release of all')
+})
+
 t.test('the limit of a header section holds for HTTP/2', async (t) => {
   const limits = { headerBytes: 8192, headerFields: 100 }
   const { port } = await openSecured(t, acceptor([a], {}, true), { limits })
