@@ -12,9 +12,6 @@ import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from 
 
 const GRPC_STATUS = fieldName('grpc-status')
 
-/** Unsent bytes for the client beyond which interim responses are dropped. */
-const INTERIM_BACKLOG = 64 * 1024
-
 /** The sender of the upstream response. */
 export interface ResponseRelayOwner {
   /** The client accepts more bytes. */
@@ -56,7 +53,7 @@ export class ResponseRelay implements ResponseListener {
    */
   interim(head: ResponseHead): void {
     const { response } = this.#exchange
-    if (!this.#http11 || response.writableLength > INTERIM_BACKLOG) return
+    if (!this.#http11 || response.congested) return
     response.writeInformation(
       head.status,
       interimHeaders(head, this.#exchange.cors, this.#exchange.isLimited),

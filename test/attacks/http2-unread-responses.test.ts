@@ -1,19 +1,11 @@
 /** Clients that send requests and read no response: what waits for them is bounded. Clients that read are not refused. */
 
-import { connect, type Socket } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
-import {
-  END_STREAM,
-  frame,
-  HEADERS,
-  PREFACE,
-  RST_STREAM,
-  SETTINGS,
-} from '../../src/http/wire/http2/http2-frames.ts'
+import { END_STREAM, HEADERS, RST_STREAM } from '../../src/http/wire/http2/http2-frames.ts'
 import { acceptor, authority, certificate, openSecured } from '../http/server/tls-support.ts'
 import { openListener } from '../support/listener.ts'
 import { GET, RawHttp2 } from '../support/raw-http2.ts'
@@ -104,13 +96,8 @@ t.test('a client that always has as many requests in flight as it may is never r
   const plain = await openListener(handle, {}, { settings: { priorKnowledge: true } })
   t.teardown(() => plain.close(0))
   await t.test('over TLS', async (t) => keepsBusy(t, await RawHttp2.open(secured.port, authority.cert)))
-  await t.test('without TLS', (t) => keepsBusy(t, withoutTls(plain.address.port)))
+  await t.test('without TLS', (t) => keepsBusy(t, RawHttp2.plain(plain.address.port)))
 })
-
-function withoutTls(port: number): RawHttp2 {
-  const socket: Socket = connect(port, '127.0.0.1')
-  return new RawHttp2(socket).send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
-}
 
 /** The limit of streams by default. */
 const DEFAULT_STREAMS = 128

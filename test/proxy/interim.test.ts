@@ -4,6 +4,7 @@ import t from 'tap'
 import { holdTime } from '../support/held-time.ts'
 import { codeOf, front, get, serve, serveRaw } from './support.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { RawHttp2 } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 
 t.test('103 and 102 precede the response, with their fields', async (t) => {
@@ -61,28 +62,32 @@ t.test('an upstream that sends nothing else meets the response timeout', async (
   await until(() => gone, 'the end of the connection to the upstream')
 })
 
-t.test('a flood of them is dropped for a client that does not read', async (t) => {
-  const time = holdTime(t)
-  let sent = 0
-  const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
-  const port = await serveRaw(t, (socket) => {
-    // One at a time, so that the buffers of the gateway are seen as they fill.
-    const flood = (error?: Error | null) => {
-      if (error) return
-      socket.write(hint, flood)
-      sent += hint.length
-      largest = Math.max(largest, exchanges[0]?.response.writableLength ?? 0)
-    }
-    socket.once('data', () => flood())
+for (const http2 of [false, true])
+  t.test(`a flood of them is dropped for a client of HTTP/${http2 ? 2 : 1} that does not read`, async (t) => {
+    const time = holdTime(t)
+    let sent = 0
+    const hint = `HTTP/1.1 103 Early Hints\r\nLink: ${'x'.repeat(16_000)}\r\n\r\n`
+    const port = await serveRaw(t, (socket) => {
+      // One at a time, so that the buffers of the gateway are seen as they fill.
+      const flood = (error?: Error | null) => {
+        if (error) return
+        socket.write(hint, flood)
+        sent += hint.length
+        largest = Math.max(largest, exchanges[0]?.request.socket.writableLength ?? 0)
+      }
+      socket.once('data', () => flood())
+    })
+    let largest = 0
+    const { port: gatewayPort, exchanges } = await front(t, port, {
+      http2,
+      config: { responseTimeout: 1000 },
+    })
+    const { socket } = http2 ? RawHttp2.plain(gatewayPort).headers(1) : new RawClient(gatewayPort).send(get())
+    socket.pause()
+    // More than the buffers of the system and the gateway hold: the gateway has dropped some.
+    await until(() => sent > 64 * 1024 * 1024 && largest > 0, 'more than the buffers hold')
+    time.pass(1001)
+    await until(() => exchanges[0]?.refusal?.code === 'upstream_timeout', 'the timeout')
+    t.ok(largest < 1024 * 1024, `at most ${largest} bytes`)
+    socket.destroy()
   })
-  let largest = 0
-  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 1000 } })
-  const wire = new RawClient(gatewayPort).send(get())
-  wire.socket.pause()
-  // More than the buffers of the system and the gateway hold: the gateway has dropped some.
-  await until(() => sent > 64 * 1024 * 1024, 'more than the buffers hold')
-  time.pass(1001)
-  await until(() => exchanges[0]?.refusal?.code === 'upstream_timeout', 'the timeout')
-  t.ok(largest < 1024 * 1024, `at most ${largest} bytes`)
-  wire.socket.destroy()
-})

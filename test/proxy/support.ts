@@ -159,6 +159,8 @@ export interface FrontOptions extends UpstreamOptions, Partial<UpstreamLimits> {
   readonly config?: Partial<UpstreamConfig>
   readonly route?: Partial<Route>
   readonly decision?: Partial<Decision>
+  /** The client speaks HTTP/2. */
+  readonly http2?: boolean
 }
 
 /** A server that allows everything and forwards it to the port. */
@@ -174,7 +176,11 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
     forward(exchange, upstream, refuse)
     return exchange
   }
-  const listener = await openListener(handle, { headerBytes: 128 * 1024 })
+  const listener = await openListener(
+    handle,
+    { headerBytes: 128 * 1024 },
+    { settings: { priorKnowledge: options.http2 === true } },
+  )
   t.teardown(async () => {
     await listener.close(0)
     await upstream.destroy()

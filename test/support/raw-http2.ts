@@ -1,7 +1,7 @@
 /** A client or a server that writes any frames of HTTP/2, valid or not, and reads what comes back. */
 
 import { once } from 'node:events'
-import type { Socket } from 'node:net'
+import * as net from 'node:net'
 import { connect } from 'node:tls'
 import {
   ACK,
@@ -40,7 +40,7 @@ export const GET: Fields = [
 export const POST: Fields = [[':method', 'POST'], ...GET.slice(1)]
 
 export class RawHttp2 {
-  readonly socket: Socket
+  readonly socket: net.Socket
   readonly received: ReceivedFrame[] = []
   readonly #encoder = new HpackEncoder()
   readonly #decoder = new HpackDecoder(4096)
@@ -52,12 +52,21 @@ export class RawHttp2 {
     const socket = connect({ port, host: '127.0.0.1', ca, servername: 'a.example', ALPNProtocols: ['h2'] })
     await once(socket, 'secureConnect')
     const client = new RawHttp2(socket)
-    if (preface) client.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
-    return client
+    return preface ? client.begin() : client
+  }
+
+  /** With prior knowledge: without TLS. */
+  static plain(port: number): RawHttp2 {
+    return new RawHttp2(net.connect(port, '127.0.0.1')).begin()
+  }
+
+  /** Sends the preface. */
+  begin(): this {
+    return this.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
   }
 
   /** @param serve of a server: called with each frame behind the client's preface */
-  constructor(socket: Socket, serve?: (frame: ReceivedFrame) => void) {
+  constructor(socket: net.Socket, serve?: (frame: ReceivedFrame) => void) {
     this.socket = socket
     let parts: Buffer[] = []
     const keep = (each: ReceivedFrame) => {

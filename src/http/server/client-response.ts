@@ -38,6 +38,9 @@ export abstract class ClientResponse {
   /** Bytes of this response that the operating system has not accepted yet. */
   abstract get writableLength(): number
 
+  /** The connection holds so many unsent bytes, of this response or of others, that only what has to be written may be added. */
+  abstract get congested(): boolean
+
   /** `end` was called. */
   abstract get ended(): boolean
 

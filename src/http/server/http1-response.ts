@@ -27,6 +27,9 @@ export interface ResponseOwner {
 /** `none`: the response has no body, whatever its Content-Length says. */
 type Framing = 'none' | 'length' | 'chunked' | 'until-close'
 
+/** Unsent bytes beyond which a connection is congested, as over HTTP/2. */
+const MAX_BACKLOG = 64 * 1024
+
 const CLOSE = /\bclose\b/i
 const PHRASE = new RegExp(`^${VALUE}$`)
 
@@ -52,6 +55,10 @@ export class Http1Response extends ClientResponse {
 
   get writableLength(): number {
     return this.#owner.socket.writableLength
+  }
+
+  get congested(): boolean {
+    return this.writableLength > MAX_BACKLOG
   }
 
   writeHead(

@@ -36,6 +36,10 @@ export class Http2Response extends ClientResponse {
     return this.#stream.writableLength
   }
 
+  get congested(): boolean {
+    return this.#stream.congested
+  }
+
   get ended(): boolean {
     return this.#ended
   }
@@ -61,6 +65,7 @@ export class Http2Response extends ClientResponse {
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
     this.#stream.headers([':status', String(status)], false, linesOf(fields, FieldLines.none))
+    if (this.congested) this.#owner.responseBlocked()
   }
 
   flushHeaders(): void {
@@ -96,7 +101,7 @@ export class Http2Response extends ClientResponse {
     const isOnlyHead = last === null && trailers.length === 0 && this.#head !== null
     this.#sendHead(isOnlyHead)
     if (!isOnlyHead) this.#stream.end(last, trailers.length === 0 ? '' : FieldLines.of(trailers).text)
-    if (this.#stream.writableLength > 0 || this.#stream.congested) this.#owner.responseBlocked()
+    if (this.#stream.writableLength > 0 || this.congested) this.#owner.responseBlocked()
   }
 
   /** Counts body bytes. @returns whether to write them */
