@@ -13,7 +13,7 @@ import type {
   ListenerSettings,
   RequestListener,
 } from '../../src/http/server/listener-options.ts'
-import type { RespondUnparsed } from '../../src/http/server/listener.ts'
+import type { RespondUnparsed } from '../../src/http/server/problem.ts'
 
 /** What a test sets of a listener. */
 export interface ListenerParts {

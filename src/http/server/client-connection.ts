@@ -15,11 +15,11 @@ import {
 import { Http2Connection, type Http2ConnectionOwner } from './http2-server-connection.ts'
 import type { Http2Error } from '../wire/http2/http2-errors.ts'
 import type { SessionSettings } from '../wire/http2/http2-session.ts'
-import type { Http2Stream } from '../wire/http2/stream.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { Entry } from '../../lib/ledger.ts'
 import type { Queue, Queued } from '../../lib/queue.ts'
 import type { MemoryHolder } from './connection-memory.ts'
+import type { RespondUnparsed } from './problem.ts'
 
 /** Receives the events of all connections. */
 export interface ClientConnectionOwner {
@@ -33,7 +33,7 @@ export interface ClientConnectionOwner {
   memoryChanged(connection: ClientConnection, bytes: number): void
   malformed(connection: ClientConnection, fault: MalformedRequest): void
   /** A request of an HTTP/2 connection has no readable head. */
-  malformedStream(connection: ClientConnection, fault: MalformedRequest, stream: Http2Stream): void
+  malformedStream(connection: ClientConnection, fault: MalformedRequest, respond: RespondUnparsed): void
   /** An HTTP/2 connection is over because of its client. */
   sessionFailed(connection: ClientConnection, error: Http2Error): void
   /** The last response is sent, and the client may still be sending. */
@@ -181,8 +181,8 @@ export class ClientConnection
     this.#owner.exchangeEnded(exchange)
   }
 
-  malformedStream(fault: MalformedRequest, stream: Http2Stream): void {
-    this.#owner.malformedStream(this, fault, stream)
+  malformedStream(fault: MalformedRequest, respond: RespondUnparsed): void {
+    this.#owner.malformedStream(this, fault, respond)
   }
 
   sessionFailed(error: Http2Error): void {

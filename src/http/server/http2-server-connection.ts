@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { cutHead, requestHead } from '../wire/http2/request-head.ts'
-import { RequestListReader } from '../wire/http2/request-list.ts'
+import { isHead, RequestListReader } from '../wire/http2/request-list.ts'
 import { Http2Session, type SessionOwner, type SessionSettings } from '../wire/http2/http2-session.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
@@ -16,6 +16,7 @@ import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
 import { StreamProgress } from './http2-progress.ts'
 import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
+import { type RespondUnparsed, writeStreamProblem } from './problem.ts'
 
 /** Receives the events of the connection. */
 export interface Http2ConnectionOwner {
@@ -29,8 +30,8 @@ export interface Http2ConnectionOwner {
   becameIdle(): void
   /** The number of buffered message bytes has changed. */
   memoryChanged(bytes: number): void
-  /** A request without a readable head. The response goes to its stream. */
-  malformedStream(fault: MalformedRequest, stream: Http2Stream): void
+  /** A request without a readable head. The connection goes on. */
+  malformedStream(fault: MalformedRequest, respond: RespondUnparsed): void
   /** The peer has broken the rules of the connection. GOAWAY is written, and the connection is to be closed. */
   sessionFailed(error: Http2Error): void
 }
@@ -124,14 +125,14 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
       return request
     } catch (error) {
       if (!(error instanceof MalformedRequest)) throw error
-      return this.#refuse(stream, error)
+      return this.#refuse(stream, error, isHead(fields))
     }
   }
 
-  #refuse(stream: Http2Stream, fault: MalformedRequest): StreamReceiver {
+  #refuse(stream: Http2Stream, fault: MalformedRequest, ofHead: boolean): StreamReceiver {
     const refused = new RefusedStream(stream)
     this.#refused.set(stream.id, refused)
-    this.#owner.malformedStream(fault, stream)
+    this.#owner.malformedStream(fault, (refusal, id) => writeStreamProblem(stream, ofHead, refusal, id))
     return refused
   }
 

@@ -26,9 +26,8 @@ import { readProxyHeader } from './proxy-protocol.ts'
 import { Handshakes } from './handshakes.ts'
 import type { TlsAcceptor } from './tls-acceptor.ts'
 import { http2Problem, http2Settings, readPreface } from './http2-preface.ts'
-import { rawProblem, writeStreamProblem } from './problem.ts'
+import { rawProblem, type RespondUnparsed } from './problem.ts'
 import { errorName, type Http2Error } from '../wire/http2/http2-errors.ts'
-import type { Http2Stream } from '../wire/http2/stream.ts'
 import {
   addressExhausted,
   connectionsExhausted,
@@ -46,9 +45,6 @@ const GRACE_SHARE = 1 / 15
 
 /** Limits in ms for refused connections, of which no request is parsed. */
 const REFUSED_LIMITS: LingeringLimits = { maxConnections: 256, time: 1000, idle: 1000 }
-
-/** Sends the refusal of a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
-export type RespondUnparsed = (refusal: Refusal, requestId: string) => void
 
 /** Handles requests. */
 export interface Handler {
@@ -317,11 +313,9 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#handler.malformed(socket, refusal, exchange, (of, id) => this.linger(connection, problem(of, id)))
   }
 
-  malformedStream(connection: ClientConnection, fault: MalformedRequest, stream: Http2Stream): void {
+  malformedStream(connection: ClientConnection, fault: MalformedRequest, respond: RespondUnparsed): void {
     this.#connections.headReceived(connection)
-    this.#handler.malformed(connection.socket, refusalOf(fault), null, (of, id) =>
-      writeStreamProblem(stream, of, id),
-    )
+    this.#handler.malformed(connection.socket, refusalOf(fault), null, respond)
   }
 
   sessionFailed(connection: ClientConnection, error: Http2Error): void {

@@ -20,6 +20,9 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 /** Milliseconds for a refused body to arrive before the connection is closed. */
 const DISCARD_TIME = 5000
 
+/** Sends the refusal of a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
+export type RespondUnparsed = (refusal: Refusal, requestId: string) => void
+
 /** The problem document, with a line end for terminals. `request_id` leads to the log line with the details. */
 export function problemBody(refusal: Refusal, requestId: string): string {
   const { status, title } = errors[refusal.code]
@@ -138,12 +141,21 @@ function onTime(body: BodyDiscard): void {
   body.stop()
 }
 
-/** The complete response on a stream of HTTP/2 without a readable request. */
-export function writeStreamProblem(stream: Http2Stream, refusal: Refusal, requestId: string): void {
+/**
+ * The complete response on a stream of HTTP/2 without a readable request.
+ *
+ * @param isHead the response has no content (RFC 9110, section 9.3.2)
+ */
+export function writeStreamProblem(
+  stream: Http2Stream,
+  isHead: boolean,
+  refusal: Refusal,
+  requestId: string,
+): void {
   const body = Buffer.from(problemBody(refusal, requestId))
   const status = [':status', String(refusal.status)]
-  stream.headers(status, false, streamProblemLines(refusal, requestId, body.length))
-  stream.end(body)
+  stream.headers(status, isHead, streamProblemLines(refusal, requestId, body.length))
+  if (!isHead) stream.end(body)
 }
 
 /** The fields of the head, as lines. @param length bytes of the problem document */

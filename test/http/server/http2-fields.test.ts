@@ -3,8 +3,9 @@
 import t from 'tap'
 import type { ClientRequest } from '../../../src/http/server/client-request.ts'
 import type { Exchange } from '../../../src/http/server/exchange.ts'
+import { END_STREAM, HEADERS, RST_STREAM } from '../../../src/http/wire/http2/http2-frames.ts'
 import { and, MALFORMED } from '../../support/malformed-http2.ts'
-import { POST, RawHttp2 } from '../../support/raw-http2.ts'
+import { GET, POST, RawHttp2 } from '../../support/raw-http2.ts'
 import { acceptor, answer, authority, certificate, openSecured } from './tls-support.ts'
 
 const a = certificate(['a.example'])
@@ -37,6 +38,26 @@ t.test('a malformed request with a body is refused without it', async (t) => {
   client.headers(1, [...POST, ['x-a', '1\n']], 0)
   t.equal(await client.status(1), 400)
   t.equal(await client.reset(1), 0)
+})
+
+t.test('a malformed HEAD request is refused without content', async (t) => {
+  const { port } = await openSecured(t, acceptor([a], {}, true))
+  const client = await RawHttp2.open(port, authority.cert)
+  t.teardown(() => client.socket.destroy())
+  client.headers(1, [[':method', 'HEAD'], ...GET.slice(1), ['x-a', '1\n']])
+  t.equal(await client.status(1), 400)
+  client.headers(3, [[':method', 'HEAD'], ...GET.slice(1), ['x-a', '1\n']], 0)
+  t.equal(await client.reset(3), 0, 'its body is not wanted')
+  await client.settled()
+  const frames = client.received.filter(({ stream }) => stream === 1 || stream === 3)
+  t.same(
+    frames.map(({ type, flags, stream }) => [stream, type, flags & END_STREAM]),
+    [
+      [1, HEADERS, END_STREAM],
+      [3, HEADERS, END_STREAM],
+      [3, RST_STREAM, 0],
+    ],
+  )
 })
 
 t.test('over the limits: 431, and the next request is served', async (t) => {

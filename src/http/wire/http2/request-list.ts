@@ -85,6 +85,12 @@ export function checkRequestTrailers(list: readonly string[]): void {
   trailerFields(list, requestFault)
 }
 
+/** Whether a request that may be malformed has the method HEAD. @param list name, value, … */
+export function isHead(list: readonly string[]): boolean {
+  for (let i = 0; i < list.length; i += 2) if (list[i] === ':method' && list[i + 1] === 'HEAD') return true
+  return false
+}
+
 interface PseudoFields {
   readonly method: string | null
   readonly scheme: string | null
