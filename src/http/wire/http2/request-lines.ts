@@ -44,9 +44,11 @@ export class RequestLines {
     else if (this.#host !== value) throw requestFault('Host differs from the authority')
   }
 
+  /** Joined in their order. An empty piece has no cookie, and would begin or end the joined value with a separator. */
   #addCookie(value: string): void {
     checkField('cookie', value, requestFault)
-    this.#cookies = this.#cookies === null ? value : `${this.#cookies}; ${value}`
+    if (this.#cookies === null || this.#cookies === '') this.#cookies = value
+    else if (value !== '') this.#cookies += `; ${value}`
   }
 
   #add(name: string, value: string): void {

@@ -190,6 +190,20 @@ t.test('the pieces of a cookie are one field', async (t) => {
   )
 })
 
+t.test('empty pieces of a cookie are left out, wherever they are', async (t) => {
+  const joined = (...pieces: string[]) =>
+    requestFields([...HEAD, ...pieces.flatMap((piece) => ['cookie', piece])]).section.fields.pairs.slice(2)
+  for (const pieces of [
+    ['', 'a=1', 'b=2'],
+    ['a=1', '', 'b=2'],
+    ['a=1', 'b=2', ''],
+    ['', '', 'a=1', '', '', 'b=2', '', ''],
+  ])
+    t.same(joined(...pieces), ['cookie', 'a=1; b=2'], JSON.stringify(pieces))
+  for (const pieces of [[''], ['', '']]) t.same(joined(...pieces), ['cookie', ''], 'as in HTTP/1.1')
+  t.same(joined('a=1;', ';', 'b=2'), ['cookie', 'a=1;; ;; b=2'], 'no other piece is changed')
+})
+
 t.test('too many cookies', async (t) => {
   const pieces = (count: number) => Array.from({ length: count }, () => ['cookie', 'a']).flat()
   t.equal(refusalOf([...HEAD, ...pieces(512)]), null)
