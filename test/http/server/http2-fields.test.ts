@@ -107,3 +107,18 @@ t.test('what a request of HTTP/1.1 would show', async (t) => {
     'a=1; b=2',
   ])
 })
+
+t.test('Host in another spelling than the authority', async (t) => {
+  const hosts: (string | null)[] = []
+  const handle = (request: ClientRequest, response: Exchange['response']) => {
+    hosts.push(request.host)
+    return answer(request, response)
+  }
+  const { port } = await openSecured(t, acceptor([a], {}, true), { handle })
+  const client = await RawHttp2.open(port, authority.cert)
+  t.teardown(() => client.socket.destroy())
+  for (const [at, host] of ['a.example', 'A.example', 'a.example.'].entries())
+    t.equal(await client.headers(2 * at + 1, and(['host', host])).status(2 * at + 1), 200, host)
+  t.same(hosts, ['a.example', 'a.example', 'a.example'])
+  t.equal(await client.headers(7, and(['host', 'a.example:443'])).status(7), 400)
+})

@@ -1,5 +1,6 @@
 /** The regular fields of a request of HTTP/2 as lines of HTTP/1.1: one Host, one Cookie. */
 
+import { isSameAuthority } from '../../../model/host.ts'
 import type { FieldTable } from '../field-table.ts'
 import { malformed, type MalformedRequest } from '../malformed-request.ts'
 import { checkField, fieldsOf } from './field-list.ts'
@@ -36,12 +37,15 @@ export class RequestLines {
     return fieldsOf(this.#text, this.#count, requestFault)
   }
 
-  /** Beside `:authority` it is one field too many for HTTP/1.1. */
+  /**
+   * Beside `:authority` it is one field too many for HTTP/1.1. Where both name the same authority, as for an absolute target of
+   * HTTP/1.1, `:authority` is kept (RFC 9113, section 8.3.1).
+   */
   #addHost(value: string): void {
     if (this.#hasHost) throw requestFault('Host is repeated')
     this.#hasHost = true
     if (this.#host === null) this.#add('host', value)
-    else if (this.#host !== value) throw requestFault('Host differs from the authority')
+    else if (!isSameAuthority(this.#host, value)) throw requestFault('Host differs from the authority')
   }
 
   /** Joined in their order. An empty piece has no cookie, and would begin or end the joined value with a separator. */

@@ -140,14 +140,16 @@ t.test('the authority is a valid value', async (t) => {
   t.equal(refusalOf(withField(':authority', ' a')), invalid('a field value begins or ends with whitespace'))
 })
 
-t.test('Host beside the authority is equal to it', async (t) => {
+t.test('Host beside the authority names the same host and port', async (t) => {
   const { section, authority } = requestFields([...HEAD, 'a', 'b', 'host', 'a.example'])
   t.match(
     { hosts: section.hosts, host: section.host, authority },
     { hosts: 1, host: 'a.example', authority: 'a.example' },
   )
   t.same(section.fields.pairs, ['host', 'a.example', 'a', 'b'])
-  for (const host of ['b.example', 'A.example', 'a.example:443', '', 'a.example '])
+  for (const host of ['A.example', 'a.example.', 'A.EXAMPLE.'])
+    t.same(requestFields([...HEAD, 'host', host]).section.fields.pairs, ['host', 'a.example'], host)
+  for (const host of ['b.example', 'a.example:443', 'a.example..', '', 'a.example ', 'a.example\r\n'])
     t.equal(refusalOf([...HEAD, 'host', host]), invalid('Host differs from the authority'), host)
 })
 
