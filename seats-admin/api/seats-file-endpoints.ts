@@ -1,7 +1,7 @@
 /** `POST /v1/seats/plan` and `POST /v1/seats/apply`: the Seats of a tenant as a file has them. */
 
 import { setImmediate as breathe } from 'node:timers/promises'
-import { committedOf } from '../model/change.ts'
+import { type Committed, committedOf } from '../model/change.ts'
 import { type Schema, strictObject, type ValueOf } from '../model/json-schema.ts'
 import { pointerTo } from '../model/pointer.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS } from '../model/refusal.ts'
@@ -69,9 +69,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         if (isRefusal(wanted)) return wanted
         const applied = await deps.store.applySeats(writerOf(caller, deps), wanted, versionsOf(body.versions))
         if (isRefusal(applied)) return applied
-        // Where there was nothing to do, the write that made it so may not be known everywhere yet.
-        const { committed } = applied
-        await deps.announce(committed === null ? await here(deps) : committedOf(committed))
+        await announceApplied(committedOf(applied.committed), deps)
         const warnings = together(await warningsAfter(caller, deps, applied), await warningsOf(wanted, deps))
         return { status: 200, body: shownApplied(applied, caller.tenant, warnings) }
       },
@@ -79,10 +77,11 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
   ]
 }
 
-/** The end of the feed, as a write without changes. */
-async function here({ store }: AdminDeps) {
-  const { head } = await store.changesSince(null)
-  return { ...head, changes: [] }
+/** Seats that are as the file has them, or are gone, may be so by a write that is not known everywhere yet. */
+async function announceApplied(committed: Committed, { announce }: AdminDeps): Promise<void> {
+  const before = announce({ ...committed, changes: [] })
+  if (committed.changes.length > 0) await announce(committed)
+  await before
 }
 
 function wantedOf({ seats, tenant, prune = false }: Body, caller: Caller): WantedSeats | AdminRefusal {

@@ -60,6 +60,6 @@ export interface AppliedSeats extends KeyAdministration {
     readonly id: string
   }[]
   readonly unchanged: number
-  /** Null: there was nothing to do. */
-  readonly committed: Committed | null
+  /** Without changes: there was nothing to do. */
+  readonly committed: Committed
 }

@@ -152,7 +152,7 @@ export function changedSeats(writes: readonly SeatWrite[]): string[] {
 export function appliedSeats(
   writes: readonly SeatWrite[],
   { unchanged }: DueChanges,
-  committed: (Committed & KeyAdministration) | null,
+  committed: Committed & Partial<KeyAdministration>,
 ): AppliedSeats {
   const changes = writes.flatMap(({ action, before, after }) => {
     const seat = after ?? before
@@ -160,7 +160,7 @@ export function appliedSeats(
     const was = before !== null && before.name !== seat.name ? before.name : null
     return [{ action, name: seat.name, was, id: seat.id }]
   })
-  return { changes, unchanged, keyAdministers: committed?.keyAdministers ?? false, committed }
+  return { changes, unchanged, keyAdministers: committed.keyAdministers ?? false, committed }
 }
 
 /** A name that the write gives up; null: none. */

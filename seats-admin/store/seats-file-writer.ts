@@ -109,7 +109,7 @@ export function seatsFileWriter({
         if (isRefusal(due)) return due
         const writes = seatWritesDue(writer, due, versions, () => transaction.idTime(now))
         if (isRefusal(writes)) return writes
-        if (writes.length === 0) return appliedSeats(writes, due, null)
+        if (writes.length === 0) return appliedSeats(writes, due, transaction.unchanged)
         const changes = await changesAfter(transaction, tenant, writes)
         for (const { action, before, after } of writes)
           transaction.record(seatEvent(`seat.${action}`, before, after), now)

@@ -22,8 +22,8 @@ export interface OpenTransaction extends Statements {
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
 }
 
-/** The last changes, and the time part of the last id. */
-export const COUNTER = 'SELECT seq, id_time FROM counter'
+/** The position of the last change, and the time part of the last id. */
+export const COUNTER = 'SELECT seq, mark, id_time FROM counter'
 
 /** What the audit needs of the author of a write, with {@link authorValues}. */
 export const AUTHOR = `SELECT h.seq, h.hash, k.name FROM (SELECT 1 AS one) o LEFT JOIN audit_heads h ON h.tenant = :tenant
@@ -67,6 +67,7 @@ export class Transaction {
   readonly #database: OpenTransaction
   readonly #keyAdministers: string
   readonly #seq: number
+  readonly #mark: number
   #idTime: number
   readonly #chain: AuditChain | null
   readonly #entries: AuditRow[] = []
@@ -86,6 +87,7 @@ export class Transaction {
     this.#database = database
     this.#keyAdministers = administration
     this.#seq = integer(row, 'seq')
+    this.#mark = integer(row, 'mark')
     this.#idTime = integer(row, 'id_time')
     this.#chain = chain
   }
@@ -93,6 +95,14 @@ export class Transaction {
   /** Milliseconds since the start of the call. */
   get elapsed(): number {
     return this.#database.elapsed
+  }
+
+  /**
+   * In place of {@link commit}, for a write that finds nothing to do. The write that did it may not be known everywhere yet: it
+   * is announced up to here.
+   */
+  get unchanged(): Committed {
+    return { seq: this.#seq, mark: this.#mark, changes: [] }
   }
 
   all(statement: string, values: Values): Promise<Row[]> {

@@ -9,7 +9,7 @@ export interface Announcement {
   readonly number: number
   /** The last change of the write, as numbered in the feed. */
   readonly seq: number
-  /** Null: too many for one message; receivers read the feed. */
+  /** Null: none, or too many for one message; receivers read the feed up to `seq`. */
   readonly changes: readonly NumberedChange[] | null
 }
 

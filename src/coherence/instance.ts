@@ -32,7 +32,8 @@ export interface Coherence extends Renewer {
   /** From now on the decider receives all changes. */
   join(decider: Decider): void
   /**
-   * Announces a committed write of this process. Resolves when no decider of any instance decides on the state before.
+   * Announces a committed write of this process. Resolves when no decider of any instance decides on the state before. Without
+   * changes, that is the state before any write up to `seq`.
    * Never rejects, and resolves at the latest after LEASE + MARGIN and a timer's delay.
    */
   announce(committed: Committed): Promise<void>
@@ -158,7 +159,7 @@ export class Instance implements Coherence {
       const pendingWrite: PendingWrite = { begun, barrier, listedAt: Number.POSITIVE_INFINITY }
       this.#pendingWrites.set(number, pendingWrite)
       // A decider that fails to apply the changes counts as silent: the write waits.
-      this.#announceLocally(changes).then(
+      this.#apply(committed.seq, changes).then(
         () => barrier.localApplied(),
         () => {},
       )
@@ -224,11 +225,20 @@ export class Instance implements Coherence {
     await Promise.all([...this.#deciders.keys()].map((decider) => decider.applyAnnouncement(changes)))
   }
 
+  /**
+   * A write that found nothing to do has no changes: the write that did it may not have been announced. Its changes are in the
+   * feed, as are those that one message cannot contain.
+   */
+  #apply(seq: number, changes: readonly NumberedChange[] | null): Promise<void> {
+    return changes === null || changes.length === 0 ? this.#readUpTo(seq) : this.#announceLocally(changes)
+  }
+
   #announceRemotely(committed: Committed, number: number): void {
     const { bus, list } = this.#parts
     if (list === null) return this.#announceAlone(number)
     const { seq } = committed
-    const changes = committed.changes.length > MAX_ANNOUNCED ? null : numbered(committed)
+    const { length } = committed.changes
+    const changes = length === 0 || length > MAX_ANNOUNCED ? null : numbered(committed)
     bus?.announce({ from: this.id, number, seq, changes })
     this.#readList(list, number)
   }
@@ -278,11 +288,8 @@ export class Instance implements Coherence {
   async #announced({ from, number, seq, changes }: Announcement): Promise<void> {
     if (from === this.id) return
     try {
-      if (changes === null) await this.#readUpTo(seq)
-      else {
-        this.recent.add(changes)
-        await this.#announceLocally(changes)
-      }
+      this.recent.add(changes ?? [])
+      await this.#apply(seq, changes)
     } catch {
       // Not applied, so not acknowledged: the writer waits until this instance's lease has expired.
       return

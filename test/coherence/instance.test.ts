@@ -221,6 +221,26 @@ t.test(
   },
 )
 
+t.test('a write that found nothing to do waits until every decider has read the feed up to it', async (t) => {
+  const { store, bus, decider, instance, write } = setUp()
+  await instance.start()
+  // Its instance has not announced it.
+  const { seq } = store.commit('a')
+  const { promise, resolve } = Promise.withResolvers<void>()
+  decider.answer = promise
+  const written = write()
+  bus.receiver?.announced({ from: 'you', number: 4, seq, changes: [] })
+  await settled()
+  t.equal(decider.readings.at(-1)?.head.seq, seq)
+  t.same(bus.announced, [{ from: 'me', number: 1, seq, changes: null }])
+  t.same([written.isAnswered, bus.acknowledged], [false, []])
+  resolve()
+  await settled()
+  t.equal(written.isAnswered, true)
+  t.same(bus.acknowledged, [{ to: 'you', from: 'me', number: 4 }])
+  await instance.close()
+})
+
 t.test('a reading in flight at the announcement is not enough', async (t) => {
   const { store, bus, decider, instance } = setUp()
   await instance.start()

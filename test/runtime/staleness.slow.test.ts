@@ -1,6 +1,8 @@
 /** Once a change has been acknowledged, the next request is decided on it. */
 
 import t from 'tap'
+import { openStore } from '../../seats-admin/index.ts'
+import { writer } from '../seats-admin/store/conformance.ts'
 import { Client } from '../support/client.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
@@ -79,3 +81,24 @@ t.test(
     t.equal(await ask(key), 'api_key_revoked')
   },
 )
+
+t.test('a repeated apply, which finds nothing to do, shows a change that was never announced', async (t) => {
+  const world = await startWorld(t)
+  const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
+  const headers = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
+  // As a gateway that ends between commit and announcement.
+  const store = await openStore(world.config.store)
+  t.teardown(() => store.close())
+  let stale = 0
+  for (let round = 0; round < 30; round++) {
+    const permissions = round % 2 === 1 ? ['trainings:list'] : ['trainings:read']
+    await world.client.send('GET', '/v1/trainings', headers)
+    await store.updateSeat(writer(), id, { permissions })
+    const file = { seats: { Viewer: { spaces: ['s1'], permissions } } }
+    const applied = await world.admin('POST', '/v1/seats/apply', file)
+    t.match([applied.status, applied.json], [200, { changes: [], unchanged: 1 }])
+    const { status } = await world.client.send('GET', '/v1/trainings', headers)
+    if (status !== (round % 2 === 1 ? 200 : 403)) stale++
+  }
+  t.equal(stale, 0)
+})

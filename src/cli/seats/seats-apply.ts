@@ -56,15 +56,14 @@ export const applySeats = defineCommand(
       const plan = saved?.plan ?? (await planOf(gateway, body))
       const isUsed = saved !== null && (await wasApplied(gateway, saved))
       if (!values.json) await terminal.print(isUsed ? APPLIED : planText(plan))
-      if (saved === null && plan.changes.length === 0) {
-        if (values.json) await terminal.print(JSON.stringify(nothing(plan)))
-        return
-      }
-      if (!isUsed) await confirmDeletions(plan, values.yes, terminal)
+      const isDue = !isUsed && plan.changes.length > 0
+      if (isDue) await confirmDeletions(plan, values.yes, terminal)
       // The plan that is printed has the warning already; a question says what it is about again.
-      if (!isUsed) await confirmAdministration(plan.warnings, values.yes, terminal)
+      if (isDue) await confirmAdministration(plan.warnings, values.yes, terminal)
+      // Also where there is nothing to do: the write that did it may not be known everywhere yet.
       const applied = await apply(gateway, { ...body, versions: plan.versions }, isUsed)
       if (values.json) return terminal.print(JSON.stringify(applied))
+      if (saved === null && plan.changes.length === 0) return
       warn(saved === null ? [] : applied.warnings, terminal)
       await terminal.print(`applied: ${counted(applied.changes.length, 'change')}`)
     })
@@ -77,10 +76,6 @@ const APPLIED = 'this plan was applied before: the Seats are as it says'
 async function wasApplied(gateway: Gateway, { body, plan }: SavedPlan): Promise<boolean> {
   const { versions: _, ...wanted } = body
   return plan.changes.length > 0 && (await planOf(gateway, wanted)).changes.length === 0
-}
-
-function nothing({ tenant, unchanged, warnings }: Plan) {
-  return { tenant, changes: [], unchanged, warnings }
 }
 
 async function confirmDeletions(

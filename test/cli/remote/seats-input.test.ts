@@ -28,6 +28,16 @@ t.test('standard input', async (t) => {
   t.match(await run(['seats', 'apply', '-'], {}, given(seats('B'))), { code: 0, out: /applied: 1 change/ })
 })
 
+t.test('apply waits also where there is nothing to do, and asks nothing', async (t) => {
+  const world = await startWorld(t)
+  const { run } = afar(t, world, world.keys['acme'] ?? '', { 'a.yaml': seats('A') })
+  const applications = () => world.log().filter(({ path }) => path === '/v1/seats/apply').length
+  t.match(await run(['seats', 'apply', 'a.yaml']), { code: 0, out: /applied: 1 change/ })
+  t.equal(applications(), 1)
+  t.match(await run(['seats', 'apply', 'a.yaml']), { code: 0, out: /nothing to do/, err: '' })
+  t.equal(applications(), 2)
+})
+
 t.test('faults of standard input have their places', async (t) => {
   const { run } = afar(t, { port: 9 }, 'sk_none', { 'a.yaml': seats('A') })
   for (const [text, err] of [

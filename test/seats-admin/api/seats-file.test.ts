@@ -72,14 +72,17 @@ t.test('a plan, its application, and nothing to do', async (t) => {
     ],
     warnings: [...UNADMINISTERED, { code: 'permission_unasked' }],
   })
-  t.equal(announced.length, before + 1)
-  t.equal(announced.at(-1)?.changes.length, 5)
+  // What the file has already may be so by a write that is not known everywhere yet: the feed has it.
+  t.same(
+    announced.slice(before).map(({ changes }) => changes.length),
+    [0, 5],
+  )
 
   t.match(await body(PLAN, { body: file }), { changes: [], unchanged: 2, versions: {} })
   t.match((await call(APPLY, { body: { ...file, versions: plan.versions } })).refused, {
     refused: 'precondition_failed',
   })
-  t.equal(announced.length, before + 1)
+  t.equal(announced.length, before + 2)
   t.match(await body(APPLY, { body: file }), { changes: [], unchanged: 2 })
   t.match(announced.at(-1), { seq: announced.at(-2)?.seq, changes: [] }, 'waits for what made it so')
 })
