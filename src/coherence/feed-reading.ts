@@ -6,6 +6,8 @@ import type { Committed, FeedReading, NumberedChange, Position } from '../../sea
 export interface Reading extends FeedReading {
   /** Monotonic ms, taken before the store was asked: the state is at least this new. */
   readonly noted: number
+  /** Wall-clock ms at `noted`, or earlier. */
+  readonly notedWall: number
   /** Where the reading begins; null for the first one. */
   readonly from: Position | null
   /** False: the instance was not listed when it read, so the reading gives no lease. */

@@ -17,7 +17,7 @@ export interface Feed {
   read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer>
 }
 
-export type FeedAnswer = Omit<Reading, 'from'>
+export type FeedAnswer = Omit<Reading, 'from' | 'notedWall'>
 
 /** Called when the feed becomes readable and when it stops being so; not for each failure. */
 export type FeedListener = (state: 'live' | 'lost', cause: unknown) => void
@@ -98,17 +98,17 @@ export class Follower {
   async #read(): Promise<void> {
     if (this.#stopped) throw new Error('the gateway is ending')
     const from = this.#position
+    const wall = this.#clock.wall()
+    const asked = this.#clock.now()
     try {
-      const {
-        noted,
-        head,
-        changes,
-        listed = true,
-      } = await this.#feed.read(from, this.#clock.now(), this.#reader.applied())
+      const answer = await this.#feed.read(from, asked, this.#reader.applied())
+      const { noted, head, changes, listed = true } = answer
+      // If the machine slept before a later `noted`, the wall clock has gone on further than this.
+      const notedWall = wall + (noted - asked)
       this.#position = head
       this.#noted = noted
       this.#duration = this.#clock.now() - noted
-      this.#reader.applyReading({ noted, from, head, changes, listed })
+      this.#reader.applyReading({ noted, notedWall, from, head, changes, listed })
       this.#report('live', null)
     } catch (cause) {
       // A failure while the reading before is still valid is not reported.

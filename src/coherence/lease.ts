@@ -6,10 +6,10 @@
  * A *decider* is a process that decides requests; it has memory and a lease.
  *
  * Reading (`follower.ts`). Several times a second, an instance
- *   1. notes the monotonic clock,
+ *   1. notes the monotonic clock, and the wall clock, which goes on while the machine sleeps,
  *   2. reads the feed in one snapshot and, in the same statement, updates its `beat` on the list (its sign of life),
  *   3. passes all changes to its deciders. Each of them drops what changed, and may then decide from memory until the
- *      noted time + LEASE.
+ *      noted time + LEASE, on both clocks.
  * An instance that is not listed (any more) registers durably. Only a reading that begins after that gives a lease.
  *
  * Writing (`instance.ts`). A writer commits, then reads the list and announces the changes to all deciders of all
@@ -105,15 +105,14 @@ export class Lease {
 
   /** Applies the changes of a reading; memory is then as new as the reading. */
   applyReading(reading: Reading): void {
-    const { noted, from, head, changes, listed = true } = reading
+    const { noted, notedWall, from, head, changes, listed = true } = reading
     const isContiguous = changes !== null && samePosition(from, this.#position)
     for (const listener of this.#listeners) listener.applyReading(isContiguous ? changes : null, head)
     this.#position = head
     this.#noted = noted
     if (this.#ended || !listed) return
-    const left = noted + LEASE - this.#clock.now()
     this.#until = noted + LEASE
-    this.#wallUntil = this.#clock.wall() + left
+    this.#wallUntil = notedWall + LEASE
   }
 
   /** Applies the changes of an announcement. It does not extend the lease. */

@@ -51,7 +51,8 @@ export class RemoteDecider implements Decider {
     this.#instance.join(this)
     const { head } = history
     if (head === null) return
-    void this.applyReading({ noted: Number.NEGATIVE_INFINITY, from: null, head, changes: history.retained() })
+    const [noted, notedWall] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+    void this.applyReading({ noted, notedWall, from: null, head, changes: history.retained() })
   }
 }
 

@@ -71,9 +71,17 @@ t.test('the wall clock can only shorten it: the machine may have slept', async (
   clock.stepWall(-10_000)
   clock.jump(LEASE)
   t.equal(lease.live(), false, 'set back, it extends nothing')
-  lease.applyReading(reading(clock.now(), position(0, 0)))
+  lease.applyReading({ ...reading(clock.now(), position(0, 0)), notedWall: clock.wall() })
   t.equal(lease.live(), true)
   clock.stepWall(LEASE)
+  t.equal(lease.live(), false)
+})
+
+t.test('a machine that slept between the read and its response gets no lease', async (t) => {
+  const { clock, lease } = setUp()
+  const noted = reading(clock.now(), null)
+  clock.stepWall(LEASE)
+  lease.applyReading(noted)
   t.equal(lease.live(), false)
 })
 

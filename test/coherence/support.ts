@@ -9,6 +9,9 @@ import type { InstanceList, ListedInstance } from '../../src/coherence/feeds.ts'
 /** Resolves once all pending promise reactions have run. */
 export const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
+/** The wall clock when the monotonic one begins. */
+const EPOCH = 1e12
+
 export class ManualClock implements Clock {
   #now = 0
   #wallStep = 0
@@ -19,7 +22,7 @@ export class ManualClock implements Clock {
   }
 
   wall(): number {
-    return 1e12 + this.#now + this.#wallStep
+    return EPOCH + this.#now + this.#wallStep
   }
 
   after(ms: number, run: () => void): () => void {
@@ -71,7 +74,8 @@ export function change(key: string, seq: number, kind: NumberedChange['kind'] = 
 
 export function reading(noted: number, from: Position | null, ...changes: NumberedChange[]): Reading {
   const last = changes.at(-1)
-  return { noted, from, head: last === undefined ? (from ?? position(0, 0)) : position(last.seq), changes }
+  const head = last === undefined ? (from ?? position(0, 0)) : position(last.seq)
+  return { noted, notedWall: EPOCH + noted, from, head, changes }
 }
 
 /** Performs each call at once; its responses wait while it is held. */

@@ -54,7 +54,8 @@ class CountsFromResponse extends Lease {
 
   override applyReading(reading: Reading): void {
     const isGood = reading.noted > Number.NEGATIVE_INFINITY
-    super.applyReading(isGood ? { ...reading, noted: this.#clock.now() } : reading)
+    const [noted, notedWall] = [this.#clock.now(), this.#clock.wall()]
+    super.applyReading(isGood ? { ...reading, noted, notedWall } : reading)
   }
 }
 
