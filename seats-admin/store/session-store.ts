@@ -127,9 +127,10 @@ export interface SessionStore {
    * Ends at most `limit` sessions of the subject that are not ended, expired ones included, because a token may outlive
    * its session by the leeway. As by {@link endByProvider}, with a row in the feed and an entry in the audit for each.
    *
-   * @returns the sessions, in order of their ids; null when there is none
+   * @returns the sessions, in order of their ids. Without sessions, it has no changes and the number of the newest commit: the
+   *   ends of earlier ones may not be known everywhere yet.
    */
-  endSome(author: Writer, subject: LogoutSubject, limit: number): Promise<Written<ListedSession[]> | null>
+  endSome(author: Writer, subject: LogoutSubject, limit: number): Promise<Written<ListedSession[]>>
 
   /**
    * Records a logout at the provider by a digest of its subject, for {@link loggedOutSince}. The latest time counts. It is

@@ -124,7 +124,7 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
       return write(author, async (transaction) => {
         const rows = await transaction.all(ofSubject[query], { tenant, limit, ...values })
         const value = rows.map(listedSession)
-        if (value.length === 0) return null
+        if (value.length === 0) return { ...transaction.unchanged, value }
         for (const session of value) transaction.record(sessionEvent(session, null, now), now)
         const ids = value.map(({ id }) => id)
         const changes = ids.map((id) => sessionChange(tenant, id))

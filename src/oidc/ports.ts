@@ -77,7 +77,7 @@ export interface OidcPorts {
   /** Whether an administrator has blocked the user, as it is now. */
   readonly isBlocked: (tenant: string, sub: string) => boolean | Promise<boolean>
   readonly mint: Mint
-  /** Resolves when no instance decides by the old state of the session. */
+  /** Resolves when no instance decides by the old state of the session; without changes, by a state before the commit. */
   readonly announce: (committed: Committed) => Promise<void>
   readonly log: OidcLog
   /** Wall clock, ms since the epoch. */

@@ -2,6 +2,7 @@
 
 import { decodeJwt } from 'jose'
 import t from 'tap'
+import { provider } from '../seats-admin/store/session-records.ts'
 import type { Visitor } from '../sign-in/visitor.ts'
 import { startWorld, type SignInWorld } from './world.ts'
 
@@ -47,6 +48,19 @@ t.test('with sid: the sessions of that session at the provider end, and their to
 
   t.equal((await one.browser.page('/pages/home')).status, 200, 'a new sign-in')
   t.equal((await one.browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('a logout that is sent again waits for ends that were never announced', async (t) => {
+  const world = await startWorld(t, { backchannel: 'user' })
+  world.user('alice', {})
+  const { browser } = await signedIn(world, 'alice')
+  // As a gateway that ends between commit and announcement.
+  const ended = await world.sessions.endSome(provider(world.now()), { user: 'alice' }, 10)
+  t.equal(ended.value.length, 2)
+  world.announced.splice(0)
+  await logOutAtProvider(world, browser)
+  t.match(world.announced, [{ seq: ended.seq, mark: ended.mark, changes: [] }])
+  t.match(world.events('backchannel_logout'), [{ ended: 0 }])
 })
 
 t.test('without sid: all sessions of the user end', async (t) => {

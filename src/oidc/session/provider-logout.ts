@@ -62,8 +62,9 @@ export async function endByProvider(
   const ended: ListedSession[] = []
   for (;;) {
     const some = await sessions.endSome(providerAuthor(context, tenant), subject, BATCH)
-    if (some === null) break
+    // Without sessions too: a call that failed may have ended some, and not announced it.
     await announce(some)
+    if (some.value.length === 0) break
     ended.push(...some.value)
   }
   return (await sessions.recordToken(id, token, now())) ? ended : null

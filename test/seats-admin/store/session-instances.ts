@@ -58,7 +58,7 @@ export async function sessionsFromBefore(t: Test, store: Store): Promise<void> {
   const page = { limit: 9, after: null, user: 'alice', now: NOW }
   t.match((await store.listSessions('acme', page)).data, [{ id, kind: 'browser', createdAt: null }])
   t.match(await store.sessions.sessionById('acme', id), { providerSession: null, sealed: 'sealed' })
-  t.equal(await store.sessions.endSome(provider(), { providerSession: hash() }, 9), null)
+  t.match(await store.sessions.endSome(provider(), { providerSession: hash() }, 9), { changes: [] })
   t.match(await store.sessions.endSome(provider(), { user: 'alice' }, 9), { changes: [{ key: id }] })
   t.match((await store.sessions.readSession('acme', id)).value, { endedAt: NOW })
 }
