@@ -233,6 +233,8 @@ export interface Store extends SeatReader, ChangeReader, AdminStore {
   readonly ownership: Ownership | null
   readonly sessions: SessionStore
   readonly audit: AuditStore
+  /** The time of the store in ms since the epoch. */
+  clock(): Promise<number>
   /** The health as observed by calls. */
   readonly health: Health
   close(): Promise<void>

@@ -25,6 +25,7 @@ import type { SharedCache } from '../redis/seat-cache.ts'
 import { FleetSize } from './fleet-size.ts'
 import { AuditKeeping } from './audit-keeping.ts'
 import { openRedis, type RedisParts } from './redis-parts.ts'
+import { deleteOld } from './retention.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
 import { explainStore } from './surroundings/store-fault.ts'
@@ -192,11 +193,9 @@ export class FleetNode {
     this.#health.update(worker, state)
   }
 
-  /** Removes sign-in sessions that ended long ago, and audit entries that are too old. A failure is retried in the next round. */
   async #prune(): Promise<void> {
-    await this.store.sessions.prune(Date.now() - SESSION_RETENTION, PRUNE_BATCH).catch(() => {})
     await this.#keepReserve()
-    await this.#audit.deleteOlder(Date.now() - this.#config.auditRetention)
+    await deleteOld(this.store, this.#audit, this.#config.auditRetention)
   }
 
   /** Called repeatedly: a start on a full disk may have used up the reserve. */
@@ -221,12 +220,8 @@ export class FleetNode {
 /** This process; workers are numbered from 1. */
 const OWN_PROCESS = 0
 
-/**
- * Milliseconds between removals of ended sessions, sessions per removal, and milliseconds that ended sessions are kept.
- */
+/** Milliseconds between deletions of what is old. */
 const PRUNE_EVERY = 5 * 60_000
-const PRUNE_BATCH = 1000
-const SESSION_RETENTION = 24 * 3_600_000
 
 /** A store in a file has no list of instances, so it admits one gateway at a time. */
 function lockOf(store: StoreConfig): StoreLock | null {

@@ -85,6 +85,7 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     listSessions: lister.method('listSessions'),
     endSession: writer.method('endSession'),
     bootstrap: writer.method('bootstrap'),
+    clock: reader.method('clock'),
     audit: {
       head: reader.method('audit.head'),
       list: lister.method('audit.list'),

@@ -45,6 +45,7 @@ export function blockConformance(t: Test, openStore: (t: Test) => Promise<Store>
     t.equal(seq, made.seq)
     t.same(value.blocks, [{ user: 'eve', until }])
     t.ok(Math.abs(value.now - Date.now()) < HOUR, 'with the time of the store')
+    t.ok(Math.abs((await store.clock()) - value.now) < HOUR, 'which is also there alone')
   })
 
   test('a second block of a user replaces the first', async (t, store) => {
