@@ -1,5 +1,6 @@
 /** Which of some users are blocked at the moment, for lists. */
 
+import { isInForce } from '../model/block.ts'
 import type { BlockReader } from '../model/readings.ts'
 
 /** One reading for all of them, unless the tenant has more blocks than are read as a whole. @returns by `sub`, in order */
@@ -9,12 +10,18 @@ export async function areBlocked(
   subs: readonly string[],
 ): Promise<boolean[]> {
   if (subs.length === 0) return []
-  const { blocks } = (await store.blocks(tenant)).value
+  const { now, blocks } = (await store.blocks(tenant)).value
   if (blocks !== null) {
-    const blocked = new Set(blocks.map(({ user }) => user))
+    const inForce = blocks.filter((each) => isInForce(each, now))
+    const blocked = new Set(inForce.map(({ user }) => user))
     return subs.map((sub) => blocked.has(sub))
   }
   const found: boolean[] = []
-  for (const sub of subs) found.push((await store.userBlock(tenant, sub)).value.block !== null)
+  for (const sub of subs) found.push(await isBlocked(store, tenant, sub))
   return found
+}
+
+async function isBlocked(store: BlockReader, tenant: string, sub: string): Promise<boolean> {
+  const { now, block } = (await store.userBlock(tenant, sub)).value
+  return block !== null && isInForce(block, now)
 }

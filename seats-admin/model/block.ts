@@ -14,18 +14,26 @@ export interface Block {
 }
 
 /** A block as decisions need it. */
-export type ActiveBlock = Pick<Block, 'user' | 'until'>
+export type UserBlock = Pick<Block, 'user' | 'until'>
 
-/** The active blocks of a tenant, with the time of the store at the reading. */
+/** @param now ms since the epoch */
+export function isInForce({ until }: Pick<Block, 'until'>, now: number): boolean {
+  return until === null || now < until
+}
+
+/**
+ * The blocks of a tenant, with the time of the store at the reading. Blocks that have ended by that time are among them: a process
+ * may keep the reading for long, and the clock of the store may have been wrong for a moment.
+ */
 export interface BlocksReading {
   readonly now: number
   /** Null: too many to be kept as a whole. Each user is then asked about alone. */
-  readonly blocks: readonly ActiveBlock[] | null
+  readonly blocks: readonly UserBlock[] | null
 }
 
-/** Whether one user is blocked, with the time of the store at the reading. */
+/** The block of one user, as in {@link BlocksReading}. */
 export interface UserBlockReading {
   readonly now: number
-  /** Null: not blocked. */
-  readonly block: ActiveBlock | null
+  /** Null: there is none. */
+  readonly block: UserBlock | null
 }

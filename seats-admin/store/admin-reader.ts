@@ -1,5 +1,6 @@
 /** Reads of administration. */
 
+import { isInForce } from '../model/block.ts'
 import { apiKeyNotFound } from '../model/refusal.ts'
 import {
   administratingKeyValues,
@@ -91,8 +92,9 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
     async isAdministered(tenant, administration) {
       const ofKeys = administratingKeyValues(tenant, administration)
       if ((await lists.get(queries.administratingKey, ofKeys)) !== undefined) return true
-      const { blocks } = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
-      const ofUsers = administratingUserValues(dialect, tenant, administration, blocks)
+      const { now, blocks } = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
+      const inForce = blocks?.filter((block) => isInForce(block, now)) ?? null
+      const ofUsers = administratingUserValues(dialect, tenant, administration, inForce)
       return (await lists.get(queries.administratingUser, ofUsers)) !== undefined
     },
   }

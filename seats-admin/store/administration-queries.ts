@@ -1,6 +1,6 @@
 /** The query that finds who could administer a tenant, and its parameters. */
 
-import type { ActiveBlock } from '../model/block.ts'
+import type { UserBlock } from '../model/block.ts'
 import { administrating, type Dialect } from './rows.ts'
 import type { Administration, Writer } from './store.ts'
 
@@ -62,7 +62,7 @@ export function administratingUserValues(
   { memberOf }: Dialect,
   tenant: string,
   administration: Administration,
-  blocks: readonly ActiveBlock[] | null,
+  blocks: readonly UserBlock[] | null,
 ) {
   const blocked = [...(blocks ?? []).map(({ user }) => user), ...administration.blocked]
   return { ...seatValues(tenant, administration), blocked: JSON.stringify(blocked.map(memberOf)) }

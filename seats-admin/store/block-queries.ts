@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { ActiveBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
+import type { UserBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
 import type { Change } from '../model/change.ts'
 import { ulid } from '../model/ulid.ts'
 import { type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
@@ -25,39 +25,44 @@ export function subDigest(user: string): Uint8Array {
 
 /** Point reads of the data plane. Each is one statement that also reads the counter and the clock. */
 export function blockReads({ list, clock }: Dialect) {
-  const active = `(b.until IS NULL OR b.until > ${clock})`
   const entry = `coalesce(CAST(l.until AS text), '') || ':' || l.sub`
   return {
     blocks: `SELECT c.seq, c.mark, ${clock} AS now, (SELECT ${list(entry, 'l.id')} FROM
-        (SELECT b.id, b.sub, b.until FROM blocks b WHERE b.tenant = :tenant AND ${active}
+        (SELECT b.id, b.sub, b.until FROM blocks b WHERE b.tenant = :tenant
          ORDER BY b.id LIMIT ${MAX_WHOLE + 1}) l) AS blocks
       FROM counter c`,
     userBlock: `SELECT c.seq, c.mark, ${clock} AS now, b.sub, b.until FROM counter c
-      LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest AND ${active}`,
+      LEFT JOIN blocks b ON b.tenant = :tenant AND b.sub_digest = :sub_digest`,
   }
 }
 
-/** Statements of administration. Expired blocks are not shown; the next block of the tenant deletes them. */
+/** Milliseconds that an expired block is kept: a clock that is ahead for that long makes no block end. */
+const KEPT = 24 * 3_600_000
+
+/**
+ * Statements of administration. Expired blocks are not shown. The next block of the tenant deletes them, once they are expired by
+ * two clocks for {@link KEPT}; that of the same user at once.
+ */
 export function blockQueries({ clock }: Dialect) {
   const active = `(b.until IS NULL OR b.until > ${clock})`
+  const kept = `CASE WHEN sub_digest = :sub_digest THEN 0 ELSE ${KEPT} END`
   return {
     blockById: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.id = :id AND ${active}`,
-    blockByUser: `SELECT ${BLOCK_COLUMNS} FROM blocks b
-      WHERE b.tenant = :tenant AND b.sub_digest = :sub_digest AND ${active}`,
+    blockByUser: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.sub_digest = :sub_digest`,
     listBlocks: `SELECT ${BLOCK_COLUMNS} FROM blocks b WHERE b.tenant = :tenant AND b.id > :after AND ${active}
       ORDER BY b.id LIMIT :rows`,
-    expire: `DELETE FROM blocks WHERE tenant = :tenant AND until <= ${clock}`,
+    expire: `DELETE FROM blocks WHERE tenant = :tenant AND until + ${kept} <= ${clock} AND until + ${kept} <= :now`,
   }
 }
 
 export function blocksReading(row: Row): BlocksReading {
   const entries: string[] = JSON.parse(text(row, 'blocks'))
-  const blocks = entries.length > MAX_WHOLE ? null : entries.map(activeBlock)
+  const blocks = entries.length > MAX_WHOLE ? null : entries.map(userBlock)
   return { now: integer(row, 'now'), blocks }
 }
 
 /** `until:"sub"` */
-function activeBlock(entry: string): ActiveBlock {
+function userBlock(entry: string): UserBlock {
   const end = entry.indexOf(':')
   return { user: JSON.parse(entry.slice(end + 1)), until: end === 0 ? null : Number(entry.slice(0, end)) }
 }

@@ -28,9 +28,10 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
           const older = await transaction.get(instanceWithoutBlocks, {})
           if (older !== undefined) return olderInstance(text(older, 'name'))
         }
+        const sub_digest = subDigest(user)
         // Before the insertion, which must not meet the expired block of the same user.
-        await transaction.modify([expire], { tenant })
-        const found = await transaction.get(blockByUser, { tenant, sub_digest: subDigest(user) })
+        await transaction.modify([expire], { tenant, sub_digest, now })
+        const found = await transaction.get(blockByUser, { tenant, sub_digest })
         const before = found === undefined ? null : storedBlock(found)
         const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
         transaction.record(blockEvent(before, block), now)

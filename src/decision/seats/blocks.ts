@@ -2,17 +2,30 @@
  * Blocks of users, as the store last returned them. The few blocks of a tenant are kept as a whole, so that a decision on
  * another user needs no read; of a tenant with hundreds each user is asked about alone.
  *
- * A block ends by the time of the store. A reading has that time, and this process counts on from its receipt by its
- * monotonic clock: never ahead of the store, so that no block ends early.
+ * A block ends when it has by two clocks. One is that of the store: a reading has its time, and this process counts on from its
+ * receipt by its monotonic clock, never ahead of the store. The other is the wall clock of this process, as it is at the
+ * decision: a reading may be kept for long, and the clock of the store may have been ahead at that moment.
  */
 
 import { performance } from 'node:perf_hooks'
-import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { Trace } from '../../model/decision.ts'
 import { ReadThrough, type ReadThroughOptions, WHOLE, type Question } from './read-through.ts'
 
-/** Monotonic ms at which the block of each user ends, Infinity: never; null: too many to be kept as a whole. */
-export type BlockEnds = ReadonlyMap<string, number> | null
+/** The blocks of a tenant; null: too many to be kept as a whole. */
+export type BlockList = {
+  /** User → the end, ms since the epoch; Infinity: never. */
+  readonly ends: ReadonlyMap<string, number>
+  readonly offset: number
+} | null
+
+/** The block of one user; null: not blocked. */
+export type BlockEnd = {
+  /** Ms since the epoch; Infinity: never. */
+  readonly end: number
+  /** What the monotonic clock is ahead of the store. */
+  readonly offset: number
+} | null
 
 /** The one list of a tenant. */
 const LIST = ''
@@ -21,41 +34,48 @@ const LIST = ''
 export const monotonic = (): number => performance.now()
 
 export class Blocks {
-  readonly #lists: ReadThrough<BlockEnds>
-  /** Of tenants with many blocks: monotonic ms at which the block of a user ends; null: not blocked. */
-  readonly #users: ReadThrough<number | null>
+  readonly #lists: ReadThrough<BlockList>
+  /** Of tenants with many blocks. */
+  readonly #users: ReadThrough<BlockEnd>
   readonly #now: () => number
+  readonly #wall: () => number
 
-  /** @param options.now monotonic ms, of the readings' ends too */
+  /**
+   * @param options.now monotonic ms, of the readings' offsets too
+   * @param options.wall ms since the epoch
+   */
   constructor(options: {
     readonly now: () => number
-    readonly ofTenant: ReadThroughOptions<BlockEnds, Question>
-    readonly ofUser: ReadThroughOptions<number | null, Question>
+    readonly wall: () => number
+    readonly ofTenant: ReadThroughOptions<BlockList, Question>
+    readonly ofUser: ReadThroughOptions<BlockEnd, Question>
   }) {
     this.#now = options.now
+    this.#wall = options.wall
     this.#lists = new ReadThrough(options.ofTenant)
     this.#users = new ReadThrough(options.ofUser)
   }
 
   isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
-    const ends = this.#lists.get(tenant, LIST, WHOLE, trace)
-    if (ends instanceof Promise) return ends.then((it) => this.#isBlockedBy(it, tenant, user, trace))
-    return this.#isBlockedBy(ends, tenant, user, trace)
+    const list = this.#lists.get(tenant, LIST, WHOLE, trace)
+    if (list instanceof Promise) return list.then((it) => this.#isBlockedBy(it, tenant, user, trace))
+    return this.#isBlockedBy(list, tenant, user, trace)
   }
 
   #isBlockedBy(
-    ends: BlockEnds,
+    list: BlockList,
     tenant: string,
     user: string,
     trace: Trace | undefined,
   ): boolean | Promise<boolean> {
-    if (ends !== null) return this.#isAhead(ends.get(user) ?? null)
-    const end = this.#users.get(tenant, user, WHOLE, trace)
-    return end instanceof Promise ? end.then((it) => this.#isAhead(it)) : this.#isAhead(end)
+    if (list !== null) return this.#isAhead(list.ends.get(user), list.offset)
+    const block = this.#users.get(tenant, user, WHOLE, trace)
+    if (block instanceof Promise) return block.then((it) => this.#isAhead(it?.end, it?.offset))
+    return this.#isAhead(block?.end, block?.offset)
   }
 
-  #isAhead(end: number | null): boolean {
-    return end !== null && this.#now() < end
+  #isAhead(end: number | undefined, offset = 0): boolean {
+    return end !== undefined && (this.#now() - offset < end || this.#wall() < end)
   }
 
   invalidate(tenant: string, user: string, seq: number): void {
@@ -74,15 +94,16 @@ export class Blocks {
 }
 
 /** @param received monotonic ms */
-export function blocksByUser({ now, blocks }: BlocksReading, received: number): BlockEnds {
-  return blocks === null ? null : new Map(blocks.map((block) => [block.user, endAt(block, now, received)]))
+export function blockListOf({ now, blocks }: BlocksReading, received: number): BlockList {
+  if (blocks === null) return null
+  return { ends: new Map(blocks.map((block) => [block.user, endOf(block)])), offset: received - now }
 }
 
 /** @param received monotonic ms */
-export function endOf({ now, block }: UserBlockReading, received: number): number | null {
-  return block === null ? null : endAt(block, now, received)
+export function blockEndOf({ now, block }: UserBlockReading, received: number): BlockEnd {
+  return block === null ? null : { end: endOf(block), offset: received - now }
 }
 
-function endAt({ until }: ActiveBlock, now: number, received: number): number {
-  return until === null ? Infinity : received + until - now
+function endOf({ until }: UserBlock): number {
+  return until ?? Infinity
 }

@@ -16,8 +16,8 @@ import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
 import { LruMap, MemoryBudget } from './lru-maps.ts'
-import { Blocks, blocksByUser, endOf, monotonic } from './blocks.ts'
-import { blockListBytes, entryBytes, keyBytes, NUMBER, seatBytes, sessionBytes } from './weight.ts'
+import { blockEndOf, blockListOf, Blocks, monotonic } from './blocks.ts'
+import { BLOCK_END, blockListBytes, entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
@@ -78,6 +78,7 @@ export class SeatMemory {
   /**
    * @param bytes bound of all cached entries together
    * @param now monotonic ms, by which blocks end
+   * @param wall ms since the epoch, by which they end too
    */
   constructor(
     source: SeatSource,
@@ -85,6 +86,7 @@ export class SeatMemory {
     bytes: number,
     lookups = new CacheLookups(),
     now = monotonic,
+    wall = (): number => Date.now(),
   ) {
     this.#source = source
     this.resize(bytes)
@@ -116,11 +118,12 @@ export class SeatMemory {
     })
     this.#blocks = new Blocks({
       now,
+      wall,
       ofTenant: {
         load: loader(
           this.#credentialReads,
           (tenant) => direct.blocks(tenant),
-          (reading) => blocksByUser(reading, now()),
+          (reading) => blockListOf(reading, now()),
         ),
         cache: this.#map(this.#budget, blockListBytes),
         lookups: lookups.blocks,
@@ -129,9 +132,9 @@ export class SeatMemory {
         load: loader(
           this.#credentialReads,
           (tenant, user) => direct.userBlock(tenant, user),
-          (reading) => endOf(reading, now()),
+          (reading) => blockEndOf(reading, now()),
         ),
-        ...this.#maps(() => NUMBER),
+        ...this.#maps(() => BLOCK_END),
         lookups: lookups.blocks,
       },
     })

@@ -2,6 +2,7 @@
 
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import type { BlockList } from './blocks.ts'
 import type { Seat } from '../../model/decision-seat.ts'
 import {
   listBytes,
@@ -42,13 +43,15 @@ export function sessionBytes(session: SessionRecord): number {
   return 2 * OBJECT + HASH + texts + entries + authorizationBytes(hashPerm.length)
 }
 
-/** @param ends by user */
-export function blockListBytes(ends: ReadonlyMap<string, number> | null): number {
-  return ends === null ? 0 : MAP_BYTES + textsBytes(ends.keys()) + ends.size * (SET_ENTRY_BYTES + NUMBER)
+export function blockListBytes(list: BlockList): number {
+  if (list === null) return 0
+  const { ends } = list
+  const entries = textsBytes(ends.keys()) + ends.size * (SET_ENTRY_BYTES + NUMBER)
+  return OBJECT + NUMBER + MAP_BYTES + entries
 }
 
 /** A number that is no small integer. */
-export const NUMBER = 16
+const NUMBER = 16
 
 /** For a name without a Seat. */
 const MISSING_SEAT = 50
@@ -64,3 +67,6 @@ const SPLIT_ENTRY = 250
 
 /** With its numbers. */
 const OBJECT = 200
+
+/** The block of one user. */
+export const BLOCK_END = OBJECT + 2 * NUMBER

@@ -8,7 +8,7 @@ import type { AsOf, GrantReading, Named } from '../../../seats-admin/model/readi
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
 import { delay, type Context } from './context.ts'
@@ -165,7 +165,7 @@ export class StoreClient {
   }
 }
 
-function activeBlocks({ blocked }: Version): ActiveBlock[] {
+function activeBlocks({ blocked }: Version): UserBlock[] {
   return blocked ? [{ user: BLOCK.id, until: null }] : []
 }
 

@@ -1,4 +1,4 @@
-import type { ActiveBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
@@ -14,13 +14,13 @@ const STORE_TIME = Date.UTC(2030, 0, 1)
 /** A store that returns the test's values at once, and the clock by which memory ends blocks. */
 function setUp() {
   const reads: string[] = []
-  const clock = { now: 5000 }
+  const clock = { now: 5000, wall: STORE_TIME, store: STORE_TIME }
   const store = {
     seq: 1,
     source: 'store' as 'redis' | 'store',
     permissions: ['trainings:list'],
     /** Null: too many to be kept as a whole. */
-    blocks: [] as ActiveBlock[] | null,
+    blocks: [] as UserBlock[] | null,
     blocked: new Map<string, number | null>(),
   }
   const seat = (id: string, name: string): GrantReading => ({
@@ -54,14 +54,21 @@ function setUp() {
     readSession: (tenant: string, id: string) =>
       answer<SessionRecord | null>(`session ${tenant} ${id}`, null),
     blocks: (tenant: string) =>
-      answer<BlocksReading>(`blocks ${tenant}`, { now: STORE_TIME, blocks: store.blocks }),
+      answer<BlocksReading>(`blocks ${tenant}`, { now: clock.store, blocks: store.blocks }),
     userBlock: (tenant: string, user: string) =>
       answer<UserBlockReading>(`block ${tenant} ${user}`, {
-        now: STORE_TIME,
+        now: clock.store,
         block: store.blocked.has(user) ? { user, until: store.blocked.get(user) ?? null } : null,
       }),
   }
-  const memory = new SeatMemory(source, sessions, 2 ** 24, undefined, () => clock.now)
+  const memory = new SeatMemory(
+    source,
+    sessions,
+    2 ** 24,
+    undefined,
+    () => clock.now,
+    () => clock.wall,
+  )
   return { reads, store, clock, memory }
 }
 
@@ -319,7 +326,7 @@ t.test('a reading of blocks from before a block does not count', async (t) => {
   t.equal(await asked, true)
 })
 
-t.test('a block ends by itself, by the time of the store', async (t) => {
+t.test('a block ends by itself, by the time of the store and by the clock of the process', async (t) => {
   for (const whole of [true, false]) {
     const { reads, store, clock, memory } = setUp()
     const until = STORE_TIME + 60
@@ -328,8 +335,12 @@ t.test('a block ends by itself, by the time of the store', async (t) => {
     t.equal(await memory.isBlocked('acme', 'eve'), true)
     const { length } = reads
     clock.now += 59
+    clock.wall += 60
     t.equal(memory.isBlocked('acme', 'eve'), true)
     clock.now += 1
+    clock.wall -= 1
+    t.equal(memory.isBlocked('acme', 'eve'), true)
+    clock.wall += 1
     t.equal(memory.isBlocked('acme', 'eve'), false)
     t.equal(reads.length, length, 'without another read')
   }
@@ -341,4 +352,22 @@ t.test('the time that a reading of blocks takes does not end a block early', asy
   const asked = memory.isBlocked('acme', 'eve')
   clock.now += 100
   t.equal(await asked, true)
+})
+
+t.test('a clock that was ahead when blocks were read ends none of them for good', async (t) => {
+  for (const whole of [true, false])
+    for (const both of [true, false]) {
+      const { store, clock, memory } = setUp()
+      const until = STORE_TIME + 60
+      store.blocks = whole ? [{ user: 'eve', until }] : null
+      store.blocked.set('eve', until)
+      // Of an SQLite store, it is also the clock of the process.
+      clock.store += 3_600_000
+      if (both) clock.wall += 3_600_000
+      t.equal(await memory.isBlocked('acme', 'eve'), !both)
+      clock.wall = STORE_TIME + 59
+      t.equal(memory.isBlocked('acme', 'eve'), true)
+      clock.wall = until
+      t.equal(memory.isBlocked('acme', 'eve'), false)
+    }
 })
