@@ -1,6 +1,8 @@
 /** The browser's session: its cookie, its lifetime, and when its Seats are mapped again. */
 
-import t from 'tap'
+import { mock } from 'node:test'
+import { performance } from 'node:perf_hooks'
+import t, { type Test } from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { HostileProvider } from './hostile-provider.ts'
 import { HOUR, startWorld } from './world.ts'
@@ -132,7 +134,17 @@ t.test('the provider no longer has the user', async (t) => {
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 401, 'the session stays ended')
 })
 
+/** Moves the monotonic clock of this process ahead. */
+function movingClock(t: Test): (ms: number) => void {
+  const now = performance.now.bind(performance)
+  let ahead = 0
+  const moved = mock.method(performance, 'now', () => now() + ahead)
+  t.teardown(() => moved.mock.restore())
+  return (ms) => void (ahead += ms)
+}
+
 t.test('the provider is down: 503 when the Seats are too old, and recovery afterwards', async (t) => {
+  const pass = movingClock(t)
   const world = await startWorld(t)
   world.user('alice', {})
   const browser = world.visitor()
@@ -143,7 +155,22 @@ t.test('the provider is down: 503 when the Seats are too old, and recovery after
   for (let i = 0; i < 3; i++)
     t.match((await browser.send(`${world.origin}/v1/me`)).json, { status: 503, code: 'unavailable' })
   await world.acme.up()
-  world.ahead += 10_000
+  pass(10_000)
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
+})
+
+t.test('a wall clock that is set back does not prolong the wait for the provider', async (t) => {
+  const pass = movingClock(t)
+  const world = await startWorld(t)
+  world.user('alice', {})
+  const browser = world.visitor()
+  await browser.page('/pages/home')
+  await world.acme.down()
+  world.ahead = 3 * HOUR
+  t.equal((await browser.send(`${world.origin}/v1/me`)).status, 503)
+  await world.acme.up()
+  world.ahead = 2 * HOUR
+  pass(10_000)
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 

@@ -6,6 +6,7 @@
  * counts nor ends.
  */
 
+import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../model/errors.ts'
 import { about } from '../sign-in-log-fields.ts'
@@ -27,7 +28,7 @@ const BACKOFF = 2_000
 
 export class Renewals {
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
-  /** Session key → end of the backoff, ms since the epoch. */
+  /** Session key → end of the backoff, monotonic ms: the wall clock may be set back. */
   readonly #failed = new LRUCache<string, number>({ max: 10_000 })
 
   /** Requests that need the same renewal share the one of the first. Rejects when the store is unavailable. */
@@ -35,7 +36,7 @@ export class Renewals {
     const provider = context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)
     const key = `${tenant}.${id}`
-    if ((this.#failed.get(key) ?? 0) > context.now()) return Promise.resolve(providerUnavailable)
+    if ((this.#failed.get(key) ?? 0) > performance.now()) return Promise.resolve(providerUnavailable)
     const pending = this.#pending.get(key) ?? this.#begin(context, key, provider, id)
     this.#pending.set(key, pending)
     return pending
@@ -49,7 +50,7 @@ export class Renewals {
   ): Promise<SessionRecord | Refusal> {
     try {
       const outcome = await claimAndRenew(context, provider, id)
-      if (outcome === providerUnavailable) this.#failed.set(key, context.now() + BACKOFF)
+      if (outcome === providerUnavailable) this.#failed.set(key, performance.now() + BACKOFF)
       return outcome
     } finally {
       this.#pending.delete(key)
