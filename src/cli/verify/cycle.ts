@@ -145,8 +145,13 @@ export class Cycle {
   }
 
   async #revoke(): Promise<void> {
-    const { writer, optional, signal } = this.#parts
     await this.#update('revoke', { permissions: [] }, { granted: false })
+    await this.#streamsEnd()
+  }
+
+  /** The last write took the right to the open streams: each is watched until it ends, before the next write. */
+  async #streamsEnd(): Promise<void> {
+    const { writer, optional, signal } = this.#parts
     optional.streams?.taken(writer.lastWrite)
     while (optional.streams?.areEnding === true) await pause(STREAM_POLL, signal)
   }
@@ -185,14 +190,14 @@ export class Cycle {
   }
 
   async #revokeKey({ id }: { readonly id: string }): Promise<void> {
-    const { writer, made, optional } = this.#parts
+    const { writer, made } = this.#parts
     const revoked = new Set([...writer.state.revoked, id])
     await writer.write('revoke key', request('DELETE', `/v1/api-keys/${id}`), () => ({
       ...writer.state,
       revoked,
     }))
     made.delete(id)
-    optional.streams?.taken(writer.lastWrite)
+    await this.#streamsEnd()
   }
 
   async #blockAndUnblock(): Promise<void> {
@@ -243,7 +248,7 @@ export class Cycle {
     const sent = { ...request('DELETE', `/v1/sessions/${encodeURIComponent(session)}`), at: 'admin' } as const
     try {
       await writer.write('end session', sent, () => ({ ...writer.state, ended }))
-      optional.streams?.taken(writer.lastWrite)
+      await this.#streamsEnd()
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
       optional.streams?.discard()
