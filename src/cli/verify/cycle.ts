@@ -251,7 +251,7 @@ export class Cycle {
       await this.#streamsEnd()
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
-      optional.streams?.discard()
+      optional.streams?.drop('the gateway refused to end its session')
       const { code, requestId } = cause.problem
       record.notTested(
         `the end of session ${session}`,

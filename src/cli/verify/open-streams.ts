@@ -1,7 +1,7 @@
 /** Event streams that are open while the right to them is taken away: they must end, and deliver nothing meanwhile. */
 
 import { performance } from 'node:perf_hooks'
-import type { AskedPlace, OpenStream } from './asked-place.ts'
+import type { AskedPlace, NoStream, OpenStream } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Write } from './staleness.ts'
@@ -17,6 +17,8 @@ class Stream {
   readonly #place: string
   readonly #stream: OpenStream
   readonly #record: RunRecord
+  /** The places with a stream that was cut, or should have been. */
+  readonly #judged: Set<string>
   readonly #opened = performance.now()
   #lastEvent = 0
   #taken: Write | null = null
@@ -25,10 +27,11 @@ class Stream {
   #ended: number | null = null
   #timer: NodeJS.Timeout | null = null
 
-  constructor(place: string, stream: OpenStream, record: RunRecord) {
+  constructor(place: string, stream: OpenStream, record: RunRecord, judged: Set<string>) {
     this.#place = place
     this.#stream = stream
     this.#record = record
+    this.#judged = judged
     stream.body.on('data', () => this.#delivered())
     stream.body.on('close', () => this.#end())
   }
@@ -36,19 +39,15 @@ class Stream {
   /** The right is gone: the write was answered. */
   taken(write: Write): void {
     if (this.#ended !== null) {
-      // Cut while the write was under way; or ended by itself before.
-      if (this.#ended >= write.began) this.#record.cut(Math.max(0, this.#ended - write.answered))
+      if (this.#ended >= write.began) this.#cut(Math.max(0, this.#ended - write.answered))
+      else this.drop('it ended by itself before its right was taken')
       return
     }
     this.#taken = write
     this.#sequence = this.#lastEvent = performance.now()
-    this.#timer = setTimeout(() => {
-      this.#record.notTested(
-        `an open stream at ${this.#place}`,
-        'it neither ended nor delivered anything after its right was taken: the gateway or the network stood still',
-      )
-      this.discard()
-    }, GIVEN_UP)
+    const why =
+      'it neither ended nor delivered anything after its right was taken: the gateway or the network stood still'
+    this.#timer = setTimeout(() => this.drop(why), GIVEN_UP)
     this.#timer.unref()
   }
 
@@ -57,10 +56,21 @@ class Stream {
     return this.#taken !== null
   }
 
-  discard(): void {
+  /** Nothing is expected of it any more. @param why it was not tested */
+  drop(why: string): void {
+    this.#record.notTested(streamAt(this.#place), why)
+    this.#close()
+  }
+
+  #close(): void {
     this.#taken = null
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#stream.body.destroy()
+  }
+
+  #cut(ms: number): void {
+    this.#judged.add(this.#place)
+    this.#record.cut(ms)
   }
 
   #delivered(): void {
@@ -77,15 +87,21 @@ class Stream {
       write: this.#taken,
       expected: ['cut'],
     })
-    this.discard()
+    this.#judged.add(this.#place)
+    this.#close()
   }
 
   #end(): void {
     this.#ended = performance.now()
     if (this.#timer !== null) clearTimeout(this.#timer)
-    if (this.#taken !== null) this.#record.cut(this.#ended - this.#taken.answered)
+    if (this.#taken !== null) this.#cut(this.#ended - this.#taken.answered)
     this.#taken = null
   }
+}
+
+/** As the report names what was not tested. */
+function streamAt(place: string): string {
+  return `an open stream at ${place}`
 }
 
 export class OpenStreams {
@@ -94,29 +110,39 @@ export class OpenStreams {
   #streams: Stream[] = []
   /** Those whose right was taken. */
   #ending: Stream[] = []
+  /** The places with a stream that was cut, or should have been. */
+  readonly #judged = new Set<string>()
 
   constructor(places: readonly AskedPlace[], record: RunRecord) {
     this.#places = places
     this.#record = record
   }
 
-  /** One at each place. @returns why there is none at all, and none later; null: there are some, or may be later */
+  /**
+   * One at each place. A place without one is reported as not tested.
+   *
+   * @returns why there is none at all, and none later; null: there are some, or may be later
+   */
   async open(credential: Credential): Promise<string | null> {
     const opened = await Promise.all(
-      this.#places.map(async (place) => [place, await place.open(credential)] as const),
+      this.#places.map(async (place) => [place.name, await place.open(credential)] as const),
     )
-    let why: string | null = null
+    const refused: (NoStream & { readonly place: string })[] = []
     for (const [place, stream] of opened)
-      if ('refused' in stream) why = stream.passing ? why : stream.refused
-      else this.#streams.push(new Stream(place.name, stream, this.#record))
-    return this.#streams.length > 0 ? null : why
+      if ('refused' in stream) refused.push({ place, ...stream })
+      else this.#streams.push(new Stream(place, stream, this.#record, this.#judged))
+    const [first] = refused
+    if (first !== undefined && this.#streams.length === 0 && !refused.some(({ passing }) => passing))
+      return first.refused
+    for (const { place, refused: why } of refused)
+      this.#record.notTested(streamAt(place), `GET /v1/decisions gives no event stream: ${why}`)
+    return null
   }
 
   /** The right to all of them is gone: the write was answered. */
   taken(write: Write): void {
     for (const stream of this.#streams) stream.taken(write)
-    for (const stream of this.#ending) stream.discard()
-    this.#ending = this.#streams
+    this.#ending = [...this.#ending, ...this.#streams].filter((stream) => stream.isEnding)
     this.#streams = []
   }
 
@@ -125,10 +151,17 @@ export class OpenStreams {
     return this.#ending.some((stream) => stream.isEnding)
   }
 
-  /** Nothing is expected of them any more. */
-  discard(): void {
-    for (const stream of [...this.#streams, ...this.#ending]) stream.discard()
+  /** Their right will not be taken. @param why */
+  drop(why: string): void {
+    for (const stream of this.#streams) stream.drop(why)
     this.#streams = []
-    this.#ending = []
+  }
+
+  /** The run ends. A place without a stream that was cut is reported as not tested. */
+  close(): void {
+    for (const stream of this.#ending) if (stream.isEnding) stream.drop('the run ended before it was cut')
+    for (const { name } of this.#places)
+      if (!this.#judged.has(name))
+        this.#record.notTested(streamAt(name), 'the run ended before the right to it was taken')
   }
 }

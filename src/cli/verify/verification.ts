@@ -201,11 +201,14 @@ class Run {
 
   /** Cycle after cycle. */
   async #write(): Promise<void> {
+    let parts: CycleParts | null = null
     try {
-      const parts = await this.#cycleParts()
+      parts = await this.#cycleParts()
       for (let number = 1; ; number++) await this.#cycle(parts, number)
     } catch (cause) {
       if (!(cause instanceof RunEnded)) throw cause
+    } finally {
+      parts?.optional.streams?.close()
     }
   }
 
@@ -220,7 +223,7 @@ class Run {
       if (!(cause instanceof Unanswered) && !isPassing(cause)) throw explained(cause, parts.space)
     }
     parts.writer.forget()
-    parts.optional.streams?.discard()
+    parts.optional.streams?.drop('its cycle was given up before its right was taken')
     const own = [...made.values()].filter(({ name }) => name !== parts.anchor)
     const removed = ({ id }: MadeObject) => void made.delete(id)
     const { signal } = this.#writes

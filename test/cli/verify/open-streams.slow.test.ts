@@ -1,10 +1,12 @@
 /** Event streams whose right is taken away: a gateway that cuts them, one that goes on, and one that stands still meanwhile. */
 
+import { fail } from 'node:assert'
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { AskedPlace } from '../../../src/cli/verify/asked-place.ts'
+import { AskedPlace, type OpenStream } from '../../../src/cli/verify/asked-place.ts'
 import type { Credential } from '../../../src/cli/verify/expected-answers.ts'
 import { OpenStreams } from '../../../src/cli/verify/open-streams.ts'
 import { RunRecord } from '../../../src/cli/verify/run-record.ts'
@@ -20,22 +22,67 @@ interface Opened {
   readonly why: string | null
   /** The stream, at the server. */
   readonly response: ServerResponse | undefined
+  readonly places: readonly string[]
+  /** Resolves once its end has arrived. */
+  ended(): Promise<void>
   /** The right to it is taken now. */
   taken(): Write
+  /** What the report names so. */
+  untested(): string[]
 }
 
-/** @param status of the answer; 200 is a stream */
-async function open(t: Test, status = 200): Promise<Opened> {
-  let response: ServerResponse | undefined
+/** One at each of as many places. @param statuses of the answers; 200 is a stream */
+async function open(t: Test, ...statuses: readonly number[]): Promise<Opened> {
+  const responses: ServerResponse[] = []
+  const places = await Promise.all(statuses.map((status) => placeWith(t, status, responses)))
+  const record = new RunRecord(
+    places.map(({ name }) => name),
+    () => performance.now(),
+    Date.now(),
+  )
+  const streams = new OpenStreams(places, record)
+  const bodies = places.map(bodyOf)
+  const why = await streams.open(KEY)
+  const taken = () => {
+    const now = performance.now()
+    const write = {
+      operation: 'revoke',
+      place: places[0]?.name ?? '',
+      began: now,
+      answered: now,
+      requestId: 'of the write',
+    }
+    streams.taken(write)
+    return write
+  }
+  const untested = () => record.report([]).not_tested.map(({ what, why }) => `${what}: ${why}`)
+  const ended = async () => void (await once((await bodies[0]) ?? fail('no stream'), 'close'))
+  const names = places.map(({ name }) => name)
+  return { streams, record, why, response: responses[0], places: names, ended, taken, untested }
+}
+
+/** Of the stream that is opened next. */
+function bodyOf(place: AskedPlace): Promise<OpenStream['body'] | null> {
+  const open = place.open.bind(place)
+  return new Promise((resolve) => {
+    place.open = async (credential) => {
+      const opened = await open(credential)
+      resolve('body' in opened ? opened.body : null)
+      return opened
+    }
+  })
+}
+
+async function placeWith(t: Test, status: number, responses: ServerResponse[]): Promise<AskedPlace> {
   const server = createServer((request, answer) => {
     t.match(request.headers, { 'x-api-key': KEY.text, space: 'main', accept: 'text/event-stream' })
     answer.writeHead(status, {
       'content-type': status === 200 ? 'text/event-stream' : 'application/problem+json',
       'x-request-id': 'of the stream',
     })
-    if (status !== 200) answer.end('{"code": "route_not_found"}')
+    if (status !== 200) answer.end(`{"code": "${status === 404 ? 'route_not_found' : 'unavailable'}"}`)
     else {
-      response = answer
+      responses.push(answer)
       answer.write('event: decision\ndata: {}\n\n')
     }
   })
@@ -43,22 +90,7 @@ async function open(t: Test, status = 200): Promise<Opened> {
   const options = { url, name: url.href, space: 'main', ca: undefined, timeout: 60_000, connections: 1 }
   const place = new AskedPlace(options)
   t.teardown(() => place.close())
-  const record = new RunRecord([url.href], () => performance.now(), Date.now())
-  const streams = new OpenStreams([place], record)
-  const why = await streams.open(KEY)
-  const taken = () => {
-    const now = performance.now()
-    const write = {
-      operation: 'revoke',
-      place: url.href,
-      began: now - 1,
-      answered: now,
-      requestId: 'of the write',
-    }
-    streams.taken(write)
-    return write
-  }
-  return { streams, record, why, response, taken }
+  return place
 }
 
 /** Events at short intervals, for this many ms. */
@@ -68,7 +100,7 @@ async function deliver(response: ServerResponse | undefined, ms: number): Promis
 }
 
 t.test('a stream that is cut', async (t) => {
-  const { record, why, response, streams, taken } = await open(t)
+  const { record, why, response, streams, taken } = await open(t, 200)
   t.equal(why, null)
   t.notOk(streams.areEnding)
   taken()
@@ -80,7 +112,7 @@ t.test('a stream that is cut', async (t) => {
 })
 
 t.test('a stream that is broken off while the write is under way counts as cut at once', async (t) => {
-  const { record, response, streams } = await open(t)
+  const { record, response, streams } = await open(t, 200)
   const began = performance.now()
   response?.destroy()
   await sleep(500)
@@ -89,7 +121,7 @@ t.test('a stream that is broken off while the write is under way counts as cut a
 })
 
 t.test('a stream that goes on is a violation', async (t) => {
-  const { record, response, streams, taken } = await open(t)
+  const { record, response, streams, taken } = await open(t, 200)
   taken()
   await deliver(response, 1500)
   t.equal(record.violations, 0, 'within two seconds')
@@ -106,13 +138,64 @@ t.test('a stream that goes on is a violation', async (t) => {
 })
 
 t.test('a gateway that stands still has two seconds once it continues', async (t) => {
-  const { record, response, taken } = await open(t)
+  const { record, response, taken } = await open(t, 200)
   taken()
   await sleep(3000)
   await deliver(response, 1000)
   response?.end()
   await until(() => record.report([]).stream_cut_ms.count === 1, 'the cut is seen')
   t.equal(record.violations, 0)
+})
+
+const NONE = 'GET /v1/decisions gives no event stream'
+
+t.test('a gateway that gives no stream while another one does is not tested', async (t) => {
+  const { places, why, response, streams, taken, untested } = await open(t, 200, 404, 503)
+  t.equal(why, null)
+  t.same(untested(), [
+    `an open stream at ${places[1]}: ${NONE}: route_not_found`,
+    `an open stream at ${places[2]}: ${NONE}: unavailable`,
+  ])
+  taken()
+  response?.end()
+  await until(() => !streams.areEnding, 'the cut is seen')
+  streams.close()
+  t.equal(untested().length, 2, 'the first place is tested')
+})
+
+t.test('gateways of which none gives a stream now are not tested', async (t) => {
+  const { places, untested } = await open(t, 503, 404)
+  t.same(untested(), [
+    `an open stream at ${places[0]}: ${NONE}: unavailable`,
+    `an open stream at ${places[1]}: ${NONE}: route_not_found`,
+  ])
+})
+
+t.test('a stream that ended before its right was taken is not tested', async (t) => {
+  const { record, response, ended, taken, untested, places } = await open(t, 200)
+  response?.end()
+  await ended()
+  taken()
+  t.same(untested(), [`an open stream at ${places[0]}: it ended by itself before its right was taken`])
+  t.equal(record.report([]).stream_cut_ms.count, 0)
+})
+
+t.test('the run ends before a stream is cut, or before its right is taken', async (t) => {
+  const before = await open(t, 200)
+  before.streams.close()
+  t.same(before.untested(), [
+    `an open stream at ${before.places[0]}: the run ended before the right to it was taken`,
+  ])
+  const after = await open(t, 200)
+  after.taken()
+  after.streams.close()
+  t.same(after.untested(), [`an open stream at ${after.places[0]}: the run ended before it was cut`])
+})
+
+t.test('a cycle that is given up: its streams are not tested', async (t) => {
+  const { streams, untested, places } = await open(t, 200)
+  streams.drop('the reason')
+  t.same(untested(), [`an open stream at ${places[0]}: the reason`])
 })
 
 t.test('no stream there', async (t) => {
