@@ -13,7 +13,7 @@ import { formatOption, JSON_OUTPUT } from './shared-options.ts'
 import { StatusLine } from './status-line.ts'
 import { clean } from './verify/cleaning.ts'
 import { PREFIX } from './verify/made-objects.ts'
-import type { RunRecord } from './verify/run-record.ts'
+import type { RunRecord, Untested } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
 import type { PlaceSettings, Reached } from './verify/managed-places.ts'
 import {
@@ -134,7 +134,7 @@ export const verify = defineCommand(
       if (values.clean) return await clean(endingWith(base, ends.first), terminal, values.json === true)
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
-        : { places: [], without: [] }
+        : { places: [], untested: [] }
       const settings: VerificationSettings = {
         ...base,
         ...numbers,
@@ -151,11 +151,7 @@ export const verify = defineCommand(
       }
       const result = await runVerification(settings)
       line.end()
-      for (const instance of each.without)
-        result.record.notTested(
-          `instance ${instance}`,
-          'it advertises no address: set advertise in its configuration',
-        )
+      for (const { what, why } of each.untested) result.record.notTested(what, why)
       const report = reportOf(result)
       await terminal.print(verifyOutput(values.json ? 'json' : values.format, report))
       if (values.svg !== undefined) await replaceFile(values.svg, drawing(result.record, report))
@@ -291,7 +287,7 @@ async function adminSpaceAt([first]: Reached['places'], shared: Reached['shared'
   }
 }
 
-/** The instances of the fleet: those with an address, and the ids of those without. */
+/** The instances of the fleet: their addresses, and those that have none of their own. */
 async function instancesOf({ places, shared, adminSpace }: Reached, terminal: Terminal) {
   const [first] = places
   if (first === undefined) throw new Error('there is no place')
@@ -300,19 +296,28 @@ async function instancesOf({ places, shared, adminSpace }: Reached, terminal: Te
     const { data } = await gateway.get<FleetAnswer>('/v1/fleet')
     if (!Array.isArray(data))
       throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
-    const found: PlaceSettings[] = []
-    const without: string[] = []
+    const found: (PlaceSettings & { readonly id: string })[] = []
+    const untested: Untested[] = []
     for (const { id, url } of data)
-      if (typeof url === 'string' && URL.canParse(url)) {
-        const place = instanceAt(new URL(url), first.url)
-        noteIfPlain(place.url, terminal)
-        found.push(place)
-      } else without.push(id)
+      if (typeof url === 'string' && URL.canParse(url))
+        found.push({ id, ...instanceAt(new URL(url), first.url) })
+      else
+        untested.push({
+          what: `instance ${id}`,
+          why: 'it advertises no address: set advertise in its configuration',
+        })
     if (found.length === 0)
       throw new CommandFailed(
         'no instance advertises an address: set advertise in the configuration of each, or give each address with --url',
       )
-    return { places: found, without }
+    for (const [name, sharing] of Map.groupBy(found, ({ name }) => name)) {
+      if (sharing.length === 1) continue
+      const why = `${sharing.length} instances advertise ${name}, so that it is unknown which one answers: set advertise to an address of its own in the configuration of each`
+      for (const { id } of sharing) untested.push({ what: `instance ${id}`, why })
+    }
+    const places = distinct(found)
+    for (const { url } of places) noteIfPlain(url, terminal)
+    return { places, untested }
   } finally {
     await gateway.close()
   }
