@@ -14,8 +14,7 @@ import { pause, type Writer } from './change-writer.ts'
 /** ms between looks whether the streams have ended. */
 const STREAM_POLL = 20
 
-/** What a cycle does to what it has made; the report says which of them were not reached. */
-export const OPERATIONS = [
+const OPERATIONS = [
   'make Seat',
   'make key',
   'grant',
@@ -25,8 +24,25 @@ export const OPERATIONS = [
   'make again',
   'revoke key',
 ] as const
-export const BLOCK_OPERATIONS = ['block', 'unblock'] as const
-export const SESSION_OPERATIONS = ['end session'] as const
+/** A Seat grants nothing until a key or token holds it: reads test those. */
+export const UNSEEN_OPERATIONS = ['make Seat', 'make again'] as const
+const BLOCK_OPERATIONS = ['block', 'unblock'] as const
+const SESSION_OPERATIONS = ['end session'] as const
+
+interface Wanted {
+  readonly tokenSecret: Uint8Array | null
+  readonly blocks: boolean
+  readonly sessions: readonly string[]
+}
+
+/** What a cycle does to what it has made; the report says which of them were not reached. */
+export function operationsOf({ tokenSecret, blocks, sessions }: Wanted): readonly string[] {
+  return [
+    ...OPERATIONS,
+    ...(tokenSecret !== null && blocks ? BLOCK_OPERATIONS : []),
+    ...(sessions.length > 0 ? SESSION_OPERATIONS : []),
+  ]
+}
 
 export interface CycleRequest extends Sent {
   readonly path: string

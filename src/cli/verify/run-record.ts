@@ -28,6 +28,8 @@ interface PlaceRecord {
   reads: number
   readonly undecided: Map<string, number>
   readonly seen: number[]
+  /** Operations of the writes that reads here have tested. */
+  readonly tested: Set<string>
   coverage: Coverage | null
   dots: Dot[]
   /** Of the dots, one in this many is kept. */
@@ -188,6 +190,8 @@ export class RunRecord {
     const violation = subject.judge(read)
     if (violation !== null) this.violation(violation)
     else keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
+    const tested = subject.testedBy(read)
+    if (tested !== null) place.tested.add(tested.operation)
     const write = subject.shownBy(read)
     if (write !== null) this.#seen(write, read)
   }
@@ -250,12 +254,17 @@ export class RunRecord {
     })
   }
 
-  /** Operations that a run can make, and that this one did not: they stand among what was not tested. */
-  report(operations: readonly string[]): RunReport {
+  /**
+   * Operations that a run can make, and that this one did not, or that no read tested, stand among what was not tested.
+   *
+   * @param unseen those that no read tests by itself
+   */
+  report(operations: readonly string[], unseen: readonly string[] = []): RunReport {
     const end = this.#end ?? this.#now()
     for (const operation of operations)
       if (!this.#operations.has(operation))
         this.notTested(operation, 'the run ended before one was answered with 2xx')
+      else if (!unseen.includes(operation)) this.#requireReads(operation)
     const places = [...this.#places].map(([place, record]) => placeReport(place, record, end))
     return {
       started_at: this.#wall(this.#zero),
@@ -276,6 +285,14 @@ export class RunRecord {
       not_tested: [...this.#untested].map(([what, why]) => ({ what, why })),
       during: this.during,
     }
+  }
+
+  /** A write of this operation was tested at each place, or is reported as not tested there. */
+  #requireReads(operation: string): void {
+    const without = [...this.#places].flatMap(([place, { tested }]) => (tested.has(operation) ? [] : [place]))
+    const why = 'no read that began after its 2xx could tell it from the state before'
+    if (without.length === this.#places.size) this.notTested(operation, why)
+    else for (const place of without) this.notTested(`${operation} at ${place}`, why)
   }
 
   /** The first read of a place that shows the write. */
@@ -305,7 +322,16 @@ export class RunRecord {
 }
 
 function emptyPlace(): PlaceRecord {
-  return { reads: 0, undecided: new Map(), seen: [], coverage: null, dots: [], stride: 1, skipped: 0 }
+  return {
+    reads: 0,
+    undecided: new Map(),
+    seen: [],
+    tested: new Set(),
+    coverage: null,
+    dots: [],
+    stride: 1,
+    skipped: 0,
+  }
 }
 
 function placeReport(place: string, { reads, undecided, seen, coverage }: PlaceRecord, end: number) {

@@ -107,6 +107,19 @@ export class Subject<C> {
   }
 
   /**
+   * The write that the read tests: a gateway that decided on the state before it would have given another answer, and no later
+   * write allows that one.
+   *
+   * @returns null: it tests none
+   */
+  testedBy({ began, ended }: Read): Write | null {
+    const at = this.#states.findLastIndex(({ write }) => write.answered < began)
+    const [before, state, next] = [this.#states[at - 1], this.#states[at], this.#states[at + 1]]
+    if (state === undefined || (next !== undefined && next.write.began <= ended)) return null
+    return before?.answers.join() === state.answers.join() ? null : state.write
+  }
+
+  /**
    * The write that the read shows: its answer is that of the newest state, and not that of the state before.
    *
    * @returns null: the read tells nothing about the newest write

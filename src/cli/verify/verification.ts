@@ -10,13 +10,12 @@ import { GatewayRefusal } from '../remote/problem-text.ts'
 import { AskedPlace } from './asked-place.ts'
 import { runMeanwhile } from './command-meanwhile.ts'
 import {
-  BLOCK_OPERATIONS,
   Cycle,
   type CycleParts,
   type CycleRequest,
   makeAnchor,
-  OPERATIONS,
-  SESSION_OPERATIONS,
+  operationsOf,
+  UNSEEN_OPERATIONS,
 } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
 import { ManagedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
@@ -105,12 +104,8 @@ export async function verify(settings: VerificationSettings): Promise<Verificati
       })
     const { left, unsearched } = await deleteAll(settings, { run, made, record, managed })
     if (failure !== null) throw withLeft(failure, left)
-    const operations = [
-      ...OPERATIONS,
-      ...(settings.tokenSecret !== null && settings.blocks ? BLOCK_OPERATIONS : []),
-      ...(settings.sessions.length > 0 ? SESSION_OPERATIONS : []),
-    ]
-    return { run, record, report: record.report(operations), left, unsearched, ended }
+    const report = record.report(operationsOf(settings), UNSEEN_OPERATIONS)
+    return { run, record, report, left, unsearched, ended }
   } finally {
     await Promise.all([managed.close(), ...asked.map((place) => place.close())])
   }

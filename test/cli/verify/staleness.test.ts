@@ -9,6 +9,7 @@ import {
   type Violation,
   type Write,
 } from '../../../src/cli/verify/staleness.ts'
+import { RunRecord } from '../../../src/cli/verify/run-record.ts'
 import { GatewayTime } from '../../../src/cli/verify/trial-tokens.ts'
 import { Random } from '../../support/random.ts'
 import { type Broken, simulate } from './simulated-fleet.ts'
@@ -85,6 +86,41 @@ t.test('a read shows a write by an answer that the state before does not have', 
   t.equal(subject.shownBy(readOf('permission_denied', 20, 20.5)), revoke, 'before the 2xx, too')
   t.equal(subject.shownBy(readOf('allow', 20, 20.5)), null)
   t.equal(subject.shownBy(readOf('allow', 15, 16)), null)
+})
+
+t.test('a read tests a write if the state before it has another answer', async (t) => {
+  const subject = keyWith('allow')
+  const make = subject.testedBy(readOf('allow', 2, 3))
+  t.match(make, { operation: 'make' }, 'no state before')
+  const rename = writeOf('rename', 10, 11)
+  subject.begin(rename, ['allow'])
+  t.equal(subject.testedBy(readOf('allow', 12, 13)), null, 'the same answer')
+  const revoke = writeOf('revoke', 20, 21)
+  subject.begin(revoke, ['permission_denied'])
+  t.equal(subject.testedBy(readOf('permission_denied', 22, 23)), revoke)
+  t.equal(subject.testedBy(readOf('allow', 22, 23)), revoke, 'whatever the answer')
+  t.equal(subject.testedBy(readOf('allow', 20.5, 22)), null, 'began before the 2xx')
+  subject.begin(writeOf('grant', 30), ['allow'])
+  t.equal(subject.testedBy(readOf('allow', 22, 31)), null, 'the next write allows it again')
+})
+
+t.test('an operation that no read at a place tested is reported', async (t) => {
+  const record = new RunRecord(['a', 'b'], () => 0, 0)
+  const subject = keyWith('allow')
+  const [rename, revoke] = [writeOf('rename', 10, 11), writeOf('revoke', 20, 21)]
+  subject.begin(rename, ['allow'])
+  record.wrote(rename)
+  record.read(subject, readOf('allow', 12, 13))
+  subject.begin(revoke, ['permission_denied'])
+  record.wrote(revoke)
+  record.read(subject, readOf('permission_denied', 22, 23))
+  const { not_tested: untested } = record.report(['rename', 'revoke', 'delete'])
+  const why = 'no read that began after its 2xx could tell it from the state before'
+  t.same(untested, [
+    { what: 'rename', why },
+    { what: 'revoke at a', why },
+    { what: 'delete', why: 'the run ended before one was answered with 2xx' },
+  ])
 })
 
 t.test('distributions are by nearest rank', async (t) => {
