@@ -9,7 +9,7 @@ import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
 import type { GatewayTime, TrialTokens } from './trial-tokens.ts'
 import type { TrialSessions } from './trial-sessions.ts'
-import { pause, type Writer } from './change-writer.ts'
+import { pause, RunEnded, type Writer } from './change-writer.ts'
 
 /** ms between looks whether the streams have ended. */
 const STREAM_POLL = 20
@@ -264,16 +264,19 @@ export class Cycle {
     const sent = { ...request('DELETE', `/v1/sessions/${encodeURIComponent(session)}`), at: 'admin' } as const
     try {
       await writer.write('end session', sent, () => ({ ...writer.state, ended }))
-      await this.#streamsEnd()
     } catch (cause) {
-      if (!(cause instanceof GatewayRefusal)) throw cause
+      const what = `the end of session ${session}`
+      if (!(cause instanceof GatewayRefusal)) {
+        const why = cause instanceof RunEnded ? 'the run ended before its turn' : 'its write had no 2xx'
+        record.notTested(what, why)
+        throw cause
+      }
       optional.streams?.drop('the gateway refused to end its session')
       const { code, requestId } = cause.problem
-      record.notTested(
-        `the end of session ${session}`,
-        `the gateway refuses it: ${code}, request ${requestId}`,
-      )
+      record.notTested(what, `the gateway refuses it: ${code}, request ${requestId}`)
+      return
     }
+    await this.#streamsEnd()
   }
 
   #keyCredential({ id, text }: { readonly id: string; readonly text: string }): Credential {
