@@ -26,6 +26,7 @@ export interface Dot {
 
 interface PlaceRecord {
   reads: number
+  violations: number
   readonly undecided: Map<string, number>
   readonly seen: number[]
   /** Operations of the writes that reads here have tested. */
@@ -41,6 +42,8 @@ export interface PlaceReport {
   /** The address. */
   readonly place: string
   readonly reads: number
+  /** All, also where the report does not describe them. */
+  readonly violations: number
   /** Reads without a decision, by reason. */
   readonly undecided: Readonly<Record<string, number>>
   /** ms from the 2xx of a write until a read showed it here. */
@@ -230,7 +233,9 @@ export class RunRecord {
     const { kind, subject, read, write, expected } = found
     const at = this.sinceStart(read.began)
     if (kind === 'stale') this.#longestStale = Math.max(this.#longestStale ?? 0, read.began - write.answered)
-    const { dots } = this.#placeOf(read.place)
+    const place = this.#placeOf(read.place)
+    place.violations++
+    const { dots } = place
     if (dots.length < 2 * MOST_DOTS) dots.push({ at, kind: 'violation' })
     if (this.#violations.length >= MOST_DESCRIBED) return
     this.#violations.push({
@@ -324,6 +329,7 @@ export class RunRecord {
 function emptyPlace(): PlaceRecord {
   return {
     reads: 0,
+    violations: 0,
     undecided: new Map(),
     seen: [],
     tested: new Set(),
@@ -334,10 +340,15 @@ function emptyPlace(): PlaceRecord {
   }
 }
 
-function placeReport(place: string, { reads, undecided, seen, coverage }: PlaceRecord, end: number) {
+function placeReport(
+  place: string,
+  { reads, violations, undecided, seen, coverage }: PlaceRecord,
+  end: number,
+): PlaceReport {
   return {
     place,
     reads,
+    violations,
     undecided: Object.fromEntries(undecided),
     seen_ms: figures(seen),
     longest_unread_ms: rounded(coverage?.longest(end) ?? 0),

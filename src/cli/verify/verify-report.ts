@@ -148,11 +148,11 @@ function junit({
   why,
   duration_ms: ms,
 }: VerifyReport): string {
-  const cases = places.map(({ place, reads }) => {
+  const cases = places.map(({ place, reads, violations: total }) => {
     const own = violations.filter((violation) => violation.place === place)
     const open = `  <testcase classname="seatgate verify" name="${xml(place)}: ${reads} reads"`
-    if (own.length === 0) return `${open}/>`
-    const message = `${own.length} violations, first: ${own[0] === undefined ? '' : sentence(own[0])}`
+    if (total === 0) return `${open}/>`
+    const message = `${total} violations${own[0] === undefined ? '' : `, first: ${sentence(own[0])}`}`
     return `${open}><failure message="${xml(message)}">${xml(violationLines(own).join('\n'))}</failure></testcase>`
   })
   const skipped = untested.map(
