@@ -21,7 +21,6 @@ export class Subjects<C> {
   #changed: readonly Subject<C>[] = []
   readonly #waiting = new Set<() => void>()
   #woken = 0
-  #turn = 0
 
   get all(): readonly Subject<C>[] {
     return this.#all
@@ -52,9 +51,8 @@ export class Subjects<C> {
     this.#waiting.clear()
   }
 
-  /** Every second read is about what was changed last. */
-  next(): Subject<C> | null {
-    const turn = this.#turn++
+  /** Every second read is about what was changed last. @param turn number of the read at its place */
+  next(turn: number): Subject<C> | null {
     const from = turn % 2 === 0 && this.#changed.length > 0 ? this.#changed : this.#all
     return from[Math.floor(turn / 2) % from.length] ?? null
   }
@@ -82,17 +80,26 @@ export async function readAll<C>(
 ): Promise<void> {
   const end = () => subjects.wake([])
   signal.addEventListener('abort', end, { once: true })
-  const each = (place: ReadPlace<C>) =>
-    Array.from({ length: count }, (_, at) => at).map((at) => reader(place, at))
-  const reader = async (place: ReadPlace<C>, at: number) => {
+  const each = (place: ReadPlace<C>) => {
+    // Of its own: places that took turns from one number, in step, would each ask about the same few subjects again and again.
+    let turn = 0
+    const next = () => subjects.next(turn++)
+    return Array.from({ length: count }, (_, at) => reader(place, next, at))
+  }
+  const reader = async (place: ReadPlace<C>, next: () => Subject<C> | null, at: number) => {
     await subjects.pause((at * EVERY) / count)
-    while (!signal.aborted) await readOnce(place, subjects, record)
+    while (!signal.aborted) await readOnce(place, next, subjects, record)
   }
   await Promise.all(places.flatMap(each))
 }
 
-async function readOnce<C>(place: ReadPlace<C>, subjects: Subjects<C>, record: RunRecord): Promise<void> {
-  const subject = subjects.next()
+async function readOnce<C>(
+  place: ReadPlace<C>,
+  next: () => Subject<C> | null,
+  subjects: Subjects<C>,
+  record: RunRecord,
+): Promise<void> {
+  const subject = next()
   if (subject === null) return subjects.pause(EVERY)
   const woken = subjects.woken
   const began = performance.now()
