@@ -26,6 +26,9 @@ function unansweredAs(cause: unknown): string {
   return (cause instanceof Error && cause.cause !== undefined && faultCode(cause.cause)) || 'no answer'
 }
 
+/** ms from a 2xx until the next write, at least: reads that overlap that one may show the state before it. */
+const READ_TIME = 250
+
 /** Times writes. */
 export class Pace {
   readonly #interval: number
@@ -40,6 +43,11 @@ export class Pace {
   async turn(signal: AbortSignal): Promise<void> {
     await pause(Math.max(0, this.#next - performance.now()), signal)
     this.#next = performance.now() + this.#interval
+  }
+
+  /** A write was answered with 2xx, after however long. */
+  answered(): void {
+    this.#next = Math.max(this.#next, performance.now() + READ_TIME)
   }
 }
 
@@ -144,6 +152,7 @@ export class Writer<S> {
       throw new Unanswered(cause instanceof Error ? cause.message : String(cause))
     })
     write.answered = performance.now()
+    pace.answered()
     write.requestId = answer.requestId
     this.#last = write
     this.#state = next(answer.value)

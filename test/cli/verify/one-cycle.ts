@@ -1,4 +1,4 @@
-/** One cycle of `seatgate verify` in the test's process, whose writes follow each other without a pause. */
+/** One cycle of `seatgate verify` in the test's process, with as little time between its writes as a run leaves. */
 
 import { performance } from 'node:perf_hooks'
 import type { Test } from 'tap'
