@@ -174,6 +174,11 @@ export class Attempts implements Timed {
     deadlines.remove(this)
   }
 
+  /** Tells the target, if no connection was available for the request yet, that its body is complete. */
+  bodyReceived(receiver: ResponseReceiver): void {
+    this.#target?.bodyReceived(receiver)
+  }
+
   /** Takes the request out of the queue of its target, if no connection was available for it yet. */
   cancel(receiver: ResponseReceiver): void {
     if (this.#target?.cancel(receiver) === true) this.end()

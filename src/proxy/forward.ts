@@ -233,6 +233,7 @@ class Forwarding
 
   bodyReceived(): void {
     this.#attempts.uploaded()
+    if (this.#control === null) this.#attempts.bodyReceived(this)
     this.#stopBuffering()
   }
 

@@ -88,6 +88,11 @@ export class Target {
     return this.#pool.cancel(receiver)
   }
 
+  /** The whole body of a request is received. */
+  bodyReceived(receiver: ResponseReceiver): void {
+    this.#pool.bodyReceived(receiver)
+  }
+
   /** No upload slot is free. */
   get uploadsFull(): boolean {
     return this.#pool.uploadsFull

@@ -177,9 +177,18 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   uploadFinished(): void {
     this.#uploads--
-    if (this.waitingUploads.size === 0) return
-    const next = this.waitingUploads.takeFewest(this.#eviction.uploadSlots)
-    if (next !== undefined) this.dispatch(next.request, next.receiver)
+    // A body that is complete by now takes no slot.
+    while (this.waitingUploads.size > 0 && !this.uploadsFull) {
+      const next = this.waitingUploads.takeFewest(this.#eviction.uploadSlots)
+      if (next === undefined) return
+      this.dispatch(next.request, next.receiver)
+    }
+  }
+
+  /** The body of a request is complete. If the request waits for an upload slot, it needs none any more. */
+  bodyReceived(receiver: ResponseReceiver): void {
+    const waiting = this.waitingUploads.remove(receiver)
+    if (waiting !== undefined) this.dispatch(waiting.request, receiver)
   }
 
   requestReturned(request: UpstreamRequest, receiver: ResponseReceiver): void {
