@@ -4,6 +4,7 @@
  */
 
 import type { AddressInfo } from 'node:net'
+import { performance } from 'node:perf_hooks'
 import { type Config, firstSecrets } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
@@ -196,12 +197,13 @@ export class DataPlane {
 
   /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */
   async close(drain: number): Promise<void> {
+    const drained = performance.now() + drain
     await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.close(drain)])
     this.#rateLimiter.close()
     this.#pipeline.logEnded()
     this.#authzen?.logEnded()
     this.#reevaluation.stop()
-    await Promise.all([...this.#running.upstreams.values()].map((upstream) => upstream.close()))
+    await closeUpstreams([...this.#running.upstreams.values()], drained - performance.now())
     await this.#compiled.signIn?.close()
     await this.#compiled.otherIssuers?.close()
     this.#decisionPoint.lease.end()
@@ -295,6 +297,15 @@ function settingsOf(
 
 function startChecks({ upstreams }: PipelineConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
+}
+
+/** Ends what is left after `ms`, such as a connection that is still being opened for a client that has left. */
+async function closeUpstreams(upstreams: readonly Upstream[], ms: number): Promise<void> {
+  const cutTimer = setTimeout(() => {
+    for (const upstream of upstreams) void upstream.destroy()
+  }, ms)
+  await Promise.all(upstreams.map((upstream) => upstream.close()))
+  clearTimeout(cutTimer)
 }
 
 function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer }: Tracing): PipelineConfig {

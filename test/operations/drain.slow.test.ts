@@ -2,7 +2,9 @@
 
 import t from 'tap'
 import { holdTime, untilStepped } from '../support/held-time.ts'
+import { serveRaw } from '../proxy/support.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
+import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 import { Load } from './load.ts'
@@ -33,6 +35,25 @@ for (const workers of [1, 2]) {
     t.match(gateway.lines().at(-1), { msg: 'ended' })
   })
 }
+
+t.test('a connection that is still being opened to an upstream does not outlast the drain', async (t) => {
+  let connections = 0
+  // It accepts connections, and never answers the TLS handshake.
+  const port = await serveRaw(t, (socket) => {
+    connections++
+    socket.resume()
+  })
+  const { gateway, port: front } = await startWorld(t, {
+    target: `https://127.0.0.1:${port}`,
+    upstream: ['connect_timeout: 1h'],
+  })
+  const client = new RawClient(front).send('GET /docs/a HTTP/1.1\r\nHost: gw\r\n\r\n')
+  await until(() => connections === 1, 'the connection to the upstream')
+  let closed = false
+  void gateway.close(0).then(() => (closed = true))
+  await client.ended
+  await until(() => closed, 'the end of the gateway')
+})
 
 t.test('drain_delay: /readyz fails at once, and all else continues', async (t) => {
   const gateway = await startGatewayProcess(t, { target: url, top: ['drain_delay: 1h', PATIENT] })

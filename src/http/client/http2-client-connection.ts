@@ -112,8 +112,10 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
 
   beginReserved(stream: UpstreamStream): void {
     if (!this.#reserved.delete(stream)) return
-    if (this.#state === 'open') stream.begin()
-    else this.#return(stream)
+    if (this.#state === 'open') return stream.begin()
+    this.#return(stream)
+    // It may have been the last one of a connection that drains.
+    this.streamGone()
   }
 
   #return(stream: UpstreamStream): void {

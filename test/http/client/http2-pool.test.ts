@@ -10,7 +10,16 @@ import type {
   UpstreamRequest,
 } from '../../../src/http/client/upstream-request.ts'
 import { closedPort } from '../../proxy/support.ts'
-import { answer, frame, GOAWAY, HEADERS, RST_STREAM, serveFrames, SETTINGS } from '../../proxy/http2/raw.ts'
+import {
+  answer,
+  frame,
+  GOAWAY,
+  goAway,
+  HEADERS,
+  RST_STREAM,
+  serveFrames,
+  SETTINGS,
+} from '../../proxy/http2/raw.ts'
 import { until } from '../../support/until.ts'
 
 const ALICE = { tenant: 'acme', caller: 'alice' }
@@ -143,6 +152,24 @@ t.test('an idle connection is closed in good order', async (t) => {
   t.equal(connections[0]?.count(GOAWAY), 1)
   await ask(pool).over
   t.equal(connections.length, 2)
+})
+
+t.test('a connection that drains is closed when the last request on it moves to another one', async (t) => {
+  const { port, connections } = await serveFrames(t, (connection, stream) => {
+    if (stream === 1) connection.send(answer(stream))
+  })
+  const pool = new RequestPool(settings(port, { connections: 2 }))
+  t.teardown(() => pool.destroy())
+  await ask(pool).over
+  // A request with a body is written behind the next events of the socket, of which the GOAWAY is one.
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  connections[0]?.send(goAway(1))
+  const body: Readable & { complete?: boolean } = Readable.from([Buffer.from('ab')])
+  body.complete = true
+  const moved = ask(pool, ALICE, { method: 'POST', body, length: 2 })
+  await moved.over
+  await until(() => connections[0]?.socket.readableEnded === true, 'the end of the connection')
+  await pool.close()
 })
 
 t.test('close waits for the requests in flight, destroy ends them', async (t) => {
