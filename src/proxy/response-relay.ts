@@ -38,6 +38,8 @@ export class ResponseRelay implements ResponseListener {
   /** The response ended before its head was written: both leave in one write. */
   #trailers: readonly string[] | null = null
   #timer: NodeJS.Timeout | null = null
+  /** Bytes that the client had taken when the timer was set. */
+  #taken = 0
 
   /** @param stall milliseconds in which the client must read some of the response */
   constructor(exchange: Exchange, stall: number, owner: ResponseRelayOwner) {
@@ -158,10 +160,22 @@ export class ResponseRelay implements ResponseListener {
 
   #startStallTimer(): void {
     this.#backpressured = true
-    this.#timer ??= setTimeout(closeStalled, this.#stall, this.#exchange)
+    if (this.#timer === null) this.#awaitProgress()
     if (this.#listening) return
     this.#listening = true
     this.#exchange.response.listen(this)
+  }
+
+  #awaitProgress(): void {
+    this.#taken = this.#exchange.bytesOut - this.#exchange.response.writableLength
+    this.#timer = setTimeout(onStallTime, this.#stall, this)
+  }
+
+  /** The time is over. It starts again if the client has taken some of the response meanwhile. */
+  checkProgress(): void {
+    const { bytesOut, response } = this.#exchange
+    if (bytesOut - response.writableLength > this.#taken) this.#awaitProgress()
+    else response.destroy()
   }
 
   drained(): void {
@@ -176,6 +190,6 @@ function flush(relay: ResponseRelay): void {
   relay.flush()
 }
 
-function closeStalled({ response }: Exchange): void {
-  response.destroy()
+function onStallTime(relay: ResponseRelay): void {
+  relay.checkProgress()
 }

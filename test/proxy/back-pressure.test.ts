@@ -2,9 +2,26 @@
 
 import { connect } from 'node:net'
 import t from 'tap'
+import type { ClientRequest } from '../../src/http/server/client-request.ts'
+import type { ClientResponse } from '../../src/http/server/client-response.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
+import { DATA, RST_STREAM, SETTINGS, WINDOW_UPDATE } from '../../src/http/wire/http2/http2-frames.ts'
+import { forward } from '../../src/proxy/forward.ts'
+import { Upstream } from '../../src/proxy/upstream.ts'
+import { acceptor, authority, certificate, openSecured } from '../http/server/tls-support.ts'
 import { holdTime } from '../support/held-time.ts'
-import { front, serve, serveRaw, standstill } from './support.ts'
+import {
+  evaluationOf,
+  front,
+  refuse,
+  routeTo,
+  serve,
+  serveRaw,
+  standstill,
+  upstreamConfig,
+} from './support.ts'
 import { RawClient } from '../support/raw-client.ts'
+import { RawHttp2 } from '../support/raw-http2.ts'
 import { until } from '../support/until.ts'
 
 const MEBIBYTE = 1024 * 1024
@@ -86,8 +103,10 @@ t.test('a client that reads nothing for too long is cut off, and the upstream is
   wire.socket.pause()
   await until(() => (exchanges[0]?.response.writableLength ?? 0) > 0, 'buffered bytes of the response')
   await standstill(() => sent)
-  time.pass(60_001)
-  await until(() => gone, 'the end of the connection to the upstream')
+  await until(() => {
+    time.pass(60_001)
+    return gone
+  }, 'the end of the connection to the upstream')
   t.match(exchanges[0], { aborted: true })
   wire.socket.destroy()
 })
@@ -106,8 +125,43 @@ t.test('a client that leaves only the end of a response unread is cut off too', 
   const wire = new RawClient(gatewayPort).send('GET / HTTP/1.1\r\nHost: gw\r\n\r\n')
   wire.socket.pause()
   await until(() => exchanges[0]?.response.ended === true, 'the end of the response at the gateway')
-  time.pass(60_001)
-  await until(() => exchanges[0]?.response.destroyed === true, 'the end of the response')
+  await until(() => {
+    time.pass(60_001)
+    return exchanges[0]?.response.destroyed === true
+  }, 'the end of the response')
   t.equal(exchanges[0]?.response.writableFinished, false)
   wire.socket.destroy()
+})
+
+t.test('a client that reads a response slowly, byte by byte, keeps it until it stops', async (t) => {
+  const time = holdTime(t)
+  const port = await serve(t, (_, response) => response.end(chunk))
+  const upstream = new Upstream(upstreamConfig(port, { bodyTimeout: 1500 }))
+  t.teardown(() => upstream.destroy())
+  const handle = (request: ClientRequest, response: ClientResponse) => {
+    const exchange = new Exchange(request, response, 'id', 0)
+    exchange.evaluation = evaluationOf(request, routeTo())
+    forward(exchange, upstream, refuse)
+    return exchange
+  }
+  const tls = acceptor([certificate(['a.example'])], {}, true)
+  const listener = await openSecured(t, tls, { handle, settings: { stall: 3_600_000 } })
+  const client = await RawHttp2.open(listener.port, authority.cert)
+  t.teardown(() => client.socket.destroy())
+  // A window of 0, which the client opens itself.
+  client.frame(SETTINGS, 0, 0, [0, 4, 0, 0, 0, 0]).headers(1)
+  t.equal(await client.status(1), 200)
+  for (let i = 0; i < 10; i++) {
+    const from = client.received.length
+    client.frame(WINDOW_UPDATE, 0, 1, [0, 0, 0, 1])
+    const { type } = await client.next((each) => each.stream === 1, from)
+    t.equal(type, DATA)
+    if (type !== DATA) break
+    time.pass(1000)
+  }
+  t.equal(client.count(RST_STREAM), 0)
+  await until(() => {
+    time.pass(1500)
+    return client.count(RST_STREAM) > 0
+  }, 'the end of the stream')
 })
