@@ -79,6 +79,7 @@ const MAX_FIELDS = 2000
  * @param chunks the client accepts a chunked body
  * @param cors lines `Access-Control-*` in place of the upstream's; null: the upstream's pass
  * @param limited the route has rate limits, whose fields stand in place of the upstream's
+ * @param named see {@link namedFields}
  * @returns a string: the fault of the response
  */
 export function responseHeaders(
@@ -86,11 +87,9 @@ export function responseHeaders(
   chunks: boolean,
   cors: string | null = null,
   limited = false,
+  named: ReadonlySet<string> | null = namedFields(fields),
 ): ResponseFields | string {
   if (fields.count > MAX_FIELDS) return `more than ${MAX_FIELDS} header fields`
-  const connection = fields.values(CONNECTION)
-  const named = connection.length === 0 ? null : namesIn(connection)
-  if (typeof named === 'string') return named
   let text = ''
   /** The fields from this one on are not in `text` yet, and pass. */
   let first = 0
@@ -161,19 +160,19 @@ function withOrigin(vary: string | null): string {
 const CONNECTION = fieldName('connection')
 const CONTENT_LENGTH = fieldName('content-length')
 
-/** The fields that Connection names; null for none. @returns a string: the fault of the response */
-function namesIn(lines: readonly string[]): ReadonlySet<string> | null | string {
+/** The fields that Connection names, folded; null for none. Throws if the list is too long. */
+export function namedFields(fields: FieldTable): ReadonlySet<string> | null {
   let combined: string | null = null
   let names: Set<string> | null = null
-  for (const value of lines) {
+  for (const value of fields.values(CONNECTION)) {
     combined = joinValues(combined, value)
-    if (isLongList(combined)) return `more than ${MAX_LIST_ELEMENTS} elements of Connection`
+    if (isLongList(combined)) throw new Error(`more than ${MAX_LIST_ELEMENTS} elements of Connection`)
     names = connectionNames(value, names)
   }
   return names
 }
 
-/** The fields of an interim response (1xx), which has no body and no fields about one. */
+/** The fields of an interim response (1xx), which has no body and no fields about one. Throws as `namedFields` does. */
 export function interimHeaders(
   { fields }: ResponseHead,
   cors: string | null = null,
@@ -181,8 +180,11 @@ export function interimHeaders(
 ): ResponseFields {
   let text = ''
   const rules = rulesFor(cors, limited)
-  for (let i = 0; i < fields.count; i++)
-    if (isPlain(rules.treatment(fields, i))) text += fields.lines(i, i + 1)
+  const named = namedFields(fields)
+  for (let i = 0; i < fields.count; i++) {
+    if (!isPlain(rules.treatment(fields, i)) || named?.has(foldName(fields.name(i))) === true) continue
+    text += fields.lines(i, i + 1)
+  }
   return new ResponseFields(text, { length: null, connection: null, hasDate: false }, null)
 }
 
@@ -211,9 +213,14 @@ const NOT_TRAILERS = new Set([
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
-/** The trailer fields that pass: name, value, … Throws when there are too many. */
+/**
+ * The trailer fields that pass: name, value, … Throws when there are too many.
+ *
+ * @param named see {@link namedFields}: by Connection of the head
+ */
 export function responseTrailers(
   raw: readonly string[],
+  named: ReadonlySet<string> | null,
   cors: string | null = null,
   limited = false,
 ): readonly string[] {
@@ -226,6 +233,7 @@ export function responseTrailers(
   for (let i = 0; i < fields.count; i++) {
     const name = fields.name(i)
     if (rules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    if (named?.has(foldName(name)) === true) continue
     trailers.push(name, fields.value(i))
   }
   return trailers

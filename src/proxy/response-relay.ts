@@ -8,7 +8,13 @@ import { isGrpc } from '../http/wire/grpc.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { passed } from './buffer-garbage.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
-import { interimHeaders, reasonPhrase, responseHeaders, responseTrailers } from './response-headers.ts'
+import {
+  interimHeaders,
+  namedFields,
+  reasonPhrase,
+  responseHeaders,
+  responseTrailers,
+} from './response-headers.ts'
 
 const GRPC_STATUS = fieldName('grpc-status')
 
@@ -31,6 +37,8 @@ export class ResponseRelay implements ResponseListener {
   #headWritten = false
   /** null before the head is received and after it is written. */
   #headers: ResponseFields | null = null
+  /** The fields that Connection of the head names. */
+  #named: ReadonlySet<string> | null = null
   #listening = false
   #backpressured = false
   /** A body that came as one string: written with the end. */
@@ -65,7 +73,9 @@ export class ResponseRelay implements ResponseListener {
   /** Throws if the client cannot be given this response. Nothing of it is sent yet. */
   begin(head: ResponseHead): void {
     const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
-    const headers = responseHeaders(head, chunks, this.#exchange.cors, this.#exchange.isLimited)
+    const { cors, isLimited } = this.#exchange
+    this.#named = namedFields(head.fields)
+    const headers = responseHeaders(head, chunks, cors, isLimited, this.#named)
     if (typeof headers === 'string') throw new Error(headers)
     this.#exchange.grpcResponse = this.#exchange.request.http2 && isGrpc(head.fields)
     this.#noteGrpcStatus(head.fields.values(GRPC_STATUS)[0])
@@ -118,7 +128,8 @@ export class ResponseRelay implements ResponseListener {
 
   /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
-    const trailers = responseTrailers(rawTrailers, this.#exchange.cors, this.#exchange.isLimited)
+    const { cors, isLimited } = this.#exchange
+    const trailers = responseTrailers(rawTrailers, this.#named, cors, isLimited)
     const grpcStatus = trailers.indexOf('grpc-status')
     if (grpcStatus % 2 === 0) this.#noteGrpcStatus(trailers[grpcStatus + 1])
     if (this.#headers === null) this.#finish(trailers)

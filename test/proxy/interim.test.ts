@@ -12,7 +12,7 @@ t.test('103 and 102 precede the response, with their fields', async (t) => {
   const port = await serveRaw(t, (socket) =>
     socket.on('data', () => {
       socket.write(
-        'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </\xe4.js>\r\nX-Seatgate-User: evil\r\nConnection: x\r\n\r\n',
+        'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nLink: </\xe4.js>\r\nX-Seatgate-User: evil\r\nX-Hop: 1\r\nConnection: x, X-hop\r\nx_hop: 2\r\n\r\n',
         'latin1',
       )
       socket.write('HTTP/1.1 102 Processing\r\n\r\n')

@@ -33,6 +33,15 @@ t.test("framing and routing fields and the gateway's own are not", async (t) => 
   t.ok((await roundTrip(gatewayPort, get())).endsWith('0\r\nX-Ok: 1\r\n\r\n'))
 })
 
+t.test('nor those that Connection of the head names, in any spelling', async (t) => {
+  const port = await answering(
+    t,
+    chunkedWith('X-Hop: 1\r\nx_hop: 2\r\nX-Ok: 3\r\n', 'Connection: keep-alive, x-hop\r\nTrailer: X-Ok\r\n'),
+  )
+  const { port: gatewayPort } = await front(t, port)
+  t.ok((await roundTrip(gatewayPort, get())).endsWith('0\r\nX-Ok: 3\r\n\r\n'))
+})
+
 t.test('a response with a length has none, and announces none', async (t) => {
   const port = await answering(t, 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTrailer: X-Sum\r\n\r\nok')
   const { port: gatewayPort } = await front(t, port)
