@@ -62,6 +62,7 @@ function answer(stream: ServerHttp2Stream, flags: number, raw: readonly string[]
     resume() {},
     pause() {},
     abandon() {},
+    heldChanged() {},
   })
   if (!request.complete) return stream.close()
   stream.respond([':status', '200', ...FIELDS])

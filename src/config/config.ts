@@ -141,7 +141,7 @@ export interface MemoryBounds {
   readonly apiKeys: number
   /** Seats, API key records and sign-in sessions, together. */
   readonly seats: number
-  /** Buffered bytes of client connections: partial heads, pipelined requests, unread responses. */
+  /** Buffered bytes of client connections: partial heads, pipelined requests, bodies that wait, unread responses. */
   readonly connections: number
   /** Signed identities. */
   readonly identities: number

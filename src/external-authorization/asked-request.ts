@@ -54,5 +54,5 @@ function asksForWebSocket(fields: FieldTable): boolean {
 /** The body stays with the question. */
 function noFlow({ socket }: ClientRequest): BodyFlow {
   const nothing = () => {}
-  return { socket, resume: nothing, pause: nothing, abandon: nothing }
+  return { socket, resume: nothing, pause: nothing, abandon: nothing, heldChanged: nothing }
 }

@@ -15,7 +15,8 @@ import type { HttpAttributes } from './check-request.ts'
 export function askedCheck(http: HttpAttributes | null, socket: Socket): ClientRequest | Refusal {
   if (http === null) return notHttp
   try {
-    return new AskedCheck(headOf(http), { socket, resume: nothing, pause: nothing, abandon: nothing })
+    const flow = { socket, resume: nothing, pause: nothing, abandon: nothing, heldChanged: nothing }
+    return new AskedCheck(headOf(http), flow)
   } catch (fault) {
     if (!(fault instanceof MalformedRequest)) throw fault
     return refusalOf(fault)

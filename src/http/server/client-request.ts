@@ -23,6 +23,8 @@ export interface BodyFlow {
   pause(): void
   /** Gives up the rest of the body: the connection is closed after the response. */
   abandon(): void
+  /** `heldBytes` of the request has changed. */
+  heldChanged(): void
 }
 
 export class ClientRequest {
@@ -47,6 +49,8 @@ export class ClientRequest {
   complete: boolean
   /** Reading is stopped because the sink is busy, or because there is no sink yet. */
   paused: boolean
+  /** Bytes of the body that wait in memory for their reader, apart from those that the connection holds itself. */
+  heldBytes = 0
   readonly #flow: BodyFlow
   #sink: BodySink | null = null
   /** Body parts that arrived with the head, until a sink takes them. Null from then on, and without a body. */
@@ -89,8 +93,10 @@ export class ClientRequest {
 
   #deliverBuffered(chunks: readonly Buffer[]): void {
     this.#buffered = null
+    this.heldBytes = 0
     for (const chunk of chunks) this.#sink?.data(chunk)
     if (this.complete) this.#sink?.end()
+    if (chunks.length > 0) this.#flow.heldChanged()
   }
 
   /** Discards the rest of the body, unless another sink has taken over. */
@@ -122,8 +128,10 @@ export class ClientRequest {
 
   /** The connection calls this and the following methods. */
   receive(chunk: Buffer): void {
-    if (this.#buffered === null) this.#sink?.data(chunk)
-    else this.#buffered.push(chunk)
+    if (this.#buffered === null) return this.#sink?.data(chunk)
+    this.#buffered.push(chunk)
+    this.heldBytes += chunk.length
+    this.#flow.heldChanged()
   }
 
   receiveEnd(): void {

@@ -1,7 +1,8 @@
 /**
  * The bound on message bytes that all client connections buffer: partial heads, heads of requests in flight where they are
- * large (over HTTP/2 those of a connection together), pipelined requests, and responses that clients have not read. Beyond
- * it, connections give up what they hold: those of the address that holds the most first, the largest of an address first.
+ * large (over HTTP/2 those of a connection together), pipelined requests, bodies that wait for their reader, and responses
+ * that clients have not read. Beyond it, connections give up what they hold: those of the address that holds the most
+ * first, the largest of an address first.
  */
 
 import { Ledger } from '../../lib/ledger.ts'

@@ -1,7 +1,7 @@
 /**
  * The bytes of messages that a connection of HTTP/1.1 holds in memory: received bytes that are not parsed yet, an incomplete
- * message, a large head while its request is in flight, and a response that its client does not read. Bytes that only pass
- * do not count.
+ * message, a large head while its request is in flight, the part of a body that waits for its reader, and a response that its
+ * client does not read. Bytes that only pass do not count.
  */
 
 import type { Socket } from 'node:net'
@@ -15,8 +15,8 @@ interface Parser {
   readonly partialBytes: number
 }
 
-/** The size from which a head counts as buffered while its request is in flight. */
-const LARGE_HEAD = 4 * 1024
+/** The size from which a request in flight counts as buffered. */
+const LARGE_REQUEST = 4 * 1024
 
 export class HeldInput {
   /** Received and not parsed yet. */
@@ -39,12 +39,12 @@ export class HeldInput {
   /** @param request in progress; null: there is none */
   report(request: ClientRequest | null): void {
     if (this.#dropped) return
-    const head = request?.section.fields.bytes ?? 0
+    const held = bytesOf(request)
     this.#set(
       this.#parser.partialBytes +
         this.#compact() +
         this.#socket.readableLength +
-        (head > LARGE_HEAD ? head : 0) +
+        (held > LARGE_REQUEST ? held : 0) +
         (this.#backpressured ? this.#socket.writableLength : 0),
     )
   }
@@ -52,7 +52,7 @@ export class HeldInput {
   /** As `report`, where something was reported or there is something to report. */
   reportAny(request: ClientRequest | null): void {
     if (this.#reported !== 0 || this.unparsed !== null) return this.report(request)
-    const holds = request === null ? !this.#parser.atStart : request.section.fields.bytes > LARGE_HEAD
+    const holds = request === null ? !this.#parser.atStart : bytesOf(request) > LARGE_REQUEST
     if (holds) this.report(request)
   }
 
@@ -100,4 +100,9 @@ export class HeldInput {
     this.unparsed = copy
     return copy.length
   }
+}
+
+/** The bytes of the head, and of the part of the body that waits for its reader. */
+function bytesOf(request: ClientRequest | null): number {
+  return request === null ? 0 : request.section.fields.bytes + request.heldBytes
 }

@@ -258,6 +258,11 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (!this.#parsing && !this.#stopped) this.#parse()
   }
 
+  /** Parsing reports at its end. */
+  heldChanged(): void {
+    if (!this.#parsing) this.#held.reportAny(this.request)
+  }
+
   flushed(): void {
     const { request, response } = this
     if (request === null || response === null || this.socket.destroyed) return

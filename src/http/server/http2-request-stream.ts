@@ -128,6 +128,9 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
     if (this.response.writableFinished) this.stream.reset(NO_ERROR)
   }
 
+  /** A paused stream holds its body itself. */
+  heldChanged(): void {}
+
   /** Since when the client neither sends what is read nor reads what is sent, as of this look; Infinity: it is not waited for. */
   stalledSince(now: number): number {
     const { request, stream } = this
