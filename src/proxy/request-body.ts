@@ -10,6 +10,12 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { BodySink } from '../http/server/client-request.ts'
 import { passed } from './buffer-garbage.ts'
 
+/**
+ * Bytes of a part. Smaller parts that wait for the reader are gathered into one: each part is an object of its own, and a
+ * client may send single bytes.
+ */
+const PART = 1024
+
 /** Receives the events of a request body. */
 export interface BodyOwner {
   bodyRefused(refusal: Refusal): void
@@ -35,6 +41,9 @@ export class RequestBody extends Readable implements BodySink {
   #timer: NodeJS.Timeout | null = null
   #started = false
   #ended = false
+  /** The last part while it is gathered, and its bytes. */
+  #gathered: Buffer | null = null
+  #gatheredBytes = 0
 
   /**
    * @param limit bytes; one more is refused
@@ -88,8 +97,55 @@ export class RequestBody extends Readable implements BodySink {
     // The exchange was refused meanwhile: the rest is discarded.
     if (this.#exchange.refusal !== null) return void this.destroy()
     if (this.#exchange.bytesIn > this.#limit) return this.#owner.bodyRefused(bodyTooLarge)
-    if (this.push(chunk)) this.#timer?.refresh()
+    const accepts = this.#add(chunk)
+    this.#reportHeld()
+    if (accepts) this.#timer?.refresh()
     else this.#pauseClient()
+  }
+
+  /** @returns false on backpressure; `_read` follows */
+  #add(chunk: Buffer): boolean {
+    const isRead = this.readableFlowing === true && this.readableLength === 0 && this.#gathered === null
+    if (isRead) return this.push(chunk)
+    if (chunk.length < PART) this.#gather(chunk)
+    else {
+      this.#pushGathered()
+      this.push(chunk)
+    }
+    if (this.readableLength + this.#gatheredBytes < this.readableHighWaterMark) return true
+    // Only a push makes the stream ask for more.
+    this.#pushGathered()
+    return false
+  }
+
+  #gather(chunk: Buffer): void {
+    this.#gathered ??= Buffer.allocUnsafeSlow(PART)
+    const copied = chunk.copy(this.#gathered, this.#gatheredBytes)
+    this.#gatheredBytes += copied
+    if (this.#gatheredBytes === PART) this.#pushGathered()
+    if (copied < chunk.length) this.#gather(chunk.subarray(copied))
+  }
+
+  #pushGathered(): void {
+    const gathered = this.#gathered
+    if (gathered === null) return
+    const bytes = this.#gatheredBytes
+    this.#gathered = null
+    this.#gatheredBytes = 0
+    this.push(bytes === PART ? gathered : gathered.subarray(0, bytes))
+  }
+
+  /** The reader takes some of the body, also while the stream flows. */
+  override read(size?: number): unknown {
+    if (this.readableLength === 0) this.#pushGathered()
+    const chunk: unknown = super.read(size)
+    this.#reportHeld()
+    return chunk
+  }
+
+  #reportHeld(): void {
+    const bytes = this.destroyed ? 0 : this.readableLength + (this.#gathered?.length ?? 0)
+    this.#exchange.request.hold(this, bytes)
   }
 
   /** The reader is busy, so the client has no timeout. */
@@ -103,6 +159,7 @@ export class RequestBody extends Readable implements BodySink {
     this.#ended = true
     this.#clearTimer()
     this.#owner.bodyReceived?.()
+    this.#pushGathered()
     this.push(null)
   }
 
@@ -120,6 +177,8 @@ export class RequestBody extends Readable implements BodySink {
   /** Releases the request and leaves it flowing, so that the rest of the body cannot block the connection. */
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     this.#clearTimer()
+    this.#gathered = null
+    this.#reportHeld()
     if (this.#started) this.#exchange.request.release(this)
     callback(error)
   }

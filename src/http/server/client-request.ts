@@ -99,6 +99,13 @@ export class ClientRequest {
     if (chunks.length > 0) this.#flow.heldChanged()
   }
 
+  /** Reports how many bytes of the body wait in memory for the reader of the sink. */
+  hold(sink: BodySink, bytes: number): void {
+    if (this.#sink !== sink || bytes === this.heldBytes) return
+    this.heldBytes = bytes
+    this.#flow.heldChanged()
+  }
+
   /** Discards the rest of the body, unless another sink has taken over. */
   release(sink: BodySink): void {
     if (this.#sink === sink) this.deliver(null)

@@ -34,6 +34,8 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
   readonly #progress: StreamProgress
   /** The rest of the body is not read, once the response is sent. */
   #abandoned = false
+  /** Counted at the stream. */
+  #heldBytes = 0
 
   constructor(head: RequestHead, stream: Http2Stream, owner: RequestStreamOwner) {
     this.stream = stream
@@ -128,8 +130,12 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
     if (this.response.writableFinished) this.stream.reset(NO_ERROR)
   }
 
-  /** A paused stream holds its body itself. */
-  heldChanged(): void {}
+  heldChanged(): void {
+    const { heldBytes } = this.request
+    this.stream.holds(heldBytes - this.#heldBytes)
+    this.#heldBytes = heldBytes
+    this.#owner.buffered()
+  }
 
   /** Since when the client neither sends what is read nor reads what is sent, as of this look; Infinity: it is not waited for. */
   stalledSince(now: number): number {

@@ -257,6 +257,11 @@ export class Http2Stream {
     this.#owner.buffered(this.#held.allocated - before)
   }
 
+  /** The receiver has buffered more received bytes, or fewer, by this number. */
+  holds(bytes: number): void {
+    this.#owner.buffered(bytes)
+  }
+
   /** Returns room to the peer, in steps of half the window. */
   consumed(bytes: number): void {
     this.#consumed += bytes
