@@ -38,6 +38,16 @@ export function readInto(buffer: Buffer, socket: Socket, callback: (length: numb
   return true
 }
 
+interface Readable {
+  readonly _readableState?: { highWaterMark?: number }
+}
+
+/** A paused socket then keeps one read. Otherwise it keeps 64 KiB in reads of any size, of which each is an object of its own. */
+export function keepOneRead(socket: Socket): void {
+  const { _readableState: state } = socket as unknown as Readable
+  if (state?.highWaterMark !== undefined) state.highWaterMark = 0
+}
+
 /** The used subset of the TCP handle. */
 interface TcpHandle {
   close(closed?: () => void): void
@@ -84,6 +94,8 @@ function newCollector(): Collect | null {
 export function missingInternals(): string[] {
   const missing: string[] = []
   if (BUFFER === null || CALLBACK === null) missing.push('read buffers of sockets')
+  const { _readableState: state } = new Socket() as unknown as Readable
+  if (state?.highWaterMark === undefined) missing.push('limits of paused sockets')
   if (collector() === null) missing.push('collections of the young generation')
   return missing
 }

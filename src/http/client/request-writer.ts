@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { VALUE } from '../wire/fields.ts'
+import { WriteQueue } from '../wire/write-queue.ts'
 import { type UpstreamRequest, NotForwardable, ProtocolError } from './upstream-request.ts'
 
 export interface BodyWriteListener {
@@ -50,6 +51,8 @@ export function writeBody(
 ): void {
   const chunked = length === Infinity
   let remaining = length
+  const resume = () => body.resume()
+  const writes = new WriteQueue(socket, resume)
   // The head waits for the first part of the body, if that is already available.
   socket.cork()
   socket.write(head, 'latin1')
@@ -58,9 +61,12 @@ export function writeBody(
     if (socket.destroyed) return
     remaining -= chunk.length
     if (remaining < 0) return listener.failed(new ProtocolError('the body is longer than its Content-Length'))
-    if (!(chunked ? writeChunk(socket, chunk) : socket.write(chunk))) {
+    writes.count()
+    if (chunked) writeChunk(socket, chunk)
+    else socket.write(chunk)
+    if (!writes.hasRoom()) {
       body.pause()
-      socket.once('drain', () => body.resume())
+      if (socket.writableNeedDrain) socket.once('drain', resume)
     }
     listener.sent(chunk.length)
   })
@@ -76,13 +82,12 @@ export function writeBody(
   })
 }
 
-function writeChunk(socket: Socket, chunk: Buffer): boolean {
+function writeChunk(socket: Socket, chunk: Buffer): void {
   socket.cork()
   socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
   socket.write(chunk)
-  const accepts = socket.write('\r\n', 'latin1')
+  socket.write('\r\n', 'latin1')
   socket.uncork()
-  return accepts
 }
 
 function uncork(socket: Socket): void {

@@ -26,6 +26,8 @@ export interface OpenWebSocket {
   readonly endedBy: WebSocketEnd | null
   /** The status of the first Close frame (RFC 6455, section 7.4); null without a Close frame or status. */
   readonly closeCode: number | null
+  /** Memory of what has passed neither end yet. */
+  readonly heldBytes: number
   /**
    * Sends Close to both ends at a frame boundary and closes both connections soon after. Only the first call takes
    * effect.

@@ -5,6 +5,7 @@
  */
 
 import type { Socket } from 'node:net'
+import type { WriteQueue } from '../wire/write-queue.ts'
 import type { ClientRequest } from './client-request.ts'
 
 /** The parser of the connection. */
@@ -23,6 +24,7 @@ export class HeldInput {
   unparsed: Buffer | null = null
   readonly #socket: Socket
   readonly #parser: Parser
+  readonly #writes: WriteQueue
   readonly #owner: { memoryChanged(bytes: number): void }
   #reported = 0
   /** The client does not read its response: bytes are buffered. */
@@ -30,9 +32,15 @@ export class HeldInput {
   #dropped = false
 
   /** @param owner gets each change of the number of bytes that is reported here */
-  constructor(socket: Socket, parser: Parser, owner: { memoryChanged(bytes: number): void }) {
+  constructor(
+    socket: Socket,
+    parser: Parser,
+    writes: WriteQueue,
+    owner: { memoryChanged(bytes: number): void },
+  ) {
     this.#socket = socket
     this.#parser = parser
+    this.#writes = writes
     this.#owner = owner
   }
 
@@ -45,7 +53,7 @@ export class HeldInput {
         this.#compact() +
         this.#socket.readableLength +
         (held > LARGE_REQUEST ? held : 0) +
-        (this.#backpressured ? this.#socket.writableLength : 0),
+        (this.#backpressured ? this.#writes.bytes : 0),
     )
   }
 

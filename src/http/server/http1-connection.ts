@@ -9,6 +9,7 @@ import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { Http1Response, type ResponseOwner } from './http1-response.ts'
 import { type DirectReads, READ_BYTES, readDirectly } from './direct-reads.ts'
 import { type Grammar, MessageParser, type MessageSink } from '../wire/message-parser.ts'
+import { WriteQueue } from '../wire/write-queue.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { RequestHead } from '../wire/request-parser.ts'
 import { HalfClosedClient } from './half-closed.ts'
@@ -58,6 +59,7 @@ const MAX_PIPELINED = 16 * 1024
 
 export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask {
   readonly socket: Socket
+  readonly writes: WriteQueue
   /** In progress: its response is not sent, or its body is not read to the end. */
   request: ClientRequest | null = null
   response: Http1Response | null = null
@@ -85,7 +87,8 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#settings = settings
     this.#owner = owner
     this.#parser = new MessageParser(settings.grammar, settings.headerBytes, this)
-    this.#held = new HeldInput(socket, this.#parser, owner)
+    this.writes = new WriteQueue(socket, this.#onDrain)
+    this.#held = new HeldInput(socket, this.#parser, this.writes, owner)
     this.#parser.begin()
     socket.on('data', this.#onData)
     this.#direct = readDirectly(socket, this.#receive)

@@ -10,12 +10,15 @@ import { FieldLines } from '../wire/field-lines.ts'
 import { VALUE } from '../wire/fields.ts'
 import { writeLast } from '../wire/last-write.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
+import { WriteQueue } from '../wire/write-queue.ts'
 import type { ClientRequest } from './client-request.ts'
 import { bodyFraming, ClientResponse, dateValue } from './client-response.ts'
 
 /** The connection of a response. */
 export interface ResponseOwner {
   readonly socket: Socket
+  /** Those that wait in the socket. */
+  readonly writes: WriteQueue
   /** The idle timeout of the connection in whole seconds, as announced to clients. */
   readonly keepAliveSeconds: number
   /** The operating system has the whole response. */
@@ -54,7 +57,7 @@ export class Http1Response extends ClientResponse {
   }
 
   get writableLength(): number {
-    return this.#owner.socket.writableLength
+    return this.#owner.writes.bytes
   }
 
   get congested(): boolean {
@@ -96,6 +99,7 @@ export class Http1Response extends ClientResponse {
   writeInformation(status: number, fields: ResponseFields): void {
     if (this.headersSent || this.destroyed) return
     if (!fields.writable) throw new Error('the interim response contains bytes that cannot be written')
+    this.#owner.writes.count()
     this.#owner.socket.write(`${statusLine(status, null)}${fields.text}\r\n`, 'latin1')
   }
 
@@ -110,14 +114,15 @@ export class Http1Response extends ClientResponse {
     if (this.destroyed || this.#ended) return true
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
     if (bytes.length === 0 || !this.#countBody(bytes.length)) return true
-    const { socket } = this.#owner
+    const { socket, writes } = this.#owner
+    writes.count()
     socket.cork()
     this.flushHeaders()
     if (this.#framing === 'chunked') socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
     socket.write(bytes)
     if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
     socket.uncork()
-    if (!socket.writableNeedDrain) return true
+    if (writes.hasRoom()) return true
     this.#owner.backpressure()
     return false
   }
@@ -229,6 +234,7 @@ export function handshakeResponse(request: ClientRequest): ClientResponse {
   const { socket } = request
   const response = new Http1Response(request, {
     socket,
+    writes: new WriteQueue(socket, () => response.drained()),
     keepAliveSeconds: 0,
     backpressure: () => {},
     flushed: () => {

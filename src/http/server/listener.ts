@@ -281,10 +281,13 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#memory.update(connection, 0)
   }
 
-  /** Buffered bytes of WebSockets, measured once a second: backpressure stops each upstream before they are many. */
+  /** Buffered bytes of WebSockets, measured once a second: backpressure stops both ends before they are many. */
   #measureUpgraded(): void {
-    for (const connection of this.#connections.upgraded())
-      this.#memory.update(connection, connection.socket.destroyed ? 0 : connection.socket.writableLength)
+    for (const connection of this.#connections.upgraded()) {
+      const { socket, exchange } = connection
+      const held = exchange?.webSocket?.heldBytes ?? socket.writableLength
+      this.#memory.update(connection, socket.destroyed ? 0 : held)
+    }
   }
 
   acceptsUpgrade(request: ClientRequest): boolean {

@@ -251,7 +251,7 @@ proxy.on('proxyReqWs', (outgoing, request) => {
  * In place of the client's connection: reads return the bytes of the client, writes go to the client. Before the tunnel is
  * open nothing here touches the client, which may still get an HTTP response.
  */
-class ClientSide extends Duplex {
+export class ClientSide extends Duplex {
   #tunnel: Tunnel | null = null
   /** http-proxy-3 first writes a 101 with fields of the upstream. */
   #headSeen = false

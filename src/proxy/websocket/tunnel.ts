@@ -10,6 +10,8 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Duplex } from 'node:stream'
+import { WriteQueue } from '../../http/wire/write-queue.ts'
+import { keepOneRead } from '../../lib/node-internals.ts'
 import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../http/server/exchange.ts'
 import { passed } from '../buffer-garbage.ts'
 import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-frames.ts'
@@ -37,6 +39,10 @@ export class Tunnel implements OpenWebSocket {
   readonly #clientSide: Duplex
   readonly #fromClient: Direction
   readonly #fromUpstream: Direction
+  readonly #toClient: WriteQueue
+  readonly #toUpstream: WriteQueue
+  /** The upstream does not accept more bytes. */
+  #upstreamFull = false
   readonly #idle: NodeJS.Timeout
   readonly #lifetime: NodeJS.Timeout
   #cutTimer: NodeJS.Timeout | null = null
@@ -53,7 +59,9 @@ export class Tunnel implements OpenWebSocket {
     this.#upstream = upstream
     this.#clientSide = clientSide
     this.#fromClient = new Direction(true, (bytes) => clientSide.readableEnded || clientSide.push(bytes))
-    this.#fromUpstream = new Direction(false, (bytes) => !client.writable || client.write(bytes))
+    this.#fromUpstream = new Direction(false, (bytes) => !client.writable || this.#send(bytes))
+    this.#toClient = new WriteQueue(client, () => this.#drained())
+    this.#toUpstream = new WriteQueue(upstream, () => this.#upstreamDrained())
     this.#idle = setTimeout(() => this.close('idle', GOING_AWAY, 'idle'), limits.idle)
     this.#lifetime = setTimeout(() => this.close('lifetime', GOING_AWAY, 'lifetime'), limits.lifetime)
     this.#addListeners()
@@ -66,9 +74,16 @@ export class Tunnel implements OpenWebSocket {
       .on('end', () => this.#clientEnded())
     // Before the listener that ends the exchange.
     this.#client.prependListener('close', (failed) => this.#clientClosed(failed))
-    this.#upstream.on('close', () => this.#upstreamClosed())
+    this.#upstream.on('drain', () => this.#upstreamDrained()).on('close', () => this.#upstreamClosed())
+    for (const socket of [this.#client, this.#upstream]) keepOneRead(socket)
     this.#client.setKeepAlive(true, 60_000)
     this.#client.setNoDelay(true)
+  }
+
+  get heldBytes(): number {
+    const unread =
+      this.#client.readableLength + this.#clientSide.readableLength + this.#upstream.readableLength
+    return unread + this.#toClient.bytes + this.#toUpstream.bytes
   }
 
   close(by: WebSocketEnd, code: number, reason: string): void {
@@ -84,13 +99,28 @@ export class Tunnel implements OpenWebSocket {
     this.#exchange.bytesIn += chunk.length
     passed(chunk.length)
     this.#idle.refresh()
-    if (!this.#fromClient.pass(chunk)) this.#client.pause()
+    this.#toUpstream.count()
+    const accepts = this.#fromClient.pass(chunk)
+    // The stand-in has written them to the upstream, or keeps them while the upstream is full.
+    if (this.#upstream.writable && !this.#toUpstream.hasRoom()) this.#upstreamFull = true
+    if (!accepts || this.#upstreamFull) this.#client.pause()
     this.#checkFrames()
   }
 
-  /** The upstream accepts more bytes. */
+  /** The stand-in accepts more bytes. */
   resume(): void {
+    if (!this.#upstreamFull) this.#client.resume()
+  }
+
+  #upstreamDrained(): void {
+    this.#upstreamFull = false
     this.#client.resume()
+  }
+
+  #send(bytes: Buffer): boolean {
+    this.#toClient.count()
+    this.#client.write(bytes)
+    return this.#toClient.hasRoom()
   }
 
   /** The upstream has sent bytes. */
@@ -99,14 +129,20 @@ export class Tunnel implements OpenWebSocket {
     passed(chunk.length)
     this.#idle.refresh()
     if (this.#fromUpstream.pass(chunk)) done()
-    else this.#pendingWrite = done
+    else {
+      this.#pendingWrite = done
+      // The stand-in would keep further chunks, of which each is an object of its own.
+      this.#upstream.pause()
+    }
     this.#checkFrames()
   }
 
   #drained(): void {
     const done = this.#pendingWrite
     this.#pendingWrite = null
-    done?.()
+    if (done === null) return
+    done()
+    this.#upstream.resume()
   }
 
   /** Checks for Close frames and invalid frames. */
@@ -158,6 +194,7 @@ export class Tunnel implements OpenWebSocket {
 
   #upstreamClosed(): void {
     this.#recordEnd('upstream', NO_CLOSE)
+    this.#upstreamDrained()
     this.#cutWithin(HALF_CLOSED_WAIT)
     if (this.#client.closed) this.destroy()
   }

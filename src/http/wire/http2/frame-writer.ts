@@ -6,10 +6,11 @@
 import type { Socket } from 'node:net'
 import { nextStage } from '../../../lib/batched-stages.ts'
 import { writeLast } from '../last-write.ts'
+import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
 
-/** Bytes that wait here or in the socket, from which senders of DATA wait. */
+/** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
 const HIGH_WATER_MARK = 64 * 1024
-/** Up to this many bytes are copied into one piece. */
+/** Up to this many bytes are copied into one piece, and so are small pieces. */
 const MAX_COPIED = 16 * 1024
 const NOTHING = Buffer.alloc(0)
 
@@ -26,6 +27,7 @@ export interface FrameWriterOwner {
 export class FrameWriter {
   readonly #socket: Socket
   readonly #owner: FrameWriterOwner
+  readonly #writes: WriteQueue
   #pieces: Buffer[] = []
   #bytes = 0
   #finishing: Finishing[] = []
@@ -35,6 +37,7 @@ export class FrameWriter {
   constructor(socket: Socket, owner: FrameWriterOwner) {
     this.#socket = socket
     this.#owner = owner
+    this.#writes = new WriteQueue(socket)
   }
 
   /** @param finishing learns when the operating system has this piece and all before it */
@@ -50,9 +53,9 @@ export class FrameWriter {
     nextStage(flush, this)
   }
 
-  /** Bytes that the operating system has not accepted. */
+  /** Memory of what the operating system has not accepted. */
   get pending(): number {
-    return this.#bytes + this.#socket.writableLength
+    return this.#bytes + this.#writes.bytes
   }
 
   /** Streams whose last frame the operating system has not accepted, as far as this side knows. */
@@ -76,6 +79,7 @@ export class FrameWriter {
     this.#pieces = []
     this.#bytes = 0
     if (finishing.length > 0) this.#finishing = []
+    this.#writes.count()
     const accepted = () => this.#accepted(finishing)
     if (writePieces(socket, pieces, bytes, accepted)) accepted()
   }
@@ -90,7 +94,7 @@ export class FrameWriter {
 
 /** @returns as {@link writeLast} */
 function writePieces(socket: Socket, pieces: Buffer[], bytes: number, accepted: () => void): boolean {
-  if (pieces.length > 1 && bytes <= MAX_COPIED)
+  if (pieces.length > 1 && (bytes <= MAX_COPIED || bytes < pieces.length * WRITE_BYTES))
     return writeLast(socket, Buffer.concat(pieces, bytes), accepted)
   const last = pieces.pop() ?? NOTHING
   return writeLast(socket, last, accepted, pieces)
