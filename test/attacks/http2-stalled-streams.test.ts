@@ -2,13 +2,15 @@
 
 import t from 'tap'
 import { ENHANCE_YOUR_CALM } from '../../src/http/wire/http2/http2-errors.ts'
-import { DATA, HEADERS, SETTINGS, WINDOW_UPDATE } from '../../src/http/wire/http2/http2-frames.ts'
+import { DATA, HEADERS, RST_STREAM, SETTINGS, WINDOW_UPDATE } from '../../src/http/wire/http2/http2-frames.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { acceptor, answer, authority, certificate, openSecured } from '../http/server/tls-support.ts'
-import { holdTime } from '../support/held-time.ts'
+import { standstill } from '../proxy/support.ts'
+import { holdTime, untilStepped } from '../support/held-time.ts'
 import { GET, POST, RawHttp2 } from '../support/raw-http2.ts'
+import { until } from '../support/until.ts'
 
 const a = certificate(['a.example'])
 /** INITIAL_WINDOW_SIZE of 0 (CVE-2019-9511, CVE-2019-9517). */
@@ -109,4 +111,30 @@ t.test('a field block without an end is cut off in the time of a header section'
     client.socket.destroy()
     other.socket.destroy()
   }
+})
+
+t.test('an idle connection whose client has left output unread does not stay open', async (t) => {
+  const time = holdTime(t)
+  const sockets: ClientRequest['socket'][] = []
+  const handle = (request: ClientRequest, response: Exchange['response']) => {
+    sockets.push(request.socket)
+    response.writeHead(200, ResponseFields.of(['Content-Length', '50000000']))
+    response.end(Buffer.alloc(50_000_000))
+    return new Exchange(request, response, 'id', 0)
+  }
+  const { port, listener } = await openSecured(t, acceptor([a], {}, true), {
+    handle,
+    limits: { idleTimeout: 2000 },
+  })
+  const client = await RawHttp2.open(port, authority.cert)
+  t.teardown(() => client.socket.destroy())
+  await client.settled()
+  client.socket.pause()
+  // Windows of 1 GiB: what the client does not read fills the buffers of the system.
+  client.frame(SETTINGS, 0, 0, [0, 4, 64, 0, 0, 0]).frame(WINDOW_UPDATE, 0, 0, [64, 0, 0, 0]).headers(1)
+  await until(() => (sockets[0]?.writableLength ?? 0) > 0, 'unread bytes')
+  await standstill(() => sockets[0]?.bytesWritten ?? 0)
+  client.frame(RST_STREAM, 0, 1, [0, 0, 0, 8])
+  await until(() => listener.connections.idle === 1, 'the idle connection')
+  await untilStepped(time, () => sockets[0]?.destroyed === true)
 })

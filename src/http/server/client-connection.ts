@@ -36,7 +36,7 @@ export interface ClientConnectionOwner {
   malformedStream(connection: ClientConnection, fault: MalformedRequest, respond: RespondUnparsed): void
   /** An HTTP/2 connection is over because of its client. */
   sessionFailed(connection: ClientConnection, error: Http2Error): void
-  /** The last response is sent, and the client may still be sending. */
+  /** The last response is sent, and the client may still be sending, or have read less than that. */
   linger(connection: ClientConnection): void
 }
 

@@ -28,6 +28,8 @@ export interface Http2ConnectionOwner {
   http2ExchangeEnded(exchange: Exchange): void
   /** No stream is open. */
   becameIdle(): void
+  /** The last frame is written. @param unread the client has not read those before it */
+  closing(unread: boolean): void
   /** The number of buffered message bytes has changed. */
   memoryChanged(bytes: number): void
   /** A request without a readable head. The connection goes on. */
@@ -187,11 +189,13 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     this.#session.goAway(soon)
   }
 
-  /** Closes the connection between requests. */
+  /** Closes the connection between requests. What a client does not read may wait for a limited time alone. */
   closeIdle(): void {
+    const isUnread = this.socket.writableLength > 0
     this.#session.goAway()
     this.#session.flush()
-    this.socket.destroySoon()
+    if (isUnread) this.stop()
+    this.#owner.closing(isUnread)
   }
 
   /** @returns whether the field block that is arriving takes longer than `ms`: it holds up all other streams */
