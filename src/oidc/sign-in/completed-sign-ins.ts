@@ -125,7 +125,8 @@ export class BoundedEphemeral implements Ephemeral {
 
 /** A channel between a worker and the primary; see `coherence/worker-link.ts`. */
 export interface WorkerChannel {
-  call(method: string, argument?: unknown): Promise<unknown>
+  /** Rejects when the other process does not respond in time. */
+  ask(method: string, argument?: unknown): Promise<unknown>
   serve(method: string, handler: (argument: unknown) => unknown): void
 }
 
@@ -141,11 +142,11 @@ export class RemoteEphemeral implements Ephemeral {
   }
 
   async epoch(): Promise<string> {
-    return String(await this.#channel.call(EPOCH))
+    return String(await this.#channel.ask(EPOCH))
   }
 
   async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    return (await this.#channel.call(USE, [tenant, epoch, id, ttlMs])) === true
+    return (await this.#channel.ask(USE, [tenant, epoch, id, ttlMs])) === true
   }
 }
 

@@ -1,5 +1,7 @@
 /** Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response. */
 
+import { RENEWAL } from '../../coherence/worker-link.ts'
+
 export interface Port {
   send(message: unknown): void
   onMessage(receive: (message: unknown) => void): void
@@ -46,6 +48,16 @@ export class Channel {
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject })
       this.#port.send({ method, argument, id } satisfies Message)
+    })
+  }
+
+  /** {@link call}, which also rejects when the other process does not respond in time: it may be frozen. */
+  ask(method: string, argument?: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error('the other process does not respond')), RENEWAL)
+      this.call(method, argument)
+        .finally(() => clearTimeout(timer))
+        .then(resolve, reject)
     })
   }
 

@@ -49,11 +49,11 @@ export class WorkerActivity implements Activity {
   }
 
   async routeUses(tenant: string): Promise<RouteUses> {
-    return (await this.#channel.call('route-uses', tenant)) as RouteUses
+    return (await this.#channel.ask('route-uses', tenant)) as RouteUses
   }
 
   async decisions(question: DecisionQuestion): Promise<readonly RecentDecision[]> {
-    return (await this.#channel.call('decisions', question)) as readonly RecentDecision[]
+    return (await this.#channel.ask('decisions', question)) as readonly RecentDecision[]
   }
 
   async watch(filter: DecisionFilter, take: TakeBatch): Promise<DecisionWatch> {
@@ -61,17 +61,20 @@ export class WorkerActivity implements Activity {
     const queue = new DecisionQueue(filter, take)
     const queues = this.#queues.get(tenant) ?? new Set()
     this.#queues.set(tenant, queues.add(queue))
-    await this.#channel.call('watch', [...this.#queues.keys()])
-    return {
-      resume: () => queue.resume(),
-      close: () => {
-        queue.close()
-        queues.delete(queue)
-        if (queues.size > 0 || this.#queues.get(tenant) !== queues) return
-        this.#queues.delete(tenant)
-        this.#channel.notify('watch', [...this.#queues.keys()])
-      },
+    const close = () => {
+      queue.close()
+      queues.delete(queue)
+      if (queues.size > 0 || this.#queues.get(tenant) !== queues) return
+      this.#queues.delete(tenant)
+      this.#channel.notify('watch', [...this.#queues.keys()])
     }
+    try {
+      await this.#channel.ask('watch', [...this.#queues.keys()])
+    } catch (cause) {
+      close()
+      throw cause
+    }
+    return { resume: () => queue.resume(), close }
   }
 
   #relay(tenants: readonly string[]): void {
