@@ -123,3 +123,58 @@ t.test('the total of all chunk extensions is limited', async (t) => {
   t.equal(read([bytes(head + extended.repeat(10))]).fault, null)
   t.equal(read([bytes(head + extended.repeat(20))]).fault, 'malformed')
 })
+
+t.test('a chunk size is read alike in one piece and byte by byte', async (t) => {
+  const head = 'POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+  const sizes: [line: string, size: number | string][] = [
+    ...['1', '9', 'a', 'f', 'A', 'F', '1b', '1B', '10'].map((digits): [string, number] => [
+      digits,
+      Number.parseInt(digits, 16),
+    ]),
+    ['01', 1],
+    ['0000000000000000000001', 1],
+    ['1;a', 1],
+    ['1 ;a="\xff"', 1],
+    // All of 13 digits is a number of bytes that is still to come.
+    ['fffffffffffff', Infinity],
+    ['fffffffffffff;a', Infinity],
+    ['ffffffffffffff', 'large-body'],
+    ['fffffffffffffffff', 'malformed'],
+    ...[
+      '',
+      ' 1',
+      '1 ',
+      '\t1',
+      '+1',
+      '-1',
+      '0x1',
+      '1_0',
+      '1.',
+      'g',
+      '1g',
+      'G',
+      ':',
+      '@',
+      '`',
+      '/',
+      '\0',
+      '\xb1',
+    ].map((line): [string, string] => [line, 'malformed']),
+    ...['1\r', '1\n', '\n1', '\r1', '1\r\r', '1;a\r', '1\ra'].map((line): [string, string] => [
+      line,
+      'malformed',
+    ]),
+  ]
+  for (const [line, size] of sizes) {
+    const content = 'b'.repeat(size === Infinity ? 40 : Number(size) || 1)
+    const message = bytes(`${head}${line}\r\n${content}\r\n0\r\n\r\n`)
+    const { parts: _, ...whole } = read([message])
+    const { parts: _parts, ...bytewise } = read([...message].map((byte) => Buffer.from([byte])))
+    t.strictSame(bytewise, whole, JSON.stringify(line))
+    if (typeof size === 'string') t.match(whole, { fault: size, ended: 0, body: '' }, JSON.stringify(line))
+    else if (size === Infinity) t.match(whole, { fault: null, ended: 0 })
+    else t.match(whole, { fault: null, ended: 1, body: content }, JSON.stringify(line))
+  }
+  for (const end of ['\n', '\r', 'b\r\n', '\r\r\n', '\n\r\n', '\r\n\r\n'])
+    t.equal(read([bytes(`${head}1\r\na${end}0\r\n\r\n`)]).fault, 'malformed', JSON.stringify(end))
+})
