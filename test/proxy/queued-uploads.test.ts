@@ -16,8 +16,7 @@ t.test('a body that completes in the queue needs no slot: it is sent at once', a
     requests++
     request.resume().on('end', () => response.end('done'))
   })
-  const { port: gatewayPort, upstream } = await front(t, port, { connections: 8, uploads: 1 })
-  const pending = () => upstream.targets()[0]?.pending
+  const { port: gatewayPort, upstream, exchanges } = await front(t, port, { connections: 8, uploads: 1 })
   const slow = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 100000\r\n\r\n',
   )
@@ -25,10 +24,9 @@ t.test('a body that completes in the queue needs no slot: it is sent at once', a
   const queued = ['Content-Length: 2\r\n\r\na', 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n'].map((text) =>
     new RawClient(gatewayPort).send(`POST / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n${text}`),
   )
-  await until(() => {
-    time.pass(QUEUED)
-    return pending() === 3
-  }, 'the other uploads in the queue')
+  await until(() => exchanges.filter(({ bytesIn }) => bytesIn === 1).length === 2, 'bytes of both bodies')
+  time.pass(QUEUED)
+  t.equal(upstream.targets()[0]?.pending, 3, 'both requests are queued')
   t.equal(requests, 1)
   queued[0]?.send('b')
   queued[1]?.send('0\r\n\r\n')
