@@ -36,7 +36,7 @@ import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-wr
 
 /** ms between two writes that only delete. */
 const DELETIONS = 1000
-/** ms without success after which a deletion is given up. */
+/** ms: the default of `patience`. */
 const PATIENCE = 30_000
 /** ms that keys, tokens and blocks outlive the run: where nothing else ends them. */
 const OUTLIVES = 3_600_000
@@ -57,6 +57,8 @@ export interface VerificationSettings extends Reached {
   readonly streams: boolean
   readonly blocks: boolean
   readonly terminal: Terminal
+  /** ms without success after which the deletion is given up; by default, 30 s. */
+  readonly patience?: number
   /** Aborted: what was made is deleted, and the run ends. */
   readonly interrupted: AbortSignal
   /** Aborted: the run ends now. */
@@ -330,7 +332,7 @@ function writePlace(asked: readonly AskedPlace[]) {
 
 /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
 async function deleteAll(
-  { abandoned, progress, shared }: VerificationSettings,
+  { abandoned, progress, shared, patience = PATIENCE }: VerificationSettings,
   { run, made, record, managed }: Omit<RunParts, 'asked'>,
 ): Promise<Pick<VerificationResult, 'left' | 'unsearched'>> {
   const objects = new Map(made)
@@ -352,7 +354,7 @@ async function deleteAll(
       places: managed.all,
       pace,
       signal: abandoned,
-      patience: PATIENCE,
+      patience,
       removed,
     })
   const hasDoubts = record.hasUnanswered

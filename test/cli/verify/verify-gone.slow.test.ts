@@ -1,18 +1,46 @@
 /** `seatgate verify` and a gateway that goes away for good: it gives up the deletion, says what is left, and how to delete it. */
 
 import t from 'tap'
+import { leftInWords } from '../../../src/cli/verify/verification.ts'
 import { until } from '../../support/until.ts'
 import { outcomeOf } from '../command-line.ts'
-import { startGate } from './gate.ts'
+import { SPACE, startGate } from './gate.ts'
+import { verifyHere } from './verify-here.ts'
+
+const LEFT = /not deleted: \d+. Delete them with seatgate verify --clean\n[^]* {2}api-key seatgate-verify-/
+const [gate, other] = await Promise.all([startGate(t), startGate(t)])
+t.jobs = 2
 
 t.test('the gateway goes away for good', async (t) => {
-  const gate = await startGate(t)
-  const before = (await gate.names()).length
-  const child = gate.start('--duration', '6s', '--timeout', '1s')
+  let gone: Promise<unknown> | null = null
+  const { left } = await verifyHere({
+    urls: [gate.gateway.origin],
+    key: gate.key,
+    space: SPACE,
+    patience: 2000,
+    isDone: ({ lines }) => {
+      if (lines.some(({ operation }) => operation === 'make key')) gone ??= gate.gateway.kill()
+      return gone !== null
+    },
+  })
+  await gone
+  t.match(leftInWords(left), LEFT)
+  for (const { why } of left) t.match(why, /ECONNREFUSED/)
+})
+
+t.test('a second Ctrl-C leaves the rest at once', async (t) => {
+  const before = (await other.names()).length
+  const child = other.start('--duration', '10m', '--timeout', '1s')
   const ran = outcomeOf(child)
-  await until(async () => (await gate.names()).length >= before + 3, 'a Seat and a key are made')
-  await gate.gateway.kill()
-  const { code, err } = await ran
+  await until(async () => (await other.names()).length >= before + 3, 'a Seat and a key are made')
+  await other.gateway.kill()
+  let err = ''
+  child.stderr?.on('data', (text: Buffer) => (err += text.toString()))
+  child.kill('SIGINT')
+  await until(() => err.includes('a second Ctrl-C leaves it'), 'it begins to delete')
+  child.kill('SIGINT')
+  const { code, err: all } = await ran
   t.equal(code, 1)
-  t.match(err, /not deleted: \d+. Delete them with seatgate verify --clean\n {2}api-key seatgate-verify-/)
+  t.match(all, LEFT)
+  t.match(all, /the command was interrupted a second time/)
 })
