@@ -14,8 +14,7 @@ import { listen } from '../../support/listen.ts'
 import { SECRET } from '../command-line.ts'
 import { startGate } from './gate.ts'
 
-const gate = await startGate(t)
-const other = await startGate(t)
+const [gate, other] = await Promise.all([startGate(t), startGate(t)])
 const before = await gate.names()
 
 type Forward = (target: string) => Promise<{ status: number; type: string; id: string; body: Buffer }>
@@ -56,74 +55,89 @@ function pass(target: string, { method, url, headers }: IncomingMessage, chunks:
   })
 }
 
-t.test('two addresses with different stores: it says which one does not know the key', async (t) => {
-  const addresses = ['--url', gate.gateway.origin, '--url', other.gateway.origin]
-  const { code, out, err } = await gate.run('--duration', '5s', ...addresses)
-  t.match({ code, out }, { code: 1, out: '' })
-  t.match(err, `${other.gateway.origin}: The API key is unknown.`)
-  t.match(err, /lead to gateways with another store/)
-})
+// Each run makes objects of its own.
+t.test('runs at the same time', async (t) => {
+  t.jobs = 5
 
-t.test('a load balancer that sends some reads to another fleet', async (t) => {
-  let reads = 0
-  const url = await proxy(t, (request, forward) => {
-    const astray = request.url === '/v1/canary' && ++reads % 3 === 0
-    return forward((astray ? other : gate).gateway.origin)
+  t.test('two addresses with different stores: it says which one does not know the key', async (t) => {
+    const addresses = ['--url', gate.gateway.origin, '--url', other.gateway.origin]
+    const { code, out, err } = await gate.run('--duration', '5s', ...addresses)
+    t.match({ code, out }, { code: 1, out: '' })
+    t.match(err, `${other.gateway.origin}: The API key is unknown.`)
+    t.match(err, /lead to gateways with another store/)
   })
-  const { code, out } = await gate.run('--duration', '5s', '--no-streams', '--url', url)
-  t.equal(code, 3)
-  t.match(out, /answered\s+api_key_invalid[^]*the\s+credential\s+is\s+unknown\s+there[^]*another\s+store/)
-  t.same(await gate.names(), before)
-})
 
-t.test('a load balancer that sends a write twice', async (t) => {
-  let posts = 0
-  const url = await proxy(t, async (request, forward) => {
-    const first = await forward(gate.gateway.origin)
-    const twice = request.method === 'POST' && request.url === '/v1/seats' && ++posts % 2 === 0
-    return twice ? forward(gate.gateway.origin) : first
-  })
-  const { code, out, err } = await gate.run('--duration', '8s', '--no-streams', '--json', '--url', url)
-  t.equal(code, 0, err)
-  t.match(JSON.parse(out), { violations: [], left: [] })
-  t.ok(posts >= 3, 'the next cycle begins')
-  t.same(await gate.names(), before)
-})
-
-t.test(
-  'a write of unknown outcome, and a list that is refused at first: what it made is deleted all the same',
-  async (t) => {
-    let made = false
-    let lists = 0
-    const url = await proxy(t, async (request, forward) => {
-      const isList =
-        request.method === 'GET' && /^\/v1\/(?:seats|api-keys|blocks)\?limit=100/.test(request.url ?? '')
-      if (isList && lists++ === 0) throw new Error('the first list has no answer')
-      const answer = await forward(gate.gateway.origin)
-      if (request.method !== 'POST' || request.url !== '/v1/api-keys' || made) return answer
-      made = true
-      throw new Error('the answer is lost')
+  t.test('a load balancer that sends some reads to another fleet', async (t) => {
+    let reads = 0
+    const url = await proxy(t, (request, forward) => {
+      const astray = request.url === '/v1/canary' && ++reads % 3 === 0
+      return forward((astray ? other : gate).gateway.origin)
     })
-    const { code, out, err } = await gate.run('--duration', '6s', '--no-streams', '--json', '--url', url)
-    t.equal(code, 0, err)
-    t.match(JSON.parse(out), { unanswered: { UND_ERR_SOCKET: 1 }, left: [] })
-    t.ok(lists > 1)
-    t.same(await gate.names(), before)
-  },
-)
-
-t.test('a block of unknown outcome: the next cycle does not take its user for unblocked', async (t) => {
-  writeFileSync(join(gate.folder, 'secret'), SECRET)
-  let blocks = 0
-  const url = await proxy(t, async (request, forward) => {
-    const answer = await forward(gate.gateway.origin)
-    if (request.method === 'POST' && request.url === '/v1/blocks' && blocks++ === 0)
-      throw new Error('the answer is lost')
-    return answer
+    const { code, out } = await gate.run('--duration', '5s', '--no-streams', '--url', url)
+    t.equal(code, 3)
+    t.match(out, /answered\s+api_key_invalid[^]*the\s+credential\s+is\s+unknown\s+there[^]*another\s+store/)
   })
-  const args = ['--duration', '16s', '--no-streams', '--json', '--token-secret-file', 'secret', '--url', url]
-  const { code, out, err } = await gate.run(...args)
-  t.equal(code, 0, err)
-  t.match(JSON.parse(out), { violations: [], unanswered: { UND_ERR_SOCKET: 1 }, left: [] })
+
+  t.test('a load balancer that sends a write twice', async (t) => {
+    let posts = 0
+    const url = await proxy(t, async (request, forward) => {
+      const first = await forward(gate.gateway.origin)
+      const twice = request.method === 'POST' && request.url === '/v1/seats' && ++posts % 2 === 0
+      return twice ? forward(gate.gateway.origin) : first
+    })
+    const { code, out, err } = await gate.run('--duration', '8s', '--no-streams', '--json', '--url', url)
+    t.equal(code, 0, err)
+    t.match(JSON.parse(out), { violations: [], left: [] })
+    t.ok(posts >= 3, 'the next cycle begins')
+  })
+
+  t.test(
+    'a write of unknown outcome, and a list that is refused at first: what it made is deleted all the same',
+    async (t) => {
+      let made = false
+      let lists = 0
+      const url = await proxy(t, async (request, forward) => {
+        const isList =
+          request.method === 'GET' && /^\/v1\/(?:seats|api-keys|blocks)\?limit=100/.test(request.url ?? '')
+        if (isList && lists++ === 0) throw new Error('the first list has no answer')
+        const answer = await forward(gate.gateway.origin)
+        if (request.method !== 'POST' || request.url !== '/v1/api-keys' || made) return answer
+        made = true
+        throw new Error('the answer is lost')
+      })
+      const { code, out, err } = await gate.run('--duration', '6s', '--no-streams', '--json', '--url', url)
+      t.equal(code, 0, err)
+      t.match(JSON.parse(out), { unanswered: { UND_ERR_SOCKET: 1 }, left: [] })
+      t.ok(lists > 1)
+    },
+  )
+
+  t.test('a block of unknown outcome: the next cycle does not take its user for unblocked', async (t) => {
+    writeFileSync(join(gate.folder, 'secret'), SECRET)
+    let blocks = 0
+    const url = await proxy(t, async (request, forward) => {
+      const answer = await forward(gate.gateway.origin)
+      if (request.method === 'POST' && request.url === '/v1/blocks' && blocks++ === 0)
+        throw new Error('the answer is lost')
+      return answer
+    })
+    const args = [
+      '--duration',
+      '16s',
+      '--no-streams',
+      '--json',
+      '--token-secret-file',
+      'secret',
+      '--url',
+      url,
+    ]
+    const { code, out, err } = await gate.run(...args)
+    t.equal(code, 0, err)
+    t.match(JSON.parse(out), { violations: [], unanswered: { UND_ERR_SOCKET: 1 }, left: [] })
+  })
+})
+
+t.test('all of them have deleted what they made', async (t) => {
+  t.same(await gate.names(), before)
   t.same((await gate.admin('GET', '/v1/blocks')).json.data, [])
 })
