@@ -1,12 +1,14 @@
-/** `seatgate verify` against a fleet, in a process of its own: the load of the test does not delay its readers. */
+/** `seatgate verify` against a fleet. */
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import type { RunRecord, RunReport } from '../../src/cli/verify/run-record.ts'
 import type { VerifyReport } from '../../src/cli/verify/verify-report.ts'
 import { MAIN, outcomeOf } from '../cli/command-line.ts'
+import { verifyHere } from '../cli/verify/verify-here.ts'
 import { type Fleet, SPACE } from './fleet.ts'
 
 export interface Verified {
@@ -14,7 +16,7 @@ export interface Verified {
   readonly report: VerifyReport
 }
 
-/** Asks every gateway. Resolves once it has ended. */
+/** Asks every gateway, in a process of its own: the load of the test does not delay its readers. Resolves once it has ended. */
 export async function verifyFleet(t: Test, fleet: Fleet, ...args: string[]): Promise<Verified> {
   const folder = mkdtempSync(join(tmpdir(), 'seatgate-verify-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -30,8 +32,34 @@ export async function verifyFleet(t: Test, fleet: Fleet, ...args: string[]): Pro
   const { code, out, err } = await outcomeOf(child)
   if (out === '') throw new Error(`verify ended with ${code}: ${err}`)
   const report: VerifyReport = JSON.parse(out)
-  const { reads, writes, violations_total: total, write_ms: write, seen_ms: seen } = report
-  t.comment(`${reads} reads, ${writes} writes, ${total} violations, ${err.trim() || 'no message'}`)
-  t.comment(`write until 2xx ${write.p50} / ${write.max} ms, seen ${seen.p50} / ${seen.max} ms`)
+  comment(t, report, err.trim() || 'no message')
   return { code, report }
+}
+
+/** Asks every gateway until the run has shown what the test waits for, in this process. Resolves once it has ended. */
+export async function verifyUntil(
+  t: Test,
+  fleet: Fleet,
+  isDone: (record: RunRecord) => boolean,
+): Promise<RunReport> {
+  const { report } = await verifyHere({
+    urls: fleet.gateways.map(({ port }) => `http://127.0.0.1:${port}`),
+    key: fleet.key,
+    space: SPACE,
+    tokenSecret: new TextEncoder().encode(fleet.env['ACME_SECRET'] ?? ''),
+    isDone,
+  })
+  comment(t, report, 'ended once it was done')
+  return report
+}
+
+/** A write of this operation was answered with 2xx. */
+export function hasMade({ lines }: RunRecord, operation: string): boolean {
+  return lines.some((line) => line.operation === operation)
+}
+
+function comment(t: Test, report: RunReport, message: string): void {
+  const { reads, writes, violations_total: total, write_ms: write, seen_ms: seen } = report
+  t.comment(`${reads} reads, ${writes} writes, ${total} violations, ${message}`)
+  t.comment(`write until 2xx ${write.p50} / ${write.max} ms, seen ${seen.p50} / ${seen.max} ms`)
 }
