@@ -6,16 +6,16 @@ import { InvalidValue } from '../config/invalid-value.ts'
 import { durationWithin } from '../config/units.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
-import type { FleetAnswer } from './remote/endpoint-answers.ts'
 import { noteIfPlain, REMOTE, requireSpaceId, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
 import { Gateway } from './remote/gateway-client.ts'
 import { formatOption, JSON_OUTPUT } from './shared-options.ts'
 import { StatusLine } from './status-line.ts'
 import { clean } from './verify/cleaning.ts'
+import { distinct, instancesOf, joinedSince, nameOf, NO_INSTANCES } from './verify/fleet-instances.ts'
 import { PREFIX } from './verify/made-objects.ts'
-import type { RunRecord, Untested } from './verify/run-record.ts'
+import type { RunRecord } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
-import type { PlaceSettings, Reached } from './verify/managed-places.ts'
+import type { Reached } from './verify/managed-places.ts'
 import {
   leftInWords,
   type VerificationResult,
@@ -134,7 +134,7 @@ export const verify = defineCommand(
       if (values.clean) return await clean(endingWith(base, ends.first), terminal, values.json === true)
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
-        : { places: [], untested: [] }
+        : NO_INSTANCES
       const settings: VerificationSettings = {
         ...base,
         ...numbers,
@@ -151,7 +151,11 @@ export const verify = defineCommand(
       }
       const result = await runVerification(settings)
       line.end()
-      for (const { what, why } of each.untested) result.record.notTested(what, why)
+      const joined =
+        values['each-instance'] && result.ended === null
+          ? await joinedSince(each, endingWith(settings, ends.second))
+          : []
+      for (const { what, why } of [...each.untested, ...joined]) result.record.notTested(what, why)
       const report = reportOf(result)
       await terminal.print(verifyOutput(values.json ? 'json' : values.format, report))
       if (values.svg !== undefined) await replaceFile(values.svg, drawing(result.record, report))
@@ -248,10 +252,6 @@ function sessionsOf(given: readonly string[], hasSecret: boolean): string[] {
   return [...new Set(given)]
 }
 
-function nameOf({ origin, pathname }: URL): string {
-  return `${origin}${pathname.replace(/\/$/, '')}`
-}
-
 /** A key of an environment variable does not stand in the list of processes. */
 function keySource(given: string | undefined, { env }: Terminal): string | undefined {
   if (given === undefined || given === '-' || given.startsWith('sk_')) return given
@@ -285,54 +285,6 @@ async function adminSpaceAt([first]: Reached['places'], shared: Reached['shared'
   } finally {
     await gateway.close()
   }
-}
-
-/** The instances of the fleet: their addresses, and those that have none of their own. */
-async function instancesOf({ places, shared, adminSpace }: Reached, terminal: Terminal) {
-  const [first] = places
-  if (first === undefined) throw new Error('there is no place')
-  const gateway = new Gateway({ ...shared, url: first.url, space: adminSpace })
-  try {
-    const { data } = await gateway.get<FleetAnswer>('/v1/fleet')
-    if (!Array.isArray(data))
-      throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
-    const found: (PlaceSettings & { readonly id: string })[] = []
-    const untested: Untested[] = []
-    for (const { id, url } of data)
-      if (typeof url === 'string' && URL.canParse(url))
-        found.push({ id, ...instanceAt(new URL(url), first.url) })
-      else
-        untested.push({
-          what: `instance ${id}`,
-          why: 'it advertises no address: set advertise in its configuration',
-        })
-    if (found.length === 0)
-      throw new CommandFailed(
-        'no instance advertises an address: set advertise in the configuration of each, or give each address with --url',
-      )
-    for (const [name, sharing] of Map.groupBy(found, ({ name }) => name)) {
-      if (sharing.length === 1) continue
-      const why = `${sharing.length} instances advertise ${name}, so that it is unknown which one answers: set advertise to an address of its own in the configuration of each`
-      for (const { id } of sharing) untested.push({ what: `instance ${id}`, why })
-    }
-    const places = distinct(found)
-    for (const { url } of places) noteIfPlain(url, terminal)
-    return { places, untested }
-  } finally {
-    await gateway.close()
-  }
-}
-
-/** It serves the endpoints at the prefix and the host of the public address. */
-function instanceAt(url: URL, front: URL): PlaceSettings {
-  const at = new URL(url)
-  if (at.pathname === '/') at.pathname = front.pathname
-  return { url: at, name: nameOf(at), host: front.host }
-}
-
-/** The same address is asked once. */
-function distinct(places: readonly PlaceSettings[]): PlaceSettings[] {
-  return [...new Map(places.toReversed().map((place) => [place.name, place])).values()].toReversed()
 }
 
 function progressText(record: RunRecord, state: 'running' | 'deleting', duration: number): string {
