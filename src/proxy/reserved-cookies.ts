@@ -1,5 +1,7 @@
 /** Keeps the session cookies of the gateway away from upstreams, and theirs away from the gateway. */
 
+import { withoutOuterBlanks } from '../lib/optional-whitespace.ts'
+
 /** The common prefix of all gateway cookies. In lower case: browsers differ on the case of `__Host-`. */
 const COOKIE_PREFIX = '__host-seatgate'
 /**
@@ -15,21 +17,8 @@ const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
 export function withoutSession(cookie: string): string | null {
   if (!cookie.toLowerCase().includes(COOKIE_PREFIX)) return cookie
   const others = cookie.split(';').filter((pair) => !isGatewayCookie(pair))
-  const rest = withoutBlanks(others.join(';'))
+  const rest = withoutOuterBlanks(others.join(';'))
   return rest === '' ? null : rest
-}
-
-/** `trim` would also remove bytes of UTF-8 that latin1 reads as white space: `à` ends with 0xA0. */
-function withoutBlanks(text: string): string {
-  let start = 0
-  let end = text.length
-  while (start < end && isBlank(text[start])) start++
-  while (end > start && isBlank(text[end - 1])) end--
-  return text.slice(start, end)
-}
-
-function isBlank(character: string | undefined): boolean {
-  return character === ' ' || character === '\t'
 }
 
 /** Whether a cookie pair, or a whole Set-Cookie, names a gateway cookie. */

@@ -6,6 +6,8 @@
  * `proxy/reserved-cookies.ts` never forwards a cookie whose name begins with `__Host-seatgate`.
  */
 
+import { withoutOuterBlanks } from '../../lib/optional-whitespace.ts'
+
 export const SESSION_COOKIE = '__Host-seatgate_session'
 const SIGN_IN_COOKIE = '__Host-seatgate_signin_'
 
@@ -21,7 +23,10 @@ const SIGN_IN = new RegExp(`(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}[A-Za-z0-9_-]{0,64})
 /** The sign-in cookies of the Cookie lines, in order. */
 export function signInCookiesIn(lines: readonly string[]): { name: string; value: string }[] {
   return lines.flatMap((line) =>
-    [...line.matchAll(SIGN_IN)].map(([, name = '', value = '']) => ({ name, value: trimmed(value) })),
+    [...line.matchAll(SIGN_IN)].map(([, name = '', value = '']) => ({
+      name,
+      value: withoutOuterBlanks(value),
+    })),
   )
 }
 
@@ -32,6 +37,9 @@ export function setCookie(name: string, value: string, maxAge: number): string {
 
 /**
  * The values of the named cookie, in order. More than one is an attack or a mistake; the caller must refuse it.
+ *
+ * Whitespace other than spaces and tabs, which browsers do not store, is part of a name: to a browser, `\xa0__Host-x` has no prefix,
+ * and any subdomain may set it for this host.
  */
 export function cookieValues(lines: readonly string[], name: string): string[] {
   const values: string[] = []
@@ -40,25 +48,11 @@ export function cookieValues(lines: readonly string[], name: string): string[] {
     if (!line.includes(name)) continue
     for (const pair of line.split(';')) {
       const at = pair.indexOf('=')
-      if (at > 0 && trimmed(pair.slice(0, at)) === name) values.push(trimmed(pair.slice(at + 1)))
+      if (at > 0 && withoutOuterBlanks(pair.slice(0, at)) === name)
+        values.push(withoutOuterBlanks(pair.slice(at + 1)))
     }
   }
   return values
-}
-
-/**
- * Without spaces and tabs at its ends, which browsers never store. Other whitespace is part of a name: to a browser,
- * `\xa0__Host-x` has no prefix, and any subdomain may set it for this host.
- */
-function trimmed(text: string): string {
-  let [from, to] = [0, text.length]
-  while (from < to && isBlank(text.charCodeAt(from))) from++
-  while (from < to && isBlank(text.charCodeAt(to - 1))) to--
-  return text.slice(from, to)
-}
-
-function isBlank(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09
 }
 
 /**

@@ -20,12 +20,12 @@ import { readFields } from '../sign-in/body.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { Rotation, StoredSession } from '../../../seats-admin/index.ts'
 import { mintFor } from '../tokens/token-response.ts'
+import { blockedUser } from './session-authentication.ts'
 
 const invalid = new Refusal(
   'token_invalid',
   'The refresh token is unknown, was already used, or its session has ended.',
 )
-const blocked = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 const expired = new Refusal('token_expired', 'The session of the refresh token has expired. Sign in again.')
 
 export async function refresh(context: Context, request: PublicRequest): Promise<Reply> {
@@ -75,7 +75,7 @@ async function renewFamily(
   if (await context.isBlocked(tenant, session.user)) {
     // When the block ends, the user does not have to sign in again.
     await giveBack(null)
-    return blocked
+    return blockedUser
   }
   const result = await queryProvider(context, provider, session)
   if (result instanceof Refusal) return result

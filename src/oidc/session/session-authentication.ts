@@ -15,6 +15,7 @@ import type { SessionRecord } from '../../../seats-admin/index.ts'
 
 const sessionUnknown = new Refusal('token_invalid', 'The session cookie is unknown.')
 export const sessionEnded = new Refusal('token_invalid', 'The session has ended. Sign in again.')
+export const blockedUser = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 export const sessionExpired = new Refusal('token_expired', 'The session has expired. Sign in again.')
 /** The provider no longer accepts the refresh token. */
 export const endedByProvider = new Refusal(

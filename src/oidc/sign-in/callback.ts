@@ -8,6 +8,7 @@ import { Refusal } from '../../model/errors.ts'
 import { headerLines, isNavigation } from './browser.ts'
 import { withProviderErrors, type Context, logRefusal } from '../context.ts'
 import { callbackParameters } from '../sign-in-endpoints.ts'
+import { blockedUser } from '../session/session-authentication.ts'
 import { endSession, sessionOfCookie } from '../session/end-session.ts'
 import { mapSeats } from '../tokens/seat-mapping.ts'
 import { newSessionId } from '../session/session-credentials.ts'
@@ -33,7 +34,6 @@ const otherIssuer = inputInvalid(
 const noCode = inputInvalid('/code', 'The response has no code.')
 /** Parameters of other flows (OAuth 2.0 Multiple Response Types; JARM), which the gateway never requests. */
 const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_token']
-const blocked = new Refusal('caller_blocked', 'An administrator has blocked this user.')
 const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
 const notStarted = inputInvalid(
   '/state',
@@ -132,7 +132,7 @@ function refuseBlocked({ log }: Context, tenant: string, user: string): Refusal 
     { event: 'sign_in_failed', tenant, user, reason: 'an administrator has blocked the user' },
     'a blocked user did not sign in',
   )
-  return blocked.of({ tenant, user })
+  return blockedUser.of({ tenant, user })
 }
 
 /** Also without a refresh token the token has a session, which ends it early. */
