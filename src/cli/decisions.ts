@@ -90,7 +90,7 @@ async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise
 /** Without the command's own question for the admin space, which is the newest decision otherwise. */
 async function newest(gateway: Gateway, asked: Asked): Promise<Page> {
   const { data, has_more } = await newestOfAll(gateway, { ...asked, limit: asked.limit + 1 })
-  const others = data.filter(({ request_id }) => !gateway.isQuestion(request_id))
+  const others = data.filter(({ request_id }) => !gateway.askedForSpace(request_id))
   return { data: others.slice(0, asked.limit), has_more: has_more || others.length > asked.limit }
 }
 

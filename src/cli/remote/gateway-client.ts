@@ -62,8 +62,8 @@ export const DEFAULT_ADMIN_SPACE = 'admin'
 export class Gateway {
   readonly #options: GatewayOptions
   #space: string
-  /** Of the question for the admin space; '' where none was answered. */
-  #questionId = ''
+  /** Id of the request that asked for the admin space; '': none was answered. */
+  #spaceRequestId = ''
   readonly #agent: Agent
   /** A stream holds its connection. */
   readonly #streams: Agent
@@ -106,7 +106,7 @@ export class Gateway {
       const answer = await this.send<{ readonly admin_space?: unknown }>('/auth/oidc/me', { method: 'GET' })
       const { admin_space: space } = answer.value
       this.#space = typeof space === 'string' && isSpaceId(space) ? space : DEFAULT_ADMIN_SPACE
-      this.#questionId = answer.requestId
+      this.#spaceRequestId = answer.requestId
     } catch (cause) {
       const isElsewhere = cause instanceof GatewayRefusal && cause.problem.status === 404
       if (!isElsewhere && !(cause instanceof StrangeAnswer)) throw cause
@@ -115,9 +115,9 @@ export class Gateway {
     return this.#space
   }
 
-  /** Whether it is the request that asked for the admin space. */
-  isQuestion(requestId: string): boolean {
-    return requestId !== '' && requestId === this.#questionId
+  /** Whether this request asked for the admin space. */
+  askedForSpace(requestId: string): boolean {
+    return requestId !== '' && requestId === this.#spaceRequestId
   }
 
   async close(): Promise<void> {

@@ -35,7 +35,7 @@ export abstract class ClientResponse {
     this.#listeners.push(watch)
   }
 
-  /** Bytes of this response that the operating system has not accepted yet. */
+  /** Bytes of this response that the operating system has not accepted yet; over HTTP/1.1 with the memory that their writes take. */
   abstract get writableLength(): number
 
   /** The connection holds so many unsent bytes, of this response or of others, that only what has to be written may be added. */

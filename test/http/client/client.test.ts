@@ -14,6 +14,7 @@ import {
 } from '../../../src/http/client/upstream-request.ts'
 import { type PoolSettings, RequestPool } from '../../../src/http/client/request-pool.ts'
 import { closedPort, portOf, serveRaw } from '../../proxy/support.ts'
+import { poolSettings } from './pool-settings.ts'
 
 class Result implements ResponseReceiver {
   readonly owner: RequestOwner
@@ -80,22 +81,7 @@ async function served(
   return { client, sockets, seen: () => seen }
 }
 
-function defaults(port: number): PoolSettings {
-  return {
-    host: '127.0.0.1',
-    port,
-    tls: null,
-    authority: `127.0.0.1:${port}`,
-    http2: false,
-    connectTimeout: 60_000,
-    bodyTimeout: 60_000,
-    keepAlive: 60_000,
-    keepAliveMax: 60_000,
-    connections: 10,
-    uploads: 5,
-    evictionDelay: 500,
-  }
-}
+const defaults = (port: number): PoolSettings => ({ ...poolSettings(port), evictionDelay: 500 })
 
 function get(path = '/', more: Partial<UpstreamRequest> = {}): UpstreamRequest {
   return { method: 'GET', path, headers: [], host: null, body: null, length: null, ...more }

@@ -7,6 +7,7 @@ import { RequestPool } from '../../../src/http/client/request-pool.ts'
 import type { RequestOwner, ResponseReceiver } from '../../../src/http/client/upstream-request.ts'
 import { serve } from '../../proxy/support.ts'
 import { until } from '../../support/until.ts'
+import { poolSettings } from './pool-settings.ts'
 
 /** A request whose body arrives as the test says. */
 class Upload extends Readable implements ResponseReceiver {
@@ -43,27 +44,10 @@ class Upload extends Readable implements ResponseReceiver {
 
 t.test('a slot that a complete body does not take goes to the next upload', async (t) => {
   const port = await serve(t, (request, response) => void request.resume().on('end', () => response.end()))
-  const pool = new RequestPool({
-    host: '127.0.0.1',
-    port,
-    tls: null,
-    authority: `127.0.0.1:${port}`,
-    http2: false,
-    connectTimeout: 60_000,
-    bodyTimeout: 60_000,
-    keepAlive: 60_000,
-    keepAliveMax: 60_000,
-    connections: 10,
-    uploads: 1,
-    evictionDelay: 60_000,
-  })
+  const pool = new RequestPool({ ...poolSettings(port), uploads: 1 })
   t.teardown(() => pool.destroy())
-  const [first, whole, second, third] = [1, 2, 3, 4].map(() => new Upload(pool)) as [
-    Upload,
-    Upload,
-    Upload,
-    Upload,
-  ]
+  const upload = () => new Upload(pool)
+  const [first, whole, second, third] = [upload(), upload(), upload(), upload()]
   await until(() => first.begun, 'the first upload')
   whole.arrive()
   const answered = once(whole, 'answered')
