@@ -48,15 +48,32 @@ function checkPrefix(text: string, before: number): Error | null {
 }
 
 function readHead(head: HeadText, bodiless: boolean): ParsedResponseHead {
-  const { text, start } = head
-  const end = text.indexOf('\r\n', start)
-  const line = STATUS_LINE.exec(text.slice(start, end))
-  if (line === null) throw new ProtocolError('the status line is malformed')
-  const fields = FieldTable.parse(head, end + 2)
+  const line = readStatusLine(head)
+  const fields = FieldTable.parse(head, head.start + line.length)
   if (fields === null) throw new ProtocolError('a header field is malformed')
-  const status = Number(line[2])
-  const framing = framingOf(status, line[1] === '1' ? 1 : 0, fields, bodiless)
-  return { status, phrase: line[3] ?? '', fields, ...framing }
+  const { status, phrase } = line
+  const { length, keepAlive, keepAliveSeconds } = framingOf(status, line.minor, fields, bodiless)
+  return { status, phrase, fields, length, keepAlive, keepAliveSeconds }
+}
+
+interface StatusLine {
+  readonly status: number
+  readonly minor: 0 | 1
+  readonly phrase: string
+  /** With its CRLF. */
+  readonly length: number
+}
+
+/** Most lines are this one: a comparison takes a tenth of what the expression takes. */
+const OK_TEXT = 'HTTP/1.1 200 OK\r\n'
+const OK: StatusLine = Object.freeze({ status: 200, minor: 1, phrase: 'OK', length: OK_TEXT.length })
+
+function readStatusLine({ text, start }: HeadText): StatusLine {
+  if (text.startsWith(OK_TEXT, start)) return OK
+  const end = text.indexOf('\r\n', start)
+  const [line, minor, status, phrase = ''] = STATUS_LINE.exec(text.slice(start, end)) ?? []
+  if (line === undefined) throw new ProtocolError('the status line is malformed')
+  return { status: Number(status), minor: minor === '1' ? 1 : 0, phrase, length: line.length + 2 }
 }
 
 const CONNECTION = fieldName('connection')

@@ -3,13 +3,15 @@
  * digits to one. `X_Seatgate.User` would reach an application as `x-seatgate-user`.
  */
 
-import { addToHash, hashOf } from '../../lib/text-hash.ts'
+import { hashOf } from '../../lib/text-hash.ts'
 import { TOKEN } from './fields.ts'
 
 /** A name to look for. */
 export interface FieldName {
   /** Lower case; letters, digits and `-`. */
   readonly folded: string
+  /** Its characters: reading them from the text takes twice as long. */
+  readonly codes: readonly number[]
   readonly hash: number
 }
 
@@ -27,11 +29,6 @@ const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   return HYPHEN | ODD
 })
 
-/** By byte: whether a value may contain it (RFC 9110, section 5.5). */
-const IN_VALUE = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte === 0x09 || (byte >= 0x20 && byte !== 0x7f) ? 1 : 0,
-)
-
 export function foldByte(bytes: Uint8Array, at: number): number {
   return FOLDED[bytes[at] ?? 0] ?? 0
 }
@@ -41,16 +38,13 @@ export function foldCharacter(code: number): number {
   return (FOLDED[code] ?? 0) & ~ODD
 }
 
-export function isValueByte(bytes: Uint8Array, at: number): boolean {
-  return IN_VALUE[bytes[at] ?? 0] === 1
-}
-
-/** Adds a folded character to the hash of a name. @param code with or without ODD */
-export function fieldHash(hash: number, code: number): number {
-  return addToHash(hash, code & ~ODD)
+/** Whether a value may contain it (RFC 9110, section 5.5). Compared, which takes half as long as a table of all bytes. */
+export function isValueByte(byte: number): boolean {
+  return byte >= 0x20 ? byte !== 0x7f : byte === 0x09
 }
 
 /** @param folded lower case; letters, digits and `-` */
 export function fieldName(folded: string): FieldName {
-  return Object.freeze({ folded, hash: hashOf(folded) })
+  const codes = [...folded].map((character) => character.charCodeAt(0))
+  return Object.freeze({ folded, codes, hash: hashOf(folded) })
 }

@@ -59,8 +59,8 @@ t.test('names: case does not matter, another character is another spelling', asy
 t.test('names with the same hash are told apart', async (t) => {
   const name = fieldName('host')
   const fields = fieldTable('hxst', 'a')
-  t.notOk(fields.is(0, { folded: 'host', hash: fields.hash(0) }))
-  t.notOk(fields.isSpelling(0, { folded: 'host', hash: fields.hash(0) }))
+  t.notOk(fields.is(0, { ...name, hash: fields.hash(0) }))
+  t.notOk(fields.isSpelling(0, { ...name, hash: fields.hash(0) }))
   t.ok(fieldTable('Host', 'a').is(0, name))
 })
 
