@@ -1,7 +1,10 @@
 /** The X-Forwarded-* and Forwarded fields (RFC 7239), and the trusted proxies whose values they continue. */
 
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { FieldLines } from '../http/wire/field-lines.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
+import { detachedText } from '../lib/heap-size.ts'
+import { RecentValues } from '../lib/recent-values.ts'
 
 /** The peers whose X-Forwarded-* are continued. The values of all other peers are dropped. */
 export class TrustedProxies {
@@ -114,6 +117,26 @@ export function forwardedFields(
   )
     headers.push('forwarded', `${forwardedContext.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
   return headers
+}
+
+interface DirectLines {
+  readonly host: string
+  readonly lines: FieldLines
+}
+
+/** Of the latest request of a connection, as the next one is mostly for the same host. */
+const latest = new RecentValues<object, DirectLines>()
+/** Characters: longer ones are no host names. */
+const MAX_HOST = 255
+
+/** The lines of {@link forwardedFields} for an untrusted peer. @param connection its peer and protocol stay the same */
+export function directLines(connection: object, peer: string, proto: string, host: string): FieldLines {
+  const known = latest.get(connection)
+  if (known?.host === host) return known.lines
+  const lines = FieldLines.of(forwardedFields(null, peer, proto, host))
+  // A slice of the request would retain the whole request with its credentials.
+  if (host.length <= MAX_HOST) latest.set(connection, { host: detachedText(host), lines })
+  return lines
 }
 
 /** The last elements, which proxies added. The client controls the earlier ones and their number. */

@@ -3,15 +3,50 @@
  * were removed.
  */
 
+import { FieldLines } from '../http/wire/field-lines.ts'
+import { detachedText } from '../lib/heap-size.ts'
+import { RecentValues } from '../lib/recent-values.ts'
 import type { ConsideredSeat, Decision } from '../model/decision.ts'
+import type { Principal } from '../model/principal.ts'
+
+type Identified = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
+
+interface KnownLines extends Omit<Identified, 'principal'> {
+  readonly lines: FieldLines
+}
+
+/** Of the latest request of a caller, as the next one is mostly for the same. */
+const latest = new RecentValues<Principal, KnownLines>()
+/** Characters. Longer lines are made for each request, and so are those about more Seats. */
+const MAX_KNOWN = 1024
+const MAX_SEATS = 16
+
+/** The lines of {@link identity}. */
+export function identityLines(decision: Identified): FieldLines {
+  const { principal, space, permission, seats } = decision
+  if (principal === null || permission === 'public') return FieldLines.none
+  const known = latest.get(principal)
+  const isKnown =
+    known?.space === space && known.permission === permission && haveSameNames(known.seats, seats)
+  if (isKnown) return known.lines
+  const lines = FieldLines.of(identity(decision))
+  if (lines.text.length <= MAX_KNOWN && seats.length <= MAX_SEATS) {
+    // A slice of the request would retain the whole request with its credentials.
+    const ownSpace = space === null ? null : detachedText(space)
+    latest.set(principal, { space: ownSpace, permission, seats, lines })
+  }
+  return lines
+}
+
+function haveSameNames(some: readonly ConsideredSeat[], others: readonly ConsideredSeat[]): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i++)
+    if (some[i]?.name !== others[i]?.name || some[i]?.verdict !== others[i]?.verdict) return false
+  return true
+}
 
 /** Name, value, … A value that doesn't exist has no header. */
-export function identity({
-  principal,
-  space,
-  permission,
-  seats,
-}: Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>): string[] {
+export function identity({ principal, space, permission, seats }: Identified): string[] {
   const headers: string[] = []
   if (principal === null || permission === 'public') return headers
   headers.push('x-seatgate-auth', principal.method)

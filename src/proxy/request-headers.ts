@@ -5,9 +5,15 @@ import type { Exchange, RequestTrace } from '../http/server/exchange.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { withoutSession } from './reserved-cookies.ts'
-import { forwardedFields, peerAddress, ForwardedContext, type TrustedProxies } from './forwarded.ts'
+import {
+  directLines,
+  forwardedFields,
+  peerAddress,
+  ForwardedContext,
+  type TrustedProxies,
+} from './forwarded.ts'
 import { connectionNames, foldName, type HeaderRules } from './header-rules.ts'
-import { identity } from './identity-headers.ts'
+import { identityLines } from './identity-headers.ts'
 import { requestHeaderRules, type Treatment } from './request-header-rules.ts'
 import type { UpstreamIdentity } from './upstream-identity.ts'
 
@@ -27,15 +33,19 @@ export function requestHeaders(
   const decision = evaluation?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
   const allowed = {
+    traces: allowedTraces(exchange.trace, forwardedContext !== null),
     overrides: config.passOverrides,
-    ...allowedTrace(exchange.trace, forwardedContext !== null),
     authorization: config.passAuthorization && !isPublic,
   }
   const rules = signed === null ? requestHeaderRules : signed.rules
   const client = new FieldLines(passing(request.section, rules, allowed, forwardedContext), null)
-  const caller = isPublic ? FieldLines.none : FieldLines.of(identity(decision))
+  const caller = isPublic ? FieldLines.none : identityLines(decision)
   const proto = 'encrypted' in request.socket ? 'https' : 'http'
-  const forwarded = FieldLines.of(forwardedFields(forwardedContext, peer, proto, request.host ?? ''))
+  const host = request.host ?? ''
+  const forwarded =
+    forwardedContext === null
+      ? directLines(request.socket, peer, proto, host)
+      : FieldLines.of(forwardedFields(forwardedContext, peer, proto, host))
   const jwt = signed === null || isPublic ? null : signed.lineFor(decision)
   if (jwt === null) return [client, caller, exchange.requestIdLine, forwarded]
   return [client, caller, jwt, exchange.requestIdLine, forwarded]
@@ -45,18 +55,19 @@ export function requestHeaders(
  * The gateway's own `traceparent` replaces that of the client. Data of the systems that a trace has passed belong to that
  * trace (W3C Trace Context, section 3.3).
  */
-function allowedTrace(
-  trace: RequestTrace | null,
-  trusted: boolean,
-): Pick<Allowed, 'traceParent' | 'traceState'> {
+function allowedTraces(trace: RequestTrace | null, trusted: boolean): AllowedTraces {
   const isOwn = trace !== null && trace.propagates
-  return { traceParent: !isOwn, traceState: trusted && (!isOwn || trace.continued) }
+  return { parent: !isOwn, state: trusted && (!isOwn || trace.continued) }
+}
+
+interface AllowedTraces {
+  readonly parent: boolean
+  readonly state: boolean
 }
 
 /** Whether fields pass that usually do not. */
 interface Allowed {
-  readonly traceParent: boolean
-  readonly traceState: boolean
+  readonly traces: AllowedTraces
   readonly overrides: boolean
   readonly authorization: boolean
 }
@@ -88,10 +99,10 @@ function passing(
         passes = forwardedContext !== null
         break
       case 'traceparent':
-        passes = allowed.traceParent
+        passes = allowed.traces.parent
         break
       case 'tracestate':
-        passes = allowed.traceState
+        passes = allowed.traces.state
         break
       case 'authorization':
         passes = allowed.authorization

@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { peerAddress, TrustedProxies } from '../../src/proxy/forwarded.ts'
+import { directLines, forwardedFields, peerAddress, TrustedProxies } from '../../src/proxy/forwarded.ts'
 import { fieldsOf, get, seenBy, valuesOf } from './support.ts'
 
 const TRUSTED = { trustedProxies: ['10.0.0.0/8', '127.0.0.0/8'] }
@@ -125,4 +125,19 @@ t.test('the spelling of a peer address', async (t) => {
   t.equal(peerAddress('fe80::1%eth0'), 'fe80::1')
   t.equal(peerAddress('::1'), '::1')
   t.equal(peerAddress(undefined), 'unknown')
+})
+
+t.test('each request has its own host, and each connection its peer', async (t) => {
+  const connections = [
+    { connection: {}, peer: '192.0.2.1', proto: 'http' },
+    { connection: {}, peer: '192.0.2.2', proto: 'https' },
+  ]
+  const hosts = ['a.example', 'b.example', 'b.example', '', 'x'.repeat(300), 'a.example', 'x'.repeat(300)]
+  for (const host of hosts)
+    for (const { connection, peer, proto } of connections)
+      t.same(
+        directLines(connection, peer, proto, host).pairs,
+        forwardedFields(null, peer, proto, host),
+        `${peer} ${host}`,
+      )
 })

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { headerText, identity } from '../../src/proxy/identity-headers.ts'
+import type { SeatVerdict } from '../../src/model/decision.ts'
+import { headerText, identity, identityLines } from '../../src/proxy/identity-headers.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
 t.test('visible ASCII stays, everything else is encoded', async (t) => {
@@ -78,3 +79,33 @@ t.test('a lone surrogate is encoded too', async (t) => {
   const lines = identity({ principal: ALICE, space: 's1', permission: 'a:b', seats: [seat] })
   t.ok(lines.includes('%ED%A0%80%20'))
 })
+
+t.test(
+  'the lines of a caller follow each decision: space, permission, Seats and their verdicts',
+  async (t) => {
+    const seat = (name: string, verdict: SeatVerdict = 'grants') => ({ name, id: null, verdict })
+    const many = Array.from({ length: 17 }, (_, at) => seat(`S${at}`))
+    const decisions: Omit<Parameters<typeof identityLines>[0], 'principal'>[] = [
+      { space: 's1', permission: 'a:b', seats: [seat('One')] },
+      { space: 's2', permission: 'a:b', seats: [seat('One')] },
+      { space: 's2', permission: 'a:c', seats: [seat('One')] },
+      { space: 's2', permission: 'a:c', seats: [seat('Two')] },
+      { space: 's2', permission: 'a:c', seats: [seat('Two', 'lacks_permission')] },
+      { space: 's2', permission: 'a:c', seats: [seat('Two', 'lacks_permission'), seat('One')] },
+      { space: null, permission: 'authenticated', seats: [] },
+      { space: 's2', permission: 'public', seats: [] },
+      { space: 's1', permission: 'a:b', seats: many },
+      { space: 's1', permission: 'a:b', seats: [] },
+    ]
+    const callers = [ALICE, { ...ALICE, user: 'bob' }, null]
+    for (let turn = 0; turn < 2; turn++)
+      for (const decision of decisions)
+        for (const principal of callers)
+          for (let again = 0; again < 2; again++) {
+            const whole = { principal, ...decision }
+            const { pairs, writable } = identityLines(whole)
+            t.same(pairs, identity(whole))
+            t.ok(writable)
+          }
+  },
+)

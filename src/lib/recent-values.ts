@@ -1,0 +1,30 @@
+/**
+ * Values that are derived from objects and can be made again, of the objects used lately. Two generations in turn bound their
+ * number without an order of use: where the young one is full, it takes the place of the old one.
+ */
+
+/** Of a generation. */
+const MAX_VALUES = 4096
+
+export class RecentValues<Key extends object, Value> {
+  #young = new WeakMap<Key, Value>()
+  #old = new WeakMap<Key, Value>()
+  #size = 0
+
+  get(key: Key): Value | undefined {
+    const value = this.#young.get(key)
+    if (value !== undefined) return value
+    const old = this.#old.get(key)
+    if (old !== undefined) this.set(key, old)
+    return old
+  }
+
+  set(key: Key, value: Value): void {
+    if (++this.#size > MAX_VALUES) {
+      this.#old = this.#young
+      this.#young = new WeakMap()
+      this.#size = 1
+    }
+    this.#young.set(key, value)
+  }
+}
