@@ -7,13 +7,10 @@ import type { Refusal, RefusedCaller } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import type { Decision } from '../model/decision.ts'
-import type { SeatClaims } from '../model/principal.ts'
-import { upstreamOf } from '../model/route.ts'
 import { isSpaceHeader } from '../model/space-source.ts'
+import { listed, quoted, quotedOrNull } from './json-text.ts'
+import { hostText, principalFields, routeFields, senderFields, userAgentField } from './repeated-fields.ts'
 import { traceParentOf } from './tracing/trace-context.ts'
-
-/** Seats in one line: a credential may name thousands. */
-const MAX_SEATS = 20
 
 /** Writes a line. @param fields as JSON text without the braces */
 export type WriteLine = (level: 'info' | 'error', message: string, fields: string) => void
@@ -82,17 +79,6 @@ function exchangeFields(exchange: Exchange): string {
   return text
 }
 
-/** Characters: longer ones are no host names. */
-const MAX_HOST = 255
-
-/** In lower case and without port, as tables name hosts. */
-function hostText(host: string | null): string {
-  if (host === null) return 'null'
-  const colon = host.lastIndexOf(':')
-  const end = colon > host.lastIndexOf(']') ? colon : host.length
-  return quoted(host.slice(0, Math.min(end, MAX_HOST)).toLowerCase())
-}
-
 function webSocketFields({ endedBy, closeCode }: OpenWebSocket): string {
   const end = endedBy === null ? '' : `,"ended_by":"${endedBy}"`
   return closeCode === null ? end : `${end},"close_code":${closeCode}`
@@ -104,19 +90,20 @@ function fieldsOf(line: Record<string, unknown>): string {
 }
 
 const USER_AGENT = fieldName('user-agent')
-/** Bytes of a user agent: browsers and tools send less than 300. */
-const MAX_USER_AGENT = 1024
 
-/** What the request says about its sender. */
-function clientFields(exchange: Exchange, client: string | null): string {
-  const { request, trace } = exchange
-  const { section } = request
-  let text = addressFields(exchange, client)
-  const [userAgent] = section.fields.values(USER_AGENT)
-  if (userAgent !== undefined) text += `,"user_agent":${quoted(userAgent.slice(0, MAX_USER_AGENT))}`
+/** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
+function clientFields({ question, request, trace }: Exchange, client: string | null): string {
+  const { section, socket } = request
+  const peer = socket.remoteAddress ?? null
+  const userAgent = section.fields.values(USER_AGENT)[0] ?? null
+  let text =
+    question === null
+      ? senderFields(socket, client, peer, userAgent)
+      : `"asked_by":"${question.askedBy}","asked_from":${quotedOrNull(peer)},"client":${quotedOrNull(question.client)}${userAgentField(userAgent)}`
   // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
   const traceId = trace?.traceId ?? traceParentOf(section.fields)?.traceId
-  return traceId === undefined ? text : `${text},"trace_id":"${traceId}"`
+  if (traceId !== undefined) text += `,"trace_id":"${traceId}"`
+  return text
 }
 
 function callerFields(exchange: Exchange, client: string | null): string {
@@ -125,14 +112,13 @@ function callerFields(exchange: Exchange, client: string | null): string {
   if (decision === undefined) return sender
   const { route, permission, principal, space, source, grantedIn } = decision
   let text = sender
-  if (route !== null) text += `,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`
+  if (route !== null) text += routeFields(route)
   if (exchange.target !== null) text += `,"target":"${exchange.target}"`
   if (permission !== null) text += `,"permission":${quoted(permission)}`
   const known = principal === null ? refusedCaller(exchange) : null
   if (known !== null) text += `,"tenant":${quoted(known.tenant)}`
   if (known?.user != null) text += `,"user":${quoted(known.user)}`
-  if (principal !== null)
-    text += `,"tenant":${quoted(principal.tenant)},"user":${quoted(principal.user)},"auth":"${principal.method}"${claimsFields(principal.claims)}`
+  if (principal !== null) text += principalFields(principal)
   if (space !== null) text += `,"space":${quoted(space)}`
   if (route !== null && !isSpaceHeader(route.space)) text += `,"space_by":"${route.space.kind}"`
   if (source !== null) text += `,"source":"${source}"`
@@ -150,29 +136,9 @@ function refusalFields({ refusal }: Exchange): string {
   return refusal === null ? '' : `,"detail":${quoted(refusal.detail)}`
 }
 
-/** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
-function addressFields(exchange: Exchange, client: string | null): string {
-  const { question } = exchange
-  const peer = textOrNull(peerOf(exchange))
-  if (question === null) return `"client":${textOrNull(client)},"peer":${peer}`
-  return `"asked_by":"${question.askedBy}","asked_from":${peer},"client":${textOrNull(question.client)}`
-}
-
 /** Null: the connection is closed. */
 function peerOf({ request }: Exchange): string | null {
   return request.socket.remoteAddress ?? null
-}
-
-function textOrNull(text: string | null): string {
-  return text === null ? 'null' : quoted(text)
-}
-
-/** What tells, beside the names, which Seats a credential means: a replay resolves them again. */
-function claimsFields(claims: SeatClaims): string {
-  if (claims.by === 'id') return `,"seat_ids":[${listed(claims.seats, quoted)}]`
-  const { by, issuedAt } = claims
-  const anySpace = by === 'any-space' ? ',"any_space":true' : ''
-  return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
 }
 
 /** Where no Seat was looked up, the names are those of the credential: on an `authenticated` route, and in a refusal before that. */
@@ -182,26 +148,6 @@ function seatsOf({ seats, principal, space }: Decision): string {
   const { claims } = principal
   const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []
   return listed(names, (name) => quoted(`${name}:named`))
-}
-
-function listed<V>(all: readonly V[], written: (each: V) => string): string {
-  if (all.length <= MAX_SEATS) return all.map(written).join(',')
-  const shown = all.slice(0, MAX_SEATS).map(written)
-  return `${shown.join(',')},"+${all.length - MAX_SEATS} more"`
-}
-
-/** Text that JSON does not escape: most is, and checking it takes less time than `JSON.stringify`. */
-const PLAIN = /^[ !#-[\]-~]*$/
-
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text).replace(CONTROLS, escaped)
-}
-
-/** Controls and line separators that `JSON.stringify` leaves as they are, and that terminals and log readers may obey. */
-const CONTROLS = /[\x7f-\x9f\u2028\u2029]/g
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
 /** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */
