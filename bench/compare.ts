@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T]`: the regression guard. Another
- * revision of Seatgate and this tree in turn, and the ratio of their CPU per request for each workload.
+ * `npm run bench -- --compare REV [--rounds N] [--only NAME[,NAME]] [--threshold T] [--instructions]`: the regression
+ * guard. Another revision of Seatgate and this tree in turn, and the ratio of their CPU per request for each workload, or of
+ * their instructions.
  *
  * Two processes of the same code differ by up to a tenth, for as long as they run. Each round therefore has fresh processes and
  * counts as one value, whatever its number of turns, and the interval is that of the rounds.
@@ -12,13 +13,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Place } from './measure.ts'
-import { seatgate, seatgateOf } from './peers/seatgate.ts'
+import { InstructionCounter } from './instructions/counter.ts'
+import { seatgateOf } from './peers/seatgate.ts'
 import type { Peer } from './peers/peer.ts'
 import { inTurn } from './plan.ts'
 import { RequestsOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
 import { median, medianInterval } from './scale/statistics.ts'
-import { costsByTurns } from './turns.ts'
+import { costsByTurns, type Side } from './turns.ts'
 import { startUpstreams } from './upstreams.ts'
 import { type Workload, workloads } from './workloads.ts'
 import { makeWorld } from './world.ts'
@@ -33,6 +35,8 @@ export interface CompareSetup {
   readonly only: readonly string[] | null
   readonly quick: boolean
   readonly rounds: number
+  /** Instructions are counted in place of CPU time: see `instructions/counter.ts`. */
+  readonly instructions: boolean
   /** The permitted cost of a workload as a multiple of the base's. */
   readonly threshold: number
 }
@@ -63,14 +67,17 @@ export async function compare(revision: string, setup: CompareSetup): Promise<nu
     throw new Error(`no workload is called ${unknown.join(', ')}; there are ${known.join(', ')}`)
   const ending = new Ending()
   try {
-    const [base, branch] = await sidesOf(revision, ending)
+    const folder = mkdtempSync(join(tmpdir(), 'seatgate-compare-'))
+    onEnd(ending, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+    const counter = setup.instructions ? new InstructionCounter(folder) : null
+    const [base, branch] = await sidesOf(revision, folder, ending, counter)
     const chosen = workloads.filter(({ name, quick }) => setup.only?.includes(name) ?? quick)
     const compared: Comparison[] = []
     console.log(
-      `| workload | this tree / ${revision}, CPU per request | 95 % interval of ${setup.rounds} rounds | by ${setup.threshold} |\n|---|---|---|---|`,
+      `| workload | this tree / ${revision}, ${counter === null ? 'CPU' : 'instructions'} per request | 95 % interval of ${setup.rounds} rounds | by ${setup.threshold} |\n|---|---|---|---|`,
     )
     for (const workload of chosen) {
-      const comparison = await compareOn(workload, base, branch, setup)
+      const comparison = await compareOn(workload, base, branch, setup, counter)
       compared.push(comparison)
       console.log(lineOf(comparison))
     }
@@ -85,6 +92,7 @@ async function compareOn(
   base: Revision,
   branch: Revision,
   { quick, rounds, threshold }: CompareSetup,
+  counter: InstructionCounter | null,
 ): Promise<Comparison> {
   const sides = [base, branch].map(({ peer, place }) => ({
     peer,
@@ -95,11 +103,25 @@ async function compareOn(
   const ratios: number[] = []
   for (let round = 0; round < rounds; round++) {
     // The side that starts first waits for the warm-up of the other.
-    const costs = await costsByTurns(inTurn(sides, round), setup)
+    const ordered = inTurn(sides, round)
+    const costs = await (counter === null
+      ? costsByTurns(ordered, setup)
+      : instructionsOf(ordered, workload, counter))
     const [before = [], after = []] = inTurn(costs, round)
-    ratios.push(median(after.map((cpu, turn) => cpu / (before[turn] ?? Number.NaN))))
+    ratios.push(median(after.map((cost, turn) => cost / (before[turn] ?? Number.NaN))))
   }
   return comparisonOf(workload.label, ratios, threshold)
+}
+
+/** One after the other: the count does not depend on the time. */
+async function instructionsOf(
+  sides: readonly Side[],
+  workload: Workload,
+  counter: InstructionCounter,
+): Promise<number[][]> {
+  const counts: number[][] = []
+  for (const side of sides) counts.push([await counter.perRequest(side, workload)])
+  return counts
 }
 
 export function comparisonOf(workload: string, ratios: readonly number[], threshold: number): Comparison {
@@ -116,19 +138,23 @@ function lineOf({ workload, ratio, low, high, verdict }: Comparison): string {
   return `| ${workload} | ${ratio.toFixed(3)} | ${low.toFixed(3)} to ${high.toFixed(3)} | ${verdict} |`
 }
 
-async function sidesOf(revision: string, ending: Ending): Promise<[base: Revision, branch: Revision]> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-compare-'))
-  onEnd(ending, () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+async function sidesOf(
+  revision: string,
+  folder: string,
+  ending: Ending,
+  counter: InstructionCounter | null,
+): Promise<[base: Revision, branch: Revision]> {
   const before = checkOut(revision, join(folder, 'tree'), ending)
   const upstreams = await startUpstreams(join(folder, 'upstream'))
   ending.teardown(() => upstreams.stop())
-  const side = async (peer: Peer, source: string): Promise<Revision> => {
-    const own = join(folder, peer.name)
+  const side = async (name: string, source: string): Promise<Revision> => {
+    const peer = seatgateOf(source, name, counter?.runner(name))
+    const own = join(folder, name)
     mkdirSync(own)
     const world = await makeWorld(join(own, 'world'), pathToFileURL(`${source}/`))
     return { peer, place: { folder: own, world, upstreams } }
   }
-  return [await side(seatgateOf(before, 'base'), before), await side({ ...seatgate, name: 'branch' }, root)]
+  return [await side('base', before), await side('branch', root)]
 }
 
 /** A work tree of its own, with the packages of this one; nothing of it remains in the repository. */

@@ -27,7 +27,7 @@ import { WholeBench } from './whole.ts'
 import { workloads } from './workloads.ts'
 
 const USAGE = `npm run bench -- [--quick] [--only NAME[,NAME]] [--rounds N]
-npm run bench -- --compare REV [--threshold RATIO] [--quick] [--only NAME[,NAME]] [--rounds N]`
+npm run bench -- --compare REV [--threshold RATIO] [--quick] [--only NAME[,NAME]] [--rounds N] [--instructions]`
 
 const values = readOptions()
 const { quick } = values
@@ -69,7 +69,8 @@ async function guard(revision: string): Promise<number> {
     return await compare(revision, {
       only,
       quick,
-      rounds: roundsOr(quick ? 6 : 12),
+      rounds: roundsOr(values.instructions ? 3 : quick ? 6 : 12),
+      instructions: values.instructions,
       threshold: values.threshold,
     })
   } catch (cause) {
@@ -88,6 +89,7 @@ function readOptions() {
         only: { type: 'string' },
         rounds: { type: 'string' },
         compare: { type: 'string' },
+        instructions: { type: 'boolean', default: false },
         threshold: { type: 'string', default: '1.05' },
       },
     })
@@ -98,6 +100,8 @@ function readOptions() {
     const rounds = values.rounds === undefined ? null : Number(values.rounds)
     if (rounds !== null && !(Number.isInteger(rounds) && rounds > 0))
       throw new Error(`--rounds is a number of rounds, not ${values.rounds}`)
+    if (values.instructions && values.compare === undefined)
+      throw new Error('--instructions is an option of --compare')
     const threshold = Number(values.threshold)
     if (!(threshold > 0)) throw new Error(`--threshold is a ratio, not ${values.threshold}`)
     return { ...values, rounds, threshold }

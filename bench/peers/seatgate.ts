@@ -14,15 +14,18 @@ import type { Peer, RunningPeer, Setup } from './peer.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const START = join(root, 'src', 'cli', 'seatgate.js')
 
-/** @param folder of the source: another one where revisions are compared */
-export function seatgateOf(folder: string, name = 'seatgate'): Peer {
+/**
+ * @param folder of the source: another one where revisions are compared
+ * @param runner the beginning of a command that runs Node.js
+ */
+export function seatgateOf(folder: string, name = 'seatgate', runner: readonly string[] = []): Peer {
   return {
     name,
     label: 'Seatgate',
     authorises: true,
     apiKeys: true,
     available: () => null,
-    start: (setup) => start(setup, [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config']),
+    start: (setup) => start(setup, [join(folder, 'src', 'cli', 'seatgate.js'), 'start', '--config'], runner),
   }
 }
 
@@ -49,8 +52,12 @@ function withoutAuthorization(mode: 'open' | 'bare', what: string): Peer {
   }
 }
 
-async function start(setup: Setup, script: readonly string[]): Promise<RunningPeer> {
-  return runningOf([await launch(setup, script)])
+async function start(
+  setup: Setup,
+  script: readonly string[],
+  runner: readonly string[] = [],
+): Promise<RunningPeer> {
+  return runningOf([await launch(setup, script, { runner })])
 }
 
 /** Seatgate for other proxies. @param decision the port of its decision listener */
@@ -61,13 +68,16 @@ export function launchDecisions(setup: Setup, decision: number): Promise<Program
 async function launch(
   setup: Setup,
   script: readonly string[],
-  more: { readonly decision?: number; readonly part?: ConfiguredPart } = {},
+  {
+    runner = [],
+    ...more
+  }: { readonly decision?: number; readonly part?: ConfiguredPart; readonly runner?: readonly string[] } = {},
 ): Promise<Program> {
   const { world, upstream, folder, routes, workers, tls } = setup
   const port = await freePort()
   const { origin, ca, h2c = false } = upstream
   const options = { upstream: origin, ca, h2c, routes, workers, tls, ...more }
   const file = writeConfiguration(folder, { world, port, ...options })
-  const command = [process.execPath, ...script, file]
+  const command = [...runner, process.execPath, ...script, file]
   return Program.start({ command, port, cores: peerCores(workers), folder })
 }

@@ -1,0 +1,67 @@
+/**
+ * Counts the instructions that a gateway executes per request, by an emulator: QEMU's user emulation. Other load on the
+ * machine changes the count by a hundredth, where it doubles CPU times. Instructions of the kernel are not counted, nor is
+ * waiting for memory. The gateway takes some twenty times as long.
+ */
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { which } from '../cores.ts'
+import { withPeer } from '../measure.ts'
+import { Traffic } from '../traffic.ts'
+import type { Side } from '../turns.ts'
+import type { Workload } from '../workloads.ts'
+
+/** Requests that warm a gateway up. */
+const WARM = 40_000
+/** Seconds of a part of the warm-up, and of what is counted. */
+const STEP = 10
+const COUNTED = 20
+
+const SOURCE = fileURLToPath(new URL('counter.c', import.meta.url))
+
+export class InstructionCounter {
+  readonly #emulator: string
+  readonly #plugin: string
+  readonly #folder: string
+
+  /** Throws where a program for it is missing. @param folder for its files */
+  constructor(folder: string) {
+    const [emulator, compiler] = [which('qemu-x86_64'), which('cc')]
+    if (emulator === null || compiler === null)
+      throw new Error('counting takes qemu-x86_64 and a C compiler: apt-get install qemu-user gcc')
+    this.#emulator = emulator
+    this.#plugin = join(folder, 'counter.so')
+    this.#folder = folder
+    execFileSync(compiler, ['-O2', '-shared', '-fPIC', '-o', this.#plugin, SOURCE])
+  }
+
+  /** The beginning of the command of a counted program. @param name of the program's counts */
+  runner(name: string): readonly string[] {
+    return [this.#emulator, '-plugin', `file=${this.#plugin},counts=${this.#fileOf(name)}`]
+  }
+
+  /** Per request, of the main thread of a fresh process. @param side its peer has this counter's runner of its name */
+  async perRequest({ peer, place, requests }: Side, workload: Workload): Promise<number> {
+    const { workers, client } = workload
+    if (client !== 'http1') throw new Error(`instructions are counted over plain HTTP/1.1, not ${client}`)
+    return withPeer({ peer, workload }, place, async ({ port }) => {
+      const traffic = new Traffic({ port, requests, authorises: peer.authorises, workers, client })
+      for (let warm = 0; warm < WARM;) warm += (await traffic.saturate(STEP)).requests
+      const before = this.count(peer.name)
+      const { requests: answered } = await traffic.saturate(COUNTED)
+      return (this.count(peer.name) - before) / answered
+    })
+  }
+
+  /** Of the main thread of a program, since its start. @param name as of {@link runner} */
+  count(name: string): number {
+    return Number(readFileSync(this.#fileOf(name)).readBigUInt64LE())
+  }
+
+  #fileOf(name: string): string {
+    return join(this.#folder, `${name}.counts`)
+  }
+}

@@ -1,0 +1,31 @@
+/** Instructions are counted, by the real emulator. Where it is not installed, the message says how to install it. */
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { which } from '../../bench/cores.ts'
+import { InstructionCounter } from '../../bench/instructions/counter.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'seatgate-instructions-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const isInstalled = which('qemu-x86_64') !== null && which('cc') !== null
+
+t.test('a loop of twice the length takes its instructions more', { skip: !isInstalled }, async (t) => {
+  const counter = new InstructionCounter(folder)
+  const counts = [1e7, 2e7, 3e7].map((length) => {
+    const loop = `let sum = 0; for (let i = 0; i < ${length}; i++) sum += i % 7; process.stdout.write(String(sum))`
+    const [file = '', ...args] = [...counter.runner('loop'), process.execPath, '-e', loop]
+    t.match(execFileSync(file, args).toString(), /^[0-9]+$/)
+    return counter.count('loop')
+  })
+  const [one = 0, two = 0, three = 0] = counts
+  const [first, second] = [two - one, three - two]
+  t.ok(first > 1e7 && first < 1e9, `${first} instructions for ten million more steps`)
+  t.ok(second > 0.7 * first && second < 1.5 * first, `${second} for the next ten million`)
+})
+
+t.test('without the emulator', { skip: isInstalled }, async (t) => {
+  t.throws(() => new InstructionCounter(folder), { message: /apt-get install qemu-user gcc/ })
+})
