@@ -134,8 +134,8 @@ export function directLines(connection: object, peer: string, proto: string, hos
   const known = latest.get(connection)
   if (known?.host === host) return known.lines
   const lines = FieldLines.of(forwardedFields(null, peer, proto, host))
-  // A slice of the request would retain the whole request with its credentials.
-  if (host.length <= MAX_HOST) latest.set(connection, { host: detachedText(host), lines })
+  // A slice of the request would retain the whole request with its credentials. The check has made a flat text of the lines.
+  if (lines.writable && host.length <= MAX_HOST) latest.set(connection, { host: detachedText(host), lines })
   return lines
 }
 

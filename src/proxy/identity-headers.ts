@@ -30,8 +30,9 @@ export function identityLines(decision: Identified): FieldLines {
     known?.space === space && known.permission === permission && haveSameNames(known.seats, seats)
   if (isKnown) return known.lines
   const lines = FieldLines.of(identity(decision))
-  if (lines.text.length <= MAX_KNOWN && seats.length <= MAX_SEATS) {
-    // A slice of the request would retain the whole request with its credentials.
+  if (lines.writable && lines.text.length <= MAX_KNOWN && seats.length <= MAX_SEATS) {
+    // A slice of the request would retain the whole request with its credentials. The check has made a flat text of the lines,
+    // without slices.
     const ownSpace = space === null ? null : detachedText(space)
     latest.set(principal, { space: ownSpace, permission, seats, lines })
   }
