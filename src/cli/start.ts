@@ -11,7 +11,7 @@ import { StartupTimeout } from '../runtime/startup.ts'
 import { watchLauncher } from '../runtime/surroundings/launcher.ts'
 import { lostLog, refuseWrongClock } from '../runtime/surroundings/machine-faults.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
-import { growYoungGeneration } from '../runtime/young-generation.ts'
+import { tuneGarbageCollection } from '../runtime/garbage-collection.ts'
 import { warnOfNode, warnOfShortage } from './capacity.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
@@ -106,7 +106,7 @@ export async function runGateway(
   warnOfNode(log)
   log.flush()
   listening(gateway.addresses)
-  growYoungGeneration()
+  tuneGarbageCollection()
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
   const reloader = new Reloader(gateway, config, { log, load, service })

@@ -20,7 +20,7 @@ import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import type { ProcessActivity } from '../telemetry/process-activity.ts'
 import { Channel } from './workers/channel.ts'
 import { WorkerActivity } from './workers/worker-activity.ts'
-import { growYoungGeneration } from './young-generation.ts'
+import { tuneGarbageCollection } from './garbage-collection.ts'
 
 const channel = new Channel({
   send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
@@ -97,7 +97,7 @@ async function begin() {
     return deciding.keyUses.take()
   })
   const addresses = await opened.listen(true)
-  growYoungGeneration()
+  tuneGarbageCollection()
   return { addresses, version }
 }
 
