@@ -37,6 +37,11 @@ export function bound(cores: string | null, command: readonly string[]): string[
   return cores === null ? [...command] : ['taskset', '-c', cores, ...command]
 }
 
+/** The command. @param background at the scheduler's lowest priority: other processes take the core at once */
+export function prioritized(background: boolean | undefined, command: readonly string[]): string[] {
+  return background === true && which('chrt') !== null ? ['chrt', '--idle', '0', ...command] : [...command]
+}
+
 /** The path of a program; null where it is not installed. */
 export function which(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/sbin']

@@ -1,8 +1,9 @@
 /**
  * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its rate limit delays
  * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
- * sends as fast as it can. Prints Markdown: the latency of the others, and what passed of the flood against what its limit
- * allows.
+ * sends as fast as it can. The program that floods has the lowest priority on the cores that it shares with the one that
+ * measures: its own work is none of the gateway's. Prints Markdown: the latency of the others, and what passed of the flood
+ * against what its limit allows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -74,7 +75,7 @@ function rowsOf(place: Place): Promise<Row[]> {
   return withPeer({ peer: limited, workload: oneToken }, place, async ({ port }) => {
     const common = { client: 'http1', port, from: 0, countStatuses: false, workers: 1, seconds } as const
     const ofOthers = { ...common, requests: others, connections: CONNECTIONS_OF_OTHERS }
-    const ofFlood = { ...common, requests: flood, connections: CONNECTIONS }
+    const ofFlood = { ...common, requests: flood, connections: CONNECTIONS, background: true }
     await saturate({ ...ofFlood, seconds: warmUp })
     await saturate({ ...ofOthers, seconds: warmUp })
     await sleep(1000)

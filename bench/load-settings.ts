@@ -17,6 +17,8 @@ export interface Load {
   readonly seconds: number
   /** Cores that the peer may use, and the load may not. */
   readonly workers: number
+  /** The load program runs at the lowest priority, so that it does not delay others on its cores. */
+  readonly background?: boolean
 }
 
 export interface Loaded {

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import autocannon from 'autocannon'
-import { bound, loadCores, which } from './cores.ts'
+import { bound, loadCores, prioritized, which } from './cores.ts'
 import { byH2load } from './h2load.ts'
 import { byHandshakes } from './handshakes.ts'
 import type { Load, Loaded } from './load-settings.ts'
@@ -34,7 +34,7 @@ export function saturate(load: Load): Promise<Loaded> {
 }
 
 async function byWrk(program: string, load: Load): Promise<Loaded> {
-  const { port, requests, from, countStatuses, connections, seconds, workers } = load
+  const { port, requests, from, countStatuses, connections, seconds, workers, background } = load
   const url = `http://127.0.0.1:${port}/`
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', SCRIPT, url, '--']
   const scriptArgs = [
@@ -43,7 +43,10 @@ async function byWrk(program: string, load: Load): Promise<Loaded> {
     requests.newTokens?.list ?? '-',
     countStatuses ? 'statuses' : '-',
   ]
-  const [file = '', ...args] = bound(loadCores(workers), [program, ...options, ...scriptArgs])
+  const [file = '', ...args] = bound(
+    loadCores(workers),
+    prioritized(background, [program, ...options, ...scriptArgs]),
+  )
   const limits = { maxBuffer: MEBIBYTE, timeout: seconds * 1000 + MARGIN }
   const { stdout } = await promisify(execFile)(file, args, limits).catch(asError)
   const { microseconds, exhausted, ...loaded } = JSON.parse(

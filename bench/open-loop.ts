@@ -4,7 +4,7 @@ import type { Latency, RatedLoad } from './latency.ts'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { bound, loadCores } from './cores.ts'
+import { bound, loadCores, prioritized } from './cores.ts'
 
 const CLIENT = fileURLToPath(new URL('./open-loop-client.ts', import.meta.url))
 
@@ -13,11 +13,10 @@ const MARGIN = 30_000
 
 /** Rejects when the client fails. */
 export function atRate(load: RatedLoad): Promise<Latency> {
-  const [file = '', ...args] = bound(loadCores(load.workers), [
-    process.execPath,
-    CLIENT,
-    JSON.stringify(load),
-  ])
+  const [file = '', ...args] = bound(
+    loadCores(load.workers),
+    prioritized(load.background, [process.execPath, CLIENT, JSON.stringify(load)]),
+  )
   const timeout = load.seconds * 1000 + MARGIN
   return resultOf(spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout }))
 }
