@@ -16,6 +16,7 @@ import { Http2Connection, type Http2ConnectionOwner } from './http2-server-conne
 import type { Http2Error } from '../wire/http2/http2-errors.ts'
 import type { SessionSettings } from '../wire/http2/http2-session.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
+import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import type { Entry } from '../../lib/ledger.ts'
 import type { Queue, Queued } from '../../lib/queue.ts'
 import type { MemoryHolder } from './connection-memory.ts'
@@ -85,8 +86,8 @@ export class ClientConnection
   }
 
   /** Starts to read frames. */
-  startHttp2(settings: SessionSettings): void {
-    this.#http2 = new Http2Connection(this.socket, settings, this)
+  startHttp2(settings: SessionSettings, deferred: DeferredQueue): void {
+    this.#http2 = new Http2Connection(this.socket, settings, deferred, this)
   }
 
   /** Requests are parsed. Before that, a PROXY header or a TLS handshake may be due. */

@@ -23,7 +23,7 @@ export abstract class ClientResponse {
   destroyed = false
   /** The connection persists after this response. Changes take effect until the head is set. */
   shouldKeepAlive: boolean
-  /** The gateway refused the request: the next request on an HTTP/1.1 connection is deferred. */
+  /** The gateway refused the request: the next requests on the connection are deferred. */
   refused = false
   readonly #listeners: ResponseListener[] = []
 

@@ -4,6 +4,7 @@
  */
 
 import type { Socket } from 'node:net'
+import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { cutHead, requestHead } from '../wire/http2/request-head.ts'
 import { isHead, RequestListReader } from '../wire/http2/request-list.ts'
@@ -15,6 +16,7 @@ import type { ClientResponse } from './client-response.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
 import { StreamProgress } from './http2-progress.ts'
+import { Http2ReadTurns } from './http2-read-turns.ts'
 import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
 import { type RespondUnparsed, writeStreamProblem } from './problem.ts'
 
@@ -54,11 +56,18 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   /** Of the requests in flight. Requests with equal fields share them, and each counts. */
   #headBytes = 0
   #reported = 0
+  readonly #turns: Http2ReadTurns
   #stopped = false
 
-  constructor(socket: Socket, settings: SessionSettings, owner: Http2ConnectionOwner) {
+  constructor(
+    socket: Socket,
+    settings: SessionSettings,
+    deferred: DeferredQueue,
+    owner: Http2ConnectionOwner,
+  ) {
     this.socket = socket
     this.#owner = owner
+    this.#turns = new Http2ReadTurns(this, deferred)
     this.#headerBytes = settings.headerBytes
     this.#session = new Http2Session(socket, settings, this)
     socket.on('data', this.#onData)
@@ -70,7 +79,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   /** Nothing of a next request has arrived, and none is in flight. */
   get awaitsRequest(): boolean {
-    return !this.#isActive && this.#session.atStart
+    return !this.#isActive && this.#session.atStart && this.#turns.unreadBytes === 0
   }
 
   get #isActive(): boolean {
@@ -84,14 +93,32 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#receive(chunk)
+    if (!this.#receive(chunk)) this.socket.pause()
   }
 
+  /** @returns false to stop reading for now */
   readonly #receive = (chunk: Buffer): boolean => {
-    this.#session.receive(chunk)
-    if (!this.#isActive) this.#reportHead()
+    const goesOn = this.#turns.receive(chunk)
+    this.unreadChanged()
+    return goesOn
+  }
+
+  read(bytes: Buffer): Buffer | null {
+    return this.socket.destroyed ? null : this.#session.receive(bytes)
+  }
+
+  pause(): void {
+    this.#session.pause()
+  }
+
+  resume(): void {
+    if (this.socket.isPaused()) this.socket.resume()
+    this.#direct.more()
+  }
+
+  unreadChanged(): void {
+    if (!this.#isActive && this.#turns.unreadBytes === 0) this.#reportHead()
     this.#reportMemory()
-    return true
   }
 
   #reportHead(): void {
@@ -104,7 +131,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   #reportMemory(): void {
-    const held = this.#stopped ? 0 : this.#session.heldBytes + this.#headBytes
+    const held = this.#stopped ? 0 : this.#session.heldBytes + this.#headBytes + this.#turns.unreadBytes
     const bytes = held < REPORT_STEP ? 0 : Math.ceil(held / REPORT_STEP) * REPORT_STEP
     if (bytes === this.#reported) return
     this.#reported = bytes
@@ -117,6 +144,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     complete: boolean,
     endStream: boolean,
   ): StreamReceiver | null {
+    this.#turns.requestRead()
     try {
       if (!complete) throw cutHead(fields, this.#headerBytes)
       const head = requestHead(this.#lists.read(fields), endStream, this.#headerBytes)
@@ -134,11 +162,15 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   #refuse(stream: Http2Stream, fault: MalformedRequest, ofHead: boolean): StreamReceiver {
     const refused = new RefusedStream(stream)
     this.#refused.set(stream.id, refused)
+    this.#turns.refused()
     this.#owner.malformedStream(fault, (refusal, id) => writeStreamProblem(stream, ofHead, refusal, id))
     return refused
   }
 
   exchangeEnded(exchange: Exchange, request: Http2RequestStream): void {
+    const { refused, writableFinished } = request.response
+    if (refused) this.#turns.refused()
+    else if (writableFinished) this.#turns.answered()
     this.#owner.http2ExchangeEnded(exchange)
     this.#release(request)
     this.#reportMemory()
@@ -224,6 +256,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   /** Stops reading. */
   stop(): void {
     this.#stopped = true
+    this.#turns.stop()
     this.#direct.end()
     this.#reportMemory()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)

@@ -104,6 +104,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   readonly #refusals = new LingeringConnections(REFUSED_LIMITS)
   readonly #memory: ConnectionMemory<ClientConnection>
   readonly #handshakes: Handshakes
+  readonly #deferred = new DeferredQueue()
   #settings: ListenerSettings
   #http1Connections: Http1ConnectionSettings
   #draining = false
@@ -117,7 +118,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#handshakes = new Handshakes(events)
     this.#settings = settings
     this.#keepAlive = { seconds: keepAliveSeconds(settings) }
-    this.#http1Connections = http1Settings(settings, new DeferredQueue(), this.#keepAlive)
+    this.#http1Connections = http1Settings(settings, this.#deferred, this.#keepAlive)
     this.#connections = new Connections(settings.limits, (state) => events.evicted(state))
     this.#lingeringConnections = new LingeringConnections(lingeringLimits(settings))
     this.#memory = new ConnectionMemory(settings.memory, (connection) => this.#freeMemory(connection))
@@ -154,7 +155,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   configure(settings: ListenerSettings): void {
     this.#settings = settings
     this.#keepAlive.seconds = keepAliveSeconds(settings)
-    this.#http1Connections = http1Settings(settings, this.#http1Connections.deferred, this.#keepAlive)
+    this.#http1Connections = http1Settings(settings, this.#deferred, this.#keepAlive)
     this.#connections.configure(settings.limits)
     this.#lingeringConnections.configure(lingeringLimits(settings))
     this.#memory.configure(settings.memory)
@@ -230,14 +231,14 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     else if (acceptor === null) connection.startHttp1(this.#http1Connections)
     else
       this.#handshakes.begin(connection, acceptor, this.#listening[at]?.name ?? '', (socket) => {
-        if (socket.alpnProtocol === 'h2') connection.startHttp2(http2Settings(this.#settings))
+        if (socket.alpnProtocol === 'h2') connection.startHttp2(http2Settings(this.#settings), this.#deferred)
         else connection.startHttp1(this.#http1Connections)
       })
   }
 
   #awaitPreface(connection: ClientConnection): void {
     readPreface(connection.socket, (isHttp2) => {
-      if (isHttp2) connection.startHttp2(http2Settings(this.#settings))
+      if (isHttp2) connection.startHttp2(http2Settings(this.#settings), this.#deferred)
       else connection.startHttp1(this.#http1Connections)
     })
   }

@@ -35,6 +35,7 @@ export class FrameReader {
   #payload: Buffer | null = null
   #payloadBytes = 0
   #stopped = false
+  #paused = false
 
   constructor(sink: FrameSink) {
     this.#sink = sink
@@ -50,13 +51,21 @@ export class FrameReader {
     this.#stopped = true
   }
 
-  /** Throws an Http2Error. */
-  read(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length && !this.#stopped;) {
+  /** Ends the `read` call in progress after this frame. */
+  pause(): void {
+    this.#paused = true
+  }
+
+  /** Throws an Http2Error. @returns the position after the last byte that was read */
+  read(bytes: Buffer): number {
+    let at = 0
+    this.#paused = false
+    while (at < bytes.length && !this.#stopped && !this.#paused) {
       if (this.#inData) at = this.#readData(bytes, at)
       else if (this.#payload !== null) at = this.#readPayload(bytes, at, this.#payload)
       else at = this.#readHeader(bytes, at)
     }
+    return at
   }
 
   #readHeader(bytes: Buffer, at: number): number {

@@ -156,15 +156,23 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     return this.#blocks.heldBytes + this.#sender.pending + this.#sender.bufferedBytes
   }
 
-  /** Bytes from the socket. */
-  receive(chunk: Buffer): void {
-    if (this.#ended) return
+  /** Bytes from the socket. @returns the rest after a pause, for the next call; null: there is none */
+  receive(chunk: Buffer): Buffer | null {
+    if (this.#ended) return null
     try {
       const from = this.#isServer ? this.#readPreface(chunk) : 0
-      if (from < chunk.length) this.#reader.read(from === 0 ? chunk : chunk.subarray(from))
+      const bytes = from === 0 ? chunk : chunk.subarray(from)
+      const read = this.#reader.read(bytes)
+      return read < bytes.length && !this.#ended ? bytes.subarray(read) : null
     } catch (error) {
       this.#fail(error)
+      return null
     }
+  }
+
+  /** Stops reading after the current frame. */
+  pause(): void {
+    this.#reader.pause()
   }
 
   #readPreface(chunk: Buffer): number {

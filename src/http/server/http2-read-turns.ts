@@ -1,0 +1,112 @@
+/**
+ * The turns in which an HTTP/2 connection reads. One read can hold a thousand requests, which would all be decided in one
+ * iteration of the event loop. A connection reads some of them, and continues in the next iteration. If one was refused, it
+ * reads fewer, and takes its turn with all other connections of such clients.
+ */
+
+import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
+
+/** Requests in a turn. A connection may carry those of many clients. */
+const PER_TURN = 32
+const PER_TURN_AFTER_REFUSAL = 4
+
+/** The connection. */
+interface Reader {
+  /** @returns the rest after {@link pause}; null: there is none */
+  read(bytes: Buffer): Buffer | null
+  /** Ends the read in progress after the current frame. */
+  pause(): void
+  /** Reads from the socket again. */
+  resume(): void
+  /** The number of unread bytes may have changed. */
+  unreadChanged(): void
+}
+
+export class Http2ReadTurns implements DeferredTask {
+  readonly #reader: Reader
+  readonly #deferred: DeferredQueue
+  /** Received, and not read yet. */
+  #unread: Buffer | null = null
+  /** Since the last turn. */
+  #requests = 0
+  #afterRefusal = false
+  /** It waits for its turn, and reads nothing. */
+  #waits = false
+  #stopped = false
+
+  constructor(reader: Reader, deferred: DeferredQueue) {
+    this.#reader = reader
+    this.#deferred = deferred
+  }
+
+  /** Bytes that unread input takes in memory. */
+  get unreadBytes(): number {
+    return this.#unread?.buffer.byteLength ?? 0
+  }
+
+  /** @returns false: reading from the socket stops until {@link Reader.resume} */
+  receive(chunk: Buffer): boolean {
+    // A connection that is not refused has a turn for each chunk.
+    if (!this.#afterRefusal) this.#requests = 0
+    this.#read(this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk]))
+    return this.#unread === null
+  }
+
+  #read(bytes: Buffer): void {
+    this.#unread = compact(this.#waits ? bytes : this.#reader.read(bytes))
+    if (this.#unread !== null) this.#wait()
+  }
+
+  /** A request has been read, or what should be one. */
+  requestRead(): void {
+    const most = this.#afterRefusal ? PER_TURN_AFTER_REFUSAL : PER_TURN
+    if (++this.#requests >= most) this.#reader.pause()
+  }
+
+  refused(): void {
+    this.#afterRefusal = true
+    this.#wait()
+  }
+
+  /** A response that is no refusal is with the client. */
+  answered(): void {
+    this.#afterRefusal = false
+  }
+
+  #wait(): void {
+    if (this.#waits || this.#stopped) return
+    this.#waits = true
+    if (this.#afterRefusal) this.#deferred.add(this)
+    else setImmediate(takeTurn, this)
+  }
+
+  /** Its turn. */
+  run(): void {
+    const bytes = this.#unread
+    this.#waits = false
+    this.#requests = 0
+    this.#unread = null
+    if (bytes === null || this.#stopped) return
+    this.#read(bytes)
+    this.#reader.unreadChanged()
+    if (this.#unread === null && !this.#stopped) this.#reader.resume()
+  }
+
+  /** Unread input is dropped. */
+  stop(): void {
+    this.#stopped = true
+    this.#unread = null
+  }
+}
+
+function takeTurn(turns: Http2ReadTurns): void {
+  turns.run()
+}
+
+/** Copies a small remainder, which would keep the whole read buffer in memory. */
+function compact(unread: Buffer | null): Buffer | null {
+  if (unread === null || unread.length * 2 >= unread.buffer.byteLength) return unread
+  const copy = Buffer.allocUnsafeSlow(unread.length)
+  unread.copy(copy)
+  return copy
+}
