@@ -70,7 +70,7 @@ t.test('reload and Back on each page, by a session', async (t) => {
 
 t.test('a store that is away: each page says so, and goes on when it is back', async (t) => {
   const tamper = (statement: string) => {
-    const database = new DatabaseSync(gateway.storeFile)
+    const database = new DatabaseSync(gateway.storeFile, { timeout: 60_000 })
     database.exec(statement)
     database.close()
   }

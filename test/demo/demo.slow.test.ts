@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { reservePort } from '../support/servers/ports.ts'
 import { until } from '../support/until.ts'
 
 const DEMO = fileURLToPath(new URL('./demo.ts', import.meta.url))
@@ -22,7 +23,11 @@ t.test('a port that is taken is said in a line', async (t) => {
 })
 
 t.test('--no-provider', async (t) => {
-  const env = { ...process.env, SEATGATE_LISTEN: '127.0.0.1:0', SEATGATE_OPS: '127.0.0.1:0' }
+  const env = {
+    ...process.env,
+    SEATGATE_LISTEN: `127.0.0.1:${await reservePort(t)}`,
+    SEATGATE_OPS: '127.0.0.1:0',
+  }
   const demo = spawn(process.execPath, [DEMO, '--no-provider'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => demo.kill('SIGKILL'))
   let out = ''

@@ -4,13 +4,15 @@ import { execFile, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { reservePort } from '../support/servers/ports.ts'
 import { until } from '../support/until.ts'
 import { Visitor } from '../sign-in/visitor.ts'
 
 const DEMO = fileURLToPath(new URL('./demo.ts', import.meta.url))
 
 t.test('the lines work as printed', async (t) => {
-  const env = { ...process.env, SEATGATE_LISTEN: '127.0.0.1:0', SEATGATE_OPS: '127.0.0.1:0' }
+  const listen = `127.0.0.1:${await reservePort(t)}`
+  const env = { ...process.env, SEATGATE_LISTEN: listen, SEATGATE_OPS: '127.0.0.1:0' }
   const demo = spawn(process.execPath, [DEMO], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => demo.kill('SIGKILL'))
   let out = ''

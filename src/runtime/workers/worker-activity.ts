@@ -22,6 +22,8 @@ import type { Channel } from './channel.ts'
 
 /** Milliseconds for a worker to answer: what a frozen one knows is left out. */
 const ANSWER_WAIT = 1000
+/** A test that needs the answer of every worker sets more. */
+export const activityDefaults = { answerWait: ANSWER_WAIT }
 /** Milliseconds between reports of counts: those of a worker that crashes are lost. */
 const REPORT_EVERY = 10_000
 
@@ -181,7 +183,7 @@ export class GatheredActivity {
     const answers = this.#workers().map(({ channel }) => channel.call(method, argument).then(take, () => {}))
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, ANSWER_WAIT)
+      timer = setTimeout(resolve, activityDefaults.answerWait)
     })
     await Promise.race([Promise.all(answers), timeout])
     clearTimeout(timer)

@@ -2,10 +2,13 @@
 
 import t from 'tap'
 import { OutputFailed } from '../../../src/cli/command.ts'
+import { activityDefaults } from '../../../src/runtime/workers/worker-activity.ts'
 import { startWithWorkers } from '../../runtime/workers/support.ts'
 import { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { afar } from './from-afar.ts'
+
+activityDefaults.answerWait = 60_000
 
 /** Connections, so that each worker has some, and requests on each of them. */
 const CONNECTIONS = 12
