@@ -10,6 +10,7 @@ import { done, writer } from '../seats-admin/store/conformance.ts'
 import { open } from '../seats-admin/store/sqlite/support.ts'
 import type { Answer } from '../support/client.ts'
 import { startWorld } from '../support/world.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
 t.test('each code', async (t) => {
@@ -23,10 +24,7 @@ t.test('each code', async (t) => {
     garbage.close()
     silent.close()
   })
-  const gone = createServer()
-  await new Promise<void>((done) => gone.listen(0, '127.0.0.1', done))
-  const closed = port(gone)
-  gone.close()
+  const closed = await reservePort(t)
 
   const world = await startWorld(t, {
     routes: [

@@ -9,17 +9,8 @@ import type { Ejected, TargetEvent } from '../../src/proxy/upstream-events.ts'
 import { holdTime, untilStepped } from '../support/held-time.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { until } from '../support/until.ts'
-import {
-  closedPort,
-  codeOf,
-  front,
-  type FrontOptions,
-  get,
-  serve,
-  serveRaw,
-  targetsAt,
-  valuesOf,
-} from './support.ts'
+import { codeOf, front, type FrontOptions, get, serve, serveRaw, targetsAt, valuesOf } from './support.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
 
 /** No test waits for a back-off to end: targets return by other means. */
@@ -54,7 +45,7 @@ async function listenAt(t: Test, port: number): Promise<Server> {
 const isOk = (answer: string) => answer.startsWith('HTTP/1.1 200 ')
 
 t.test('one of two is dead: every request gets a response, and the dead one is soon avoided', async (t) => {
-  const dead = await closedPort()
+  const dead = await reservePort(t)
   const port = await serve(
     t,
     (request, response) => void request.resume().on('end', () => response.end('ok')),
@@ -81,7 +72,7 @@ t.test('one of two is dead: every request gets a response, and the dead one is s
 })
 
 t.test('it is restored after its ejection time by one probe', async (t) => {
-  const dead = await closedPort()
+  const dead = await reservePort(t)
   const port = await serve(t, (_, response) => response.end('ok'))
   const events = listener()
   const options = { config: targetsAt(dead, port), ejection: briefly, listener: events }
@@ -167,7 +158,7 @@ for (const size of [1, 2]) {
   t.test(
     `no target listens at all ${size}: 502 each time, and recovery with the first request after`,
     async (t) => {
-      const ports = await Promise.all(Array.from({ length: size }, () => closedPort()))
+      const ports = await Promise.all(Array.from({ length: size }, () => reservePort(t)))
       const { port: gatewayPort, upstream } = await front(t, 0, {
         config: targetsAt(...ports),
         ejection: forLong,

@@ -6,8 +6,9 @@ import t, { type Test } from 'tap'
 import type { TargetEvent, Unhealthy } from '../../src/proxy/upstream-events.ts'
 import type { UpstreamHealth } from '../../src/config/config.ts'
 import { type HeldTime, holdTime, untilStepped } from '../support/held-time.ts'
-import { closedPort, codeOf, front, type FrontOptions, get, serve, serveRaw, targetsAt } from './support.ts'
+import { codeOf, front, type FrontOptions, get, serve, serveRaw, targetsAt } from './support.ts'
 import { roundTrip } from '../support/raw-client.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { until } from '../support/until.ts'
 
 const settings: UpstreamHealth = { path: '/healthz', interval: 20, timeout: 30_000, healthy: 2, unhealthy: 3 }
@@ -128,7 +129,7 @@ t.test('all unhealthy: 503 at once, without probes', async (t) => {
 })
 
 t.test('a closed port is unhealthy, and healthy once it is opened', async (t) => {
-  const { port, unhealthy, returned, upstream } = await checked(t, [await closedPort()])
+  const { port, unhealthy, returned, upstream } = await checked(t, [await reservePort(t)])
   await until(() => unhealthy.length === 1, 'the target out of service')
   t.match(unhealthy, [{ cause: { code: 'ECONNREFUSED' } }])
   t.equal(codeOf(await roundTrip(port, get())), 'unavailable')

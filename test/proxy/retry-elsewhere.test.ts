@@ -5,8 +5,9 @@ import t, { type Test } from 'tap'
 import type { Retry } from '../../src/proxy/upstream-events.ts'
 import { EJECTION } from '../../src/proxy/upstream-options.ts'
 import { holdTime } from '../support/held-time.ts'
-import { closedPort, codeOf, front, serve, serveRaw, targetsAt } from './support.ts'
+import { codeOf, front, serve, serveRaw, targetsAt } from './support.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { until } from '../support/until.ts'
 
 /** Disabled ejection, so that each request meets each target. */
@@ -70,7 +71,7 @@ for (const method of ['GET', 'POST', 'PATCH', 'PUT']) {
       bodies.push(body)
       response.end('ok')
     })
-    const config = targetsAt(await closedPort(), await closedPort(), port)
+    const config = targetsAt(await reservePort(t), await reservePort(t), port)
     const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
     const body = method === 'GET' ? '' : 'a'.repeat(100_000)
     t.match(await roundTrip(gatewayPort, request(`${method} /`, body)), /^HTTP\/1\.1 200 /)
@@ -83,7 +84,7 @@ t.test('a body with Expect: 100-continue is requested once', async (t) => {
     t,
     (request, response) => void request.resume().on('end', () => response.end('ok')),
   )
-  const config = targetsAt(await closedPort(), port)
+  const config = targetsAt(await reservePort(t), port)
   const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
   const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',

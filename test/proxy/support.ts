@@ -1,6 +1,5 @@
 /** Real servers for the tests of the proxy: upstreams, and a server that only forwards. */
 
-import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import * as net from 'node:net'
 import { performance } from 'node:perf_hooks'
@@ -67,16 +66,6 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
 /** For `config`: an upstream of several targets. */
 export function targetsAt(...ports: number[]): Pick<UpstreamConfig, 'targets'> {
   return { targets: ports.map((port) => new URL(`http://127.0.0.1:${port}`)) }
-}
-
-/** A port without a listener. */
-export async function closedPort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 export function routeTo(more: Partial<Route> = {}): Route {

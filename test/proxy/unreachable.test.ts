@@ -3,11 +3,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { closedPort, codeOf, front, get, serve } from './support.ts'
+import { codeOf, front, get, serve } from './support.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
 
 t.test('refused', async (t) => {
-  const port = await closedPort()
+  const port = await reservePort(t)
   const { port: gatewayPort, exchanges } = await front(t, port)
   const answer = await roundTrip(gatewayPort, get())
   t.match(answer, /^HTTP\/1\.1 502 /)
@@ -17,7 +18,7 @@ t.test('refused', async (t) => {
 })
 
 t.test("refused during an upload: the client's connection survives", async (t) => {
-  const { port: gatewayPort } = await front(t, await closedPort())
+  const { port: gatewayPort } = await front(t, await reservePort(t))
   const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 10\r\n\r\n01234',
   )
@@ -43,7 +44,7 @@ t.test('TLS to an upstream without TLS', async (t) => {
 })
 
 t.test('an upstream that comes back is used again', async (t) => {
-  const port = await closedPort()
+  const port = await reservePort(t)
   const { port: gatewayPort } = await front(t, port)
   t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_unreachable')
   const server = createServer((socket) => {

@@ -1,12 +1,13 @@
 /** The handshake passes the same pipeline as any request, and the gateway rewrites it for the upstream. */
 
 import t, { type Test } from 'tap'
-import { closedPort, serveRaw } from '../proxy/support.ts'
+import { serveRaw } from '../proxy/support.ts'
 import { roundTrip } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
 import { fromClient, PING, PONG } from './frames.ts'
 import { acceptOf, handshake, KEY, sendHandshake, startWebSocketUpstream } from './support.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { metricsOf } from '../support/operations.ts'
 
 const ROUTES = [
@@ -245,7 +246,7 @@ t.test('built-in endpoints respond as usual', async (t) => {
 })
 
 t.test('no connection is a 502, after another target was tried', async (t) => {
-  const gone = await closedPort()
+  const gone = await reservePort(t)
   const { world } = await setUp(t, [], { target: `http://127.0.0.1:${gone}` })
   const client = await sendHandshake(world.port, '/docs/a').gone()
   t.same([client.status, client.code], [502, 'upstream_unreachable'])

@@ -13,7 +13,8 @@ import {
   type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
 import { type PoolSettings, RequestPool } from '../../../src/http/client/request-pool.ts'
-import { closedPort, portOf, serveRaw } from '../../proxy/support.ts'
+import { portOf, serveRaw } from '../../proxy/support.ts'
+import { reservePort } from '../../support/servers/ports.ts'
 import { poolSettings } from './pool-settings.ts'
 
 class Result implements ResponseReceiver {
@@ -157,7 +158,7 @@ t.test('expired connections are closed without a further request', async (t) => 
 })
 
 t.test('no listener: every request fails, and none was begun', async (t) => {
-  const client = new RequestPool({ ...defaults(await closedPort()), connections: 2 })
+  const client = new RequestPool({ ...defaults(await reservePort(t)), connections: 2 })
   const results = Array.from({ length: 7 }, () => ask(client, get()))
   await Promise.all(results.map(({ over }) => over))
   for (const { error, begun } of results)

@@ -9,7 +9,6 @@ import type {
   ResponseReceiver,
   UpstreamRequest,
 } from '../../../src/http/client/upstream-request.ts'
-import { closedPort } from '../../proxy/support.ts'
 import {
   answer,
   frame,
@@ -20,6 +19,7 @@ import {
   serveFrames,
   SETTINGS,
 } from '../../proxy/http2/raw.ts'
+import { reservePort } from '../../support/servers/ports.ts'
 import { until } from '../../support/until.ts'
 
 const ALICE = { tenant: 'acme', caller: 'alice' }
@@ -134,7 +134,7 @@ t.test(
 )
 
 t.test('a connection that can not be opened fails all that waits for it', async (t) => {
-  const pool = new RequestPool(settings(await closedPort()))
+  const pool = new RequestPool(settings(await reservePort(t)))
   t.teardown(() => pool.destroy())
   const all = Array.from({ length: 20 }, () => ask(pool))
   for (const each of all) {

@@ -4,9 +4,10 @@ import { createServer as createTlsServer } from 'node:https'
 import t, { type Test } from 'tap'
 import { EJECTION } from '../../../src/proxy/upstream-options.ts'
 import { Authority } from '../authority.ts'
-import { closedPort, codeOf, type Front, get, serve, serveRaw } from '../support.ts'
+import { codeOf, type Front, get, serve, serveRaw } from '../support.ts'
 import { front2, serve2, tlsTarget } from './support.ts'
 import { listen } from '../../support/listen.ts'
+import { reservePort } from '../../support/servers/ports.ts'
 import { roundTrip } from '../../support/raw-client.ts'
 
 const authority = new Authority()
@@ -69,7 +70,7 @@ t.test('TLS without ALPN h2', async (t) => {
 
 t.test('HTTP/2 without TLS, where TLS is expected; and no listener', async (t) => {
   const { port } = await serve2(t, (stream) => stream.end())
-  for (const each of [port, await closedPort()]) {
+  for (const each of [port, await reservePort(t)]) {
     const front = await front2(t, 0, { ...once1, config: tlsTarget(each), tls: { ca: authority.cert } })
     t.equal(codeOf(await roundTrip(front.port, get())), 'upstream_unreachable')
   }
