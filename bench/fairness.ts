@@ -1,8 +1,8 @@
 /**
  * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its rate limit delays
  * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
- * sends as fast as it can. The program that floods has the lowest priority on the cores that it shares with the one that
- * measures: its own work is none of the gateway's. Prints Markdown: the latency of the others, and what passed of the flood
+ * sends as fast as it can. The program of the flood has the lowest priority, as it shares cores with the program that
+ * measures, and its own work must not delay that. Prints Markdown: the latency of the others, and what passed of the flood
  * against what its limit allows.
  */
 

@@ -17,7 +17,7 @@ export interface Load {
   readonly seconds: number
   /** Cores that the peer may use, and the load may not. */
   readonly workers: number
-  /** The load program runs at the lowest priority, so that it does not delay others on its cores. */
+  /** wrk, or the client at a fixed rate, runs at the lowest priority, so that it does not delay others on its cores. */
   readonly background?: boolean
 }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Socket } from 'node:net'
+import { compactBuffer } from '../../lib/compact-buffer.ts'
 import type { WriteQueue } from '../wire/write-queue.ts'
 import type { ClientRequest } from './client-request.ts'
 
@@ -98,15 +99,11 @@ export class HeldInput {
     this.#owner.memoryChanged(bytes)
   }
 
-  /** Copies a small remainder, which would keep the whole read buffer in memory. @returns the bytes it takes */
+  /** @returns the bytes that unparsed input takes */
   #compact(): number {
-    const { unparsed } = this
-    if (unparsed === null) return 0
-    if (unparsed.length * 2 >= unparsed.buffer.byteLength) return unparsed.buffer.byteLength
-    const copy = Buffer.allocUnsafeSlow(unparsed.length)
-    unparsed.copy(copy)
-    this.unparsed = copy
-    return copy.length
+    if (this.unparsed === null) return 0
+    this.unparsed = compactBuffer(this.unparsed)
+    return this.unparsed.buffer.byteLength
   }
 }
 

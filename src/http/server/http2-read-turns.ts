@@ -4,6 +4,7 @@
  * reads fewer, and takes its turn with all other connections of such clients.
  */
 
+import { compactBuffer } from '../../lib/compact-buffer.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
 /** Requests in a turn. A connection may carry those of many clients. */
@@ -46,14 +47,15 @@ export class Http2ReadTurns implements DeferredTask {
 
   /** @returns false: reading from the socket stops until {@link Reader.resume} */
   receive(chunk: Buffer): boolean {
-    // A connection that is not refused has a turn for each chunk.
+    // Without a refusal, each chunk is a turn.
     if (!this.#afterRefusal) this.#requests = 0
     this.#read(this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk]))
     return this.#unread === null
   }
 
   #read(bytes: Buffer): void {
-    this.#unread = compact(this.#waits ? bytes : this.#reader.read(bytes))
+    const rest = this.#waits ? bytes : this.#reader.read(bytes)
+    this.#unread = rest === null ? null : compactBuffer(rest)
     if (this.#unread !== null) this.#wait()
   }
 
@@ -101,12 +103,4 @@ export class Http2ReadTurns implements DeferredTask {
 
 function takeTurn(turns: Http2ReadTurns): void {
   turns.run()
-}
-
-/** Copies a small remainder, which would keep the whole read buffer in memory. */
-function compact(unread: Buffer | null): Buffer | null {
-  if (unread === null || unread.length * 2 >= unread.buffer.byteLength) return unread
-  const copy = Buffer.allocUnsafeSlow(unread.length)
-  unread.copy(copy)
-  return copy
 }
