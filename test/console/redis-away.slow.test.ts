@@ -127,12 +127,21 @@ t.test('an instance that does not answer: the page waits until the change holds'
   )
   // What it decides when it continues is as of then.
   const during = asked()
+  const looked = Promise.withResolvers<void>()
+  // The page gets the answer after the test has looked at it.
+  await editing.route('**/v1/seats/*', async (route) => {
+    const response = await route.fetch()
+    await looked.promise
+    await route.fulfill({ response })
+  })
   const answered = editing.waitForResponse((answer) => answer.request().method() === 'PUT')
   await save(editing)
   await dialog(editing).getByRole('button', { name: 'Saving everywhere…' }).waitFor()
   t.equal(editing.url(), console.url(`seats/${seat}/edit`), 'the page does not say yet that it holds')
+  looked.resolve()
   t.equal((await answered).status(), 200)
   await isSaved(editing)
+  await editing.unroute('**/v1/seats/*')
   there.thaw()
   t.equal(await during, 403, 'a request that waited for the frozen instance')
   t.equal(await asked(), 403)

@@ -4,7 +4,8 @@ import t from 'tap'
 import type { RunRecord } from '../../src/cli/verify/run-record.ts'
 import { applyVariant, BREAKABLE } from './broken-fleet.ts'
 import { startFleet } from './fleet.ts'
-import { hasMade, verifyUntil } from './verifying.ts'
+import { hasMade } from '../cli/verify/verify-here.ts'
+import { verifyUntil } from './verifying.ts'
 
 const fleet = await startFleet(t, BREAKABLE)
 

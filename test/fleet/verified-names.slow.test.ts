@@ -3,7 +3,8 @@
 import t from 'tap'
 import { applyVariant, BREAKABLE } from './broken-fleet.ts'
 import { startFleet } from './fleet.ts'
-import { hasMade, verifyUntil } from './verifying.ts'
+import { hasMade } from '../cli/verify/verify-here.ts'
+import { verifyUntil } from './verifying.ts'
 
 const fleet = await startFleet(t, { ...BREAKABLE, gateways: 2 })
 

@@ -5,10 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import type { RunRecord, RunReport } from '../../src/cli/verify/run-record.ts'
+import type { RunReport } from '../../src/cli/verify/run-record.ts'
 import type { VerifyReport } from '../../src/cli/verify/verify-report.ts'
 import { MAIN, outcomeOf } from '../cli/command-line.ts'
-import { verifyHere } from '../cli/verify/verify-here.ts'
+import { type RunHere, verifyHere } from '../cli/verify/verify-here.ts'
 import { type Fleet, SPACE } from './fleet.ts'
 
 export interface Verified {
@@ -40,7 +40,8 @@ export async function verifyFleet(t: Test, fleet: Fleet, ...args: string[]): Pro
 export async function verifyUntil(
   t: Test,
   fleet: Fleet,
-  isDone: (record: RunRecord) => boolean,
+  isDone: RunHere['isDone'],
+  settings: Partial<RunHere> = {},
 ): Promise<RunReport> {
   const { report } = await verifyHere({
     urls: fleet.gateways.map(({ port }) => `http://127.0.0.1:${port}`),
@@ -48,14 +49,10 @@ export async function verifyUntil(
     space: SPACE,
     tokenSecret: new TextEncoder().encode(fleet.env['ACME_SECRET'] ?? ''),
     isDone,
+    ...settings,
   })
   comment(t, report, 'ended once it was done')
   return report
-}
-
-/** A write of this operation was answered with 2xx. */
-export function hasMade({ lines }: RunRecord, operation: string): boolean {
-  return lines.some((line) => line.operation === operation)
 }
 
 function comment(t: Test, report: RunReport, message: string): void {

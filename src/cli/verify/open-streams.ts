@@ -1,6 +1,5 @@
 /** Event streams that are open while the right to them is taken away: they must end, and deliver nothing meanwhile. */
 
-import { performance } from 'node:perf_hooks'
 import type { AskedPlace, NoStream, OpenStream } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
@@ -19,7 +18,7 @@ class Stream {
   readonly #record: RunRecord
   /** The places with a stream that was cut, or should have been. */
   readonly #judged: Set<string>
-  readonly #opened = performance.now()
+  readonly #opened: number
   #lastEvent = 0
   #taken: Write | null = null
   /** Of the events since the right was taken: when the newest uninterrupted sequence began. */
@@ -32,6 +31,7 @@ class Stream {
     this.#stream = stream
     this.#record = record
     this.#judged = judged
+    this.#opened = record.now()
     stream.body.on('data', () => this.#delivered())
     stream.body.on('close', () => this.#end())
   }
@@ -44,7 +44,7 @@ class Stream {
       return
     }
     this.#taken = write
-    this.#sequence = this.#lastEvent = performance.now()
+    this.#sequence = this.#lastEvent = this.#record.now()
     const why =
       'it neither ended nor delivered anything after its right was taken: the gateway or the network stood still'
     this.#timer = setTimeout(() => this.drop(why), GIVEN_UP)
@@ -74,7 +74,7 @@ class Stream {
   }
 
   #delivered(): void {
-    const now = performance.now()
+    const now = this.#record.now()
     if (now - this.#lastEvent > STOOD_STILL) this.#sequence = now
     this.#lastEvent = now
     if (this.#taken === null || now - this.#sequence <= PROMISED) return
@@ -92,7 +92,7 @@ class Stream {
   }
 
   #end(): void {
-    this.#ended = performance.now()
+    this.#ended = this.#record.now()
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (this.#taken !== null) this.#cut(this.#ended - this.#taken.answered)
     this.#taken = null

@@ -171,6 +171,11 @@ export class RunRecord {
     return this.#writes
   }
 
+  /** Monotonic, in ms. */
+  now(): number {
+    return this.#now()
+  }
+
   sinceStart(moment: number): number {
     return moment - this.#zero
   }

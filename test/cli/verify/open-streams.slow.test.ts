@@ -1,10 +1,8 @@
-/** Event streams whose right is taken away: a gateway that cuts them, one that goes on, and one that stands still meanwhile. */
+/** Event streams whose right is taken away: a gateway that cuts them, one that goes on, and one that stands still meanwhile. The clock is the test's. */
 
 import { fail } from 'node:assert'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { performance } from 'node:perf_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { AskedPlace, type OpenStream } from '../../../src/cli/verify/asked-place.ts'
 import type { Credential } from '../../../src/cli/verify/expected-answers.ts'
@@ -14,6 +12,7 @@ import type { Write } from '../../../src/cli/verify/staleness.ts'
 import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
+const EVENT = 'event: decision\ndata: {}\n\n'
 const KEY: Credential = { kind: 'key', text: 'sk_of-this-test', id: '1', seatId: '2' }
 
 interface Opened {
@@ -25,6 +24,8 @@ interface Opened {
   readonly places: readonly string[]
   /** Resolves once its end has arrived. */
   ended(): Promise<void>
+  /** Its next event arrives as many ms after the one before, or after what happened last. */
+  eventAfter(ms: number): Promise<void>
   /** The right to it is taken now. */
   taken(): Write
   /** What the report names so. */
@@ -35,16 +36,18 @@ interface Opened {
 async function open(t: Test, ...statuses: readonly number[]): Promise<Opened> {
   const responses: ServerResponse[] = []
   const places = await Promise.all(statuses.map((status) => placeWith(t, status, responses)))
+  let now = 0
   const record = new RunRecord(
     places.map(({ name }) => name),
-    () => performance.now(),
+    () => now,
     Date.now(),
   )
   const streams = new OpenStreams(places, record)
   const bodies = places.map(bodyOf)
   const why = await streams.open(KEY)
   const taken = () => {
-    const now = performance.now()
+    // Later than all that was before.
+    now++
     const write = {
       operation: 'revoke',
       place: places[0]?.name ?? '',
@@ -56,9 +59,19 @@ async function open(t: Test, ...statuses: readonly number[]): Promise<Opened> {
     return write
   }
   const untested = () => record.report([]).not_tested.map(({ what, why }) => `${what}: ${why}`)
-  const ended = async () => void (await once((await bodies[0]) ?? fail('no stream'), 'close'))
+  const body = async () => (await bodies[0]) ?? fail('no stream')
+  const ended = async () => {
+    const stream = await body()
+    await new Promise((resolve) => stream.once('close', resolve))
+  }
+  const eventAfter = async (ms: number) => {
+    const arrives = once(await body(), 'data')
+    now += ms
+    responses[0]?.write(EVENT)
+    await arrives
+  }
   const names = places.map(({ name }) => name)
-  return { streams, record, why, response: responses[0], places: names, ended, taken, untested }
+  return { streams, record, why, response: responses[0], places: names, ended, eventAfter, taken, untested }
 }
 
 /** Of the stream that is opened next. */
@@ -83,7 +96,7 @@ async function placeWith(t: Test, status: number, responses: ServerResponse[]): 
     if (status !== 200) answer.end(`{"code": "${status === 404 ? 'route_not_found' : 'unavailable'}"}`)
     else {
       responses.push(answer)
-      answer.write('event: decision\ndata: {}\n\n')
+      answer.write(EVENT)
     }
   })
   const url = new URL(`http://127.0.0.1:${await listen(t, server)}/prefix`)
@@ -91,12 +104,6 @@ async function placeWith(t: Test, status: number, responses: ServerResponse[]): 
   const place = new AskedPlace(options)
   t.teardown(() => place.close())
   return place
-}
-
-/** Events at short intervals, for this many ms. */
-async function deliver(response: ServerResponse | undefined, ms: number): Promise<void> {
-  for (const end = performance.now() + ms; performance.now() < end; await sleep(100))
-    response?.write('event: decision\ndata: {}\n\n')
 }
 
 t.test('a stream that is cut', async (t) => {
@@ -112,24 +119,27 @@ t.test('a stream that is cut', async (t) => {
 })
 
 t.test('a stream that is broken off while the write is under way counts as cut at once', async (t) => {
-  const { record, response, streams } = await open(t, 200)
-  const began = performance.now()
+  const { record, response, ended, streams } = await open(t, 200)
+  const began = record.now()
+  const gone = ended()
   response?.destroy()
-  await sleep(500)
-  streams.taken({ operation: 'revoke', place: 'x', began, answered: performance.now(), requestId: '' })
+  await gone
+  streams.taken({ operation: 'revoke', place: 'x', began, answered: began + 500, requestId: '' })
   t.match(record.report([]).stream_cut_ms, { count: 1, max: 0 })
 })
 
 t.test('a stream that goes on is a violation', async (t) => {
-  const { record, response, streams, taken } = await open(t, 200)
+  const { record, streams, eventAfter, taken } = await open(t, 200)
+  await eventAfter(0)
   taken()
-  await deliver(response, 1500)
+  for (let events = 0; events < 4; events++) await eventAfter(500)
   t.equal(record.violations, 0, 'within two seconds')
-  await deliver(response, 2000)
+  await eventAfter(1)
   t.match(record.report([]).violations, [
     {
       kind: 'open_stream',
       answer: 'open',
+      ended_ms: 2002,
       request_id: 'of the stream',
       write: { request_id: 'of the write' },
     },
@@ -138,13 +148,16 @@ t.test('a stream that goes on is a violation', async (t) => {
 })
 
 t.test('a gateway that stands still has two seconds once it continues', async (t) => {
-  const { record, response, taken } = await open(t, 200)
+  const { record, streams, eventAfter, taken } = await open(t, 200)
+  await eventAfter(0)
   taken()
-  await sleep(3000)
-  await deliver(response, 1000)
-  response?.end()
-  await until(() => record.report([]).stream_cut_ms.count === 1, 'the cut is seen')
+  await eventAfter(3000)
+  await eventAfter(1000)
+  await eventAfter(1000)
   t.equal(record.violations, 0)
+  t.ok(streams.areEnding)
+  await eventAfter(1)
+  t.equal(record.violations, 1)
 })
 
 const NONE = 'GET /v1/decisions gives no event stream'

@@ -55,3 +55,8 @@ const NO_TERMINAL: VerificationSettings['terminal'] = {
   ask: async () => null,
   abandonOutput: () => {},
 }
+
+/** A write of this operation was answered with 2xx. */
+export function hasMade({ lines }: RunRecord, operation: string): boolean {
+  return lines.some((line) => line.operation === operation)
+}

@@ -1,6 +1,7 @@
 /** `seatgate verify` interrupted: what it made is deleted, and a drill is not left half done. */
 
 import { existsSync } from 'node:fs'
+import { createServer as createHttpServer, request as send } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,7 +10,7 @@ import { until } from '../../support/until.ts'
 import { outcomeOf } from '../command-line.ts'
 import { startGate } from './gate.ts'
 
-const { names, start, run, folder } = await startGate(t)
+const { gateway, names, start, run, folder } = await startGate(t)
 const before = await names()
 
 t.test('Ctrl-C during a drill: the command runs to its end', async (t) => {
@@ -62,10 +63,20 @@ t.test('--clean interrupted: it says what is left', async (t) => {
   await until(async () => (await names()).length >= before.length + 3, 'a Seat and a key are made')
   child.kill('SIGKILL')
   await ran
-  const left = (await names()).length
-  const cleaning = start('--clean')
+  // Its second deletion has no answer.
+  let deletions = 0
+  const held = createHttpServer((request, response) => {
+    if (request.method === 'DELETE' && ++deletions > 1) return
+    const { method, url, headers } = request
+    const sent = send(`${gateway.origin}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(sent.on('error', () => response.destroy()))
+  })
+  const cleaning = start('--clean', '--timeout', '10m', '--url', `http://127.0.0.1:${await listen(t, held)}`)
   const cleaned = outcomeOf(cleaning)
-  await until(async () => (await names()).length < left, 'the first is deleted')
+  await until(() => deletions === 2, 'the first is deleted')
   cleaning.kill('SIGINT')
   const { code, out, err } = await cleaned
   t.equal(code, 1)
