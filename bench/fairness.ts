@@ -2,17 +2,20 @@
  * `node bench/fairness.ts [--rounds N] [--seconds N] [--warm-up SECONDS]`: whether one caller far above its rate limit delays
  * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
  * sends as fast as it can. The program of the flood has the lowest priority, as it shares cores with the program that
- * measures, and its own work must not delay that. Prints Markdown: the latency of the others, and what passed of the flood
- * against what its limit allows.
+ * measures, and its own work must not delay that. HAProxy with a rate limit takes turns with Seatgate, where it is
+ * installed: what is lost beside it is lost by sharing this machine. Prints Markdown: the latency of the others, and
+ * what passed of the flood against what its limit allows.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Latency } from './latency.ts'
-import { saturate } from './load.ts'
+import { loader, saturate } from './load.ts'
 import { type Place, withPeer } from './measure.ts'
 import { SPACE, seatName } from './names.ts'
 import { atRate } from './open-loop.ts'
+import { haproxyLimited } from './peers/haproxy.ts'
+import type { Peer } from './peers/peer.ts'
 import { seatgateWith } from './peers/seatgate.ts'
 import { openPlace, runBench, temporaryFolder } from './place.ts'
 import { type Requests, writeRequests } from './requests.ts'
@@ -58,21 +61,26 @@ await runBench(main)
 
 async function main(ending: Ending): Promise<void> {
   const place = await openPlace(ending, temporaryFolder(ending, 'fairness'))
-  const measured = LABELS.map((): Row[] => [])
+  const measured = peers().map((peer) => ({ peer, rows: LABELS.map((): Row[] => []) }))
   for (let round = 0; round < rounds; round++)
-    for (const [at, row] of (await rowsOf(place)).entries()) measured[at]?.push(row)
+    for (const { peer, rows } of measured)
+      for (const [at, row] of (await rowsOf(peer, place)).entries()) rows[at]?.push(row)
   print(measured)
 }
 
-function rowsOf(place: Place): Promise<Row[]> {
-  const limited = seatgateWith('limited', 'Seatgate with a rate limit', {
+function peers(): Peer[] {
+  const limited = seatgateWith('limited', 'Seatgate', {
     top: [`rate_limits: { each: { limit: ${LIMIT}/s, burst: ${BURST}, per: caller } }`],
     table: ['rate_limit: [each]'],
   })
+  return [limited, haproxyLimited(LIMIT)].filter((peer) => peer.available() === null)
+}
+
+function rowsOf(peer: Peer, place: Place): Promise<Row[]> {
   const { world, folder } = place
   const others = requestsOf(world, folder, 'others', OTHERS)
   const flood = requestsOf(world, folder, 'flood', 1)
-  return withPeer({ peer: limited, workload: oneToken }, place, async ({ port }) => {
+  return withPeer({ peer, workload: oneToken }, place, async ({ port }) => {
     const common = { client: 'http1', port, from: 0, countStatuses: false, workers: 1, seconds } as const
     const ofOthers = { ...common, requests: others, connections: CONNECTIONS_OF_OTHERS }
     const ofFlood = { ...common, requests: flood, connections: CONNECTIONS, background: true }
@@ -118,30 +126,41 @@ function requestsOf(world: World, folder: string, name: string, users: number): 
   return writeRequests(folder, name, all)
 }
 
-function print(measured: readonly (readonly Row[])[]): void {
+interface Measured {
+  readonly peer: Peer
+  /** For each label: a row of each round. */
+  readonly rows: readonly (readonly Row[])[]
+}
+
+function print(measured: readonly Measured[]): void {
+  const flood = loader === 'wrk' ? loader : `${loader}, which cannot have the lowest priority`
+  console.log(
+    `${machine()}; ${RATE} requests per second of ${OTHERS} callers, ${rounds} rounds; flood by ${flood}\n`,
+  )
+  console.log(
+    '| proxy | others | p50 | p99 | p99 / alone | load late by | requests of the flood | passed | allowed at most |',
+  )
+  console.log('|---|---|---|---|---|---|---|---|---|')
+  for (const { peer, rows } of measured)
+    for (const cells of cellsOf(rows)) console.log(`| ${[peer.label, ...cells].join(' | ')} |`)
+}
+
+function cellsOf(measured: Measured['rows']): string[][] {
   const of = (rows: readonly Row[], value: (row: Row) => number) => median(rows.map(value))
   const alone = of(measured[0] ?? [], ({ others }) => others.p99)
-  console.log(`${machine()}; ${RATE} requests per second of ${OTHERS} callers, ${rounds} rounds\n`)
-  console.log(
-    '| others | p50 | p99 | p99 / alone | load late by | requests of the flood | passed | allowed at most |',
-  )
-  console.log('|---|---|---|---|---|---|---|---|')
-  for (const [at, rows] of measured.entries()) {
+  return measured.map((rows, at) => {
     const p99 = of(rows, ({ others }) => others.p99)
-    const cells = [
+    const ofFlood = (value: (flood: Flood) => number) =>
+      at === 0 ? '' : of(rows, ({ flood }) => (flood === null ? 0 : value(flood))).toFixed(0)
+    return [
       LABELS[at] ?? '',
       `${of(rows, ({ others }) => others.p50).toFixed(2)} ms`,
       `${p99.toFixed(2)} ms`,
       (p99 / alone).toFixed(2),
       `${of(rows, ({ others }) => others.late).toFixed(2)} ms`,
-      ...(at === 0
-        ? ['', '', '']
-        : [
-            of(rows, ({ flood }) => flood?.requests ?? 0).toFixed(0),
-            of(rows, ({ flood }) => flood?.passed ?? 0).toFixed(0),
-            of(rows, ({ flood }) => flood?.allowed ?? 0).toFixed(0),
-          ]),
+      ofFlood(({ requests }) => requests),
+      ofFlood(({ passed }) => passed),
+      ofFlood(({ allowed }) => allowed),
     ]
-    console.log(`| ${cells.join(' | ')} |`)
-  }
+  })
 }

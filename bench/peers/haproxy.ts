@@ -28,6 +28,20 @@ export const haproxyJwt: Peer = {
   start: (setup) => start(setup, rules(setup.world.secret)),
 }
 
+/**
+ * HAProxy with `jwt_verify` and a rate limit of each user. As in Seatgate, only requests that pass are counted.
+ *
+ * @param limit requests per second
+ */
+export function haproxyLimited(limit: number): Peer {
+  return {
+    ...haproxyJwt,
+    name: 'haproxy-limited',
+    label: 'HAProxy, jwt_verify and a stick table',
+    start: (setup) => start(setup, rules(setup.world.secret) + rateLimit(limit)),
+  }
+}
+
 function available(): string | null {
   return which('haproxy') === null ? 'not installed: apt-get install haproxy' : null
 }
@@ -87,5 +101,13 @@ function rules(secret: string): string {
   http-request deny deny_status 403 unless { var(txn.token),jwt_payload_query('$.hash_perm[0]') -m beg "${SPACE}:" }
   http-request set-header X-User %[var(txn.token),jwt_payload_query('$.sub')]
   http-request del-header Authorization
+`
+}
+
+function rateLimit(limit: number): string {
+  return `  stick-table type string len 64 size 10k expire 10s store gpc0,gpc0_rate(1s)
+  http-request track-sc0 var(txn.token),jwt_payload_query('$.sub')
+  http-request deny deny_status 429 if { sc0_gpc0_rate ge ${limit} }
+  http-request sc-inc-gpc0(0)
 `
 }
