@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { unwatch, watch } from '../test/support/servers/watch.ts'
 import { bound } from './cores.ts'
 
-/** Milliseconds: until it accepts its first connection, and until it ends after the signal. */
-const TIMEOUT = 60_000
+/** Milliseconds: until it accepts its first connection, which takes an emulated one minutes, and until it ends after the signal. */
+const TIMEOUT = 300_000
 const LAST_WAIT = 5000
 
 export interface Launch {

@@ -12,18 +12,18 @@ t.test(`seed ${seed}`, async (t) => {
   const paths = everyPath(3)
   const checked = fc.check(
     fc.property(pairs(3), (pair) => faultsOf(pair, paths).length === 0),
-    { numRuns: 600, seed },
+    { numRuns: 400, seed },
   )
   t.notOk(checked.failed, fc.defaultReportMessage(checked) ?? 'no counterexample')
-  t.equal(checked.numRuns, 600)
+  t.equal(checked.numRuns, 400)
 })
 
 t.test(`with hosts, seed ${seed}`, async (t) => {
   const paths = everyPath(2)
   const checked = fc.check(
     fc.property(hostPairs(2), (pair) => faultsOf(pair, paths, differences, EVERY_HOST).length === 0),
-    { numRuns: 150, seed },
+    { numRuns: 100, seed },
   )
   t.notOk(checked.failed, fc.defaultReportMessage(checked) ?? 'no counterexample')
-  t.equal(checked.numRuns, 150)
+  t.equal(checked.numRuns, 100)
 })

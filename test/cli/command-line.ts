@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
+import { bundled } from '../support/bundled.ts'
 import { MAIN, SECRET } from '../support/gateway-process.ts'
 
 export { MAIN, SECRET }
@@ -21,9 +22,8 @@ export function seatgate(
   /** Beside those of this process. Undefined: not set. */
   env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Ran> {
-  return outcomeOf(
-    spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...process.env, ACME_SECRET: SECRET, ...env } }),
-  )
+  const variables = { ...process.env, ...bundled(), ACME_SECRET: SECRET, ...env }
+  return outcomeOf(spawn(process.execPath, [MAIN, ...args], { cwd, env: variables }))
 }
 
 /** Resolves once the process has ended. */

@@ -1,6 +1,7 @@
 /**
- * Preloaded into the process of a test file (`--import`), so that it begins sooner: packages come from bundles, other
- * modules are where their imports say, without a search in the file system, and the test file has no types any more.
+ * Preloaded into the processes of test files and of their gateways (`--import`), so that they begin sooner: packages come
+ * from bundles, other modules are where their imports say, without a search in the file system, and the test file has no
+ * types any more.
  */
 
 import { readFileSync } from 'node:fs'

@@ -7,6 +7,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
+import { bundled } from './bundled.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 import { Child } from './servers/child.ts'
 import { serverFolder, type User } from './servers/folder.ts'
@@ -61,7 +62,8 @@ export class GatewayProcess {
     if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
     const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
-    const program = { path, env: { ...coverage(user), ...secrets, ...env } }
+    const settings = main[0] === MAIN && user === undefined ? bundled() : {}
+    const program = { path, env: { ...settings, ...coverage(user), ...secrets, ...env } }
     const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
     t.teardown(() => child.kill())
     return new GatewayProcess(folder, child)

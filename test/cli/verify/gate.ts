@@ -10,6 +10,7 @@ import { GatewayProcess } from '../../support/gateway-process.ts'
 import { serverFolder } from '../../support/servers/folder.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { until } from '../../support/until.ts'
+import { bundled } from '../../support/bundled.ts'
 import { MAIN, outcomeOf, type Ran, seatgate, SECRET } from '../command-line.ts'
 
 export const SPACE = 'main'
@@ -47,7 +48,7 @@ export async function startGate(t: Test): Promise<Gate> {
     }
   }
   const start: Gate['start'] = (...args) => {
-    const env = { ...process.env, SEATGATE_URL: gateway.origin, SEATGATE_API_KEY: key }
+    const env = { ...process.env, ...bundled(), SEATGATE_URL: gateway.origin, SEATGATE_API_KEY: key }
     const child = spawn(process.execPath, [MAIN, 'verify', '--space', SPACE, ...args], { cwd: folder, env })
     t.teardown(() => child.kill('SIGKILL'))
     return child
