@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { adminRequest, startFleet } from '../fleet/fleet.ts'
 import { type Answer, Client } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 
 const WRITERS = 20
@@ -25,15 +26,43 @@ function senderTo(port: number, key: string): { send: Send; close: () => void } 
   }
 }
 
+interface ReadSeat {
+  readonly permissions: readonly string[]
+  readonly etag: string | undefined
+}
+
+/** A busy machine may miss a timeout of the store: 503. */
+async function served(ask: () => Promise<Answer>): Promise<Answer> {
+  let answer = await ask()
+  await until(
+    async () => answer.status !== 503 || (answer = await ask()).status !== 503,
+    'an answer of the store',
+  )
+  return answer
+}
+
+async function seatAt(send: Send, path: string): Promise<ReadSeat> {
+  const { status, body, json, headers } = await served(() => send('GET', path))
+  if (status !== 200) throw new Error(`${path}: ${status} ${body}`)
+  return { permissions: json.permissions, etag: headers.etag }
+}
+
+/** A creation that is answered with 503 may have been made: each has a name of its own. @returns the path of the Seat */
+async function createSeat(send: Send): Promise<string> {
+  let tries = 0
+  const seat = () => ({ name: `Shared ${++tries}`, spaces: ['s1'], permissions: [] })
+  const { status, body, json } = await served(() => send('POST', '/v1/seats', seat()))
+  if (status !== 200) throw new Error(body)
+  return `/v1/seats/${json.id}`
+}
+
 /** Adds a permission to the Seat, as an administrator would: a 503 is tried again. @returns how often another writer was faster */
 async function add(send: Send, path: string, permission: string): Promise<number> {
   for (let lost = 0; ; lost++) {
-    const read = await send('GET', path)
-    if (read.status === 503) continue
-    const { permissions } = read.json
+    const { permissions, etag } = await seatAt(send, path)
     // A write that is answered with 503 may have been made.
     if (permissions.includes(permission)) return lost
-    const written = await send('PUT', path, { permissions: [...permissions, permission] }, read.headers.etag)
+    const written = await send('PUT', path, { permissions: [...permissions, permission] }, etag)
     if (written.status === 200) return lost
     if (written.status === 503) continue
     if (written.status !== 412 || written.json.code !== 'precondition_failed') throw new Error(written.body)
@@ -44,13 +73,10 @@ async function race(t: Test, ports: readonly number[], key: string): Promise<voi
   const senders = Array.from({ length: WRITERS }, (_, at) => senderTo(ports[at % ports.length] ?? 0, key))
   const [first] = senders
   if (first === undefined) throw new Error('no writer')
-  const seat = { name: 'Shared', spaces: ['s1'], permissions: [] }
-  const { id } = (await first.send('POST', '/v1/seats', seat)).json
+  const path = await createSeat(first.send)
   const wanted = senders.map((_, at) => `thing-${at}:read`)
-  const lost = await Promise.all(
-    senders.map(({ send }, at) => add(send, `/v1/seats/${id}`, wanted[at] ?? '')),
-  )
-  const { permissions } = (await first.send('GET', `/v1/seats/${id}`)).json
+  const lost = await Promise.all(senders.map(({ send }, at) => add(send, path, wanted[at] ?? '')))
+  const { permissions } = await seatAt(first.send, path)
   t.same(permissions.toSorted(), wanted.toSorted(), 'each change is there')
   t.ok(
     lost.some((count) => count > 0),
