@@ -3,7 +3,7 @@
  * others. These send 500 requests per second, alone, beside a caller that sends five times its limit, and beside one that
  * sends as fast as it can. The program of the flood has the lowest priority, as it shares cores with the program that
  * measures, and its own work must not delay that. HAProxy with a rate limit takes turns with Seatgate, where it is
- * installed: what is lost beside it is lost by sharing this machine. Prints Markdown: the latency of the others, and
+ * installed: it shows how far the same flood delays others there. Prints Markdown: the latency of the others, and
  * what passed of the flood against what its limit allows.
  */
 

@@ -9,7 +9,7 @@ import { readClaims } from '../../src/decision/authn/token-claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import { resolve } from '../../src/decision/seats/resolve.ts'
 import type { Answer } from '../support/client.ts'
-import { until } from '../support/until.ts'
+import { served } from '../support/served.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
 import { MAIN } from '../support/gateway-process.ts'
 
@@ -33,8 +33,7 @@ async function startSkewed(t: Test): Promise<Fleet> {
 
 /** Repeats what a gateway refused because the store answered too late on a busy machine. */
 async function written(write: () => Promise<Answer>, status: number): Promise<Answer['json']> {
-  let answer = await write()
-  await until(async () => answer.status !== 503 || (answer = await write()).status !== 503, 'a write')
+  const answer = await served(write)
   if (answer.status !== status) throw new Error(`${answer.status} ${answer.body}`)
   return status === 204 ? null : answer.json
 }

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { adminRequest, startFleet } from '../fleet/fleet.ts'
 import { type Answer, Client } from '../support/client.ts'
-import { until } from '../support/until.ts'
+import { served } from '../support/served.ts'
 import { startWorld } from '../support/world.ts'
 
 const WRITERS = 20
@@ -29,16 +29,6 @@ function senderTo(port: number, key: string): { send: Send; close: () => void } 
 interface ReadSeat {
   readonly permissions: readonly string[]
   readonly etag: string | undefined
-}
-
-/** A busy machine may miss a timeout of the store: 503. */
-async function served(ask: () => Promise<Answer>): Promise<Answer> {
-  let answer = await ask()
-  await until(
-    async () => answer.status !== 503 || (answer = await ask()).status !== 503,
-    'an answer of the store',
-  )
-  return answer
 }
 
 async function seatAt(send: Send, path: string): Promise<ReadSeat> {

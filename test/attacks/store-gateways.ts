@@ -8,6 +8,7 @@ import { CONFIG, folderWith, ROUTES } from '../cli/command-line.ts'
 import { seatgateHere } from '../cli/in-process.ts'
 import { GatewayProcess, SECRET } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/world.ts'
 
@@ -47,13 +48,6 @@ export async function start(t: Test, { cwd, env }: Place, through: string[] = []
     { patience: 60_000 },
   )
   return gateway
-}
-
-/** Asks again after 503: the machine stood still for longer than a lease. */
-async function served(ask: () => Promise<Response>): Promise<Response> {
-  let answer = await ask()
-  await until(async () => answer.status !== 503 || (answer = await ask()).status !== 503, '200 after 503')
-  return answer
 }
 
 export function admin(gateway: GatewayProcess, key: string, method: string, path: string, body: unknown) {

@@ -15,18 +15,7 @@ const ALL = ['records', 'blocks', 'rate-limit', 'rate-limits', 'identity', 'trac
 
 for (const part of THOROUGH ? ALL : SOME)
   t.test(`bench/ablation.ts --part ${part}`, async (t) => {
-    const short = [
-      '--rounds',
-      '1',
-      '--seconds',
-      '2',
-      '--slice',
-      '200',
-      '--warm-up',
-      '0',
-      '--workload',
-      'one-token',
-    ]
+    const short = '--rounds 1 --seconds 3 --slice 100 --warm-up 0 --workload one-token'.split(' ')
     const { stdout } = await run('--part', part, ...short)
     t.match(stdout, /^\| one token, [^|]+ \| [\d.]+ µs \| [\d.]+ \| [\d.]+ to [\d.]+ \| [1-9]\d* \|$/m)
   })

@@ -1,5 +1,5 @@
 /**
- * Preloaded into the processes of test files and of their gateways (`--import`), so that they begin sooner: packages come
+ * Preloaded into the processes of test files and of the `seatgate` that they start (`--import`), so that they begin sooner: packages come
  * from bundles, other modules are where their imports say, without a search in the file system, and the test file has no
  * types any more.
  */

@@ -62,8 +62,8 @@ export class GatewayProcess {
     if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
     const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
-    const settings = main[0] === MAIN && user === undefined ? bundled() : {}
-    const program = { path, env: { ...settings, ...coverage(user), ...secrets, ...env } }
+    const packages = main[0] === MAIN && user === undefined ? bundled() : {}
+    const program = { path, env: { ...packages, ...coverage(user), ...secrets, ...env } }
     const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
     t.teardown(() => child.kill())
     return new GatewayProcess(folder, child)

@@ -5,8 +5,7 @@
 
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { Answer } from '../../support/client.ts'
-import { until } from '../../support/until.ts'
+import { served } from '../../support/served.ts'
 import { startWorld } from '../../support/world.ts'
 
 /** @param runs number of requests */
@@ -68,7 +67,7 @@ export async function fuzzHeads(t: Test, runs: number): Promise<void> {
         ...(space === undefined ? {} : { space }),
       }
       if (body !== undefined && type !== '') headers['content-type'] = type
-      const answer = await answerOf(() => world.client.send(method, path + query, headers, body))
+      const answer = await served(() => world.client.send(method, path + query, headers, body))
       if (answer.status >= 500) throw new Error(`${answer.status} ${answer.body}`)
       const forwarded = world.upstream.seen.length - before
       if (forwarded > (mayPass(method, path, space, credential, { good, key }) ? 1 : 0))
@@ -79,14 +78,6 @@ export async function fuzzHeads(t: Test, runs: number): Promise<void> {
     { numRuns: runs },
   )
   t.pass(`${runs} requests`)
-}
-
-/** Asks again after 503: the machine stood still for longer than a lease. */
-async function answerOf(ask: () => Promise<Answer>): Promise<Answer> {
-  let answer = await ask()
-  const isServed = async () => answer.status !== 503 || (answer = await ask()).status !== 503
-  await until(isServed, () => `503 again and again: ${answer.body}`)
-  return answer
 }
 
 interface Sent {
