@@ -52,12 +52,15 @@ t.test('three loads, and the generation is shrunken after each', async (t) => {
   }
 })
 
-/** Has garbage of the old generation all the time, after which V8 considers to reduce memory. */
+/** Its heap grows each time: V8 starts a timer of the memory reducer only after a collection of a heap that has grown. */
 const GARBAGE = `
   let objects = []
+  let most = 100_000
   setInterval(() => {
     for (let i = 0; i < 20_000; i++) objects.push({ a: [i], b: { c: i } })
-    if (objects.length > 100_000) objects = []
+    if (objects.length < most) return
+    objects = []
+    most += 100_000
   }, 10)
 `
 
