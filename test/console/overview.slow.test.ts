@@ -1,9 +1,11 @@
 /** The Overview of the console in a real Chromium: the instance, the last changes, and decisions as they happen. */
 
+import type { IncomingMessage } from 'node:http'
 import type { Page } from 'playwright-core'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { findChromium } from '../sign-in/chromium.ts'
 import { Client } from '../support/client.ts'
+import { EventStreamClient } from '../support/event-stream.ts'
 import type { Program } from '../support/servers/binaries.ts'
 import { startTcpProxy } from '../support/servers/proxy.ts'
 import { until } from '../support/until.ts'
@@ -195,9 +197,9 @@ t.test('a slow reader is told how many decisions are missing', async (t) => {
 })
 
 t.test('without a free stream, the page reads the list again and again', async (t) => {
-  const open: AbortController[] = []
+  const open: IncomingMessage[] = []
   await until(async () => {
-    const each = await stream()
+    const each = await stream(t)
     if (each !== null) open.push(each)
     return open.length === STREAMS
   }, 'the streams of closed pages')
@@ -205,7 +207,7 @@ t.test('without a free stream, the page reads the list again and again', async (
   await page.getByText('The stream of decisions is interrupted.').waitFor()
   await ask('/v1/files/without-a-stream')
   await row(page, 'Newest decisions', '/v1/files/without-a-stream').waitFor()
-  for (const each of open) each.abort()
+  for (const each of open) each.destroy()
   await badge(page, 'live')
   t.pass('and takes the stream that is free')
   await page.close()
@@ -236,13 +238,12 @@ t.test('no page violated its policy or failed', (t) => {
   t.end()
 })
 
-/** Null: the tenant has none left. */
-async function stream(): Promise<AbortController | null> {
-  const controller = new AbortController()
-  const headers = { 'x-api-key': console.key, space: 'admin', accept: 'text/event-stream' }
-  const answer = await fetch(`${world.origin}/v1/decisions`, { headers, signal: controller.signal })
-  if (answer.status === 200) return controller
-  if (answer.status !== 503) throw new Error(await answer.text())
+/** Null: the tenant has none left. Not by `fetch`, which ends the stream of a response that is garbage. */
+async function stream(t: Test): Promise<IncomingMessage | null> {
+  const headers = { 'x-api-key': console.key, space: 'admin' }
+  const { response } = await EventStreamClient.open(t, gateway.port, '/v1/decisions', headers)
+  if (response.statusCode === 200) return response
+  t.equal(response.statusCode, 503)
   return null
 }
 
