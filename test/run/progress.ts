@@ -31,16 +31,18 @@ export class Progress {
     if (result.failures.length > 0) console.log(`FAILED ${result.file}`)
   }
 
-  /** Prints the slowest files, the sums, and last of all what failed. @returns whether all passed */
+  /** Prints the slowest files, skipped tests, the sums, and last of all what failed. @returns whether all passed */
   finish(): boolean {
     clearInterval(this.#timer)
     const failed = this.#results.filter(({ failures }) => failures.length > 0)
     console.log(`\nslowest:\n${this.#slowest().join('\n')}\n`)
+    const skipped = this.#skipped()
+    if (skipped.length > 0) console.log(`skipped:\n${skipped.map(indented).join('\n')}\n`)
     const sum = (of: (result: FileResult) => number) =>
       this.#results.reduce((total, each) => total + of(each), 0)
     const lost = sum(({ failures }) => failures.length)
     console.log(
-      `assertions: ${sum(({ passed }) => passed)} passed, ${lost} failed, ${sum(({ skipped }) => skipped)} skipped`,
+      `assertions: ${sum(({ passed }) => passed)} passed, ${lost} failed, ${skipped.length} skipped`,
     )
     console.log(`files: ${this.#files - failed.length} passed, ${failed.length} failed`)
     console.log(`time: ${seconds(performance.now() - this.#startedAt)}`)
@@ -55,6 +57,11 @@ export class Progress {
     const names = long.map(([file, since]) => `${file} (${seconds(now - since)})`)
     const still = names.length === 0 ? '' : `, still running: ${names.join(', ')}`
     console.log(`${this.#results.length} of ${this.#files} files, ${seconds(now - this.#startedAt)}${still}`)
+  }
+
+  #skipped(): string[] {
+    const sorted = this.#results.toSorted((a, b) => (a.file < b.file ? -1 : 1))
+    return sorted.flatMap(({ file, skipped }) => skipped.map((test) => `${file}: ${test}`))
   }
 
   #slowest(): string[] {

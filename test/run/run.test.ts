@@ -28,10 +28,17 @@ async function run(t: Test, files: Readonly<Record<string, string>>, ...options:
 const PASSES = `import t from 'tap'\nt.test('fine', async (t) => { t.pass('one'); t.pass('two') })\n`
 
 t.test('files that pass', async (t) => {
-  const skips = `import t from 'tap'\nt.test('not here', { skip: 'no server' }, async () => {})\n`
+  const skips = `import t from 'tap'
+t.test('not here', { skip: 'no server' }, async () => {})
+t.test('half', async (t) => { t.pass({ skip: 'no disk' }) })
+`
   const { code, output } = await run(t, { 'a.test.ts': PASSES, 'b.test.ts': skips })
   t.equal(code, 0)
-  t.match(output, /^assertions: 2 passed, 0 failed, 1 skipped$/m)
+  t.match(
+    output,
+    /^skipped:\n {2}\S+\/b\.test\.ts: not here: no server\n {2}\S+\/b\.test\.ts: half: no disk$/m,
+  )
+  t.match(output, /^assertions: 2 passed, 0 failed, 2 skipped$/m)
   t.match(output, /^files: 2 passed, 0 failed$/m)
   t.match(output, /^slowest:\n +\d+\.\d s \S+\.test\.ts$/m)
   t.notMatch(output, 'FAILED')

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { performance } from 'node:perf_hooks'
 import { type FinalResults, Parser } from 'tap-parser'
-import { describeFailure } from './failure.ts'
+import { describeFailure, describeSkip } from './assertion.ts'
 import { signalGroup, startTest } from './processes.ts'
 
 /** Seconds for a file; tap then says which test had not ended. */
@@ -19,7 +19,8 @@ export interface FileResult {
   readonly file: string
   readonly ms: number
   readonly passed: number
-  readonly skipped: number
+  /** Name and reason of each skipped test. */
+  readonly skipped: readonly string[]
   /** Texts of some lines each; none: the file passed. */
   readonly failures: readonly string[]
 }
@@ -43,7 +44,7 @@ export async function runFile(file: string, env?: NodeJS.ProcessEnv): Promise<Fi
 
 interface Results {
   readonly passed: number
-  readonly skipped: number
+  readonly skipped: readonly string[]
   readonly failures: readonly string[]
   readonly final: FinalResults
 }
@@ -51,10 +52,10 @@ interface Results {
 async function resultsOf(child: ChildProcess): Promise<Results> {
   const parser = new Parser()
   let passed = 0
-  let skipped = 0
+  const skipped: string[] = []
   const failures: string[] = []
   parser.on('pass', () => void passed++)
-  parser.on('skip', () => void skipped++)
+  parser.on('skip', (result) => void skipped.push(describeSkip(result)))
   parser.on('fail', (result) => void failures.push(describeFailure(result)))
   const complete = once(parser, 'complete')
   child.stdout?.pipe(parser)

@@ -1,4 +1,4 @@
-/** A failed assertion as text. */
+/** A failed assertion or a skipped test as text. */
 
 import type { Result } from 'tap-parser'
 
@@ -21,6 +21,11 @@ export function describeFailure({ fullname, name, diag }: Result): string {
     .map(([key, value]) => `${key}: ${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value)}`)
   const title = fullname.endsWith(name) ? fullname : `${fullname} > ${name}`
   return [`${place}${title}`, ...present(diff), ...others, ...present(stack)].join('\n')
+}
+
+/** `name: reason` */
+export function describeSkip({ fullname, skip }: Result): string {
+  return `${fullname.replace(' > (unnamed test)', '')}: ${typeof skip === 'string' ? skip : 'no reason given'}`
 }
 
 function present(text: string | undefined): string[] {
