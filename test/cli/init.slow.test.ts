@@ -169,7 +169,7 @@ t.test('a full disk', async (t) => {
     spawnSync('unshare', ['--map-root-user', '--mount', 'sh', '-c', mount, disk, ...command], {
       encoding: 'utf8',
     })
-  if (on('true').status !== 0) return void t.pass('skipped: this machine does not allow mounting a disk')
+  if (on('true').status !== 0) return void t.pass({ skip: 'this machine does not allow mounting a disk' })
   const { status, stderr } = on(process.execPath, MAIN, 'init', disk)
   t.equal(status, 1)
   t.match(stderr, /routes\/example\.yaml cannot be written: ENOSPC/)

@@ -70,7 +70,7 @@ t.test('ports', async (t) => {
 
 t.test('a port below 1024', async (t) => {
   const port = privilegedPort()
-  if (port === null) return void t.pass('skipped: every user of this machine may listen on port 80')
+  if (port === null) return void t.pass({ skip: 'every user of this machine may listen on port 80' })
   await endsWith(t, {
     fault: 'no privilege',
     listen: `127.0.0.1:${port}`,
@@ -152,7 +152,7 @@ t.test('the disk is full', async (t) => {
   const folder = t.testdir({ disk: {} })
   const [command = '', ...args] = [...through, 'true']
   if (spawnSync(command, args, { cwd: folder }).status !== 0)
-    return void t.pass('skipped: this machine does not allow mounting a disk')
+    return void t.pass({ skip: 'this machine does not allow mounting a disk' })
   await endsWith(t, {
     fault: 'no room for a store',
     store: 'sqlite:./disk/seatgate.db',
@@ -250,7 +250,7 @@ t.test('the clock is in 1970', async (t) => {
 })
 
 t.test('the log cannot be written', async (t) => {
-  if (process.platform !== 'linux') return void t.pass('skipped: only Linux has /dev/full')
+  if (process.platform !== 'linux') return void t.pass({ skip: 'only Linux has /dev/full' })
   const port = await reservePort(t)
   const gateway = await launch(t, {
     fault: 'the log',

@@ -48,7 +48,7 @@ async function fill(t: Test, store: Store): Promise<string[]> {
 t.test('files that can not grow', async (t) => {
   const server = await startPostgres(t)
   if (!existsSync('/proc/self/limits') || !limitFiles(server.pid, LIMIT)) {
-    t.pass('skipped: this machine can not limit the files of another process')
+    t.pass({ skip: 'this machine can not limit the files of another process' })
     return
   }
   const store = await open(t, { url: await emptyDatabase(server) })

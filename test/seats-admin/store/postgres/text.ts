@@ -34,7 +34,7 @@ export function text(t: Test, server: PostgresServer): void {
       `CREATE DATABASE german LOCALE_PROVIDER icu ICU_LOCALE 'de-u-ks-level1' TEMPLATE template0`,
     )
     if ((await Promise.allSettled([made]))[0].status === 'rejected') {
-      t.pass('skipped: this server has no such databases')
+      t.pass({ skip: 'this server has no such databases' })
       return
     }
     const store = await open(t, { url: server.urlOf('german') })

@@ -7,7 +7,7 @@ import { canMount, onSmallDisk, temporaryFolder } from './support.ts'
 t.test('a full disk', async (t) => {
   const folder = temporaryFolder(t)
   if (!canMount(folder)) {
-    t.pass('skipped: this machine does not allow mounting a disk')
+    t.pass({ skip: 'this machine does not allow mounting a disk' })
     return
   }
   const script = fileURLToPath(new URL('./disk-full-process.ts', import.meta.url))

@@ -162,7 +162,7 @@ t.test('a missing file with a log', async (t) => {
 t.test('a read-only file', async (t) => {
   const folder = temporaryFolder(t)
   if (!canMount(folder)) {
-    t.pass('skipped: this machine does not allow mounting a disk')
+    t.pass({ skip: 'this machine does not allow mounting a disk' })
     return
   }
   const entryPoint = new URL('../../../../seats-admin/index.ts', import.meta.url).href

@@ -116,7 +116,7 @@ t.test('a lock of another program', async (t) => {
 })
 
 t.test('a user who may not write the folder', async (t) => {
-  if (process.getuid?.() !== 0) return void t.pass('skipped: needs root, to be another user')
+  if (process.getuid?.() !== 0) return void t.pass({ skip: 'needs root, to be another user' })
   const folder = temporaryFolder(t)
   const path = join(folder, 'a.db')
   const script = `import { inspectStore } from ${JSON.stringify(new URL('../../../../seats-admin/index.ts', import.meta.url).pathname)}
