@@ -97,7 +97,7 @@ export function strictObject<R extends Fields, O extends Fields = Record<never, 
   return { ...object(required, optional), additionalProperties: false }
 }
 
-/** Of an answer: any fields. */
+/** Of an answer: every field is accepted. */
 export function freeObject(description: string): Schema<Readonly<Record<string, unknown>>> {
   return { type: 'object', additionalProperties: true, description }
 }

@@ -10,7 +10,7 @@ import { entryFor, methodsAt, marksOf, type Tables, targetOf } from './tables.ts
 /** A request that the two tables answer differently. */
 export interface Witness {
   readonly method: string
-  /** Left out: any that no table names. */
+  /** Left out: each host that no table names. */
   readonly host?: string
   readonly path: string
 }

@@ -32,7 +32,7 @@ export function routeRow(route: Route, withHosts: boolean): RouteRow {
 }
 
 export interface RouteFilter {
-  /** A part of `METHOD path`, the permission or the host, without regard to the case of letters; null: any. */
+  /** A part of `METHOD path`, the permission or the host, without regard to the case of letters; null: each route. */
   readonly q: string | null
   /** What the route requires; null: anything. */
   readonly permission: string | null

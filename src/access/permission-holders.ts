@@ -34,7 +34,7 @@ export interface Question {
   readonly route: Route | null
   /** Null: no entry answers. */
   readonly permission: Requirement | null
-  /** Null: any. Where the request itself determines it, that one. */
+  /** Null: each space. Where the request itself determines it, that one. */
   readonly space: string | null
 }
 
@@ -93,7 +93,7 @@ export interface AskedRequest {
   readonly path: string
   /** As a request has it; null: it names none. */
   readonly host: string | null
-  /** Null: any. */
+  /** Null: each space. */
   readonly space: string | null
 }
 
@@ -112,7 +112,7 @@ export function questionOfRequest(tables: Tables, request: AskedRequest): Questi
   return where instanceof Refusal ? where : { ...question, permission, space: where }
 }
 
-/** The space that such a request has; null: any. The asked one stands for that of a header or of the query. */
+/** The space that such a request has; null: each space. The asked one stands for that of a header or of the query. */
 function spaceAt(
   { route, params }: Match,
   { query }: RequestTarget,
