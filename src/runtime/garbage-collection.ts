@@ -5,8 +5,8 @@
  * survives, as when caches fill: 11 to 14 ms at V8's own limit. The 256 requests that 16 connections of HTTP/2 have in
  * flight take 2.5 MB: with half this limit, all of them survive each collection, at a quarter of the CPU, and 9 of 10
  * collections that fill the caches take as long (1.5 ms). V8 takes a limit only on the command line, so growth is switched
- * on and off here. V8 shrinks the generation of an idle process: then
- * growth is switched on again, as allocation costs three times as much with the shrunken one.
+ * on and off here. V8 shrinks the generation of an idle process: then growth is switched on again, as allocation costs
+ * three times as much with the shrunken one.
  *
  * Idle process: some 10 s after the last request, V8's memory reducer collects the old generation without regard to speed.
  * With the last objects of closed connections it discards the optimized code that handles such objects. The following
