@@ -72,8 +72,12 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   /** Parsing is scheduled as the next stage. */
   #parseDue = false
   #stopped = false
-  /** The last request was refused: the next one waits in the deferred queue. */
-  #deferredNext = false
+  /** The last request was refused: the next one waits for a turn in the deferred queue. */
+  #afterRefusal = false
+  /** It waits there. */
+  #deferred = false
+  /** A turn that no request has used. */
+  #hasTurn = false
   /** Pipelined bytes after the current request are discarded. */
   #discardsPipelined = false
   /** The client has ended its side; no more bytes will come. */
@@ -130,7 +134,10 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     if (this.#discardsPipelined) return false
     const held = this.#held
     held.unparsed = held.unparsed === null ? chunk : Buffer.concat([held.unparsed, chunk])
-    if (!this.#mayParse) return this.#mayReadAhead(held.unparsed)
+    if (!this.#mayParse) {
+      if (this.request === null) this.#defer()
+      return this.#mayReadAhead(held.unparsed)
+    }
     // A body is parsed at once. So is a full read, which has more bytes behind it: they would be copied repeatedly.
     if (this.request === null && !this.#parseDue) {
       this.#parseDue = true
@@ -154,7 +161,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   /** Received bytes may be parsed: not before the current response is sent, nor before a sink takes the body. */
   get #mayParse(): boolean {
-    if (this.request === null) return !this.#deferredNext
+    if (this.request === null) return this.#hasTurn || !this.#afterRefusal
     return !(this.request.complete || this.request.paused)
   }
 
@@ -177,6 +184,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       this.#parsing = false
     }
     if (this.request === null && !this.#parser.atStart) this.#owner.headStarted()
+    if (this.request === null && held.unparsed !== null && !this.#mayParse) this.#defer()
     held.reportAny(this.request)
     // Reading continues up to a bound, as only reads reveal that a client has left.
     if ((held.unparsed?.length ?? 0) < MAX_PIPELINED && this.request?.paused !== true) this.#resumeReading()
@@ -226,6 +234,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   head(head: RequestHead): void {
+    this.#hasTurn = false
     const request = new ClientRequest(head, this)
     if (request.upgrade !== null && this.#owner.acceptsUpgrade(request)) {
       this.#upgrading = request
@@ -285,20 +294,24 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
       !(request.complete || request.hasSink)
     )
       return this.#close()
+    this.#afterRefusal = response.refused
     if (!request.complete) return
     this.#startNext()
-    if (response.refused) this.#defer()
-    else if (this.#held.unparsed !== null) this.#parse()
+    if (this.#held.unparsed !== null) this.#parse()
   }
 
   #defer(): void {
-    this.#deferredNext = true
+    if (this.#deferred) return
+    this.#deferred = true
     this.#settings.deferred.add(this)
   }
 
   run(): void {
-    this.#deferredNext = false
-    if (!this.#stopped) this.#parse()
+    this.#deferred = false
+    if (this.#stopped) return
+    this.#hasTurn = true
+    this.#parse()
+    this.#hasTurn = false
   }
 
   #startNext(): void {
@@ -326,7 +339,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     const { request, response } = this
     if (this.awaitsRequest) return void this.socket.end()
     // The rest is parsed when the request before it, or its sink, permits that.
-    if (this.#held.unparsed !== null && (request !== null || this.#deferredNext || this.#parseDue))
+    if (this.#held.unparsed !== null && (request !== null || this.#deferred || this.#parseDue))
       return this.#watchClient()
     if (request === null) this.#parseFailed(new MalformedRequest('malformed', 'The request is incomplete.'))
     else if (!request.complete) this.socket.destroy()

@@ -47,14 +47,19 @@ export class Http2ReadTurns implements DeferredTask {
 
   /** @returns false: reading from the socket stops until {@link Reader.resume} */
   receive(chunk: Buffer): boolean {
-    // Without a refusal, each chunk is a turn.
-    if (!this.#afterRefusal) this.#requests = 0
-    this.#read(this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk]))
+    const bytes = this.#unread === null ? chunk : Buffer.concat([this.#unread, chunk])
+    if (this.#waits || this.#afterRefusal) this.#keep(bytes)
+    else this.#read(bytes)
     return this.#unread === null
   }
 
+  /** A turn. */
   #read(bytes: Buffer): void {
-    const rest = this.#waits ? bytes : this.#reader.read(bytes)
+    this.#requests = 0
+    this.#keep(this.#reader.read(bytes))
+  }
+
+  #keep(rest: Buffer | null): void {
     this.#unread = rest === null ? null : compactBuffer(rest)
     if (this.#unread !== null) this.#wait()
   }
@@ -67,7 +72,6 @@ export class Http2ReadTurns implements DeferredTask {
 
   refused(): void {
     this.#afterRefusal = true
-    this.#wait()
   }
 
   /** A response that is no refusal is with the client. */
@@ -86,7 +90,6 @@ export class Http2ReadTurns implements DeferredTask {
   run(): void {
     const bytes = this.#unread
     this.#waits = false
-    this.#requests = 0
     this.#unread = null
     if (bytes === null || this.#stopped) return
     this.#read(bytes)

@@ -88,6 +88,40 @@ t.test('also if the refusal is for a busy upstream', async (t) => {
   first.socket.destroy()
 })
 
+const CONNECTIONS = 60
+
+t.test('of many connections, also where each one was idle in between', async (t) => {
+  const refused = 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n'
+  const clients = Array.from({ length: CONNECTIONS }, () => new RawClient(world.port))
+  t.teardown(() => clients.forEach((client) => client.close()))
+  const answered = (count: number) =>
+    Promise.all(clients.map((client) => client.until(new RegExp(`(HTTP/1.1 404[^]*){${count}}`))))
+  clients.forEach((client) => client.send(refused))
+  await answered(1)
+  for (let i = 0; i < CONNECTIONS; i++) await turn()
+  clients.forEach((client) => client.send(refused))
+  const turns = await turnsUntil(answered(2))
+  t.ok(turns > CONNECTIONS / 6, `others were processed ${turns} times between them`)
+  // A part of a head has a turn. The rest of it has another one.
+  clients.forEach((client) => client.send(refused.slice(0, 9)))
+  for (let i = 0; i < CONNECTIONS; i++) await turn()
+  clients.forEach((client) => client.send(refused.slice(9)))
+  const later = await turnsUntil(answered(3))
+  t.ok(later > CONNECTIONS / 6, `others were processed ${later} times between the rests of heads`)
+})
+
+t.test('over HTTP/2 too', async (t) => {
+  const secured = await startSecured(t)
+  const clients = await Promise.all(Array.from({ length: CONNECTIONS }, () => openRaw(t, secured.securePort)))
+  const answered = (id: number) => Promise.all(clients.map((client) => client.status(id)))
+  clients.forEach((client) => client.headers(1, NOWHERE))
+  t.same(new Set(await answered(1)), new Set([404]))
+  for (let i = 0; i < CONNECTIONS; i++) await turn()
+  clients.forEach((client) => client.headers(3, NOWHERE))
+  const turns = await turnsUntil(answered(3))
+  t.ok(turns > CONNECTIONS / 6, `others were processed ${turns} times between them`)
+})
+
 /** Streams of one connection. */
 const STREAMS = 96
 const NOWHERE = [...GET.slice(0, -1), [':path', '/nowhere']] as const
