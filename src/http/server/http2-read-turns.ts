@@ -9,7 +9,7 @@ import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 
 /** Requests in a turn. A connection may carry those of many clients. */
 const PER_TURN = 32
-const PER_TURN_AFTER_REFUSAL = 4
+const PER_TURN_AFTER_REFUSAL = 1
 
 /** The connection. */
 interface Reader {

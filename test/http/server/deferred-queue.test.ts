@@ -27,7 +27,7 @@ const world = await startWorld(t, {
   },
 })
 
-t.test('a few in each iteration of the event loop, in order', async (t) => {
+t.test('one in each iteration of the event loop, in order', async (t) => {
   const turns = new DeferredQueue()
   const gone: number[] = []
   for (let i = 0; i < 100; i++) turns.add({ run: () => gone.push(i) })
@@ -35,7 +35,7 @@ t.test('a few in each iteration of the event loop, in order', async (t) => {
   let before = 0
   for (let iterations = 0; gone.length < 100; iterations++) {
     await turn()
-    t.ok(gone.length - before <= 8, 'others are processed between them')
+    t.ok(gone.length - before <= 2, 'others are processed between them')
     before = gone.length
     t.ok(iterations < 200)
   }
@@ -101,13 +101,13 @@ t.test('of many connections, also where each one was idle in between', async (t)
   for (let i = 0; i < CONNECTIONS; i++) await turn()
   clients.forEach((client) => client.send(refused))
   const turns = await turnsUntil(answered(2))
-  t.ok(turns > CONNECTIONS / 6, `others were processed ${turns} times between them`)
+  t.ok(turns > CONNECTIONS / 2, `others were processed ${turns} times between them`)
   // A part of a head has a turn. The rest of it has another one.
   clients.forEach((client) => client.send(refused.slice(0, 9)))
   for (let i = 0; i < CONNECTIONS; i++) await turn()
   clients.forEach((client) => client.send(refused.slice(9)))
   const later = await turnsUntil(answered(3))
-  t.ok(later > CONNECTIONS / 6, `others were processed ${later} times between the rests of heads`)
+  t.ok(later > CONNECTIONS / 2, `others were processed ${later} times between the rests of heads`)
 })
 
 t.test('over HTTP/2 too', async (t) => {
@@ -119,7 +119,7 @@ t.test('over HTTP/2 too', async (t) => {
   for (let i = 0; i < CONNECTIONS; i++) await turn()
   clients.forEach((client) => client.headers(3, NOWHERE))
   const turns = await turnsUntil(answered(3))
-  t.ok(turns > CONNECTIONS / 6, `others were processed ${turns} times between them`)
+  t.ok(turns > CONNECTIONS / 2, `others were processed ${turns} times between them`)
 })
 
 /** Streams of one connection. */
@@ -162,7 +162,7 @@ t.test('over HTTP/2 streams of one connection do not count as one request', asyn
     const answers = Promise.all(ids.map((id) => client.status(id)))
     const turns = await turnsUntil(answers)
     t.same(new Set(await answers), new Set([status]), what)
-    t.ok(turns > STREAMS / 6, `${what}: others were processed ${turns} times between them`)
+    t.ok(turns > STREAMS / 2, `${what}: others were processed ${turns} times between them`)
   }
   const fresh = await openRaw(t, secured.securePort)
   await fresh.settled()
