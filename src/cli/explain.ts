@@ -159,7 +159,7 @@ const UNEXPECTED = 3
 
 interface Output {
   readonly json: boolean | undefined
-  /** The answer that is expected; null: any. */
+  /** The answer that is expected; null: each answer is accepted. */
   readonly expected: string | null
 }
 

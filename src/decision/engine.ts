@@ -67,7 +67,7 @@ export interface DecisionEngineOptions {
   readonly lookups?: CacheLookups
   /** The authorization of a caller with more Seats than this for a space is cached. */
   readonly fewSeats?: number
-  /** Request methods that are served; left out: any. */
+  /** Request methods that are served; left out: all. */
   readonly methods?: ReadonlySet<string>
   /** Bytes of a request target. */
   readonly targetBytes: number

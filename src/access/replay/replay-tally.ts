@@ -17,7 +17,7 @@ export interface ReplayGroup {
   /** `allow`, or the code of a refusal. */
   readonly from: string
   readonly to: string
-  /** `*`: any, in a group of all that had no room. */
+  /** `*`: each value that had no room, as one group. */
   readonly method: string
   /** Id of the entry that answers now; null: none does. */
   readonly route: string | null

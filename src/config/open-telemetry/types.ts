@@ -24,7 +24,7 @@ export interface TracesConfig {
   /** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES`. */
   readonly resource: readonly (readonly [string, string])[]
   readonly sampler: SamplerConfig
-  /** Whether `traceparent` is read and written; otherwise it passes as any header. */
+  /** Whether `traceparent` is read and written; otherwise it passes as other headers do. */
   readonly propagates: boolean
   readonly batches: BatchConfig
 }

@@ -76,8 +76,6 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   #afterRefusal = false
   /** It waits there. */
   #deferred = false
-  /** A turn that no request has used. */
-  #hasTurn = false
   /** Pipelined bytes after the current request are discarded. */
   #discardsPipelined = false
   /** The client has ended its side; no more bytes will come. */
@@ -161,7 +159,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
 
   /** Received bytes may be parsed: not before the current response is sent, nor before a sink takes the body. */
   get #mayParse(): boolean {
-    if (this.request === null) return this.#hasTurn || !this.#afterRefusal
+    if (this.request === null) return !this.#afterRefusal
     return !(this.request.complete || this.request.paused)
   }
 
@@ -234,7 +232,6 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   }
 
   head(head: RequestHead): void {
-    this.#hasTurn = false
     const request = new ClientRequest(head, this)
     if (request.upgrade !== null && this.#owner.acceptsUpgrade(request)) {
       this.#upgrading = request
@@ -309,9 +306,10 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   run(): void {
     this.#deferred = false
     if (this.#stopped) return
-    this.#hasTurn = true
+    this.#afterRefusal = false
     this.#parse()
-    this.#hasTurn = false
+    // A part of a head alone: the rest of it waits for another turn.
+    if (this.request === null) this.#afterRefusal = true
   }
 
   #startNext(): void {
