@@ -79,5 +79,7 @@ async function launch(
   const options = { upstream: origin, ca, h2c, routes, workers, tls, ...more }
   const file = writeConfiguration(folder, { world, port, ...options })
   const command = [...runner, process.execPath, ...script, file]
-  return Program.start({ command, port, cores: peerCores(workers), folder })
+  // The decision listener is the last one that opens.
+  const opened = more.decision ?? port
+  return Program.start({ command, port: opened, cores: peerCores(workers), folder })
 }
