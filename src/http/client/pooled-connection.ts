@@ -1,7 +1,7 @@
 /** A connection to a target, over HTTP/1.1 or HTTP/2, and its pool, as they see each other. */
 
 import type { Address } from './connector.ts'
-import type { RequestSlot } from './slot-eviction.ts'
+import type { RequestSlot } from './slot-sharing.ts'
 import type { ResponseReceiver, UpstreamRequest } from './upstream-request.ts'
 
 export interface ConnectionSettings extends Address {

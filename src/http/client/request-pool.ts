@@ -8,10 +8,15 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { FairQueue, type QueuedRequest } from './fair-queue.ts'
 import { Http2Connection, MAX_STREAMS } from './http2-client-connection.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
-import { type EvictionPool, type RequestSlot, SlotEviction } from './slot-eviction.ts'
+import {
+  type EvictionPool,
+  FairQueue,
+  type QueuedRequest,
+  type RequestSlot,
+  SlotEviction,
+} from './slot-sharing.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 import {
   ClientClosed,

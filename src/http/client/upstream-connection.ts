@@ -19,7 +19,7 @@ import {
 import { reset } from './reset.ts'
 import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
-import type { RequestSlot } from './slot-eviction.ts'
+import type { RequestSlot } from './slot-sharing.ts'
 
 /**
  * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of the largest

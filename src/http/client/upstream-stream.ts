@@ -8,7 +8,7 @@ import { responseFields, trailerFields } from '../wire/http2/field-list.ts'
 import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { Http2Body } from './http2-body.ts'
-import type { RequestSlot } from './slot-eviction.ts'
+import type { RequestSlot } from './slot-sharing.ts'
 import {
   BodyTimeout,
   ProtocolError,

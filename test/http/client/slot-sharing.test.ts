@@ -7,7 +7,7 @@ import {
   type RequestOwner,
   type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
-import { FairQueue, type QueuedRequest } from '../../../src/http/client/fair-queue.ts'
+import { FairQueue, type QueuedRequest } from '../../../src/http/client/slot-sharing.ts'
 import { Ledger } from '../../../src/lib/ledger.ts'
 
 const owner = (text: string): RequestOwner => {
