@@ -24,9 +24,14 @@ import { clientAddress, forwardedNetwork } from '../proxy/client-network.ts'
 import { forward } from '../proxy/forward.ts'
 import { peerAddress } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import { GOING_AWAY, NO_CLOSE } from '../proxy/websocket/websocket-frames.ts'
-import { earlyBytes, isHandshake, strayHandshake, WebSocketShares } from '../proxy/websocket/handshake.ts'
-import { openWebSocket } from '../proxy/websocket/opening.ts'
+import { openWebSocket, WebSocketShares } from '../proxy/websocket/opening.ts'
+import {
+  earlyBytes,
+  GOING_AWAY,
+  isHandshake,
+  NO_CLOSE,
+  strayHandshake,
+} from '../proxy/websocket/websocket-protocol.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { ProcessActivity } from '../telemetry/process-activity.ts'

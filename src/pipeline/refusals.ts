@@ -9,7 +9,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import { type RespondUnparsed, writeProblem } from '../http/server/problem.ts'
 import { PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
-import { POLICY_VIOLATION } from '../proxy/websocket/websocket-frames.ts'
+import { POLICY_VIOLATION } from '../proxy/websocket/websocket-protocol.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

@@ -1,5 +1,6 @@
 /**
- * Opens a WebSocket: sends the handshake to the upstream, and starts the tunnel after a valid 101. Any other response
+ * Opens a WebSocket: {@link WebSocketShares} admits it, the handshake goes to the upstream, and the tunnel starts after a
+ * valid 101. Any other response
  * goes to the client as an HTTP response and ends the connection.
  *
  * http-proxy-3 sends the handshake, and pipes the two connections after its success. It sees neither the client's request
@@ -21,18 +22,21 @@ import { performance } from 'node:perf_hooks'
 import { Duplex } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
 import { IncomingMessage as Message } from '../../lib/node-http.ts'
+import { type Entry, Ledger } from '../../lib/ledger.ts'
 import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { ConnectionLost } from '../../http/client/upstream-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
 import { type AttemptOwner, Attempts } from '../attempts.ts'
+import { clientNetwork, forwardedNetwork } from '../client-network.ts'
+import type { TrustedProxies } from '../forwarded.ts'
 import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
 import type { Upstream } from '../upstream.ts'
 import { abandoned, protocolError, timedOut } from '../upstream-faults.ts'
-import { handshakeHeaders, headOf, responseFault, switchingFields } from './handshake.ts'
+import { handshakeHeaders, headOf, responseFault, switchingFields } from './websocket-protocol.ts'
 import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
@@ -305,4 +309,77 @@ export class ClientSide extends Duplex {
     if (this.writableFinished) this.destroy()
     else this.once('finish', () => this.destroy())
   }
+}
+
+export interface WebSocketLimits {
+  readonly websockets: number
+  readonly websocketsPerTenant: number
+  readonly websocketsPerCaller: number
+}
+
+/** The bound that refused a handshake. */
+export type WebSocketBound = 'all' | 'tenant' | 'caller'
+
+const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
+  all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),
+  tenant: new Refusal('unavailable', 'The tenant has reached its limit of WebSockets.'),
+  caller: new Refusal('unavailable', 'The caller has reached its limit of WebSockets.'),
+}
+
+/**
+ * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
+ * never evicted, so their number needs a bound.
+ */
+export class WebSocketShares {
+  readonly #refused: (by: WebSocketBound) => void
+  readonly #open = new Ledger<Exchange>()
+  readonly #entries = new Map<Exchange, Entry<Exchange>>()
+
+  constructor(refused: (by: WebSocketBound) => void) {
+    this.#refused = refused
+  }
+
+  /**
+   * For an allowed handshake.
+   *
+   * @returns null if it is admitted
+   */
+  admit(exchange: Exchange, proxies: TrustedProxies, limits: WebSocketLimits): Refusal | null {
+    const [tenant, caller] = ownerOf(exchange, proxies)
+    const by =
+      this.#open.held(tenant, caller) >= limits.websocketsPerCaller
+        ? 'caller'
+        : this.#open.held(tenant) >= limits.websocketsPerTenant
+          ? 'tenant'
+          : this.#open.weight >= limits.websockets
+            ? 'all'
+            : null
+    if (by !== null) {
+      this.#refused(by)
+      return refusals[by]
+    }
+    this.#entries.set(exchange, this.#open.add(exchange, [tenant, caller]))
+    return null
+  }
+
+  ended(exchange: Exchange): void {
+    this.#entries.get(exchange)?.remove()
+    this.#entries.delete(exchange)
+  }
+}
+
+/** Callers of public routes are identified by their networks. */
+function ownerOf(
+  { request, evaluation }: Exchange,
+  proxies: TrustedProxies,
+): [tenant: string, caller: string] {
+  const principal = evaluation?.decision.principal ?? null
+  if (principal === null) {
+    const peer = request.socket.remoteAddress
+    const network = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
+    return ['public', `address ${network ?? 'unknown'}`]
+  }
+  const { method, tenant, user } = principal
+  // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
+  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${user}`]
 }

@@ -14,7 +14,7 @@ import { WriteQueue } from '../../http/wire/write-queue.ts'
 import { keepOneRead } from '../../lib/node-internals.ts'
 import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../http/server/exchange.ts'
 import { passed } from '../buffer-garbage.ts'
-import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-frames.ts'
+import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-protocol.ts'
 
 /** Milliseconds. */
 export interface TunnelLimits {

@@ -1,25 +1,22 @@
 /**
- * WebSocket handshakes (RFC 6455, section 4).
+ * What a WebSocket must be (RFC 6455), without its connections.
  *
- * - Limits: {@link WebSocketShares} admits them.
- * - Checks: of the client's request, so that no intermediary can read it as anything else; and of the upstream's response,
- *   so that a tunnel opens only if the upstream has one.
+ * - Handshakes (section 4): the checks of the client's request, so that no intermediary can read it as anything else; and
+ *   of the upstream's response, so that a tunnel opens only if the upstream has one.
  * - Header lines: of the request to the upstream, and of the 101 to the client. They are those of any request and
  *   response, and the fields of the handshake.
+ * - Frames (section 5): the boundaries of those that pass, and the Close frames of the gateway.
  */
 
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../../model/errors.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
-import { type Entry, Ledger } from '../../lib/ledger.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
-import { clientNetwork, forwardedNetwork } from '../client-network.ts'
-import type { TrustedProxies } from '../forwarded.ts'
 import { foldName } from '../header-rules.ts'
 import { requestHeaders } from '../request-headers.ts'
 import { responseHeaders } from '../response-headers.ts'
@@ -210,75 +207,174 @@ function elements(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(',').map((each) => each.trim())).filter((each) => each !== '')
 }
 
-export interface WebSocketLimits {
-  readonly websockets: number
-  readonly websocketsPerTenant: number
-  readonly websocketsPerCaller: number
-}
-
-/** The bound that refused a handshake. */
-export type WebSocketBound = 'all' | 'tenant' | 'caller'
-
-const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
-  all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),
-  tenant: new Refusal('unavailable', 'The tenant has reached its limit of WebSockets.'),
-  caller: new Refusal('unavailable', 'The caller has reached its limit of WebSockets.'),
-}
+const FIN = 0x80
+const OPCODE = 0x0f
+const CLOSE = 0x8
+const MASK = 0x80
+const LENGTH = 0x7f
+const LENGTH_16 = 126
+const LENGTH_64 = 127
+/** The payload limit of a control frame in bytes. */
+const MAX_CONTROL = 125
 
 /**
- * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
- * never evicted, so their number needs a bound.
+ * Finds the boundaries in one direction. It follows the passing bytes in constant memory, without unmasking or copying.
+ *
+ * It refuses what makes boundaries ambiguous: a wrong mask bit, a length that is not minimal or above 2^53, a control
+ * frame that is fragmented or long. It does not interpret messages.
  */
-export class WebSocketShares {
-  readonly #refused: (by: WebSocketBound) => void
-  readonly #open = new Ledger<Exchange>()
-  readonly #entries = new Map<Exchange, Entry<Exchange>>()
+export class Frames {
+  /** The position is between two frames. */
+  boundary = true
+  /** A Close frame has passed: nothing may follow. */
+  closed = false
+  /** The status of that frame; null if it had none. */
+  closeCode: number | null = null
+  /** Describes the invalid frame. Nothing passes after it. */
+  fault: string | null = null
+  readonly #masked: boolean
+  /** Header bytes of the current frame that have passed. */
+  #headerRead = 0
+  #opcode = 0
+  #short = 0
+  /** The positions of the end of the length and of the header. */
+  #lengthEnd = 2
+  #headerEnd = 2
+  #length = 0
+  /** Payload bytes of the current frame that have not passed yet. */
+  #remaining = 0
+  /** The first two bytes of the mask, and of the payload of a Close frame. */
+  #mask = 0
+  #status = 0
+  #statusBytes = 0
 
-  constructor(refused: (by: WebSocketBound) => void) {
-    this.#refused = refused
+  /** @param masked true for frames of a client, false for frames of a server */
+  constructor(masked: boolean) {
+    this.#masked = masked
   }
 
   /**
-   * For an allowed handshake.
+   * The number of bytes that may pass: all before the end of a Close frame, or before an invalid frame.
    *
-   * @returns null if it is admitted
+   * @param untilBoundary stops at the end of the current frame
    */
-  admit(exchange: Exchange, proxies: TrustedProxies, limits: WebSocketLimits): Refusal | null {
-    const [tenant, caller] = ownerOf(exchange, proxies)
-    const by =
-      this.#open.held(tenant, caller) >= limits.websocketsPerCaller
-        ? 'caller'
-        : this.#open.held(tenant) >= limits.websocketsPerTenant
-          ? 'tenant'
-          : this.#open.weight >= limits.websockets
-            ? 'all'
-            : null
-    if (by !== null) {
-      this.#refused(by)
-      return refusals[by]
+  take(chunk: Buffer, untilBoundary = false): number {
+    let at = 0
+    let frame = 0
+    while (at < chunk.length) {
+      if (this.closed || this.fault !== null || (untilBoundary && this.boundary)) return at
+      if (this.boundary) frame = at
+      if (this.#remaining > 0) at += this.#skip(chunk, at)
+      else this.#header(chunk[at++] ?? 0)
+      if (this.fault !== null) return this.#cutBefore(frame, at)
     }
-    this.#entries.set(exchange, this.#open.add(exchange, [tenant, caller]))
-    return null
+    return at
   }
 
-  ended(exchange: Exchange): void {
-    this.#entries.get(exchange)?.remove()
-    this.#entries.delete(exchange)
+  /** The part of an invalid header in this chunk does not pass. */
+  #cutBefore(frame: number, at: number): number {
+    this.boundary = this.#headerRead === at - frame
+    return frame
+  }
+
+  #header(byte: number): void {
+    this.boundary = false
+    this.#headerRead++
+    if (this.#headerRead === 1) this.#first(byte)
+    else if (this.#headerRead === 2) this.#second(byte)
+    else if (this.#headerRead <= this.#lengthEnd) this.#length = this.#length * 256 + byte
+    else if (this.#headerRead <= this.#lengthEnd + 2) this.#mask = (this.#mask << 8) | byte
+    if (this.#headerRead === this.#lengthEnd && this.#headerRead > 1) this.#checkLength()
+    if (this.#headerRead === this.#headerEnd && this.#headerRead > 1) this.#begin()
+  }
+
+  #first(byte: number): void {
+    this.#opcode = byte & OPCODE
+    this.#lengthEnd = 2
+    this.#headerEnd = 2
+    this.#mask = 0
+    if (this.#isControl && (byte & FIN) === 0) this.fault = 'a fragmented control frame'
+  }
+
+  #second(byte: number): void {
+    this.#short = byte & LENGTH
+    if (((byte & MASK) !== 0) !== this.#masked)
+      this.fault = this.#masked ? 'an unmasked frame' : 'a masked frame'
+    if (this.#isControl && this.#short > MAX_CONTROL) this.fault = 'a control frame over 125 bytes'
+    this.#lengthEnd = this.#short === LENGTH_64 ? 10 : this.#short === LENGTH_16 ? 4 : 2
+    this.#headerEnd = this.#lengthEnd + (this.#masked ? 4 : 0)
+    this.#length = this.#lengthEnd === 2 ? this.#short : 0
+  }
+
+  #checkLength(): void {
+    const shortest = this.#lengthEnd === 10 ? 0x10000 : this.#lengthEnd === 4 ? LENGTH_16 : 0
+    if (this.#length < shortest) this.fault = 'a length that is not minimal'
+    if (this.#length > Number.MAX_SAFE_INTEGER) this.fault = 'a length above 2^53'
+    if (this.#opcode === CLOSE && this.#length === 1) this.fault = 'a status code of one byte'
+  }
+
+  /** The header is complete. */
+  #begin(): void {
+    if (this.fault !== null) return
+    this.#headerRead = 0
+    this.#remaining = this.#length
+    this.#statusBytes = 0
+    this.#status = 0
+    if (this.#remaining === 0) this.#end()
+  }
+
+  /** @returns the number of skipped payload bytes */
+  #skip(chunk: Buffer, at: number): number {
+    const some = Math.min(this.#remaining, chunk.length - at)
+    if (this.#opcode === CLOSE) this.#readStatus(chunk.subarray(at, at + some))
+    this.#remaining -= some
+    if (this.#remaining === 0) this.#end()
+    return some
+  }
+
+  #readStatus(payload: Buffer): void {
+    for (const byte of payload.subarray(0, 2 - this.#statusBytes)) {
+      this.#status = (this.#status << 8) | byte
+      this.#statusBytes++
+    }
+  }
+
+  #end(): void {
+    this.boundary = true
+    if (this.#opcode !== CLOSE) return
+    this.closed = true
+    if (this.#statusBytes === 2) this.closeCode = this.#status ^ this.#mask
+  }
+
+  get #isControl(): boolean {
+    return this.#opcode >= CLOSE
   }
 }
 
-/** Callers of public routes are identified by their networks. */
-function ownerOf(
-  { request, evaluation }: Exchange,
-  proxies: TrustedProxies,
-): [tenant: string, caller: string] {
-  const principal = evaluation?.decision.principal ?? null
-  if (principal === null) {
-    const peer = request.socket.remoteAddress
-    const network = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
-    return ['public', `address ${network ?? 'unknown'}`]
-  }
-  const { method, tenant, user } = principal
-  // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
-  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${user}`]
+// Statuses of Close frames (RFC 6455, section 7.4).
+
+/** The gateway or the upstream goes away: a client may reconnect. */
+export const GOING_AWAY = 1001
+/** An invalid frame. */
+export const PROTOCOL_ERROR = 1002
+/** Never sent: reported for a Close frame without a status, and for an end without a Close frame. */
+export const NO_STATUS = 1005
+export const NO_CLOSE = 1006
+/** The caller has lost the permission. */
+export const POLICY_VIOLATION = 1008
+
+/**
+ * A Close frame (RFC 6455, section 5.5.1).
+ *
+ * @param reason a short ASCII text
+ * @param masked required from a client, forbidden to a server
+ */
+export function closeFrame(code: number, reason: string, masked: boolean): Buffer {
+  const payload = Buffer.alloc(2 + reason.length)
+  payload.writeUInt16BE(code)
+  payload.write(reason, 2, 'latin1')
+  if (!masked) return Buffer.concat([Buffer.from([0x88, payload.length]), payload])
+  const mask = randomBytes(4)
+  for (let i = 0; i < payload.length; i++) payload[i] = (payload[i] ?? 0) ^ (mask[i % 4] ?? 0)
+  return Buffer.concat([Buffer.from([0x88, 0x80 | payload.length]), mask, payload])
 }
