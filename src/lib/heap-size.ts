@@ -38,6 +38,11 @@ export const MAP_BYTES = 200
 export const MAP_ENTRY_BYTES = 56
 export const SET_ENTRY_BYTES = 40
 
+/** An object with its numbers. */
+export const OBJECT_BYTES = 200
+/** A number that is no small integer. */
+export const NUMBER_BYTES = 16
+
 /** The last decision of a principal (`decision-cache.ts`). @param seats the largest number of Seats for one space */
 export function authorizationBytes(seats: number): number {
   return DECISION_BYTES + CONSIDERED_SEAT_BYTES * seats

@@ -9,6 +9,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import { MAP_BYTES, NUMBER_BYTES, OBJECT_BYTES, SET_ENTRY_BYTES, textsBytes } from '../../lib/heap-size.ts'
 import type { Trace } from '../../model/decision.ts'
 import { ReadThrough, type ReadThroughOptions, WHOLE, type Question } from './read-through.ts'
 
@@ -107,3 +108,12 @@ export function blockEndOf({ now, block }: UserBlockReading, received: number): 
 function endOf({ until }: UserBlock): number {
   return until ?? Infinity
 }
+
+export function blockListBytes(list: BlockList): number {
+  if (list === null) return 0
+  const { ends } = list
+  const entries = textsBytes(ends.keys()) + ends.size * (SET_ENTRY_BYTES + NUMBER_BYTES)
+  return OBJECT_BYTES + NUMBER_BYTES + MAP_BYTES + entries
+}
+
+export const BLOCK_END_BYTES = OBJECT_BYTES + 2 * NUMBER_BYTES

@@ -12,6 +12,7 @@
  * A lookup takes the tenant and the id as two strings: callers have both at hand, and V8 hashes a new string at each use.
  */
 
+import { textBytes } from '../../lib/heap-size.ts'
 import { type Entry, Ledger } from '../../lib/ledger.ts'
 
 /** What a map holds of a tenant. */
@@ -59,7 +60,6 @@ export class MemoryBudget {
     return bytes <= this.#limit * MAX_ENTRY
   }
 
-  /** The caller evicts next. */
   /** Exceeds the bound until {@link evict}. */
   add<H extends Held>(tenant: string, held: H, bytes: number): Entry<H> {
     return this.#entries.add(held, [tenant], bytes) as Entry<Held> as Entry<H>
@@ -127,6 +127,14 @@ export class LruMap<V> {
     this.#size = 0
   }
 }
+
+/** Bytes of an entry: key, value and links. */
+export function entryBytes(key: string, value: number): number {
+  return LINKS + textBytes(key) + value
+}
+
+/** In the map and in the ledger. */
+const LINKS = 360
 
 /** A substring would keep the whole string that it was cut from in memory, perhaps a token. */
 function copied(text: string): string {

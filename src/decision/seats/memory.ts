@@ -11,13 +11,21 @@ import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model
 import type { GrantReading, Named, SpacesReading } from '../../../seats-admin/model/readings.ts'
 import type { SeatLists } from '../../../seats-admin/model/seat.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import {
+  authorizationBytes,
+  listBytes,
+  MAP_BYTES,
+  OBJECT_BYTES,
+  SET_ENTRY_BYTES,
+  textBytes,
+  textsBytes,
+} from '../../lib/heap-size.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
-import { LruMap, MemoryBudget } from './lru-maps.ts'
-import { blockEndOf, blockListOf, Blocks, monotonic } from './blocks.ts'
-import { BLOCK_END, blockListBytes, entryBytes, keyBytes, seatBytes, sessionBytes } from './weight.ts'
+import { entryBytes, LruMap, MemoryBudget } from './lru-maps.ts'
+import { BLOCK_END_BYTES, blockEndOf, blockListBytes, blockListOf, Blocks, monotonic } from './blocks.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
@@ -134,7 +142,7 @@ export class SeatMemory {
           (tenant, user) => direct.userBlock(tenant, user),
           (reading) => blockEndOf(reading, now()),
         ),
-        ...this.#maps(() => BLOCK_END),
+        ...this.#maps(() => BLOCK_END_BYTES),
         lookups: lookups.blocks,
       },
     })
@@ -314,3 +322,36 @@ function compileKey(row: StoredApiKey | null): StoredApiKey | null {
     revokedAt: row.revokedAt,
   })
 }
+
+// Upper estimates of what an entry takes of the heap, in bytes.
+
+function seatBytes(seat: Seat | null): number {
+  if (seat === null) return MISSING_SEAT
+  const { id, name, spaces, permissions } = seat
+  const sets = OBJECT_BYTES + 2 * MAP_BYTES + SET_ENTRY_BYTES * (spaces.size + permissions.size)
+  return sets + textBytes(id) + textBytes(name) + textsBytes(spaces) + textsBytes(permissions)
+}
+
+function keyBytes({ id, tenant, seatIds }: StoredApiKey): number {
+  // Three objects: authentication keeps the principal with its mark. And the names of its Seats, which cached
+  // authorizations hold.
+  const authorization = authorizationBytes(seatIds.length) + NAME * seatIds.length
+  return 3 * OBJECT_BYTES + HASH + textBytes(id) + textBytes(tenant) + listBytes(seatIds) + authorization
+}
+
+function sessionBytes(session: SessionRecord): number {
+  const { id, tenant, user, email, hashPerm } = session
+  const texts = textsBytes([id, tenant, user, email ?? ''])
+  // Twice: authentication splits the entries into spaces and names, and keeps both.
+  const entries = 2 * listBytes(hashPerm) + SPLIT_ENTRY * hashPerm.length
+  return 2 * OBJECT_BYTES + HASH + texts + entries + authorizationBytes(hashPerm.length)
+}
+
+/** For a name without a Seat. */
+const MISSING_SEAT = 50
+/** A name of 256 characters, two code units each. */
+const NAME = 1048
+/** 32 bytes in an array of their own. */
+const HASH = 250
+/** A space with its list of names. */
+const SPLIT_ENTRY = 250
