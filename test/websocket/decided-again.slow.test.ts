@@ -269,6 +269,7 @@ t.test('a key and a token that expire: not before, and then at the next check', 
   const expires = new Date(Date.now() + HOUR).toISOString()
   const byKey = await open((await key({ expires_at: expires })).lines)
   const byToken = [await open(bearer), await open(bearer, '/me')]
+  await settled(t)
   const before = await reevaluated(world)
   time.pass(5000)
   for (const held of [byKey, ...byToken]) await held.staysOpen(t)
