@@ -14,8 +14,6 @@ export interface Needed {
   readonly space: string | null
 }
 
-export const RESOURCE_TYPES = ['route', 'permission'] as const
-
 /** @param tenant that of the subjects @returns a reason: no subject may do it */
 export function neededFor(
   question: Omit<Question, 'subject'>,
