@@ -6,7 +6,7 @@
  */
 
 import { ambiguousHost, headerSpace, repeatedSpace, spaceOf } from './authn/request-space.ts'
-import { authorize, type Authorization } from './authorize.ts'
+import { authorize, type Authorization, countSeats, resolve, type SeatLookup } from './authorize.ts'
 import type { CacheLookups } from '../model/cache-lookups.ts'
 import { Refusal } from '../model/errors.ts'
 import type { AuthorizationRequest, BrowserContext, Credentials } from '../model/authorization-request.ts'
@@ -31,7 +31,6 @@ import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { grantedIn } from './seats/granted-in.ts'
 import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
-import { countSeats, resolve, type SeatLookup } from './seats/resolve.ts'
 
 export interface RequestAuthenticator {
   authenticate(

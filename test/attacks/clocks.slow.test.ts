@@ -7,7 +7,7 @@
 import t, { type Test } from 'tap'
 import { readClaims } from '../../src/decision/authn/token-claims.ts'
 import { Refusal } from '../../src/model/errors.ts'
-import { resolve } from '../../src/decision/seats/resolve.ts'
+import { resolve } from '../../src/decision/authorize.ts'
 import type { Answer } from '../support/client.ts'
 import { served } from '../support/served.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'

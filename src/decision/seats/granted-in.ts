@@ -3,11 +3,10 @@
  * it asked for. It tells an operator, or the caller, that the `Space` header is wrong. Not a part of the decision.
  */
 
-import { authorize } from '../authorize.ts'
+import { authorize, resolvedById, resolvedByName, type SeatLookup } from '../authorize.ts'
 import type { ResolvedSeat } from '../../model/decision.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
-import { resolvedById, resolvedByName, type SeatLookup } from './resolve.ts'
 
 /** Spaces that are named. */
 const MOST_SPACES = 5

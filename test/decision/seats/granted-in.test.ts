@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { grantedIn } from '../../../src/decision/seats/granted-in.ts'
-import type { SeatLookup } from '../../../src/decision/seats/resolve.ts'
+import type { SeatLookup } from '../../../src/decision/authorize.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
 import { type Seat, SeatQuestion } from '../../../src/model/decision-seat.ts'
 
