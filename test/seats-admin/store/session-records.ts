@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import type { Committed, SessionStore, Store, StoredSession, Writer } from '../../../seats-admin/index.ts'
+import type { Committed, Store, StoredSession, Writer } from '../../../seats-admin/index.ts'
 import type { Renewal } from '../../../seats-admin/store/session-store.ts'
 
 export const NOW = 1_800_000_000_000
@@ -76,28 +76,29 @@ export function same(t: Test, found: StoredSession | null, wanted: StoredSession
   t.strictSame(plain(found), plain(wanted))
 }
 
-export interface StoreUnderTest {
-  readonly sessions: SessionStore
-  /** Session ids in the feed, in order; null: the store has no feed (the reference implementation). */
-  readonly feed: (() => Promise<readonly string[]>) | null
-}
-
-/** The sessions of a store, with its feed. */
-export function underTest(store: Store): StoreUnderTest {
-  return { sessions: store.sessions, feed: () => fedSessions(store) }
+/** `count` concurrent calls, each with its number, distributed over two stores. */
+export function atOnce<S, V>(
+  [one, other]: readonly [S, S],
+  count: number,
+  call: (store: S, at: number) => Promise<V>,
+): Promise<V[]> {
+  return Promise.all(Array.from({ length: count }, (_, at) => call(at % 2 === 0 ? one : other, at)))
 }
 
 /** The calls on sessions of the tenant `acme`, at one store. */
-export function sessionCalls(t: Test, { sessions, feed }: StoreUnderTest) {
+export function sessionCalls(t: Test, store: Store) {
+  const { sessions } = store
   const stored = ({ id }: Identified) => sessions.sessionById('acme', id)
   /** Uses the handle of the family, or what `proof` has instead. */
   const rotate = (session: StoredSession, proof: Partial<Proof> = {}, next = hash(), now = NOW) =>
     sessions.rotate(provider(now), session.id, { ...proofOf(session), ...proof }, next)
   return {
+    store,
     sessions,
     stored,
-    feed,
     rotate,
+    /** Session ids in the feed, in order. */
+    feed: () => fedSessions(store),
     created: async (session: StoredSession) => {
       await sessions.create(session)
       return session
@@ -118,7 +119,7 @@ export function sessionCalls(t: Test, { sessions, feed }: StoreUnderTest) {
     /** Checks that a write announced the change of the session. */
     announced: async ({ id }: Identified, committed: Committed | null) => {
       t.match(committed, { changes: [{ tenant: 'acme', kind: 'session', key: id }] })
-      if (feed !== null) t.equal((await feed()).at(-1), id, 'the feed contains it')
+      t.equal((await fedSessions(store)).at(-1), id, 'the feed contains it')
     },
   }
 }
@@ -126,8 +127,14 @@ export function sessionCalls(t: Test, { sessions, feed }: StoreUnderTest) {
 type Identified = Pick<StoredSession, 'id'>
 type Proof = ReturnType<typeof proofOf>
 
-/** The test function of a suite. @param open gives each test an empty store */
-export function sessionTest(t: Test, open: (t: Test) => Promise<StoreUnderTest>) {
-  return (name: string, run: (t: Test, calls: ReturnType<typeof sessionCalls>) => Promise<void>) =>
-    t.test(name, async (t) => run(t, sessionCalls(t, await open(t))))
+export type SessionCalls = ReturnType<typeof sessionCalls>
+
+/** The test function of a suite. @param open gives each test two stores on one empty database */
+export function sessionTest(t: Test, open: (t: Test) => Promise<readonly Store[]>) {
+  return (name: string, run: (t: Test, one: SessionCalls, other: SessionCalls) => Promise<void>) =>
+    t.test(name, async (t) => {
+      const [one, other] = (await open(t)).map((store) => sessionCalls(t, store))
+      if (one === undefined || other === undefined) throw new Error('not two stores')
+      await run(t, one, other)
+    })
 }

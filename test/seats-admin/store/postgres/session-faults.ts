@@ -14,7 +14,6 @@ import {
   provider,
   same,
   sessionCalls,
-  underTest,
 } from '../session-records.ts'
 import { connected, databaseOf, emptyDatabase, open, openEmpty } from './support.ts'
 
@@ -49,7 +48,7 @@ export function sessionFaults(t: Test, server: PostgresServer): void {
 
   t.test('a handle used up by the lost call is not a replay', async (t) => {
     const { store, answerOf } = await losing(t)
-    const { created, has, use } = sessionCalls(t, underTest(store))
+    const { created, has, use } = sessionCalls(t, store)
     const session = await created(family())
     const next = hash()
     const rotation = await answerOf(

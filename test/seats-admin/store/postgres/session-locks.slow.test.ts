@@ -6,6 +6,7 @@ import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
 import {
+  atOnce,
   browserSession,
   family,
   fedSessions,
@@ -16,7 +17,6 @@ import {
   RENEWAL,
   same,
 } from '../session-records.ts'
-import { atOnce } from '../session-instances.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t, { fsync: false })

@@ -7,16 +7,15 @@ import { MIGRATIONS, migrate } from '../../../../seats-admin/store/postgres/post
 import { parseUrl } from '../../../../seats-admin/store/postgres/url.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { inTurn } from '../in-turn.ts'
-import { sessionStoreConformance } from '../session-conformance.ts'
-import { NOW, underTest } from '../session-records.ts'
-import { sessionInstances, sessionsFromBefore, sessionsOfNone, useAtOnce } from '../session-instances.ts'
+import { sessionConformance } from '../session-conformance.ts'
+import { NOW } from '../session-records.ts'
+import { sessionsFromBefore, sessionsOfNone, useAtOnce } from '../session-instances.ts'
 import { databaseOf, databases, emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t, { fsync: false })
 t.jobs = 2
 const databaseOfTwo = inTurn(t, databases(server, 2))
-sessionStoreConformance(t, async (t) => underTest((await databaseOfTwo(t)).store))
-sessionInstances(t, async (t) => (await databaseOfTwo(t)).stores)
+sessionConformance(t, async (t) => (await databaseOfTwo(t)).stores)
 
 t.test('a handle is valid once, whatever the isolation level of the database', async (t) => {
   const url = await emptyDatabase(server)

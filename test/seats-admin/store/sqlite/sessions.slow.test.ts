@@ -5,15 +5,14 @@ import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { MIGRATIONS, mark, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { inTurn } from '../in-turn.ts'
-import { sessionStoreConformance } from '../session-conformance.ts'
-import { NOW, underTest } from '../session-records.ts'
-import { sessionInstances, sessionsFromBefore, sessionsOfNone } from '../session-instances.ts'
+import { sessionConformance } from '../session-conformance.ts'
+import { NOW } from '../session-records.ts'
+import { sessionsFromBefore, sessionsOfNone } from '../session-instances.ts'
 import { databases, open, temporaryFolder } from './support.ts'
 
 t.jobs = 2
 const databaseOfTwo = inTurn(t, databases(2))
-sessionStoreConformance(t, async (t) => underTest((await databaseOfTwo(t)).store))
-sessionInstances(t, async (t) => (await databaseOfTwo(t)).stores)
+sessionConformance(t, async (t) => (await databaseOfTwo(t)).stores)
 
 t.test('a store from before sessions existed', async (t) => {
   const path = join(temporaryFolder(t), 'seatgate.db')
