@@ -5,6 +5,7 @@ import type { Store } from '../../../seats-admin/index.ts'
 import type { AuditEntry } from '../../../seats-admin/model/audit.ts'
 import { auditEntry } from '../../../seats-admin/store/audit-chain.ts'
 import { type AuditFinding, AuditVerifier } from '../../../seats-admin/store/audit-verifier.ts'
+import { allSeats } from './conformance.ts'
 
 /** All entries, oldest first. */
 export async function chainOf(store: Store, tenant = 'acme'): Promise<AuditEntry[]> {
@@ -47,4 +48,28 @@ export async function verified(
   const verifier = new AuditVerifier(expected)
   while (verifier.verify(await store.audit.chain(tenant, verifier.after, page))) continue
   return verifier.findings
+}
+
+/** Changes without an entry in the audit, entries without their change, and faults of the chain. */
+export async function auditFaults(store: Store, acknowledged: readonly string[]): Promise<string[]> {
+  const entries = await chainOf(store)
+  const recorded = new Map<string, string>()
+  const said = new Set<string>()
+  for (const { target, before, after } of entries) {
+    const [old, now] = [before, after].map((state) => (state === null ? null : String(state['name'])))
+    if (old == null) said.add(`made ${now}`)
+    else if (now == null) said.add(`deleted ${old.replace('-renamed', '')}`)
+    else said.add(`renamed ${old}`)
+    if (now == null) recorded.delete(target.id)
+    else recorded.set(target.id, now)
+  }
+  const there = new Map((await allSeats(store)).map(({ id, name }) => [id, name]))
+  const ids = new Set([...recorded.keys(), ...there.keys()])
+  return [
+    ...faultsOf(entries),
+    ...acknowledged.filter((line) => !said.has(line)).map((line) => `${line}: no entry`),
+    ...[...ids]
+      .filter((id) => recorded.get(id) !== there.get(id))
+      .map((id) => `${id} is ${there.get(id)}, by the audit ${recorded.get(id)}`),
+  ]
 }

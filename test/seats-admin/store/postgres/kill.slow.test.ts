@@ -8,13 +8,15 @@ import { isRefusal, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
 import { done, writer } from '../conformance.ts'
-import { KILLED, startWriter, writeUntilKilled } from '../killed.ts'
+import { lost, startWriter, writeUntilKilled } from '../killed.ts'
+import { KILLED } from '../killed-records.ts'
 import { emptyDatabase, open } from './support.ts'
 
 const server = await startPostgres(t)
 const LANES = 2
 
-for (const { what, script, rounds, lost, faults } of KILLED)
+for (const kind of KILLED) {
+  const { what, rounds, faults } = kind
   t.test(`${LANES * rounds} writers of ${what} are killed beside a running one`, async (t) => {
     const url = await emptyDatabase(server)
     const store = await open(t, { url })
@@ -28,9 +30,9 @@ for (const { what, script, rounds, lost, faults } of KILLED)
       const all: string[] = []
       for (let round = 0; round < rounds; round++) {
         const location = { kind: 'postgres', url, timeout: 60_000 } as const
-        all.push(...(await writeUntilKilled(location, `${number}-${round}`, script)))
+        all.push(...(await writeUntilKilled(location, `${number}-${round}`, what)))
       }
-      t.same(await lost(store, all), [], `lane ${number}: ${all.length} acknowledged`)
+      t.same(await lost(store, all, kind), [], `lane ${number}: ${all.length} acknowledged`)
       t.ok(all.length >= rounds, 'at least one in each round')
       return all
     }
@@ -45,6 +47,7 @@ for (const { what, script, rounds, lost, faults } of KILLED)
       'no gap where a writer was killed',
     )
   })
+}
 
 t.test('the server is killed during many writes', async (t) => {
   const url = await emptyDatabase(server)
@@ -52,9 +55,9 @@ t.test('the server is killed during many writes', async (t) => {
   const all = KILLED.map((): string[] => [])
   for (let round = 0; round < 2; round++) {
     const ends = await Promise.all(
-      KILLED.flatMap(({ script }, kind) =>
+      KILLED.flatMap(({ what }, kind) =>
         [0, 1].map(async (at) => {
-          const child = startWriter({ kind: 'postgres', url, timeout: 10_000 }, `${round}-${at}`, script)
+          const child = startWriter({ kind: 'postgres', url, timeout: 10_000 }, `${round}-${at}`, what)
           t.teardown(() => child.kill('SIGKILL'))
           const lines = createInterface(child.stdout).on('line', (line) => all[kind]?.push(line))
           const end = once(lines, 'close')
@@ -68,10 +71,10 @@ t.test('the server is killed during many writes', async (t) => {
     await Promise.all(ends.map(({ end }) => end))
     await server.restart()
   }
-  for (const [kind, { what, lost, faults }] of KILLED.entries()) {
-    const acknowledged = all[kind] ?? []
-    t.same(await lost(store, acknowledged), [], `${what}: ${acknowledged.length} acknowledged`)
-    t.same(await faults(store, acknowledged), [])
+  for (const [at, kind] of KILLED.entries()) {
+    const acknowledged = all[at] ?? []
+    t.same(await lost(store, acknowledged, kind), [], `${kind.what}: ${acknowledged.length} acknowledged`)
+    t.same(await kind.faults(store, acknowledged), [])
   }
 })
 
