@@ -1,16 +1,13 @@
 /** Ownership of a store: by the lock file that the store names, and by other processes with the database open. */
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, linkSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { openSqliteStore, type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { mark, MIGRATIONS, migrate } from '../../../../seats-admin/store/sqlite/sqlite-migrations.ts'
 import { done, writer } from '../conformance.ts'
-import { open, temporaryFolder } from './support.ts'
+import { open, otherProgram, temporaryFolder } from './support.ts'
 
 // Each test has a file of its own, and waits for locks most of the time.
 t.jobs = 3
@@ -22,19 +19,6 @@ async function empty(t: Test): Promise<string> {
   const path = join(temporaryFolder(t), 'seatgate.db')
   await (await openSqliteStore({ path })).close()
   return path
-}
-
-/** Another program with the database open until the test ends or it is told to close it. */
-async function otherProgram(t: Test, path: string): Promise<() => Promise<void>> {
-  const script = fileURLToPath(new URL('./open-process.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, path], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const exit = once(child, 'exit')
-  t.teardown(() => child.kill('SIGKILL'))
-  await once(child.stdout, 'data')
-  return async () => {
-    child.stdin.end()
-    await exit
-  }
 }
 
 function ownerOf(path: string): unknown {
@@ -71,7 +55,7 @@ t.test('another program has it open', async (t) => {
   const path = await empty(t)
   const first = await open(t, { path, owner: gateway('1:1') })
   await first.close()
-  const close = await otherProgram(t, path)
+  const close = await otherProgram(t, path, 'SELECT count(*) FROM seats')
   const again = await open(t, { path, owner: gateway('1:1') })
   t.equal(again.ownership?.alone, false, 'by the same lock: it may be a worker of the previous gateway')
   await again.close()

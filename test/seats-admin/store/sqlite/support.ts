@@ -1,10 +1,12 @@
 /** Files for tests of the store. */
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
 import { defaults } from '../../../../seats-admin/store/sqlite/sqlite-store.ts'
@@ -42,6 +44,19 @@ export function databases(count = 1) {
     )
     const emptying = tables.all().map(({ name }) => `DELETE FROM ${name}`)
     return { stores, run, emptying: emptying.join(';') }
+  }
+}
+
+/** Another program that runs a script, and has the file open until the test ends or it is told to close it. */
+export async function otherProgram(t: Test, path: string, script: string): Promise<() => Promise<void>> {
+  const program = fileURLToPath(new URL('./other-process.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, path, script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exit = once(child, 'exit')
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  return async () => {
+    child.stdin.end()
+    await exit
   }
 }
 
