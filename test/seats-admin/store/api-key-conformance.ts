@@ -1,33 +1,31 @@
 /** API keys, on every driver. */
 
-import type { Test } from 'tap'
-import { isRefusal, type Store } from '../../../seats-admin/index.ts'
+import { isRefusal } from '../../../seats-admin/index.ts'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
-import { ADMIN, done, MISSING, PAGE, positionOf, suiteOf, tried, writer } from './conformance.ts'
+import {
+  ADMIN,
+  column,
+  done,
+  key,
+  MISSING,
+  PAGE,
+  positionOf,
+  seat,
+  suite,
+  tried,
+  writer,
+} from './conformance.ts'
 
-export function apiKeyConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat, key } = suiteOf(t, openStore)
-
+export const apiKeyConformance = suite((test) => {
   test('an API key is found by its id, and its text is not stored', async (t, store) => {
     const a = await seat(store, 'A')
     const b = await seat(store, 'B')
-    const made = done(
-      await store.createApiKey(writer(ADMIN, 77), { name: 'ci', seats: ['B', 'A'], expiresAt: 99 }),
-    )
+    const wanted = { name: 'ci', seats: ['B', 'A'], expiresAt: 99 }
+    const made = done(await store.createApiKey(writer(ADMIN, 77), wanted))
     const { key: text, ...shown } = made.value
     t.same(parseApiKey(text), { tenant: 'acme', id: shown.id })
-    const expected = {
-      id: shown.id,
-      tenant: 'acme',
-      name: 'ci',
-      version: 1,
-      seats: ['B', 'A'],
-      createdBy: 'alice',
-      createdAt: 77,
-      expiresAt: 99,
-      revokedAt: null,
-      lastUsedAt: null,
-    }
+    const written = { createdBy: 'alice', createdAt: 77, revokedAt: null, lastUsedAt: null }
+    const expected = { ...wanted, id: shown.id, tenant: 'acme', version: 1, ...written }
     t.same(shown, expected)
     t.same(await store.readApiKey('acme', shown.id, ADMIN), expected)
     t.same((await store.listApiKeys('acme', PAGE)).data, [expected])
@@ -70,10 +68,7 @@ export function apiKeyConformance(t: Test, openStore: (t: Test) => Promise<Store
     await store.recordKeyUse([use(two.id, 800)])
     t.same(await used(two.id), 800, 'also of a revoked key: a late report of earlier use')
     const { data } = await store.listApiKeys('acme', PAGE)
-    t.same(
-      data.map(({ lastUsedAt }) => lastUsedAt),
-      [500, 800, null],
-    )
+    t.same(column(data, 'lastUsedAt'), [500, 800, null])
     const granting = { ...PAGE, grant: { permission: 'a:b', space: null, now: 1 } }
     t.match((await store.listApiKeys('acme', granting)).data, [{ id: one.id, lastUsedAt: 500 }])
     t.equal((await store.changesSince(head.head)).changes?.length, 1, 'only the revocation is in the feed')
@@ -91,7 +86,7 @@ export function apiKeyConformance(t: Test, openStore: (t: Test) => Promise<Store
     await Promise.all(Array.from({ length: 12 }, (_, round) => store.recordKeyUse(batch(round))))
     const { data } = await store.listApiKeys('acme', PAGE)
     t.same(
-      data.map(({ lastUsedAt }) => lastUsedAt),
+      column(data, 'lastUsedAt'),
       ids.map((_, at) => Math.max(1000 + at, 1100 + 59 - at)),
     )
   })
@@ -124,4 +119,4 @@ export function apiKeyConformance(t: Test, openStore: (t: Test) => Promise<Store
     for (const name of ['\0', '\ud800', 'x'.repeat(100_000)])
       t.equal(await tried(store).createKey([name]), 'input_invalid')
   })
-}
+})

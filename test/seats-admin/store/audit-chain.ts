@@ -1,11 +1,13 @@
 /** The audit as a reader outside of Seatgate would verify it: with the JSON form of the entries alone. */
 
 import { createHash } from 'node:crypto'
+import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import type { AuditEntry } from '../../../seats-admin/model/audit.ts'
 import { auditEntry } from '../../../seats-admin/store/audit-chain.ts'
+import type { AuditPage } from '../../../seats-admin/store/audit-store.ts'
 import { type AuditFinding, AuditVerifier } from '../../../seats-admin/store/audit-verifier.ts'
-import { allSeats } from './conformance.ts'
+import { allSeats, PAGE } from './conformance.ts'
 
 /** All entries, oldest first. */
 export async function chainOf(store: Store, tenant = 'acme'): Promise<AuditEntry[]> {
@@ -16,6 +18,20 @@ export async function chainOf(store: Store, tenant = 'acme'): Promise<AuditEntry
     entries.push(...rows.map(auditEntry))
     after = entries.at(-1)?.id ?? ''
   }
+}
+
+/** A page of all entries. */
+export const ALL_ENTRIES: AuditPage = {
+  ...PAGE,
+  ...{ since: null, until: null, action: null, actor: null, target: null },
+}
+
+/** Checks that the chain is complete, as a reader outside of Seatgate and as `seatgate audit verify` do. Returns it. */
+export async function soundChain(t: Test, store: Store, tenant = 'acme'): Promise<AuditEntry[]> {
+  const entries = await chainOf(store, tenant)
+  t.same(faultsOf(entries), [])
+  t.same(await verified(store, { tenant }), [])
+  return entries
 }
 
 /** RFC 8785 for what entries hold: names sorted at every level. */

@@ -1,24 +1,23 @@
 /** The feed of changes, on every driver. */
 
-import type { Test } from 'tap'
-import type { Committed, Position, Store } from '../../../seats-admin/index.ts'
+import type { Committed, Position } from '../../../seats-admin/index.ts'
 import {
-  ADMIN,
+  allNames,
   BEGINNING,
+  column,
   done,
   inSpace,
   MISSING,
   NOTHING,
   numbered,
   positionOf,
-  suiteOf,
+  seat,
+  suite,
   tried,
   writer,
 } from './conformance.ts'
 
-export function changeConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat, namesOf } = suiteOf(t, openStore)
-
+export const changeConformance = suite((test) => {
   test('each write returns its changes, in order and without gaps', async (t, store) => {
     const change = (kind: string, changed: string) => ({ tenant: 'acme', kind, key: changed })
     const same = (write: Committed, expected: object[]) => t.same(new Set(write.changes), new Set(expected))
@@ -40,10 +39,8 @@ export function changeConformance(t: Test, openStore: (t: Test) => Promise<Store
 
     const writes = [made, apiKey, updated, renamed, deleted, revoked, again]
     const all = writes.flatMap(numbered)
-    t.same(
-      all.map((each) => each.seq),
-      all.map((_, at) => at + 1),
-    )
+    const seqs = Array.from({ length: all.length }, (_, at) => at + 1)
+    t.same(column(all, 'seq'), seqs)
     for (const position of [BEGINNING, null])
       t.same(await store.changesSince(position), { head: positionOf(again), changes: all })
     for (const [at, write] of writes.entries()) {
@@ -63,7 +60,7 @@ export function changeConformance(t: Test, openStore: (t: Test) => Promise<Store
     const writes = []
     for (let round = 0; round < 20; round++) writes.push(done(await store.updateSeat(writer(), id, {})))
     const last = writes.at(-1) ?? BEGINNING
-    t.ok(new Set(writes.map((each) => each.mark)).size > 18)
+    t.ok(new Set(column(writes, 'mark')).size > 18)
     for (const { mark } of writes) t.ok(Number.isInteger(mark) && mark > 0 && mark < 2 ** 31)
     t.same(positionOf(await store.seatById('acme', id)), positionOf(last))
     const { head } = await store.changesSince(BEGINNING)
@@ -89,7 +86,7 @@ export function changeConformance(t: Test, openStore: (t: Test) => Promise<Store
     t.equal(await createKey(['A', 'X']), 'input_invalid')
     t.equal(await revoke(MISSING), 'api_key_not_found')
     t.same(await store.changesSince(BEGINNING), before)
-    t.same(await namesOf(store, ADMIN), ['A', 'B'])
+    t.same(await allNames(store), ['A', 'B'])
     t.equal((await store.seatByName('acme', 'B')).value.givenUpAt, null)
   })
 
@@ -133,4 +130,4 @@ export function changeConformance(t: Test, openStore: (t: Test) => Promise<Store
     }
     t.same(wrong, [])
   })
-}
+})

@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import {
   type AdminRefusal,
+  type ApiKey,
   type Committed,
   isRefusal,
   type ListedSeat,
@@ -14,6 +15,7 @@ import {
   type Store,
   type Writer,
 } from '../../../seats-admin/index.ts'
+import type { StoredSeat } from '../../../seats-admin/model/seat.ts'
 import type { SignedInIdentity } from '../../../seats-admin/model/user.ts'
 
 export const ADMIN: Scope = { space: 'admin', admin: true, all: true, permissions: ['*'] }
@@ -40,6 +42,11 @@ export function refused(result: unknown): string {
   return isRefusal(result) ? result.refused : 'not refused'
 }
 
+/** One value of each. */
+export function column<V, K extends keyof V>(list: readonly V[], name: K): V[K][] {
+  return list.map((each) => each[name])
+}
+
 /** The position before the first change. */
 export const BEGINNING: Position = { seq: 0, mark: 0 }
 
@@ -58,9 +65,9 @@ export const NOTHING = { spaces: [], permissions: [] }
 export const MISSING = '00000000000000000000000000'
 
 /** All items, read by page as a reader must: until `next` is null. */
-export async function everything<V extends { readonly id: string }>(
-  list: (page: Page) => Promise<Listing<V>>,
-  page: Omit<Page, 'after'>,
+export async function everything<V, P extends { readonly limit: number }>(
+  list: (page: P & { readonly after: string | null }) => Promise<Listing<V>>,
+  page: P,
 ): Promise<V[]> {
   const found: V[] = []
   for (let after: string | null = null; ;) {
@@ -68,9 +75,13 @@ export async function everything<V extends { readonly id: string }>(
     if (data.length > page.limit || hasMore !== (next !== null)) throw new Error('not a page')
     found.push(...data)
     if (next === null) return found
-    if (next <= (after ?? '') || next < (data.at(-1)?.id ?? '')) throw new Error('the page does not advance')
+    if (bytewise(next, after ?? '') <= 0) throw new Error('the page does not advance')
     after = next
   }
+}
+
+export function bytewise(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 /** All Seats of `acme`. */
@@ -78,13 +89,9 @@ export function allSeats(store: Store): Promise<ListedSeat[]> {
   return everything((page) => store.listSeats('acme', page), PAGE)
 }
 
-/** Park and Miller's sequence: numbers below a limit, and parts of a list. */
-export function randoms(seed: number) {
-  let state = seed
-  const below = (limit: number) => (state = (state * 48_271) % 2_147_483_647) % limit
-  const some = <V>(of: readonly V[], most: number) =>
-    [...new Set(Array.from({ length: below(most + 1) }, () => of[below(of.length)]))] as V[]
-  return { below, some }
+/** The names of all Seats that a caller sees. */
+export async function allNames(store: Store, scope = ADMIN): Promise<string[]> {
+  return column(await everything((page) => store.listSeats('acme', page), { ...PAGE, scope }), 'name')
 }
 
 /** What each call of a writer is refused for, as {@link refused} says it. */
@@ -100,16 +107,40 @@ export function tried(store: Store, as: Writer = writer()) {
   }
 }
 
-/** The test function of a suite, and calls that fill its store. */
-export function suiteOf(t: Test, openStore: (t: Test) => Promise<Store>) {
-  const test = (name: string, run: (t: Test, store: Store) => Promise<void>) =>
-    t.test(name, async (t) => run(t, await openStore(t)))
-  const seat = async (store: Store, name: string, spaces = ['one'], permissions = ['a:b'], as = writer()) =>
-    done(await store.createSeat(as, { name, spaces, permissions })).value
-  const key = async (store: Store, seats: string[], as = writer()) =>
-    done(await store.createApiKey(as, { name: 'ci', seats, expiresAt: null })).value
-  const allOf = async (store: Store) => (await allSeats(store)).map((each) => each.id)
-  const namesOf = async (store: Store, scope: Scope, limit = 100, after: string | null = null) =>
-    (await store.listSeats('acme', { limit, after, scope })).data.map((each) => each.name)
-  return { test, seat, key, allOf, namesOf }
+/** Creates a Seat. */
+export async function seat(
+  store: Store,
+  name: string,
+  spaces: readonly string[] = ['one'],
+  permissions: readonly string[] = ['a:b'],
+  as = writer(),
+): Promise<StoredSeat> {
+  return done(await store.createSeat(as, { name, spaces, permissions })).value
+}
+
+/** Creates an API key with Seats of these names. */
+export async function key(
+  store: Store,
+  seats: readonly string[],
+  { name = 'ci', expiresAt = null as number | null, as = writer() } = {},
+): Promise<ApiKey & { key: string }> {
+  return done(await store.createApiKey(as, { name, seats, expiresAt })).value
+}
+
+/** Blocks a user. */
+export async function block(
+  store: Store,
+  user: string,
+  until: number | null = null,
+  { reason = null as string | null, as = writer() } = {},
+) {
+  return done(await store.createBlock(as, { user, until, reason }))
+}
+
+type SuiteTest = (name: string, run: (t: Test, store: Store) => Promise<void>) => void
+
+/** A suite of tests that each get an empty store. */
+export function suite(tests: (test: SuiteTest) => void) {
+  return (t: Test, openStore: (t: Test) => Promise<Store>): void =>
+    tests((name, run) => void t.test(name, async (t) => run(t, await openStore(t))))
 }

@@ -1,10 +1,10 @@
 /** Listings by what is granted, against a search of everything. For each driver. */
 
-import type { Test } from 'tap'
 import type { Grant, Scope, Store } from '../../../seats-admin/index.ts'
 import { isPermission, holds } from '../../../seats-admin/model/permission.ts'
 import type { SeatLists, StoredSeat } from '../../../seats-admin/model/seat.ts'
-import { ADMIN, done, everything, inSpace, randoms, writer } from './conformance.ts'
+import { Random } from '../../support/random.ts'
+import { ADMIN, column, done, everything, inSpace, key, seat, suite, writer } from './conformance.ts'
 
 const PERMISSIONS = ['a:b', 'a:bc', 'xa:b', 'a:b.c', '*', 'A:b', 'b:a']
 const SPACES = ['one', 'one.two', 'on', 'One', 'two']
@@ -15,9 +15,8 @@ export function grantOf(permission: string, space: string | null = null): Grant 
   return { permission, space, now: NOW }
 }
 
-export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  t.test('of random Seats and keys, exactly those that grant are listed', async (t) => {
-    const store = await openStore(t)
+export const grantConformance = suite((test) => {
+  test('of random Seats and keys, exactly those that grant are listed', async (t, store) => {
     const { seats, keys } = await randomly(store)
     const scopes = [ADMIN, inSpace('one'), inSpace('two', '*')]
     const odd = ['three', 'one"', '']
@@ -28,14 +27,14 @@ export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>
           const grant = grantOf(permission, space)
           const page = { limit: at === 0 ? 7 : 5, scope, grant }
           const label = `${permission} in ${space} for ${scope.space}`
-          const granting = seats.filter((seat) => grants(seat, seenBy(scope, grant)))
+          const granting = seats.filter((each) => grants(each, seenBy(scope, grant)))
           const listed = await everything((each) => store.listSeats('acme', each), page)
           t.same(
-            listed.map(({ id, name, spaces, permissions }) => ({ id, name, spaces, permissions })),
-            granting.map((seat) => narrowed(seat, grant)),
+            listed.map(plain),
+            granting.map((each) => narrowed(each, grant)),
             label,
           )
-          const names = new Set(granting.map(({ name }) => name))
+          const names = new Set(column(granting, 'name'))
           const found = await everything((each) => store.listApiKeys('acme', each), page)
           t.same(
             found.map(({ id, seats: held }) => ({ id, seats: held })),
@@ -47,7 +46,7 @@ export function grantConformance(t: Test, openStore: (t: Test) => Promise<Store>
           )
         }
   })
-}
+})
 
 interface Key {
   readonly id: string
@@ -56,25 +55,28 @@ interface Key {
   readonly revoked: boolean
 }
 
+/** At most `most` of the list. */
+export function some<V>(random: Random, of: readonly V[], most: number): V[] {
+  return [...new Set(Array.from({ length: random.below(most + 1) }, () => random.pick(of)))]
+}
+
 /** 60 Seats and 60 keys. */
 async function randomly(store: Store): Promise<{ seats: StoredSeat[]; keys: Key[] }> {
-  const { below, some } = randoms(20_260_101)
+  const random = new Random(20_260_101)
   const seats: StoredSeat[] = []
   for (let at = 0; at < 60; at++) {
-    const seat = { name: `s ${at}`, spaces: some(SPACES, 3), permissions: some(PERMISSIONS, 4) }
-    seats.push(done(await store.createSeat(writer(), seat)).value)
-    done(await store.createSeat(writer(ADMIN, 1, 'globex'), seat))
+    const lists = [some(random, SPACES, 3), some(random, PERMISSIONS, 4)] as const
+    seats.push(await seat(store, `s ${at}`, ...lists))
+    await seat(store, `s ${at}`, ...lists, writer(ADMIN, 1, 'globex'))
   }
   const keys: Key[] = []
   for (let at = 0; at < 60; at++) {
-    const held = some(seats, 4)
-    const expiresAt = [null, null, NOW - 1, NOW, NOW + 1][below(5)] ?? null
-    const made = done(
-      await store.createApiKey(writer(), { name: 'k', seats: held.map(({ name }) => name), expiresAt }),
-    )
-    const revoked = below(5) === 0
-    if (revoked) done(await store.revokeApiKey(writer(), made.value.id))
-    keys.push({ id: made.value.id, seats: held, expiresAt, revoked })
+    const held = some(random, seats, 4)
+    const expiresAt = random.pick([null, null, NOW - 1, NOW, NOW + 1])
+    const { id } = await key(store, column(held, 'name'), { expiresAt })
+    const revoked = random.once(5)
+    if (revoked) done(await store.revokeApiKey(writer(), id))
+    keys.push({ id, seats: held, expiresAt, revoked })
   }
   return { seats, keys }
 }
@@ -84,8 +86,12 @@ function grants({ spaces, permissions }: SeatLists, { permission, space }: Grant
   return isPermission(permission) && within && holds(new Set(permissions), permission)
 }
 
-function narrowed({ id, name, spaces, permissions }: StoredSeat, { permission }: Grant) {
-  return { id, name, spaces, permissions: [permissions.includes('*') ? '*' : permission] }
+function plain({ id, name, spaces, permissions }: StoredSeat) {
+  return { id, name, spaces, permissions }
+}
+
+function narrowed(granting: StoredSeat, { permission }: Grant) {
+  return { ...plain(granting), permissions: [granting.permissions.includes('*') ? '*' : permission] }
 }
 
 function valid({ expiresAt, revoked }: Key): boolean {

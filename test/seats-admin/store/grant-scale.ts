@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Listing, Page, Store } from '../../../seats-admin/index.ts'
-import { ADMIN, everything } from './conformance.ts'
+import { ADMIN, column, everything } from './conformance.ts'
 import { grantOf } from './grant-conformance.ts'
 
 /** More than two of the ranges that a call examines. */
@@ -47,7 +47,7 @@ export function grantScale(t: Test, openStore: (t: Test) => Promise<Store>): voi
     const idsOf = async (permission: string, space: string | null, limit: number) => {
       pages.length = 0
       const grant = grantOf(permission, space)
-      return (await everything(list, { limit, scope: ADMIN, grant })).map(({ id }) => id)
+      return column(await everything(list, { limit, scope: ADMIN, grant }), 'id')
     }
     const rows = [...seatRows()]
     const holding = (permission: string, space = '"') =>

@@ -2,7 +2,21 @@
 
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
-import { ADMIN, allSeats, done, everything, inSpace, PAGE, refused, tried, writer } from './conformance.ts'
+import {
+  ADMIN,
+  allSeats,
+  column,
+  done,
+  everything,
+  inSpace,
+  key,
+  PAGE,
+  refused,
+  seat,
+  signedIn,
+  tried,
+  writer,
+} from './conformance.ts'
 import { grantOf } from './grant-conformance.ts'
 import { allUsers } from './user-conformance.ts'
 
@@ -13,21 +27,12 @@ const FAR = list(8, (at) => `far ${at}`)
 const PERMISSIONS = list(30_000, (at) => `resource-${at}:read-everything-of-it`)
 const SPACES = list(20_000, (at) => `a-space-with-a-name-${at}`)
 
-/** The names of all Seats, read by page. */
-export async function allNames(store: Store): Promise<string[]> {
-  return (await allSeats(store)).map(({ name }) => name)
-}
-
 /** The Seats, and after each of them a key of all that there are by then. */
 async function fill(store: Store): Promise<void> {
   for (const [at, name] of [...WIDE, ...FAR].entries()) {
-    const lists =
-      at < WIDE.length
-        ? { spaces: ['one'], permissions: PERMISSIONS }
-        : { spaces: SPACES, permissions: ['a:b'] }
-    done(await store.createSeat(writer(), { name, ...lists }))
-    const seats = [...WIDE, ...FAR].slice(0, at + 1)
-    done(await store.createApiKey(writer(), { name, seats, expiresAt: null }))
+    if (at < WIDE.length) await seat(store, name, ['one'], PERMISSIONS)
+    else await seat(store, name, SPACES)
+    await key(store, [...WIDE, ...FAR].slice(0, at + 1), { name })
   }
 }
 
@@ -39,18 +44,17 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
 
     t.test('Seats and keys are found by what they grant', async (t) => {
       const page = (permission: string, space: string | null) => ({
-        limit: 100,
-        scope: ADMIN,
+        ...PAGE,
         grant: grantOf(permission, space),
       })
-      const seatsOf = async (permission: string, space: string | null = null) =>
-        (await everything((each) => store.listSeats('acme', each), page(permission, space))).map(
-          ({ name }) => name,
-        )
-      const keysOf = async (permission: string, space: string) =>
-        (await everything((each) => store.listApiKeys('acme', each), page(permission, space))).map(
-          ({ name, seats }) => [name, seats.length],
-        )
+      const seatsOf = async (permission: string, space: string | null = null) => {
+        const found = await everything((each) => store.listSeats('acme', each), page(permission, space))
+        return column(found, 'name')
+      }
+      const keysOf = async (permission: string, space: string) => {
+        const found = await everything((each) => store.listApiKeys('acme', each), page(permission, space))
+        return found.map(({ name, seats }) => [name, seats.length])
+      }
       t.same(await seatsOf('resource-29999:read-everything-of-it'), WIDE)
       t.same(await seatsOf('resource-30000:read-everything-of-it'), [])
       t.same(await seatsOf('a:b'), FAR)
@@ -67,9 +71,9 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
     })
 
     t.test('users are found by what they hold', async (t) => {
-      const ids = (await allSeats(store)).map(({ id }) => id)
-      const user = (at: number) => ({ sub: `u${at + 10}`, email: null, name: null, at: 1 })
-      for (let at = 0; at < 12; at++) await store.recordSignIn('acme', user(at), ids.slice(at, 40))
+      const ids = column(await allSeats(store), 'id')
+      for (let at = 0; at < 12; at++)
+        await store.recordSignIn('acme', signedIn(`u${at + 10}`), ids.slice(at, 40))
       const found = await allUsers(store, { grant: grantOf('resource-29999:read-everything-of-it', 'one') })
       t.same(
         found.map(({ sub, seats }) => [sub, seats.length]),
@@ -80,23 +84,22 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
 
     t.test('keys are listed without reading the content of their Seats', async (t) => {
       const scope = inSpace('mine', '*')
-      const make = async (of: readonly string[]) =>
-        done(await store.createApiKey(writer(), { name: 'k', seats: of, expiresAt: null })).value.id
+      const make = async (of: readonly string[]) => (await key(store, of)).id
       const all: string[] = []
       for (let at = 0; at < 60; at++) all.push(await make(WIDE))
       const [first = '', second = ''] = all
       const { data } = await store.listApiKeys('acme', { ...PAGE, limit: 60, after: first })
-      t.ok(data.length === 59 && data.every((key) => key.seats.length === 40), 'their content would be 3 GB')
+      t.ok(
+        data.length === 59 && data.every(({ seats }) => seats.length === 40),
+        'their content would be 3 GB',
+      )
       t.same(done(await store.readApiKey('acme', first, ADMIN)).seats, WIDE)
 
-      done(await store.createSeat(writer(), { name: 'mine', spaces: ['mine'], permissions: [] }))
+      await seat(store, 'mine', ['mine'])
       const mine = await make(['mine'])
       const mixed = await make(['mine', ...WIDE])
       const seen = await store.listApiKeys('acme', { ...PAGE, scope })
-      t.same(
-        seen.data.map((key) => key.id),
-        [mine],
-      )
+      t.same(column(seen.data, 'id'), [mine])
       t.equal(refused(await store.readApiKey('acme', mine, scope)), 'not refused')
       for (const id of [mixed, second]) {
         t.equal(refused(await store.readApiKey('acme', id, scope)), 'api_key_not_found')
@@ -124,10 +127,8 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
   t.test('keys of Seats with huge permissions are checked against all of them', async (t) => {
     const store = await openStore(t)
     const seats = list(3, (at) => `s${at}`)
-    for (const name of seats)
-      done(await store.createSeat(writer(), { name, spaces: ['one'], permissions: PERMISSIONS }))
-    const more = { name: 'more', spaces: ['one'], permissions: [...PERMISSIONS, 'x:y'] }
-    done(await store.createSeat(writer(), more))
+    for (const name of seats) await seat(store, name, ['one'], PERMISSIONS)
+    await seat(store, 'more', ['one'], [...PERMISSIONS, 'x:y'])
     const { createKey } = tried(store, writer(inSpace('one', ...PERMISSIONS)))
     t.equal(await createKey(seats), 'not refused')
     t.equal(await createKey([...seats, 'more']), 'grant_exceeds_own')
@@ -137,8 +138,7 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
   t.test('a page ends at 256 KiB, and the next one continues after it', async (t) => {
     const store = await openStore(t)
     const spaces = list(6666, (at) => `space-${at}`)
-    for (let at = 0; at < 12; at++)
-      done(await store.createSeat(writer(), { name: `s${at}`, spaces, permissions: [] }))
+    for (let at = 0; at < 12; at++) await seat(store, `s${at}`, spaces, [])
     const sizes: number[] = []
     const seats = await everything(async (page) => {
       const found = await store.listSeats('acme', page)
@@ -146,7 +146,7 @@ export function listings(t: Test, openStore: (t: Test) => Promise<Store>): void 
       return found
     }, PAGE)
     t.same(
-      seats.map(({ name }) => name),
+      column(seats, 'name'),
       list(12, (at) => `s${at}`),
     )
     t.same(sizes, [4, 4, 4], '80 KB each; the last page is exact')

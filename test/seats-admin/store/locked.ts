@@ -7,8 +7,7 @@ import type { Test } from 'tap'
 import { type Store, StoreUnavailable } from '../../../seats-admin/index.ts'
 import type { StoreFault } from '../../../seats-admin/store/store.ts'
 import { until } from '../../support/until.ts'
-import { ADMIN, done, NOTHING, refused, signedIn, writer } from './conformance.ts'
-import { allNames } from './listings.ts'
+import { ADMIN, allNames, done, NOTHING, refused, seat, signedIn, writer } from './conformance.ts'
 
 /** An empty store, and another process that can lock it. */
 interface Lockable {
@@ -18,8 +17,6 @@ interface Lockable {
   /** Resolves once a write waits for the lock. */
   waiting(store: Store): Promise<void>
 }
-
-const seat = (name: string) => ({ name, ...NOTHING })
 
 /** Null: the call succeeded, or was refused. */
 function faultOf(call: Promise<unknown>): Promise<StoreFault | 'none' | null> {
@@ -36,13 +33,13 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
   t.test('a write waits for the lock, and reads do not', async (t) => {
     const place = await fresh(t)
     const store = await place.open(NEVER)
-    const { id } = done(await store.createSeat(writer(), seat('A'))).value
+    const { id } = await seat(store, 'A')
     const before = await store.changesSince(null)
     await store.registry?.register('a', 'a')
     const release = await place.lock()
 
     const now = 1_000_000
-    const write = store.createSeat(writer(ADMIN, now), seat('B'))
+    const write = seat(store, 'B', [], [], writer(ADMIN, now))
     let settled = false
     void write.finally(() => {
       settled = true
@@ -59,19 +56,19 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     t.equal(settled, false, 'meanwhile')
 
     await release()
-    t.equal(done(await write).value.createdAt, now)
+    t.equal((await write).createdAt, now)
   })
 
   t.test('writes that waited too long are refused, and not applied later', async (t) => {
     const place = await fresh(t)
     const [patient, store] = [await place.open(NEVER), await place.open(1000)]
-    const { id } = done(await patient.createSeat(writer(), seat('A'))).value
+    const { id } = await seat(patient, 'A')
     const release = await place.lock()
     // On a slow machine the call may end before the wait for the lock does.
-    const refusal = async () => (await faultOf(store.createSeat(writer(), seat('B')))) === 'locked'
-    await until(refusal, 'a write that waited for the lock')
+    const outcome = async (name: string) => faultOf(seat(store, name))
+    await until(async () => (await outcome('B')) === 'locked', 'a write that waited for the lock')
     const many: Promise<unknown>[] = [
-      ...Array.from({ length: 200 }, (_, at) => store.createSeat(writer(), seat(`C${at}`))),
+      ...Array.from({ length: 200 }, (_, at) => seat(store, `C${at}`)),
       store.updateSeat(writer(), id, {}),
       store.revokeApiKey(writer(), id),
       store.recordSignIn('acme', signedIn('ann'), [id]),
@@ -81,10 +78,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
         t.fail(JSON.stringify(each))
 
     await release()
-    await until(
-      async () => (await faultOf(store.createSeat(writer(), seat('D')))) === null,
-      'a write after the release',
-    )
+    await until(async () => (await outcome('D')) === null, 'a write after the release')
     t.same(await allNames(patient), ['A', 'D'])
   })
 
@@ -93,7 +87,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     const store = await place.open(NEVER)
     // Ahead of the store's clock, so that the writer's time counts.
     const now = (Math.floor(Date.now() / 1000) + 3600) * 1000
-    const { id } = done(await store.createSeat(writer(ADMIN, now), seat('A'))).value
+    const { id } = await seat(store, 'A', [], [], writer(ADMIN, now))
     const release = await place.lock()
     const write = store.deleteSeat(writer(ADMIN, now), id)
     await new Promise((resolve) => setTimeout(resolve, 1100))
@@ -107,7 +101,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
     const place = await fresh(t)
     const store = await place.open(8000)
     const release = await place.lock()
-    const make = () => store.createSeat(writer(), seat('A'))
+    const make = () => store.createSeat(writer(), { name: 'A', ...NOTHING })
     const first = make()
     await place.waiting(store)
     // As many as may wait, and some more that have a connection.
@@ -125,6 +119,6 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
       (each) => each.status === 'fulfilled' && refused(each.value) === 'not refused',
     )
     t.ok(made.length <= 1)
-    await until(async () => (await faultOf(store.createSeat(writer(), seat('B')))) === null, 'a free queue')
+    await until(async () => (await faultOf(seat(store, 'B'))) === null, 'a free queue')
   })
 }

@@ -2,12 +2,12 @@
 
 import { once } from 'node:events'
 import { openStore } from '../../../seats-admin/index.ts'
-import { done, writer } from './conformance.ts'
+import { seat } from './conformance.ts'
 
 const [, , location = '', name = ''] = process.argv
 process.stdout.write('ready\n')
 await once(process.stdin, 'data')
 process.stdin.destroy()
 const store = await openStore(JSON.parse(location))
-done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
+await seat(store, name)
 await store.close()

@@ -1,36 +1,36 @@
 /** Pages, members, tenants and odd texts, on every driver. */
 
-import type { Test } from 'tap'
-import type { Page, Scope, Store } from '../../../seats-admin/index.ts'
+import type { Page, Scope } from '../../../seats-admin/index.ts'
 import {
   ADMIN,
   allSeats,
+  column,
   done,
   everything,
   inSpace,
+  key,
   MISSING,
   NOTHING,
   PAGE,
   refused,
+  seat,
   signedIn,
-  suiteOf,
+  suite,
   tried,
   writer,
 } from './conformance.ts'
 
-export function pageConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat, key } = suiteOf(t, openStore)
-
+export const pageConformance = suite((test) => {
   test('pages', async (t, store) => {
     for (let made = 0; made < 7; made++) await seat(store, `s${made}`, made % 2 === 0 ? ['one'] : ['two'])
     const pages = async (scope: Scope, limit: number) => {
       const found: string[][] = []
       const list = async (page: Page) => {
         const listing = await store.listSeats('acme', page)
-        found.push(listing.data.map((each) => each.name))
+        found.push(column(listing.data, 'name'))
         return listing
       }
-      await everything(list, { limit, scope })
+      await everything(list, { ...PAGE, limit, scope })
       return found
     }
     t.same(await pages(ADMIN, 3), [['s0', 's1', 's2'], ['s3', 's4', 's5'], ['s6']])
@@ -72,7 +72,7 @@ export function pageConformance(t: Test, openStore: (t: Test) => Promise<Store>)
   test('members are the users whose latest sign-in had the Seat', async (t, store) => {
     const a = (await seat(store, 'A')).id
     const b = (await seat(store, 'B')).id
-    const counts = async () => (await allSeats(store)).map((each) => each.memberCount)
+    const counts = async () => column(await allSeats(store), 'memberCount')
     await store.recordSignIn('acme', signedIn('ann'), [a, b, a])
     await store.recordSignIn('acme', signedIn('ben'), [a])
     t.same(await counts(), [2, 1])
@@ -128,14 +128,11 @@ export function pageConformance(t: Test, openStore: (t: Test) => Promise<Store>)
       const read = done(await store.readSeat('acme', made.value.id, ADMIN))
       t.equal(read.updatedBy?.length, by.length, 'characters that a store can not hold are replaced')
       t.same({ ...read, createdBy: by, updatedBy: by }, { ...again.value, createdBy: by, updatedBy: by })
-      const { id } = await key(store, [], { ...writer(), by })
+      const { id } = await key(store, [], { as: { ...writer(), by } })
       t.equal(refused(await store.readApiKey('acme', id, ADMIN)), 'not refused')
       await store.recordSignIn('acme', signedIn(by), [made.value.id, '\0', '\ud800'])
     }
-    t.same(
-      (await allSeats(store)).map((each) => each.memberCount),
-      [1, 1, 1, 1, 1],
-    )
+    t.same(column(await allSeats(store), 'memberCount'), [1, 1, 1, 1, 1])
   })
 
   test('a closed store reports this, and closing is idempotent', async (t, store) => {
@@ -148,4 +145,4 @@ export function pageConformance(t: Test, openStore: (t: Test) => Promise<Store>)
     await t.rejects(create('C'), { name: 'StoreUnavailable' })
     await store.close()
   })
-}
+})

@@ -2,14 +2,11 @@
 
 import type { Test } from 'tap'
 import type { Registry, Store } from '../../../seats-admin/index.ts'
-import { BEGINNING, done, writer } from './conformance.ts'
+import { BEGINNING, seat, suite } from './conformance.ts'
 
-export function registryConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const seat = async (store: Store, name: string) =>
-    done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
+export const registryConformance = suite((test) => {
   const registered = (name: string, run: (t: Test, store: Store, list: Registry) => Promise<void>) =>
-    t.test(name, async (t) => {
-      const store = await openStore(t)
+    test(name, async (t, store) => {
       if (store.registry === null) t.pass('this store has a single gateway')
       else await run(t, store, store.registry)
     })
@@ -110,4 +107,4 @@ export function registryConformance(t: Test, openStore: (t: Test) => Promise<Sto
     await list.register('a', 'a')
     t.equal((await list.follow('a', 3, null, 0)).registered, true)
   })
-}
+})

@@ -1,26 +1,25 @@
 /** Seats, on every driver. */
 
-import type { Test } from 'tap'
-import type { Store } from '../../../seats-admin/index.ts'
 import { seatSize } from '../../../seats-admin/model/seat.ts'
 import { isUlid } from '../../../seats-admin/model/ulid.ts'
 import {
   ADMIN,
+  allNames,
   allSeats,
   BEGINNING,
   done,
+  key,
   MISSING,
   PAGE,
   positionOf,
   refused,
-  suiteOf,
+  seat,
+  suite,
   tried,
   writer,
 } from './conformance.ts'
 
-export function seatConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat, key, namesOf } = suiteOf(t, openStore)
-
+export const seatConformance = suite((test) => {
   test('a new store is empty', async (t, store) => {
     for (const position of [BEGINNING, null])
       t.same(await store.changesSince(position), { head: BEGINNING, changes: [] })
@@ -158,7 +157,7 @@ export function seatConformance(t: Test, openStore: (t: Test) => Promise<Store>)
     for (const no of ['', 'vieweR', 'viewer ', '\ud800', '%%', "x' OR '1'='1"]) {
       t.equal((await store.seatByName('acme', no)).value.seat, null, JSON.stringify(no))
     }
-    t.same(await namesOf(store, ADMIN), names, 'and listed in order of creation')
+    t.same(await allNames(store), names, 'and listed in order of creation')
   })
 
   test('of 100 concurrent creations of one name, one succeeds', async (t, store) => {
@@ -171,7 +170,7 @@ export function seatConformance(t: Test, openStore: (t: Test) => Promise<Store>)
     const ids: string[] = []
     for (const now of [5000, 4000, 4000, 0, 9000, 1]) {
       ids.push((await seat(store, `s${ids.length}`, [], [], writer(ADMIN, now))).id)
-      ids.push((await key(store, [], writer(ADMIN, now))).id)
+      ids.push((await key(store, [], { as: writer(ADMIN, now) })).id)
     }
     t.same(ids, ids.toSorted())
     t.equal(new Set(ids).size, ids.length)
@@ -215,4 +214,4 @@ export function seatConformance(t: Test, openStore: (t: Test) => Promise<Store>)
     done(await store.updateSeat(writer(ADMIN, 0), id, { name: 'D' }))
     t.ok(((await store.seatByName('acme', 'C')).value.givenUpAt ?? 0) >= before, 'by a rename too')
   })
-}
+})

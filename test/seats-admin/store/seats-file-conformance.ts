@@ -1,13 +1,27 @@
 /** Changes of many Seats at once, on every driver: what a file of Seats makes of a tenant, all or nothing. */
 
 import type { Test } from 'tap'
-import type { AdminRefusal, Scope, Store } from '../../../seats-admin/index.ts'
+import type { Scope, Store } from '../../../seats-admin/index.ts'
 import { isRefusal } from '../../../seats-admin/model/refusal.ts'
 import type { WantedSeats } from '../../../seats-admin/model/seat.ts'
 import type { SeatsPlan } from '../../../seats-admin/model/planned-seats.ts'
 import { versionOf } from '../../../seats-admin/store/seats-file-rules.ts'
 import { chainOf, faultsOf } from './audit-chain.ts'
-import { ADMIN, allSeats, done, inSpace, NOTHING, numbered, refused, suiteOf, writer } from './conformance.ts'
+import {
+  ADMIN,
+  allSeats,
+  column,
+  done,
+  inSpace,
+  key,
+  NOTHING,
+  numbered,
+  refused,
+  seat,
+  signedIn,
+  suite,
+  writer,
+} from './conformance.ts'
 
 type Item = readonly [spaces: readonly string[], permissions: readonly string[], was?: string]
 
@@ -25,26 +39,24 @@ function versionsOf({ changes }: SeatsPlan): Map<string, string | null> {
   return new Map(changes.map((change) => [change.name, versionOf(change)]))
 }
 
-export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat } = suiteOf(t, openStore)
+export const seatsFileConformance = suite((test) => {
   const plan = async (store: Store, file: WantedSeats, scope: Scope = ADMIN) =>
     done(await store.planSeats({ tenant: 'acme', scope, now: Date.now() }, file))
   const apply = (store: Store, file: WantedSeats, scope: Scope = ADMIN) =>
     store.applySeats(writer(scope), file, null)
-  const stateOf = async (store: Store) => {
-    return Object.fromEntries(
+  const stateOf = async (store: Store) =>
+    Object.fromEntries(
       (await allSeats(store)).map(({ name, spaces, permissions }) => [name, [spaces, permissions]]),
     )
-  }
-  /** The refusal leaves nothing. */
+  /** The refusal leaves nothing. Returns the paths of its faults. */
   const leavesNothing = async (t: Test, store: Store, run: () => Promise<unknown>, code: string) => {
-    const before = [await stateOf(store), await store.changesSince(null), await chainOf(store)]
+    const all = async () => [await stateOf(store), await store.changesSince(null), await chainOf(store)]
+    const before = await all()
     const result = await run()
     t.equal(refused(result), code)
-    t.same([await stateOf(store), await store.changesSince(null), await chainOf(store)], before, code)
-    return isRefusal(result) ? result : null
+    t.same(await all(), before, code)
+    return isRefusal(result) ? column(result.faults ?? [], 'path') : null
   }
-  const pathsOf = (refusal: AdminRefusal | null) => refusal?.faults?.map(({ path }) => path)
 
   test('creates, changes, renames and deletes, and then there is nothing to do', async (t, store) => {
     const [kept, changed, old, gone] = await Promise.all([
@@ -53,10 +65,8 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
       seat(store, 'Old'),
       seat(store, 'Gone'),
     ])
-    const key = done(
-      await store.createApiKey(writer(), { name: 'ci', seats: ['Gone', 'Old'], expiresAt: null }),
-    ).value
-    await store.recordSignIn('acme', { sub: 'ann', email: null, name: null, at: 1 }, [changed.id])
+    const { id } = await key(store, ['Gone', 'Old'])
+    await store.recordSignIn('acme', signedIn('ann'), [changed.id])
     const given: Record<string, Item> = {
       Kept: [
         ['a', 'b'],
@@ -105,7 +115,7 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
     const keysOf = (kind: string) =>
       committed.changes.filter((each) => each.kind === kind).map((each) => each.key)
     t.same(keysOf('seat-name').toSorted(), ['Changed', 'Gone', 'Made', 'New', 'Old'])
-    t.same(keysOf('api-key'), [key.id])
+    t.same(keysOf('api-key'), [id])
     for (const name of ['Old', 'Gone'])
       t.ok((await store.seatByName('acme', name)).value.givenUpAt !== null, `${name} is marked`)
 
@@ -149,8 +159,7 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
       [wanted({ 'a/b~c': [[], [], 'a/b~c'] }), '/seats/a~1b~0c/was'],
     ]
     for (const [file, path] of faulty) {
-      const refusal = await leavesNothing(t, store, () => apply(store, file), 'input_invalid')
-      t.same(pathsOf(refusal), [path])
+      t.same(await leavesNothing(t, store, () => apply(store, file), 'input_invalid'), [path])
       t.equal(refused(await store.planSeats({ tenant: 'acme', scope: ADMIN, now: 0 }, file)), 'input_invalid')
     }
     const large = wanted({
@@ -158,8 +167,7 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
       Large: [['one'], Array.from({ length: 50 }, (_, at) => `p${at}:x`)],
     })
     const applied = () => store.applySeats({ ...writer(), seatBytes: 300 }, large, null)
-    const refusal = await leavesNothing(t, store, applied, 'input_invalid')
-    t.same(pathsOf(refusal), ['/seats/Large/permissions'])
+    t.same(await leavesNothing(t, store, applied, 'input_invalid'), ['/seats/Large/permissions'])
     const planned = await store.planSeats({ tenant: 'acme', scope: ADMIN, now: 0, seatBytes: 300 }, large)
     t.match(planned, { faults: [{ path: '/seats/Large/permissions' }] }, 'a plan says so before')
   })
@@ -240,13 +248,10 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
   test('keys that the reader may not see, that expired or were revoked, are not counted', async (t, store) => {
     await seat(store, 'Own')
     await seat(store, 'Other', ['two'])
-    const now = Date.now()
-    const key = async (name: string, seats: string[], expiresAt: number | null = null) =>
-      done(await store.createApiKey(writer(), { name, seats, expiresAt })).value
-    for (let at = 0; at < 12; at++) await key(`k${at}`, ['Own'])
-    await key('mixed', ['Own', 'Other'])
-    await key('expired', ['Own'], now - 1)
-    done(await store.revokeApiKey(writer(), (await key('revoked', ['Own'])).id))
+    for (let at = 0; at < 12; at++) await key(store, ['Own'])
+    await key(store, ['Own', 'Other'])
+    await key(store, ['Own'], { expiresAt: Date.now() - 1 })
+    done(await store.revokeApiKey(writer(), (await key(store, ['Own'])).id))
     const file = wanted({ Own: [['one'], []] })
     const [own] = (await plan(store, file)).changes
     t.same([own?.keys.count, own?.keys.names.length], [13, 10])
@@ -294,4 +299,4 @@ export function seatsFileConformance(t: Test, openStore: (t: Test) => Promise<St
     const position = { seq: one.seq - 2, mark: (changes ?? []).at(-1)?.mark ?? 0 }
     t.same((await store.changesSince(position)).changes, numbered(one))
   })
-}
+})

@@ -1,19 +1,15 @@
 /** Ends of sessions in the audit, on every driver: by the provider, or by a replayed refresh token. */
 
-import type { Test } from 'tap'
-import type { Store, Writer } from '../../../seats-admin/index.ts'
+import type { Writer } from '../../../seats-admin/index.ts'
 import type { AuditPage } from '../../../seats-admin/store/audit-store.ts'
-import { chainOf, faultsOf, verified } from './audit-chain.ts'
-import { ADMIN, done, PAGE, suiteOf, writer } from './conformance.ts'
+import { ALL_ENTRIES, chainOf, soundChain, verified } from './audit-chain.ts'
+import { ADMIN, column, done, seat, suite, writer } from './conformance.ts'
 import { browserSession, family, hash, HOUR, NOW, proofOf, provider } from './session-records.ts'
-
-const ALL: AuditPage = { ...PAGE, since: null, until: null, action: null, actor: null, target: null }
 
 /** By a request. */
 const asked = (requestId: string, now = NOW) => provider(now, { requestId })
 
-export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test } = suiteOf(t, openStore)
+export const sessionAuditConformance = suite((test) => {
   const { by: issuer } = provider()
   const actor = { kind: 'provider', id: issuer, name: 'login.acme.example' }
   const time = (ms: number) => new Date(ms).toISOString()
@@ -26,12 +22,10 @@ export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise
     await sessions.create(browserSession())
     const ended = await sessions.endSome(asked('r1'), { providerSession }, 10)
     const [one, other] = own.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    t.match(
-      ended?.value,
-      [one, other].map((each) => ({ id: each?.id, user: each?.user })),
-    )
+    t.same(column(ended.value, 'id'), [one?.id, other?.id])
+    t.same(column(ended.value, 'user'), [one?.user, other?.user])
     t.match(await sessions.endSome(asked('r2'), { providerSession }, 10), { changes: [], value: [] })
-    const entries = await chainOf(store)
+    const entries = await soundChain(t, store)
     for (const [at, session] of [one, other].entries()) {
       const { id = '', user = '', email, cookieHash } = session ?? {}
       const kind = cookieHash === null ? 'program' : 'browser'
@@ -46,8 +40,6 @@ export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise
       t.strictSame([entries[at]?.before, entries[at]?.after], [before, { ...before, ended_at: time(NOW) }])
     }
     t.equal(entries.length, 2)
-    t.same(faultsOf(entries), [])
-    t.same(await verified(store), [])
   })
 
   test('a replayed refresh token ends its session with an entry; other uses have none', async (t, store) => {
@@ -61,12 +53,11 @@ export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise
     t.same(await chainOf(store), [])
     t.match(await use(proofOf(session), asked('r4', NOW + 1)), { outcome: 'replayed', user: session.user })
     t.equal((await use(proofOf(session), asked('r5', NOW + 2))).outcome, 'ended')
-    const entries = await chainOf(store)
+    const entries = await soundChain(t, store)
     t.match(entries, [
       { action: 'session.end', actor, request_id: 'r4', target: { id: session.id, name: session.user } },
     ])
     t.equal(entries.length, 1)
-    t.same(await verified(store), [])
   })
 
   test('a session that the provider ends has one entry, one that its user ends none', async (t, store) => {
@@ -85,20 +76,19 @@ export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise
     t.equal(await sessions.endByProvider(provider(), '\0'), null)
     for (const { id } of [refused, out, both])
       t.match(await sessions.sessionById('acme', id), { endedAt: NOW, sealed: '' })
-    const entries = await chainOf(store)
+    const entries = await soundChain(t, store)
     t.match(entries, [{ action: 'session.end', actor, request_id: null, target: { id: refused.id } }])
     t.equal(entries.length, 1)
-    t.same(await verified(store), [])
   })
 
   test('entries of a provider are listed, filtered and deleted as others', async (t, store) => {
     const session = family({ user: '\ud800' })
     await store.sessions.create(session)
-    done(await store.createSeat(writer(ADMIN, NOW), { name: 'S', spaces: [], permissions: [] }))
+    await seat(store, 'S', [], [], writer(ADMIN, NOW))
     await store.sessions.endSome(provider(), { user: '\ud800' }, 10)
     done(await store.endSession(writer(ADMIN, NOW + 5), session.id))
     const seen = async (filter: Partial<AuditPage>) =>
-      (await store.audit.list('acme', { ...ALL, ...filter })).data.map(({ seq }) => seq)
+      (await store.audit.list('acme', { ...ALL_ENTRIES, ...filter })).data.map(({ seq }) => seq)
     t.same(await seen({ actor: issuer }), [2])
     t.same(await seen({ actor: 'login.acme.example' }), [2])
     t.same(await seen({ action: 'session.end' }), [3, 2])
@@ -108,4 +98,4 @@ export function sessionAuditConformance(t: Test, openStore: (t: Test) => Promise
     t.same(await seen({}), [3])
     t.same(await verified(store), [])
   })
-}
+})

@@ -1,5 +1,6 @@
 /** Ends of sessions at the provider, on every driver. */
 
+import { column } from './conformance.ts'
 import { atOnce, browserSession, family, hash, NOW, provider, type sessionTest } from './session-records.ts'
 
 export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
@@ -13,8 +14,8 @@ export function sessionEnds(test: ReturnType<typeof sessionTest>): void {
     ]
     for (const each of [...own, ...others]) await sessions.create(each)
     const committed = await sessions.endSome(provider(), { providerSession }, 10)
-    const ids = own.map(({ id }) => id).toSorted()
-    t.same(committed.changes.map(({ key }) => key).toSorted(), ids, 'expired ones too')
+    const ids = column(own, 'id').toSorted()
+    t.same(column(committed.changes, 'key').toSorted(), ids, 'expired ones too')
     t.same((await feed()).toSorted(), ids, 'the feed has each of them')
     for (const { tenant, id } of own)
       t.match(await sessions.sessionById(tenant, id), { endedAt: NOW, sealed: '' })

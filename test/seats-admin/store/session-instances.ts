@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { Store, StoredSession } from '../../../seats-admin/index.ts'
-import { ADMIN, allSeats, writer } from './conformance.ts'
+import { ADMIN, allSeats, column, writer } from './conformance.ts'
 import {
   atOnce,
   browserSession,
@@ -25,7 +25,7 @@ export async function useAtOnce(t: Test, stores: readonly [Store, Store], rounds
     const rotations = await atOnce(stores, 20, (store) =>
       store.sessions.rotate(provider(NOW + round), session.id, proofOf(session), hash()),
     )
-    const outcomes = rotations.map(({ outcome }) => outcome).toSorted()
+    const outcomes = column(rotations, 'outcome').toSorted()
     t.same(outcomes, [...Array(18).fill('ended'), 'replayed', 'rotated'])
     for (const { sessions } of stores)
       t.equal((await sessions.sessionById('acme', session.id))?.endedAt, NOW + round, 'the session is ended')

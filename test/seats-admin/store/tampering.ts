@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../seats-admin/index.ts'
 import { chainOf, verified } from './audit-chain.ts'
-import { ADMIN, done, writer } from './conformance.ts'
+import { ADMIN, done, seat, writer } from './conformance.ts'
 import type { inTurn } from './in-turn.ts'
 
 /** Each leaves out nothing but this fault, of a chain of nine entries. `:n` is the id of entry n. */
@@ -107,8 +107,7 @@ export function tampering(t: Test, open: ReturnType<typeof inTurn>): void {
 
 /** Nine entries, at 0 to 8 ms. */
 async function written(store: Store) {
-  const seat = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
-  const { id } = done(await store.createSeat(writer(ADMIN, 0), seat)).value
+  const { id } = await seat(store, 'Viewer', ['one'], ['a:b'], writer(ADMIN, 0))
   for (let at = 1; at < 9; at++) done(await store.updateSeat(writer(ADMIN, at), id, { name: `${at}` }))
   return chainOf(store)
 }

@@ -1,39 +1,37 @@
 /** Users as sign-ins leave them. For each driver. */
 
 import type { Test } from 'tap'
-import type { Listing, Scope, Store, UserPage } from '../../../seats-admin/index.ts'
+import type { Scope, Store, UserPage } from '../../../seats-admin/index.ts'
 import { holds, isPermission } from '../../../seats-admin/model/permission.ts'
 import { maySee } from '../../../seats-admin/model/scope.ts'
 import type { StoredSeat } from '../../../seats-admin/model/seat.ts'
 import type { User } from '../../../seats-admin/model/user.ts'
-import { ADMIN, done, inSpace, randoms, signedIn, suiteOf, writer } from './conformance.ts'
-import { grantOf, seenBy } from './grant-conformance.ts'
+import { Random } from '../../support/random.ts'
+import {
+  ADMIN,
+  bytewise,
+  column,
+  done,
+  everything,
+  inSpace,
+  seat,
+  signedIn,
+  suite,
+  writer,
+} from './conformance.ts'
+import { grantOf, seenBy, some } from './grant-conformance.ts'
 
-/** All users, read by page until `next` is null. */
-export async function allUsers(store: Store, page: Partial<UserPage> = {}): Promise<User[]> {
-  const found: User[] = []
-  for (let after: string | null = null; ;) {
-    const { data, next }: Listing<User> = await store.listUsers('acme', {
-      limit: 100,
-      scope: ADMIN,
-      ...page,
-      after,
-    })
-    if (data.length > (page.limit ?? 100)) throw new Error('more than the limit')
-    found.push(...data)
-    if (next === null) return found
-    if (after !== null && bytewise(next, after) <= 0) throw new Error('the page does not advance')
-    after = next
-  }
+/** All users, read by page. */
+export function allUsers(store: Store, page: Partial<UserPage> = {}): Promise<User[]> {
+  return everything((each) => store.listUsers('acme', each), { limit: 100, scope: ADMIN, ...page })
 }
 
-function bytewise(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
-}
+/** As long as a sub may be. */
+const LONGEST = [...'x€"\\']
+  .map((each) => each.repeat(255))
+  .concat(`${'€'.repeat(254)}!`, '\u{10ffff}'.repeat(127))
 
-export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, seat } = suiteOf(t, openStore)
-
+export const userConformance = suite((test) => {
   test('a user is read as the latest sign-in left it', async (t, store) => {
     t.equal(await store.readUser('acme', 'ann', ADMIN), null)
     const [b, a] = [await seat(store, 'B'), await seat(store, 'A')]
@@ -59,45 +57,15 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
   })
 
   test('users are in byte order of sub, in pages, whatever its characters and length', async (t, store) => {
-    const subs = [
-      'a',
-      'B',
-      'a b',
-      "'; --",
-      '%',
-      '_',
-      'é',
-      'ß',
-      '\u{10ffff}'.repeat(127),
-      'ａ',
-      '💺',
-      'ab',
-      'aB',
-    ]
-    const longest = [
-      'x'.repeat(255),
-      '€'.repeat(255),
-      `${'€'.repeat(254)}!`,
-      '"'.repeat(255),
-      '\\'.repeat(255),
-    ]
-    const all = [...subs, ...longest]
+    const all = [...['a', 'B', 'a b', "'; --", '%', '_', 'é', 'ß', 'ａ', '💺', 'ab', 'aB'], ...LONGEST]
     const { id } = await seat(store, 'A')
     for (const sub of all) await store.recordSignIn('acme', signedIn(sub), [id])
     const expected = all.toSorted(bytewise)
     for (const limit of [1, 4, 100])
-      t.same(
-        (await allUsers(store, { limit })).map(({ sub }) => sub),
-        expected,
-        `pages of ${limit}`,
-      )
+      t.same(column(await allUsers(store, { limit }), 'sub'), expected, `pages of ${limit}`)
     for (const sub of all) t.same((await store.readUser('acme', sub, ADMIN))?.seats, ['A'])
     const granting = await allUsers(store, { limit: 3, grant: grantOf('a:b') })
-    t.same(
-      granting.map(({ sub }) => sub),
-      expected,
-      'each is found by its Seats',
-    )
+    t.same(column(granting, 'sub'), expected, 'each is found by its Seats')
     for (const odd of ['', '\0', '\ud800', 'x'.repeat(100_000)]) {
       t.equal(await store.readUser('acme', odd, ADMIN), null)
       t.same(await allUsers(store, { q: `${odd}~~~` }), [])
@@ -130,7 +98,7 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
       ['100%_sure', 'ÄRGER@example.com'],
     ] as const)
       await store.recordSignIn('acme', { sub, email, name: 'Ann', at: 1 }, [])
-    const found = async (q: string) => (await allUsers(store, { q, limit: 1 })).map(({ sub }) => sub)
+    const found = async (q: string) => column(await allUsers(store, { q, limit: 1 }), 'sub')
     t.same(await found(''), ['100%_sure', 'Anna', 'ann', 'ben'])
     t.same(await found('ann'), ['ann'], 'sub with its case')
     t.same(await found('ANN@example'), ['ann'], 'addresses without')
@@ -175,7 +143,7 @@ export function userConformance(t: Test, openStore: (t: Test) => Promise<Store>)
             if (grant === null) await readAlike(t, store, scope, expected, users)
           }
   })
-}
+})
 
 /** `readUser` gives what the listing does, and null to those who may not see the user. */
 async function readAlike(
@@ -193,26 +161,19 @@ async function readAlike(
 }
 
 async function randomly(store: Store) {
-  const { some } = randoms(20_260_102)
+  const random = new Random(20_260_102)
   const seats: StoredSeat[] = []
   for (let at = 0; at < 30; at++) {
-    const lists = {
-      spaces: some(['one', 'two', 'three'], 2),
-      permissions: some(['a:b', 'a:c', '*', 'a:bc'], 3),
-    }
-    seats.push(done(await store.createSeat(writer(), { name: `s ${at}`, ...lists })).value)
+    const permissions = some(random, ['a:b', 'a:c', '*', 'a:bc'], 3)
+    seats.push(await seat(store, `s ${at}`, some(random, ['one', 'two', 'three'], 2), permissions))
   }
   const users: { sub: string; ids: readonly string[] }[] = []
   for (let at = 0; at < 40; at++) {
-    const ids = some(seats, 4).map(({ id }) => id)
-    users.push({ sub: `u${at}`, ids })
-    await store.recordSignIn(
-      'acme',
-      signedIn(`u${at}`),
-      some(seats, 2).map(({ id }) => id),
-    )
-    await store.recordSignIn('acme', signedIn(`u${at}`, 2), ids)
-    await store.recordSignIn('globex', signedIn(`u${at}`), [])
+    const [sub, ids] = [`u${at}`, column(some(random, seats, 4), 'id')]
+    users.push({ sub, ids })
+    await store.recordSignIn('acme', signedIn(sub), column(some(random, seats, 2), 'id'))
+    await store.recordSignIn('acme', signedIn(sub, 2), ids)
+    await store.recordSignIn('globex', signedIn(sub), [])
   }
   return { seats, users }
 }

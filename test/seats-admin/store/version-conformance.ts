@@ -1,32 +1,21 @@
 /** Versions of Seats and API keys, on every driver. */
 
-import type { Test } from 'tap'
-import type { Scope, Store } from '../../../seats-admin/index.ts'
+import type { Scope } from '../../../seats-admin/index.ts'
 import { apiKeyTag, type IfMatch, seatTag } from '../../../seats-admin/model/entity-tag.ts'
-import { ADMIN, MISSING, done, inSpace, refused, suiteOf, tried, writer } from './conformance.ts'
-
-const VIEWER = { name: 'Viewer', spaces: ['one'], permissions: ['a:b'] }
+import { ADMIN, done, inSpace, key, MISSING, refused, seat, suite, tried, writer } from './conformance.ts'
 
 function when(ifMatch: IfMatch | null, scope = ADMIN) {
   return { ...writer(scope), ifMatch }
 }
 
-export function versionConformance(t: Test, openStore: (t: Test) => Promise<Store>): void {
-  const { test, key } = suiteOf(t, openStore)
-
+export const versionConformance = suite((test) => {
   test('each write of a Seat makes another tag, also one that restores an earlier state', async (t, store) => {
-    const made = done(await store.createSeat(writer(), VIEWER)).value
+    const made = await seat(store, 'Viewer')
     t.equal(made.version, 1)
     const tags = [seatTag(made)]
     const now = Date.now()
-    const patches = [
-      { permissions: ['c:d'] },
-      { permissions: ['a:b'] },
-      {},
-      { name: 'W' },
-      { name: 'Viewer' },
-    ]
-    for (const patch of patches) {
+    const permissions = [['c:d'], ['a:b']].map((list) => ({ permissions: list }))
+    for (const patch of [...permissions, {}, { name: 'W' }, { name: 'Viewer' }]) {
       const after = done(await store.updateSeat(writer(ADMIN, now), made.id, patch)).value
       t.same(await store.readSeat('acme', made.id, ADMIN), after)
       tags.push(seatTag(after))
@@ -36,7 +25,7 @@ export function versionConformance(t: Test, openStore: (t: Test) => Promise<Stor
   })
 
   test('a change under the newest tag succeeds, one under any other is refused', async (t, store) => {
-    const first = done(await store.createSeat(writer(), VIEWER)).value
+    const first = await seat(store, 'Viewer')
     const as = when([seatTag(first)])
     const second = done(await store.updateSeat(as, first.id, { permissions: ['c:d'] })).value
     const before = await store.changesSince(null)
@@ -56,11 +45,11 @@ export function versionConformance(t: Test, openStore: (t: Test) => Promise<Stor
   })
 
   test('an API key has another tag after its revocation, and after a rename of its Seat', async (t, store) => {
-    const seat = done(await store.createSeat(writer(), VIEWER)).value
+    const { id } = await seat(store, 'Viewer')
     const made = await key(store, ['Viewer'])
     const read = async () => done(await store.readApiKey('acme', made.id, ADMIN))
     t.equal(apiKeyTag(await read()), apiKeyTag(made))
-    done(await store.updateSeat(writer(), seat.id, { name: 'Reader' }))
+    done(await store.updateSeat(writer(), id, { name: 'Reader' }))
     t.not(apiKeyTag(await read()), apiKeyTag(made))
     t.equal(refused(await store.revokeApiKey(when([apiKeyTag(made)]), made.id)), 'precondition_failed')
     const tag = apiKeyTag(await read())
@@ -72,13 +61,13 @@ export function versionConformance(t: Test, openStore: (t: Test) => Promise<Stor
   })
 
   test('a refusal of the rights comes before one of the version', async (t, store) => {
-    const seat = done(await store.createSeat(writer(), { ...VIEWER, permissions: ['x:y'] })).value
+    const viewer = await seat(store, 'Viewer', ['one'], ['x:y'])
     const { id } = await key(store, ['Viewer'])
     const all = async (scope: Scope) => {
       const { update, remove, revoke } = tried(store, when([], scope))
-      return [await update(seat.id), await remove(seat.id), await revoke(id)]
+      return [await update(viewer.id), await remove(viewer.id), await revoke(id)]
     }
     t.same(await all(inSpace('one', 'a:b')), Array(3).fill('grant_exceeds_own'))
     t.same(await all(inSpace('two', '*')), ['seat_not_found', 'seat_not_found', 'api_key_not_found'])
   })
-}
+})

@@ -5,7 +5,7 @@ import { postgres } from '../../../../seats-admin/store/postgres/postgres-dialec
 import { sql, valuesOf } from '../../../../seats-admin/store/postgres/sql.ts'
 import { otherAdministratorValues, seatQueries } from '../../../../seats-admin/store/seat-writer.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { ADMIN, done, refused, writer } from '../conformance.ts'
+import { ADMIN, refused, seat, writer } from '../conformance.ts'
 import { connected, emptyDatabase, open } from './support.ts'
 
 /** Of concurrent removals of the last administrators by several stores, one is refused. */
@@ -20,8 +20,7 @@ export async function removeAtOnce(t: Test, server: PostgresServer, rounds: numb
     const ids: string[] = []
     for (let at = 0; at < stores.length; at++) {
       const spaces = ['admin', `x${at}`].slice(0, 1 + (at % 2))
-      const seat = { name: `s${at}`, spaces, permissions: ['*'] }
-      ids.push(done(await first.createSeat(as, seat)).value.id)
+      ids.push((await seat(first, `s${at}`, spaces, ['*'], as)).id)
     }
     const results = await Promise.all(
       stores.map((store, at) =>
@@ -39,7 +38,7 @@ export function administrators(t: Test, server: PostgresServer): void {
   t.test('the search uses the index of administrator Seats', async (t) => {
     const url = await emptyDatabase(server)
     const store = await open(t, { url })
-    done(await store.createSeat(writer(), { name: 'admin', spaces: ['admin'], permissions: ['*'] }))
+    await seat(store, 'admin', ['admin'], ['*'])
     const client = await connected(t, url)
     await client.query(`INSERT INTO seats (tenant, id, name, spaces, permissions, created_by, created_at)
     SELECT 'acme', 'seat-' || n, 'seat ' || n, '["one"]', '["a:b","c:d"]', 'x', 0 FROM generate_series(1, 20000) n`)

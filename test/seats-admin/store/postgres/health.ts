@@ -3,12 +3,10 @@
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { until } from '../../../support/until.ts'
-import { ADMIN, done, NOTHING, writer } from '../conformance.ts'
+import { ADMIN, seat } from '../conformance.ts'
 import { connected, databaseOf, emptyDatabase, open } from './support.ts'
 
 export function health(t: Test, server: PostgresServer): void {
-  const seat = (name: string) => ({ name, ...NOTHING })
-
   t.test('a right is revoked and granted again', async (t) => {
     const url = await emptyDatabase(server)
     const administrator = await connected(t, url)
@@ -20,7 +18,7 @@ export function health(t: Test, server: PostgresServer): void {
     own.username = 'gate'
     own.password = 'gate'
     const store = await open(t, { url: own.href })
-    const { id } = done(await store.createSeat(writer(), seat('A'))).value
+    const { id } = await seat(store, 'A')
     const { health } = store
     const shown = () => JSON.stringify(health.state)
 
@@ -30,25 +28,25 @@ export function health(t: Test, server: PostgresServer): void {
     t.equal(health.state.lists, null, 'no listing yet')
     await t.rejects(store.readSeat('acme', id, ADMIN))
     await until(() => health.state.lists === 'denied', shown)
-    await t.rejects(store.createSeat(writer(), seat('B')))
+    await t.rejects(seat(store, 'B'))
     t.equal(health.state.writes, 'denied')
 
     await administrator.query('GRANT SELECT ON seatgate.seats TO gate')
     await until(() => health.state.reads === null && health.state.lists === null, shown)
     t.equal(health.state.writes, 'denied', 'until a write succeeds')
-    done(await store.createSeat(writer(), seat('C')))
+    await seat(store, 'C')
     t.same(health.state, { reads: null, lists: null, writes: null })
   })
 
   t.test('writes are refused, reads continue; a value that no text can hold does not count', async (t) => {
     const url = await emptyDatabase(server)
     const store = await open(t, { url, pool: 1 })
-    const { id } = done(await store.createSeat(writer(), seat('A'))).value
+    const { id } = await seat(store, 'A')
     const administrator = await connected(t, url)
     await administrator.query(`ALTER DATABASE "${databaseOf(url)}" SET default_transaction_read_only = on`)
     const readOnly = await open(t, { url }).catch(() => null)
     if (readOnly !== null) {
-      await t.rejects(readOnly.createSeat(writer(), seat('B')))
+      await t.rejects(seat(readOnly, 'B'))
       t.equal(readOnly.health.state.writes, 'read_only')
       t.equal((await readOnly.seatById('acme', id)).value?.name, 'A')
     }

@@ -3,7 +3,7 @@
 import type { Test } from 'tap'
 import type { Store } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { BEGINNING, done, NOTHING, writer } from '../conformance.ts'
+import { BEGINNING, column, done, seat, writer } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
 
 export function marks(t: Test, server: PostgresServer): void {
@@ -16,8 +16,7 @@ export function marks(t: Test, server: PostgresServer): void {
   }
 
   async function write(store: Store, prefix: string, count: number): Promise<void> {
-    for (let at = 0; at < count; at++)
-      done(await store.createSeat(writer(), { name: `${prefix}${at}`, ...NOTHING }))
+    for (let at = 0; at < count; at++) await seat(store, `${prefix}${at}`)
   }
 
   /** Simulates the loss of all writes from this number on. */
@@ -63,14 +62,14 @@ export function marks(t: Test, server: PostgresServer): void {
   t.test('the newest 10,000 changes are kept', async (t) => {
     const { store, query } = await opened(t, 1)
     const many = Array.from({ length: 5000 }, (_, at) => `k${at}`)
-    const made = done(await store.createSeat(writer(), { name: 'held', ...NOTHING }))
+    const held = await seat(store, 'held')
     await query(`INSERT INTO api_keys SELECT 'acme', 'k' || n, 'k', '', 'x', 0, NULL, NULL FROM generate_series(0, 4999) n;
-    INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${made.value.id}' FROM generate_series(0, 4999) n`)
-    const deleted = done(await store.deleteSeat(writer(), made.value.id))
-    const keys = deleted.changes.slice(2).map(({ key }) => key)
+    INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${held.id}' FROM generate_series(0, 4999) n`)
+    const deleted = done(await store.deleteSeat(writer(), held.id))
+    const keys = column(deleted.changes.slice(2), 'key')
     t.same(new Set(keys), new Set(many), 'one write returns all of them')
     t.equal(deleted.seq, 5006)
-    const { id } = done(await store.createSeat(writer(), { name: 'b', ...NOTHING })).value
+    const { id } = await seat(store, 'b')
     await query(
       `INSERT INTO api_key_seats SELECT 'acme', 'k' || n, 0, '${id}' FROM generate_series(0, 4999) n`,
     )

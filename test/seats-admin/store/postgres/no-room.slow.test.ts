@@ -10,8 +10,7 @@ import { type Store, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { ordinaryUser } from '../../../support/servers/folder.ts'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { auditFaults } from '../audit-chain.ts'
-import { done, writer } from '../conformance.ts'
-import { allNames } from '../listings.ts'
+import { allNames, done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
 /** Above the size of a WAL segment, 16 MB. */

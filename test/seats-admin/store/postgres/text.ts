@@ -2,14 +2,13 @@
 
 import type { Test } from 'tap'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { done, NOTHING, refused, tried, writer } from '../conformance.ts'
-import { allNames } from '../listings.ts'
+import { allNames, refused, seat, tried, writer } from '../conformance.ts'
 import { open, openEmpty } from './support.ts'
 
 export function text(t: Test, server: PostgresServer): void {
   t.test('names that can not be stored are refused and never found', async (t) => {
     const store = await openEmpty(t, server)
-    const { id } = done(await store.createSeat(writer(), { name: 'A', ...NOTHING })).value
+    const { id } = await seat(store, 'A')
     const { create, update } = tried(store)
     for (const name of ['\0', 'A\0', '\0A', '\ud800', 'A\udc00']) {
       t.equal(await create(name), 'input_invalid')
@@ -25,7 +24,7 @@ export function text(t: Test, server: PostgresServer): void {
   t.test('such spaces and permissions are stored unchanged', async (t) => {
     const store = await openEmpty(t, server)
     const odd = { spaces: ['\0', '\ud800'], permissions: ['\udc00:\0', '💺'] }
-    const { id } = done(await store.createSeat(writer(), { name: 'A', ...odd })).value
+    const { id } = await seat(store, 'A', odd.spaces, odd.permissions)
     t.match((await store.seatById('acme', id)).value, odd)
   })
 
@@ -39,7 +38,7 @@ export function text(t: Test, server: PostgresServer): void {
     }
     const store = await open(t, { url: server.urlOf('german') })
     const names = ['b', 'B', 'a', 'ä', 'A', 'ß', 'ss']
-    for (const name of names) done(await store.createSeat(writer(), { name, ...NOTHING }))
+    for (const name of names) await seat(store, name)
     for (const name of names) t.equal((await store.seatByName('acme', name)).value.seat?.name, name)
     t.same(await allNames(store), names)
   })

@@ -4,8 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteStore, StoreUnavailable } from '../../../../seats-admin/index.ts'
 import { chainOf, faultsOf } from '../audit-chain.ts'
-import { done, writer } from '../conformance.ts'
-import { allNames } from '../listings.ts'
+import { allNames, done, writer } from '../conformance.ts'
 
 const [, , folder = ''] = process.argv
 const ballast = join(folder, 'ballast')
