@@ -3,8 +3,7 @@
 import t from 'tap'
 import { startPostgres } from '../../../support/servers/postgres.ts'
 import { removeAtOnce } from './administrators.ts'
-import { crashes } from './registries.ts'
-import { followTogether } from './registry.ts'
+import { crashes, followTogether } from './registry.ts'
 import { followWriters, readElsewhere } from './writers.ts'
 
 const server = await startPostgres(t, { fsync: false })

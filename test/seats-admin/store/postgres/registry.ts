@@ -1,11 +1,47 @@
 /** The list of instances, with crashes of the server and broken connections. */
 
 import type { Test } from 'tap'
+import type { Registry } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
 import { startTcpProxy } from '../../../support/servers/proxy.ts'
-import { BEGINNING, done, writer } from '../conformance.ts'
-import { crashes, nextBeat, registryOf } from './registries.ts'
+import { until } from '../../../support/until.ts'
+import { column, seat } from '../conformance.ts'
 import { databaseOf, emptyDatabase, open } from './support.ts'
+import { follow } from './writers.ts'
+
+async function registryOf(t: Test, url: string): Promise<Registry> {
+  const { registry } = await open(t, { url })
+  if (registry === null) throw new Error('no registry')
+  return registry
+}
+
+/** Sends beats until one succeeds, and returns it; those before are lost. */
+async function nextBeat(registry: Registry, id: string, beat: number): Promise<number> {
+  let sent = beat
+  await until(async () => {
+    sent++
+    return registry.follow(id, sent, null, 0).then(
+      ({ registered }) => registered,
+      () => false,
+    )
+  }, 'a beat that succeeds')
+  return sent
+}
+
+/** After a crash of the server, each registration before it is there, and beats go on. */
+export async function crashes(t: Test, server: PostgresServer, rounds: number): Promise<void> {
+  const registry = await registryOf(t, await emptyDatabase(server))
+  for (let round = 0; round < rounds; round++) {
+    await registry.register(`late ${round}`, 'x')
+    await server.kill()
+    await server.restart()
+    await until(
+      async () => (await registry.instances().catch(() => [])).length === round + 1,
+      'all registrations',
+    )
+    t.ok((await nextBeat(registry, `late ${round}`, 0)) > 0)
+  }
+}
 
 /** Many instances send beats and follow at once, while a store makes this many Seats. */
 export async function followTogether(t: Test, server: PostgresServer, seats: number): Promise<void> {
@@ -15,27 +51,20 @@ export async function followTogether(t: Test, server: PostgresServer, seats: num
   const registries = await Promise.all(ids.map(() => registryOf(t, url)))
   await Promise.all(registries.map((registry, at) => registry.register(ids[at] ?? '', 'x')))
   let writing = true
-  const followers = registries.map(async (registry, at) => {
-    let position = BEGINNING
-    const seen: number[] = []
-    for (let beat = 1, last = false; !last; beat++) {
-      last = !writing
-      const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
-      if (found === null) {
-        last = false
-        continue
-      }
-      if (!found.registered || found.changes === null) throw new Error(JSON.stringify(found))
-      seen.push(...found.changes.map(({ seq }) => seq))
-      position = found.head
-    }
-    return seen
-  })
-  for (let at = 0; at < seats; at++)
-    done(await store.createSeat(writer(), { name: `s${at}`, spaces: [], permissions: [] }))
+  const followers = registries.map((registry, at) =>
+    follow(
+      async (position, beat) => {
+        const found = await registry.follow(ids[at] ?? '', beat, position, 0).catch(() => null)
+        if (found?.registered === false) throw new Error('not registered')
+        return found
+      },
+      () => writing,
+    ),
+  )
+  for (let at = 0; at < seats; at++) await seat(store, `s${at}`)
   writing = false
   const all = Array.from({ length: 2 * seats }, (_, at) => at + 1)
-  for (const seen of await Promise.all(followers)) t.same(seen, all)
+  for (const seen of await Promise.all(followers)) t.same(column(seen, 'seq'), all)
   for (const { beat, applied } of (await store.registry?.instances()) ?? [])
     t.ok(beat > 1 && applied <= 2 * seats)
 }

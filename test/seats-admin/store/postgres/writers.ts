@@ -3,22 +3,32 @@
 import type { Test } from 'tap'
 import type { NumberedChange, Position, Store } from '../../../../seats-admin/index.ts'
 import type { PostgresServer } from '../../../support/servers/postgres.ts'
-import { BEGINNING, done, numbered, writer } from '../conformance.ts'
+import { BEGINNING, column, done, NOTHING, numbered, seat, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
+
+type Reading = Awaited<ReturnType<Store['changesSince']>>
 
 const STORES = 4
 const LANES = 4
 
-/** Follows the feed while `goesOn`; returns all changes received. */
-async function follow(store: Store, continues: () => boolean): Promise<NumberedChange[]> {
+/**
+ * Follows the feed while `continues`; returns all changes received.
+ * @param read reads the feed from a position, in call 1, 2 and so on; null: the call failed
+ */
+export async function follow(
+  read: (from: Position, call: number) => Promise<Reading | null>,
+  continues: () => boolean,
+): Promise<NumberedChange[]> {
   const received: NumberedChange[] = []
   let position: Position = BEGINNING
-  for (let last = false; !last;) {
-    last = !continues()
-    const { head, changes } = await store.changesSince(position)
-    if (changes === null) throw new Error(`the reader fell behind at ${position.seq}`)
-    received.push(...changes)
-    position = head
+  for (let call = 1, last = false; !last; call++) {
+    const writing = continues()
+    const found = await read(position, call)
+    if (found === null) continue
+    if (found.changes === null) throw new Error(`the reader fell behind at ${position.seq}`)
+    received.push(...found.changes)
+    position = found.head
+    last = !writing
   }
   return received
 }
@@ -28,9 +38,9 @@ export async function followWriters(t: Test, server: PostgresServer, rounds: num
   const url = await emptyDatabase(server)
   const stores = await Promise.all(Array.from({ length: STORES }, () => open(t, { url })))
   let writing = true
-  const readers = stores.map((store) => follow(store, () => writing))
+  const readers = stores.map((store) => follow(store.changesSince, () => writing))
   const lane = async (store: Store, name: string) => {
-    const made = done(await store.createSeat(writer(), { name, spaces: [], permissions: [] }))
+    const made = done(await store.createSeat(writer(), { name, ...NOTHING }))
     const all = numbered(made)
     for (let round = 0; round < rounds; round++)
       all.push(...numbered(done(await store.updateSeat(writer(), made.value.id, { spaces: [`${round}`] }))))
@@ -43,7 +53,7 @@ export async function followWriters(t: Test, server: PostgresServer, rounds: num
   writing = false
   t.equal(acknowledged.length, STORES * LANES * (rounds + 1) * 2)
   t.same(
-    acknowledged.map(({ seq }) => seq),
+    column(acknowledged, 'seq'),
     acknowledged.map((_, at) => at + 1),
     'no gap and no duplicate',
   )
@@ -54,7 +64,7 @@ export async function followWriters(t: Test, server: PostgresServer, rounds: num
 export async function readElsewhere(t: Test, server: PostgresServer, rounds: number): Promise<void> {
   const url = await emptyDatabase(server)
   const [one, two] = [await open(t, { url }), await open(t, { url })]
-  const { id } = done(await one.createSeat(writer(), { name: 'A', spaces: [], permissions: [] })).value
+  const { id } = await seat(one, 'A')
   for (let round = 0; round < rounds; round++) {
     const [here, there] = round % 2 === 0 ? [one, two] : [two, one]
     const { seq } = done(await here.updateSeat(writer(), id, { spaces: [`${round}`] }))
