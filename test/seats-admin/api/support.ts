@@ -87,16 +87,18 @@ export async function startApi(
     const actor = { kind: 'user', name: null } as const
     const caller = { tenant, by, scope, actor, requestId: 'test' }
     const reply = await endpoint.handle({ params, query, body: input.body, ifMatch, caller })
-    const exchanged = { method: endpoint.method, target: endpoint.path + (query === '' ? '' : `?${query}`) }
+    const response = responseOf(reply)
+    const { method, path } = endpoint
+    const target = path + (query === '' ? '' : `?${query}`)
     if (isRefusal(reply)) {
-      assertRefusalConforms(exchanged, reply)
+      assertConforms({ method, target, ...response })
       return { status: 0, body: undefined, refused: reply }
     }
-    // As serialized in the response.
-    const text = reply.body === undefined ? '' : JSON.stringify(reply.body)
-    assertAnswerConforms(exchanged, reply, text, input.body)
+    const type = 'application/json'
+    const sent = input.body === undefined ? {} : { sent: { type, body: JSON.stringify(input.body) } }
+    assertConforms({ method, target, ...response, ...sent })
     const [, tag] = reply.headers ?? []
-    const shown = text === '' ? undefined : JSON.parse(text)
+    const shown = response.body === '' ? undefined : JSON.parse(response.body)
     return { status: reply.status, body: shown, refused: null, ...(tag === undefined ? {} : { tag }) }
   }
 
@@ -109,25 +111,16 @@ export async function startApi(
   return api
 }
 
-type Asked = { readonly method: string; readonly target: string }
-
-function assertRefusalConforms(asked: Asked, { refused, detail, faults }: AdminRefusal): void {
-  const refusal = new Refusal(refused, detail, { faults })
-  const headers = { 'x-request-id': '1', 'content-type': 'application/problem+json' }
-  assertConforms({ ...asked, status: refusal.status, headers, body: problemBody(refusal, '1') })
-}
-
-function assertAnswerConforms(asked: Asked, reply: AdminReply, body: string, input: unknown): void {
-  const { status, headers: [name = '', value] = [] } = reply
-  const type = 'application/json'
-  const sent = input === undefined ? {} : { sent: { type, body: JSON.stringify(input) } }
-  assertConforms({
-    ...asked,
-    status,
-    headers: { 'x-request-id': '1', 'content-type': type, [name]: value },
-    body,
-    ...sent,
-  })
+/** As the gateway sends it. */
+function responseOf(reply: AdminReply | AdminRefusal) {
+  if (isRefusal(reply)) {
+    const refusal = new Refusal(reply.refused, reply.detail, { faults: reply.faults })
+    const headers = { 'x-request-id': '1', 'content-type': 'application/problem+json' }
+    return { status: refusal.status, headers, body: problemBody(refusal, '1') }
+  }
+  const [name = '', value] = reply.headers ?? []
+  const headers = { 'x-request-id': '1', 'content-type': 'application/json', [name]: value }
+  return { status: reply.status, headers, body: reply.body === undefined ? '' : JSON.stringify(reply.body) }
 }
 
 /** In answers to writes: a new store has no API key and no user. */
