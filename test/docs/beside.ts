@@ -101,9 +101,10 @@ async function startProxy(t: Test, filesOf: FilesOf, places: Places, port: numbe
   const { program, files, args } = filesOf((language) => blockText(language, places, port))
   const folder = serverFolder(t, program)
   for (const [name, text] of Object.entries(files(folder))) writeFileSync(join(folder, name), text)
-  const child = await Child.start({ program: await findProgram(program), args: args(folder), folder })
-  t.teardown(() => child.end('SIGTERM'))
-  await child.ready(() => accepts(port))
+  const child = new Child(folder)
+  t.teardown(() => child.end())
+  await child.spawn({ program: await findProgram(program), args: args(folder) })
+  await child.comesUp(() => accepts(port))
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 /** One gateway of a fleet: `seatgate start` in a process of its own, on the same ports after each restart. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
-import { type ConfigurationOptions, writeConfiguration } from '../support/configuration.ts'
+import type { ConfigurationOptions } from '../support/configuration.ts'
 import { GatewayProcess, type GatewayProcessOptions } from '../support/gateway-process.ts'
-import { serverFolder } from '../support/servers/folder.ts'
 import { reservePort } from '../support/servers/ports.ts'
 import type { TcpProxy } from '../support/servers/proxy.ts'
 import { workersOf } from '../support/workers.ts'
@@ -28,8 +28,7 @@ export class FleetGateway {
   readonly file: string
   readonly toStore: TcpProxy | null
   readonly toRedis: TcpProxy | null
-  readonly #launch: () => Promise<GatewayProcess>
-  #process: GatewayProcess | null = null
+  readonly #process: GatewayProcess
   /** Neither frozen nor dead. */
   #awake = false
   /** Number of freezes and kills of it or of one of its processes. */
@@ -37,13 +36,13 @@ export class FleetGateway {
 
   private constructor(t: Test, setup: GatewaySetup, port: number, opsPort: number) {
     const { name, configuration, redis, workers, toStore = null, toRedis = null, ...launch } = setup
-    const folder = serverFolder(t, `gateway-${name}`)
     this.name = name
     this.port = port
     this.ops = `http://127.0.0.1:${opsPort}`
     this.toStore = toStore
     this.toRedis = toRedis
-    this.file = writeConfiguration(folder, {
+    this.#process = new GatewayProcess(t, {
+      ...launch,
       ...configuration,
       listen: `127.0.0.1:${port}`,
       ops: `127.0.0.1:${opsPort}`,
@@ -54,7 +53,7 @@ export class FleetGateway {
         'drain: 1s',
       ],
     })
-    this.#launch = () => GatewayProcess.launch(t, { folder, logFolder: folder, ...launch })
+    this.file = join(this.#process.folder, 'gateway.config.yaml')
   }
 
   /** Configures the gateway without starting it. */
@@ -68,11 +67,11 @@ export class FleetGateway {
 
   /** The end of its log if it ended by itself; null while it runs and after an intended end. */
   get crash(): string | null {
-    return this.#awake && !this.#current.running ? this.remarks : null
+    return this.#awake && !this.#process.running ? this.remarks : null
   }
 
   get pid(): number {
-    return this.#current.pid
+    return this.#process.pid
   }
 
   /** Its worker processes, in the order of their start. */
@@ -82,12 +81,12 @@ export class FleetGateway {
 
   /** Its log since the first start. */
   get log(): string {
-    return this.#current.log
+    return this.#process.log
   }
 
   /** Resolves with the exit code once it has ended. */
   get ended(): Promise<number | null> {
-    return this.#current.ended
+    return this.#process.ended
   }
 
   /** Adds a line to its configuration, from its next start on. */
@@ -105,7 +104,7 @@ export class FleetGateway {
 
   /** Resolves once it is ready. @param patience ms */
   async start(patience = 120_000): Promise<void> {
-    this.#process = await this.#launch()
+    await this.#process.start()
     await this.#process.comesUp(async () => (await this.ready())['status'] === 'ready', { patience })
     this.#awake = true
   }
@@ -114,11 +113,11 @@ export class FleetGateway {
   async freeze(): Promise<void> {
     this.#awake = false
     this.interruptions++
-    await this.#current.freeze()
+    await this.#process.freeze()
   }
 
   thaw(): void {
-    this.#current.thaw()
+    this.#process.thaw()
     this.#awake = true
   }
 
@@ -126,7 +125,7 @@ export class FleetGateway {
   async kill(): Promise<void> {
     this.#awake = false
     this.interruptions++
-    await this.#process?.kill()
+    await this.#process.kill()
   }
 
   async restart(): Promise<void> {
@@ -137,17 +136,12 @@ export class FleetGateway {
   /** Ends it gracefully. */
   async end(): Promise<void> {
     this.#awake = false
-    await this.#current.end()
+    await this.#process.end()
   }
 
   /** The body of `/readyz`; empty without a response. */
   async ready(): Promise<Record<string, unknown>> {
     const answer = await fetch(`${this.ops}/readyz`).catch(() => null)
     return answer === null ? {} : ((await answer.json()) as Record<string, unknown>)
-  }
-
-  get #current(): GatewayProcess {
-    if (this.#process === null) throw new Error(`gateway ${this.name} was not started`)
-    return this.#process
   }
 }

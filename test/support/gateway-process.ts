@@ -9,9 +9,8 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { bundled } from './bundled.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
-import { Child } from './servers/child.ts'
+import { Child, type Launch } from './servers/child.ts'
 import { serverFolder, type User } from './servers/folder.ts'
-import { type Patience, until } from './until.ts'
 import { metric } from './operations.ts'
 
 /** The command line's entry point. */
@@ -25,8 +24,6 @@ export interface GatewayProcessOptions extends ConfigurationOptions {
   readonly files?: Readonly<Record<string, string>>
   /** A folder with its files, which stays. */
   readonly folder?: string
-  /** The folder of its log, which continues that of an earlier process; left out: a folder of the process. */
-  readonly logFolder?: string
   /** What Node.js runs in place of the command line's entry point: its options, the program and its first arguments. */
   readonly program?: readonly string[] | undefined
   /** Arguments behind `start`. */
@@ -37,54 +34,41 @@ export interface GatewayProcessOptions extends ConfigurationOptions {
   readonly user?: User | undefined
 }
 
-export class GatewayProcess {
+export class GatewayProcess extends Child {
   /** Its working folder, with the configuration. */
   readonly folder: string
-  readonly #child: Child
+  readonly #launch: Launch
 
-  private constructor(folder: string, child: Child) {
-    this.folder = folder
-    this.#child = child
-  }
-
-  /** Resolves once the process runs, whatever becomes of it. It ends with the test. */
-  static async launch(
-    t: Pick<Test, 'teardown'>,
-    options: GatewayProcessOptions = {},
-  ): Promise<GatewayProcess> {
+  /** Writes its files. It ends with the test. */
+  constructor(t: Pick<Test, 'teardown'>, options: GatewayProcessOptions = {}) {
     const { args = [], env = {}, through = [], program: main = [MAIN], user } = options
-    const own = options.logFolder ?? serverFolder(t, 'gateway', user)
-    const folder = options.folder ?? own
+    super(serverFolder(t, 'gateway', user))
+    this.folder = options.folder ?? this.ownFolder
     for (const [name, text] of Object.entries(options.files ?? {})) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true })
-      writeFileSync(join(folder, name), text)
+      mkdirSync(dirname(join(this.folder, name)), { recursive: true })
+      writeFileSync(join(this.folder, name), text)
     }
-    if (options.files === undefined && options.folder === undefined) writeConfiguration(folder, options)
+    if (options.files === undefined && options.folder === undefined) writeConfiguration(this.folder, options)
     const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
     const packages = main[0] === MAIN && user === undefined ? bundled() : {}
     const program = { path, env: { ...packages, ...coverage(user), ...secrets, ...env } }
-    const child = await Child.start({ program, args: rest, folder: own, cwd: folder, user })
-    t.teardown(() => child.kill())
-    return new GatewayProcess(folder, child)
+    this.#launch = { program, args: rest, cwd: this.folder, user }
+    t.teardown(() => this.kill())
   }
 
-  get pid(): number {
-    return this.#child.pid
+  static async launch(
+    t: Pick<Test, 'teardown'>,
+    options: GatewayProcessOptions = {},
+  ): Promise<GatewayProcess> {
+    const gateway = new GatewayProcess(t, options)
+    await gateway.start()
+    return gateway
   }
 
-  get running(): boolean {
-    return this.#child.running
-  }
-
-  /** Resolves with the exit code once it has ended; null where a signal ended it. */
-  get ended(): Promise<number | null> {
-    return this.#child.ended
-  }
-
-  /** Standard output and standard error. */
-  get log(): string {
-    return this.#child.log
+  /** Resolves once the process runs, whatever becomes of it. */
+  start(): Promise<void> {
+    return this.spawn(this.#launch)
   }
 
   /** The whole lines of the log that are JSON: events, or with `requests` the access log. */
@@ -116,16 +100,6 @@ export class GatewayProcess {
     return this
   }
 
-  /** Resolves once it is up; rejects as soon as it has ended instead. */
-  comesUp(isUp: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {
-    const end = () => this.log.slice(-2000)
-    const isSo = () => {
-      if (!this.running) throw new Error(`the gateway has ended:\n${end()}`)
-      return isUp()
-    }
-    return until(isSo, () => `the gateway does not come up:\n${end()}`, patience)
-  }
-
   /** The status and the body of `/readyz`. */
   async ready(): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
     const answer = await fetch(`${this.ops}/readyz`)
@@ -139,26 +113,6 @@ export class GatewayProcess {
 
   signal(name: NodeJS.Signals): void {
     process.kill(this.pid, name)
-  }
-
-  /** Stops it and its workers; connections stay open. */
-  freeze(): Promise<void> {
-    return this.#child.freeze()
-  }
-
-  thaw(): void {
-    this.#child.thaw()
-  }
-
-  /** Sends SIGKILL to it and its workers. */
-  kill(): Promise<void> {
-    return this.#child.kill()
-  }
-
-  /** Ends it gracefully. Resolves with the exit code. */
-  async end(): Promise<number | null> {
-    await this.#child.end('SIGTERM')
-    return this.ended
   }
 }
 

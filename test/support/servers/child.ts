@@ -1,6 +1,6 @@
 /**
- * A server as a child process: started, frozen, killed with all its descendants, and never left behind. Servers
- * run their programs through it (server.ts).
+ * A server as a child process: started, frozen, killed with all its descendants, never left behind, and started again. The base
+ * of the servers of every kind.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -8,40 +8,36 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Program } from './binaries.ts'
+import type { User } from './folder.ts'
 import { continueFamily, killFamily, signal, stopFamily } from './processes.ts'
-import { until } from '../until.ts'
+import { type Patience, until } from '../until.ts'
 import { unwatch, watch } from './watch.ts'
 
 export interface Launch {
   readonly program: Program
   readonly args: readonly string[]
-  /** The server's own: it holds the log, and goes when this process does. */
-  readonly folder: string
   /** The working folder; left out: its own. */
   readonly cwd?: string
   /** Whom to run as; left out: as this process. */
-  readonly user?: { readonly uid: number; readonly gid: number } | undefined
+  readonly user?: User | undefined
 }
 
 const PATIENCE = 20_000
 
 export class Child {
-  readonly pid: number
-  readonly #process: ChildProcess
-  readonly #exited: Promise<unknown>
-  readonly #log: string
+  /** It holds the log, and goes when this process does. */
+  protected readonly ownFolder: string
+  #process: ChildProcess | null = null
+  #exited: Promise<unknown> = Promise.resolve()
   #frozen: readonly number[] = []
 
-  private constructor(child: ChildProcess, pid: number, log: string) {
-    this.#process = child
-    this.pid = pid
-    this.#log = log
-    this.#exited = once(child, 'exit').then(() => unwatch(pid))
+  constructor(ownFolder: string) {
+    this.ownFolder = ownFolder
   }
 
-  static async start({ program, args, folder, cwd = folder, user = undefined }: Launch): Promise<Child> {
-    const log = join(folder, 'log')
-    const file = openSync(log, 'a', 0o600)
+  /** Resolves once the process runs, whatever becomes of it. */
+  async spawn({ program, args, cwd = this.ownFolder, user }: Launch): Promise<void> {
+    const file = openSync(this.#log, 'a', 0o600)
     const env = { PATH: process.env['PATH'], LC_ALL: 'C', ...program.env }
     // In a session of its own: ^C ends the test, and the test ends its servers.
     const child = spawn(program.path, args, {
@@ -52,38 +48,42 @@ export class Child {
       ...user,
     })
     closeSync(file)
-    if (child.pid === undefined) throw (await once(child, 'error'))[0]
-    watch(child.pid, folder)
-    return new Child(child, child.pid, log)
+    const { pid } = child
+    if (pid === undefined) throw (await once(child, 'error'))[0]
+    watch(pid, this.ownFolder)
+    this.#process = child
+    this.#exited = once(child, 'exit').then(() => unwatch(pid))
+  }
+
+  /** Of the process that was started, the parent of all others. */
+  get pid(): number {
+    const pid = this.#process?.pid
+    if (pid === undefined) throw new Error('the server was not started')
+    return pid
   }
 
   get running(): boolean {
-    return this.#process.exitCode === null && this.#process.signalCode === null
+    return this.#process?.exitCode === null && this.#process.signalCode === null
   }
 
   /** Resolves with the exit code once it has ended; null where a signal ended it. */
   get ended(): Promise<number | null> {
-    return this.#exited.then(() => this.#process.exitCode)
+    return this.#exited.then(() => this.#process?.exitCode ?? null)
   }
 
-  /** Null while it runs, and where a signal ended it. */
-  get exitCode(): number | null {
-    return this.#process.exitCode
-  }
-
-  /** What it said, in all its lives. */
+  /** Standard output and standard error, in all its lives. */
   get log(): string {
     return readFileSync(this.#log, 'utf8')
   }
 
-  /** Waits until the server is up; fails as soon as it has ended instead, and leaves none that does not come up. */
-  async ready(holds: () => Promise<boolean>, patience?: number): Promise<void> {
-    const isUp = () => {
+  /** Resolves once it is up; rejects as soon as it has ended instead, and leaves none that does not come up. */
+  async comesUp(isUp: () => boolean | Promise<boolean>, patience: Patience = {}): Promise<void> {
+    const isSo = () => {
       this.#mustRun()
-      return holds()
+      return isUp()
     }
     try {
-      await until(isUp, () => this.#fault('does not come up'), patience === undefined ? {} : { patience })
+      await until(isSo, () => this.#fault('does not come up'), patience)
     } catch (error) {
       await this.kill()
       throw error
@@ -101,21 +101,25 @@ export class Child {
     this.#frozen = []
   }
 
-  /** At once and without a goodbye, descendants included. */
+  /** At once and with all its descendants: no goodbye, nothing written down. */
   async kill(): Promise<void> {
     this.#frozen = []
     if (this.running) await killFamily(this.pid)
     await this.#exited
   }
 
-  /** Asks it to end; after a while it is no longer asked. */
-  async end(name: NodeJS.Signals): Promise<void> {
+  /** Asks it to end, frozen or not; after a while it is no longer asked. Resolves with the exit code. */
+  async end(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.thaw()
-    if (!this.running) return
-    signal(this.pid, name)
-    const late = setTimeout(() => void killFamily(this.pid).catch(() => {}), PATIENCE)
+    if (this.running) signal(this.pid, name)
+    const late = setTimeout(() => void this.kill().catch(() => {}), PATIENCE)
     await this.#exited
     clearTimeout(late)
+    return this.ended
+  }
+
+  get #log(): string {
+    return join(this.ownFolder, 'log')
   }
 
   #mustRun(): void {

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { Test } from 'tap'
-import { findProgram, type Program } from './binaries.ts'
+import { findProgram } from './binaries.ts'
+import { Child } from './child.ts'
 import { giveTo, ordinaryUser, serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import type { PostgresServer } from './postgres.ts'
-import { Server } from './server.ts'
 
 export interface PgBouncerOptions {
   readonly mode: 'session' | 'transaction' | 'statement'
@@ -18,17 +18,27 @@ export interface PgBouncerOptions {
   readonly settings?: readonly string[]
 }
 
-export class PgBouncer extends Server {
+export class PgBouncer extends Child {
+  readonly port: number
+
+  constructor(port: number, folder: string) {
+    super(folder)
+    this.port = port
+  }
+
   static async start(t: Test, postgres: PostgresServer, options: PgBouncerOptions): Promise<PgBouncer> {
     const program = await findProgram('pgbouncer')
-    const folder = serverFolder(t, 'pgbouncer', ordinaryUser())
+    const user = ordinaryUser()
+    const folder = serverFolder(t, 'pgbouncer', user)
+    const file = join(folder, 'pgbouncer.ini')
     return onReservedPort(t, async (port) => {
       const server = new PgBouncer(port, folder)
-      t.teardown(() => server.end('SIGTERM'))
-      const file = join(folder, 'pgbouncer.ini')
+      t.teardown(() => server.end())
       writeFileSync(file, configOf(port, postgres, options))
-      giveTo(file, ordinaryUser(), 0o600)
-      await server.#launch(program, file)
+      giveTo(file, user, 0o600)
+      await server.spawn({ program, args: [file], user })
+      const isUp = () => server.query('SHOW VERSION').catch(() => null)
+      await server.comesUp(async () => (await isUp()) !== null)
       return server
     })
   }
@@ -48,15 +58,6 @@ export class PgBouncer extends Server {
     } finally {
       await client.end().catch(() => {})
     }
-  }
-
-  async #launch(program: Program, file: string): Promise<void> {
-    await this.launch({ program, args: [file], user: ordinaryUser() }, async () =>
-      this.query('SHOW VERSION').then(
-        () => true,
-        () => false,
-      ),
-    )
   }
 }
 

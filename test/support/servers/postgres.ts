@@ -7,11 +7,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { Test } from 'tap'
+import { Child } from './child.ts'
 import { ordinaryUser, serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import { configure, type PostgresOptions } from './postgres-config.ts'
 import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
-import { Server } from './server.ts'
 import { releaseMemory } from './shared-memory.ts'
 import { CERTIFICATES } from './tls.ts'
 import { until } from '../until.ts'
@@ -23,29 +23,17 @@ export type StopMode = 'smart' | 'fast' | 'immediate'
 
 const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
-export class PostgresServer extends Server {
+export class PostgresServer extends Child {
+  readonly port: number
   readonly #password: string
   readonly #options: PostgresOptions
 
-  private constructor(port: number, folder: string, password: string, options: PostgresOptions) {
-    super(port, folder)
+  constructor(port: number, folder: string, password: string, options: PostgresOptions) {
+    super(folder)
+    this.port = port
     this.#password = password
     this.#options = options
-  }
-
-  static async start(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
-    const folder = serverFolder(t, 'postgres', ordinaryUser())
-    const password = await copyTemplate(join(folder, 'data'))
-    return onReservedPort(t, async (port) => {
-      const server = new PostgresServer(port, folder, password, options)
-      t.teardown(async () => {
-        await server.stop('immediate')
-        releaseMemory(server.#data)
-      })
-      configure(server.#data, port, options)
-      await server.#launch()
-      return server
-    })
+    configure(this.#data, port, options)
   }
 
   /** Of the database `postgres`, for the superuser. */
@@ -90,7 +78,7 @@ export class PostgresServer extends Server {
    */
   async startStandby(t: Test): Promise<PostgresServer> {
     const primary = { port: this.port, user: OWNER, password: this.#password }
-    const standby = await PostgresServer.start(t, { ...this.#options, standbyOf: primary })
+    const standby = await startPostgres(t, { ...this.#options, standbyOf: primary })
     await this.query(`ALTER SYSTEM SET synchronous_standby_names = '*'`)
     await this.query('SELECT pg_reload_conf()')
     const states = () => this.query('SELECT sync_state FROM pg_stat_replication')
@@ -122,23 +110,35 @@ export class PostgresServer extends Server {
   /** Comes back on the same port with what was committed; ends first, in order, if it is running. */
   async restart(): Promise<void> {
     await this.stop()
-    await this.#launch()
+    await this.start()
+  }
+
+  /** Resolves once it accepts connections. */
+  async start(): Promise<void> {
+    const { program } = await findPostgres()
+    await this.spawn({ program, args: ['-D', this.#data], user: ordinaryUser() })
+    await this.comesUp(() => isReady(this.#data, this.pid))
   }
 
   get #data(): string {
-    return join(this.folder, 'data')
-  }
-
-  async #launch(): Promise<void> {
-    const { program } = await findPostgres()
-    const how = { program, args: ['-D', this.#data], user: ordinaryUser() }
-    await this.launch(how, async (pid) => isReady(this.#data, pid))
+    return join(this.ownFolder, 'data')
   }
 }
 
 /** A server for the test, up and accepting. */
-export function startPostgres(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
-  return PostgresServer.start(t, options)
+export async function startPostgres(t: Test, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = serverFolder(t, 'postgres', ordinaryUser())
+  const data = join(folder, 'data')
+  const password = await copyTemplate(data)
+  return onReservedPort(t, async (port) => {
+    const server = new PostgresServer(port, folder, password, options)
+    t.teardown(async () => {
+      await server.stop('immediate')
+      releaseMemory(data)
+    })
+    await server.start()
+    return server
+  })
 }
 
 /** As pg_ctl looks: the first line of postmaster.pid is whose it is, the eighth how far it has come. */

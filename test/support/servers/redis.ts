@@ -8,34 +8,25 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import { findProgram, type Program } from './binaries.ts'
+import { Child } from './child.ts'
 import { serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import { configOf, HARNESS, type RedisOptions } from './redis-config.ts'
-import { Server } from './server.ts'
 import { CERTIFICATES } from './tls.ts'
 
 export type { RedisOptions }
 
-export class RedisServer extends Server {
+export class RedisServer extends Child {
+  readonly port: number
   readonly #options: RedisOptions
   readonly #program: Program
 
-  private constructor(port: number, folder: string, program: Program, options: RedisOptions) {
-    super(port, folder)
+  constructor(port: number, folder: string, program: Program, options: RedisOptions) {
+    super(folder)
+    this.port = port
     this.#program = program
     this.#options = options
-  }
-
-  static async start(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
-    const program = await findProgram('redis-server')
-    const folder = serverFolder(t, 'redis')
-    return onReservedPort(t, async (port) => {
-      const server = new RedisServer(port, folder, program, options)
-      t.teardown(() => server.stop())
-      writeFileSync(server.#file, configOf(port, folder, options), { mode: 0o600 })
-      await server.#launch()
-      return server
-    })
+    writeFileSync(this.#file, configOf(port, folder, options), { mode: 0o600 })
   }
 
   /** As a client writes it that knows the password. */
@@ -74,7 +65,7 @@ export class RedisServer extends Server {
 
   /** In order; clients see their connections closed. */
   async stop(): Promise<void> {
-    await this.end('SIGTERM')
+    await this.end()
   }
 
   /** Comes back on the same port: with what it held, if it was running, or with nothing. */
@@ -85,31 +76,40 @@ export class RedisServer extends Server {
     if (keep) await this.command('SAVE')
     await this.stop()
     if (empty) for (const name of ['dump.rdb', 'appendonlydir', 'appendonly.aof']) this.#remove(name)
-    await this.#launch()
+    await this.start()
     // Or a later crash would bring back what was held now.
     if (keep) this.#remove('dump.rdb')
   }
 
+  /** Resolves once it answers. */
+  async start(): Promise<void> {
+    const args = [this.#file, ...(this.#options.sentinel ? ['--sentinel'] : [])]
+    await this.spawn({ program: this.#program, args })
+    await this.comesUp(async () => {
+      const { process_id: answering } = await this.info('server').catch(() => ({ process_id: null }))
+      return answering === String(this.pid)
+    })
+  }
+
   get #file(): string {
-    return join(this.folder, 'redis.conf')
+    return join(this.ownFolder, 'redis.conf')
   }
 
   #remove(name: string): void {
-    rmSync(join(this.folder, name), { recursive: true, force: true })
-  }
-
-  async #launch(): Promise<void> {
-    const args = [this.#file, ...(this.#options.sentinel ? ['--sentinel'] : [])]
-    await this.launch({ program: this.#program, args }, async (pid) => {
-      const { process_id: answering } = await this.info('server').catch(() => ({ process_id: null }))
-      return answering === String(pid)
-    })
+    rmSync(join(this.ownFolder, name), { recursive: true, force: true })
   }
 }
 
 /** A server for the test, up and answering. */
-export function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
-  return RedisServer.start(t, options)
+export async function startRedis(t: Test, options: RedisOptions = {}): Promise<RedisServer> {
+  const program = await findProgram('redis-server')
+  const folder = serverFolder(t, 'redis')
+  return onReservedPort(t, async (port) => {
+    const server = new RedisServer(port, folder, program, options)
+    t.teardown(() => server.stop())
+    await server.start()
+    return server
+  })
 }
 
 function fieldOf(line: string): [[string, string]] | null {
