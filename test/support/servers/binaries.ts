@@ -15,20 +15,18 @@ export interface Program {
 }
 
 interface Source {
-  /** Folders beyond PATH; of several that match, the newest version counts. */
-  readonly places: readonly string[]
-  /** What Debian and Ubuntu call the package, and where in it the program is. */
-  readonly debian: { readonly name: string; readonly folder: string }
-  readonly homebrew: string
+  /** What Debian, Ubuntu and Homebrew call the package, where it is not called as the program. */
+  readonly debian?: string
+  readonly homebrew?: string
+  /** Folders beyond PATH, also in the package; of several that match, the newest version counts. */
+  readonly places?: readonly string[]
 }
 
 const SOURCES = {
-  'redis-server': {
-    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    debian: { name: 'redis-server', folder: 'usr/bin' },
-    homebrew: 'redis',
-  },
+  'redis-server': { homebrew: 'redis' },
   postgres: {
+    debian: 'postgresql',
+    homebrew: 'postgresql',
     places: [
       '/usr/lib/postgresql/*/bin',
       '/usr/pgsql-*/bin',
@@ -36,35 +34,16 @@ const SOURCES = {
       '/usr/local/opt/postgresql*/bin',
       '/opt/homebrew/opt/postgresql*/bin',
     ],
-    debian: { name: 'postgresql', folder: 'usr/lib/postgresql/*/bin' },
-    homebrew: 'postgresql',
   },
-  pgbouncer: {
-    places: ['/usr/sbin', '/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    debian: { name: 'pgbouncer', folder: 'usr/sbin' },
-    homebrew: 'pgbouncer',
-  },
-  nginx: {
-    places: ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
-    debian: { name: 'nginx', folder: 'usr/sbin' },
-    homebrew: 'nginx',
-  },
-  haproxy: {
-    places: ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/opt/homebrew/bin'],
-    debian: { name: 'haproxy', folder: 'usr/sbin' },
-    homebrew: 'haproxy',
-  },
-  caddy: {
-    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
-    debian: { name: 'caddy', folder: 'usr/bin' },
-    homebrew: 'caddy',
-  },
-  chromium: {
-    places: ['/usr/bin', '/usr/lib/chromium', '/opt/homebrew/bin'],
-    debian: { name: 'chromium', folder: 'usr/lib/chromium' },
-    homebrew: 'chromium',
-  },
+  pgbouncer: {},
+  nginx: {},
+  haproxy: {},
+  caddy: {},
+  chromium: { places: ['/usr/lib/chromium'] },
 } as const satisfies Record<string, Source>
+
+/** Where systems keep programs. */
+const PLACES = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin']
 
 export type ProgramName = keyof typeof SOURCES
 
@@ -80,14 +59,14 @@ export function findProgram(name: ProgramName): Promise<Program> {
 async function look(name: ProgramName): Promise<Program> {
   const installed = process.env['SEATGATE_TEST_SERVERS'] === 'download' ? undefined : onMachine(name)
   if (installed !== undefined) return { path: installed, env: {} }
-  const { debian, homebrew } = SOURCES[name]
-  const advice = `The tests need ${name}: install it (apt install ${debian.name}, brew install ${homebrew}), or put it on PATH.`
+  const { debian = name, homebrew = name }: Source = SOURCES[name]
+  const advice = `The tests need ${name}: install it (apt install ${debian}, brew install ${homebrew}), or put it on PATH.`
   if (!hasApt()) throw new Error(advice)
-  const root = await unpacked(debian.name).catch((cause: unknown) => {
+  const root = await unpacked(debian).catch((cause: unknown) => {
     throw new Error(`${advice} Its packages could not be had: ${reasonOf(cause)}`, { cause })
   })
-  const path = firstIn(newestFirst(join(root, debian.folder)), name)
-  if (path === undefined) throw new Error(`${advice} It is not in the package ${debian.name}.`)
+  const path = firstIn(placesOf(name, root), name)
+  if (path === undefined) throw new Error(`${advice} It is not in the package ${debian}.`)
   return { path, env: { LD_LIBRARY_PATH: librariesOf(root) } }
 }
 
@@ -98,11 +77,13 @@ function reasonOf(cause: unknown): string {
 
 function onMachine(name: ProgramName): string | undefined {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  return firstIn([...path, ...SOURCES[name].places.flatMap(newestFirst)], name)
+  return firstIn([...path, ...placesOf(name, '/')], name)
 }
 
-function newestFirst(pattern: string): string[] {
-  return globSync(pattern).toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+function placesOf(name: ProgramName, root: string): string[] {
+  const { places = [] }: Source = SOURCES[name]
+  const found = [...places, ...PLACES].map((place) => globSync(join(root, place)))
+  return found.flatMap((each) => each.toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true })))
 }
 
 function firstIn(folders: readonly string[], name: string): string | undefined {
