@@ -26,10 +26,10 @@ export async function reservePort(t: Test): Promise<number> {
     if (guard === null) continue
     if ((await isFree(port)) && (await isFree(port + CLUSTER_BUS))) {
       guard.unref()
-      t.teardown(() => closed(guard))
+      t.teardown(() => guard[Symbol.asyncDispose]())
       return port
     }
-    await closed(guard)
+    await guard[Symbol.asyncDispose]()
   }
   throw new Error('found no free port')
 }
@@ -47,7 +47,7 @@ export async function onReservedPort<T>(t: Test, start: (port: number) => Promis
 
 async function isFree(port: number): Promise<boolean> {
   const server = await listen(port)
-  if (server !== null) await closed(server)
+  await server?.[Symbol.asyncDispose]()
   return server !== null
 }
 
@@ -59,8 +59,4 @@ function listen(port: number): Promise<Server | null> {
     )
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server))
   })
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()))
 }

@@ -23,12 +23,20 @@ export function signal(pid: number, name: NodeJS.Signals): boolean {
   }
 }
 
-/** Stops a process, then its descendants: a stopped parent makes no more children. Gives the pids it stopped. */
+/** Stops a process and its descendants, parents first. Gives the pids it stopped, in that order. */
 export async function stopFamily(pid: number): Promise<number[]> {
-  if (!signal(pid, 'SIGSTOP')) return []
-  await reached(pid, (entry) => entry === undefined || /^[TZ]/.test(entry.state))
-  const family = [pid]
-  for (const child of childrenOf(pid)) family.push(...(await stopFamily(child)))
+  let family: number[] = []
+  let passes = 0
+  const areStopped = () => {
+    const entries = table()
+    family = familyIn(entries, pid)
+    const awake = family.filter((each) => !/^[TZ]/.test(entries.get(each)?.state ?? 'Z'))
+    for (const each of awake) signal(each, 'SIGSTOP')
+    passes = awake.length === 0 ? passes + 1 : 0
+    // A stopped parent makes no more children; those it made during the first pass are in the second.
+    return passes === 2
+  }
+  await until(areStopped, () => `process ${pid} does not heed a signal`, { pause: 2 })
   return family
 }
 
@@ -41,30 +49,23 @@ export function continueFamily(pids: readonly number[]): void {
 export async function killFamily(pid: number): Promise<void> {
   const family = await stopFamily(pid)
   for (const each of family) signal(each, 'SIGKILL')
-  for (const each of family) await reached(each, (entry) => entry === undefined || entry.state === 'Z')
+  const areDead = () => {
+    const entries = table()
+    return family.every((each) => (entries.get(each)?.state ?? 'Z') === 'Z')
+  }
+  await until(areDead, () => `process ${pid} does not heed a signal`, { pause: 2 })
 }
 
-function childrenOf(parent: number): number[] {
-  return [...table()].filter(([, entry]) => entry.parent === parent).map(([pid]) => pid)
-}
-
-/** A signal is on its way when kill(2) returns, no more. */
-function reached(pid: number, holds: (entry: Entry | undefined) => boolean): Promise<void> {
-  return until(
-    () => holds(entryOf(pid)),
-    () => `process ${pid} does not heed a signal`,
-    { pause: 2 },
-  )
-}
-
-const hasProc = existsSync('/proc/self/stat')
-
-function entryOf(pid: number): Entry | undefined {
-  return hasProc ? fromProc(pid) : table().get(pid)
+/** The process and its descendants, parents before children. */
+function familyIn(entries: ReadonlyMap<number, Entry>, pid: number): number[] {
+  const family = entries.has(pid) ? [pid] : []
+  for (const parent of family)
+    for (const [child, entry] of entries) if (entry.parent === parent) family.push(child)
+  return family
 }
 
 function table(): Map<number, Entry> {
-  if (!hasProc) return fromPs()
+  if (!existsSync('/proc/self/stat')) return fromPs()
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const entries = pids.map((pid) => [Number(pid), fromProc(Number(pid))] as const)
   return new Map(entries.filter((each): each is [number, Entry] => each[1] !== undefined))
