@@ -3,6 +3,7 @@
  * state of its own in the cache folder, checks signatures as ever, and the packages are unpacked, not installed.
  */
 
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
@@ -17,8 +18,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, delimiter, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { cacheFolder } from './cache.ts'
-import { Lock } from './lock.ts'
 
 const HOUR = 3_600_000
 
@@ -46,14 +47,20 @@ export function hasApt(): boolean {
 export async function unpacked(name: string): Promise<string> {
   const system = createHash('sha256').update(readFileSync('/etc/os-release')).update(process.arch)
   const final = join(cacheFolder(), `${name}-${system.digest('hex').slice(0, 16)}`)
-  if (existsSync(final)) return final
-  const lock = await Lock.take(join(cacheFolder(), 'apt.lock'))
-  try {
-    if (!existsSync(final)) await fetch(name, final, lock)
-  } finally {
-    lock.release()
-  }
+  // All that runs under the lock has it: commands outlive a process that is killed.
+  const lock = [join(cacheFolder(), 'apt.lock'), process.execPath, import.meta.filename]
+  if (!existsSync(final)) await output(cacheFolder(), 'flock', ...lock, name, final)
   return final
+}
+
+/** Runs a command, and gives what it printed. */
+async function output(cwd: string, command: string, ...args: string[]): Promise<string> {
+  const env = { PATH: process.env['PATH'], LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' }
+  const options = { cwd, env, maxBuffer: Infinity }
+  const { stdout } = await promisify(execFile)(command, args, options).catch(({ stderr, message }) => {
+    throw new Error(String(stderr).trim() || message)
+  })
+  return stdout
 }
 
 /** As `LD_LIBRARY_PATH` takes it. */
@@ -65,21 +72,23 @@ export function librariesOf(root: string): string {
   return [...new Set(files.map((file) => join(root, dirname(file))))].join(':')
 }
 
-async function fetch(name: string, final: string, lock: Lock): Promise<void> {
+/** In a process of its own that holds the lock. */
+async function fetch(name: string, final: string): Promise<void> {
+  if (existsSync(final)) return
   const state = join(cacheFolder(), 'apt')
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log'])
     mkdirSync(join(state, folder), { recursive: true })
   const config = join(state, 'apt.conf')
   writeFileSync(config, CONFIG(state))
-  // Of those who were killed at it; whoever is here holds the lock.
+  // Of those who were killed at it.
   for (const part of globSync(`${basename(final)}-*`, { cwd: cacheFolder() }))
     rmSync(join(cacheFolder(), part), { recursive: true })
   const work = mkdtempSync(`${final}-`)
   try {
-    const apt = (tool: string, ...args: string[]) => lock.run(work, tool, '-c', config, ...args)
+    const apt = (tool: string, ...args: string[]) => output(work, tool, '-c', config, ...args)
     await apt('apt-get', 'download', ...(await updated(state, () => missing(name, apt), apt)))
     for (const deb of globSync(join(work, '*.deb'))) {
-      await lock.run(work, 'dpkg-deb', '-x', deb, work)
+      await output(work, 'dpkg-deb', '-x', deb, work)
       rmSync(deb)
     }
     // `nobody` must be able to run what root has fetched.
@@ -125,4 +134,12 @@ function familyIn(depends: string, name: string): string[] {
   const [family = name] = name.split('-')
   const names = [...depends.matchAll(/^ {2}Depends: (\S+)$/gm)].map(([, each = '']) => each)
   return names.filter((each) => each.startsWith(`${family}-`))
+}
+
+if (import.meta.main) {
+  const [, , name = '', final = ''] = process.argv
+  await fetch(name, final).catch((error: Error) => {
+    console.error(error.message)
+    process.exitCode = 1
+  })
 }
