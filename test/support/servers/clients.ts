@@ -1,4 +1,4 @@
-/** Clients of the test servers that try once, wait shortly and go with the test. */
+/** Clients of the test servers that try once and wait shortly. */
 
 import type { ConnectionOptions } from 'node:tls'
 import { Redis } from 'ioredis'
@@ -11,7 +11,7 @@ interface RedisClientOptions {
   readonly enableReadyCheck?: boolean
 }
 
-/** One connection, which is not made again; a command that is not answered fails. */
+/** One connection, which is not made again, and goes with the test; a command that is not answered fails. */
 export function redisClient(t: Test, url: string, options: RedisClientOptions = {}): Redis {
   const client = new Redis(url, { retryStrategy: () => null, commandTimeout: 1500, ...options })
   // Said by the command that fails too.
@@ -20,10 +20,27 @@ export function redisClient(t: Test, url: string, options: RedisClientOptions = 
   return client
 }
 
-/** Not yet connected. */
+/** Not yet connected; goes with the test. */
 export function pgClient(t: Test, url: string, options: ClientConfig = {}): Client {
   const client = new Client({ connectionString: url, ...options })
   client.on('error', () => {})
   t.teardown(() => void client.end().catch(() => {}))
   return client
+}
+
+/** One statement, on a connection of its own. */
+export async function queryOnce(
+  config: ClientConfig,
+  text: string,
+  values: unknown[] = [],
+): Promise<Record<string, unknown>[]> {
+  const client = new Client(config)
+  // Said by the rejection too.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query(text, values)).rows
+  } finally {
+    await client.end().catch(() => {})
+  }
 }

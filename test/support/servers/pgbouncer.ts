@@ -2,10 +2,10 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import type { Test } from 'tap'
 import { findProgram } from './binaries.ts'
 import { Child } from './child.ts'
+import { queryOnce } from './clients.ts'
 import { giveTo, ordinaryUser, serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import type { PostgresServer } from './postgres.ts'
@@ -48,16 +48,8 @@ export class PgBouncer extends Child {
   }
 
   /** One statement, on a connection of its own, as another program of the pool has it. */
-  async query(text: string, database = 'pgbouncer'): Promise<Record<string, unknown>[]> {
-    const client = new Client({ connectionString: this.urlOf(database), connectionTimeoutMillis: 5000 })
-    // Said by the rejection too.
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      return (await client.query(text)).rows
-    } finally {
-      await client.end().catch(() => {})
-    }
+  query(text: string, database = 'pgbouncer'): Promise<Record<string, unknown>[]> {
+    return queryOnce({ connectionString: this.urlOf(database), connectionTimeoutMillis: 5000 }, text)
   }
 }
 

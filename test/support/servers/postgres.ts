@@ -5,9 +5,9 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import type { Test } from 'tap'
 import { Child } from './child.ts'
+import { queryOnce } from './clients.ts'
 import { ordinaryUser, serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import { configure, type PostgresOptions } from './postgres-config.ts'
@@ -17,11 +17,6 @@ import { CERTIFICATES } from './tls.ts'
 import { until } from '../until.ts'
 
 export type { PostgresOptions }
-
-/** How the server ends by itself: when the clients have gone, after it has sent them away, or without tidying up. */
-export type StopMode = 'smart' | 'fast' | 'immediate'
-
-const SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 
 export class PostgresServer extends Child {
   readonly port: number
@@ -52,24 +47,10 @@ export class PostgresServer extends Child {
   }
 
   /** One statement as the superuser, on a connection of its own. */
-  async query(
-    text: string,
-    values: unknown[] = [],
-    database = 'postgres',
-  ): Promise<Record<string, unknown>[]> {
-    const client = new Client({
-      connectionString: this.urlOf(database),
-      ssl: this.#options.tls ? CERTIFICATES.client : false,
-      connectionTimeoutMillis: 30_000,
-    })
-    // Said by the rejection too.
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      return (await client.query(text, values)).rows
-    } finally {
-      await client.end().catch(() => {})
-    }
+  query(text: string, values: unknown[] = [], database = 'postgres'): Promise<Record<string, unknown>[]> {
+    const ssl = this.#options.tls ? CERTIFICATES.client : false
+    const config = { connectionString: this.urlOf(database), ssl, connectionTimeoutMillis: 30_000 }
+    return queryOnce(config, text, values)
   }
 
   /**
@@ -103,8 +84,9 @@ export class PostgresServer extends Child {
     await this.query('SELECT pg_promote()')
   }
 
-  async stop(mode: StopMode = 'fast'): Promise<void> {
-    await this.end(SIGNALS[mode])
+  /** `fast`: once it has sent the clients away; `immediate`: without tidying up. */
+  async stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    await this.end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
   }
 
   /** Comes back on the same port with what was committed; ends first, in order, if it is running. */

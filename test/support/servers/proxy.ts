@@ -18,16 +18,9 @@ export class TcpProxy {
   readonly #lanes = new Set<Lane>()
   #server: Server | null = null
 
-  private constructor(port: number, target: number) {
+  constructor(port: number, target: { readonly port: number }) {
     this.port = port
-    this.#target = target
-  }
-
-  static async start(t: Test, target: { readonly port: number }): Promise<TcpProxy> {
-    const proxy = new TcpProxy(await reservePort(t), target.port)
-    t.teardown(() => proxy.cut())
-    await proxy.heal()
-    return proxy
+    this.#target = target.port
   }
 
   /** Connections that are open now, on the clients' side. */
@@ -39,7 +32,7 @@ export class TcpProxy {
   async cut(): Promise<void> {
     const server = this.#server
     this.#server = null
-    const closed = server === null ? null : new Promise((resolve) => server.close(resolve))
+    const closed = server?.[Symbol.asyncDispose]()
     this.killConnections()
     await closed
   }
@@ -92,6 +85,9 @@ export class TcpProxy {
 }
 
 /** Stands between a client and a server on 127.0.0.1. */
-export function startTcpProxy(t: Test, target: { readonly port: number }): Promise<TcpProxy> {
-  return TcpProxy.start(t, target)
+export async function startTcpProxy(t: Test, target: { readonly port: number }): Promise<TcpProxy> {
+  const proxy = new TcpProxy(await reservePort(t), target)
+  t.teardown(() => proxy.cut())
+  await proxy.heal()
+  return proxy
 }

@@ -10,6 +10,7 @@ import { until } from '../until.ts'
 
 /** What the sentinels call the master. */
 const NAME = 'main'
+const SENTINELS = 3
 const SLOTS = 16_384
 
 export interface Sentinels {
@@ -30,8 +31,8 @@ export async function startSentinel(
   replicas: readonly RedisServer[],
   options: Pick<RedisOptions, 'password' | 'tls'> = {},
 ): Promise<Sentinels> {
-  const members = await Promise.all([1, 2, 3].map(() => startOne(t, master, options)))
-  await Promise.all(members.map((member) => knowsAll(member, replicas.length, 2)))
+  const members = await Promise.all(Array.from({ length: SENTINELS }, () => startOne(t, master, options)))
+  await Promise.all(members.map((member) => knowsAll(member, replicas.length)))
   return {
     name: NAME,
     members,
@@ -63,13 +64,10 @@ async function startOne(
   return sentinel
 }
 
-async function knowsAll(sentinel: RedisServer, replicas: number, others: number): Promise<void> {
-  const isDone = async () => {
-    const fields = fieldsOf(await sentinel.command('SENTINEL', 'MASTER', NAME))
-    const known = [fields.get('num-slaves'), fields.get('num-other-sentinels')].map(Number)
-    return known[0] === replicas && known[1] === others
-  }
-  await until(isDone, () => 'the sentinels do not find each other', { pause: 50 })
+async function knowsAll(sentinel: RedisServer, replicas: number): Promise<void> {
+  const known = `slaves=${replicas},sentinels=${SENTINELS}`
+  const isDone = async () => (await sentinel.info('sentinel'))['master0']?.endsWith(known) === true
+  await until(isDone, 'what the sentinels know of each other', { pause: 50 })
 }
 
 async function failedOver(
@@ -83,7 +81,7 @@ async function failedOver(
     port = named.size === 1 ? ([...named][0] ?? from) : from
     return port !== from && (await isMaster(servers.find((server) => server.port === port)))
   }
-  await until(isDone, () => 'the sentinels chose no other master', { pause: 50 })
+  await until(isDone, 'another master, chosen by the sentinels', { pause: 50 })
   return port
 }
 
@@ -131,10 +129,5 @@ async function isWhole(node: RedisServer, size: number): Promise<void> {
     const text = String(await node.command('CLUSTER', 'INFO'))
     return text.includes('cluster_state:ok') && text.includes(`cluster_known_nodes:${size}`)
   }
-  await until(isDone, () => 'the cluster does not come together', { pause: 50 })
-}
-
-function fieldsOf(flat: unknown): Map<string, string> {
-  const list = flat as string[]
-  return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])))
+  await until(isDone, 'a cluster with all slots', { pause: 50 })
 }

@@ -60,7 +60,8 @@ export class RedisServer extends Child {
   /** The fields of `INFO`. */
   async info(section = 'default'): Promise<Record<string, string>> {
     const text = String(await this.command('INFO', section))
-    return Object.fromEntries(text.split('\r\n').flatMap((line) => fieldOf(line) ?? []))
+    const fields = text.matchAll(/^([^#:\r\n]+):(.*)\r$/gm)
+    return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, value]))
   }
 
   /** In order; clients see their connections closed. */
@@ -110,9 +111,4 @@ export async function startRedis(t: Test, options: RedisOptions = {}): Promise<R
     await server.start()
     return server
   })
-}
-
-function fieldOf(line: string): [[string, string]] | null {
-  const colon = line.indexOf(':')
-  return line.startsWith('#') || colon < 1 ? null : [[line.slice(0, colon), line.slice(colon + 1)]]
 }
