@@ -11,7 +11,7 @@ import { pick, type Subject, Tally } from './load-state.ts'
 import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { byClient, AnswerChecker } from './answer-checker.ts'
-import { PipelinedConnection } from './pipelined-connection.ts'
+import { type PipelinedConnection, pipelinedConnection } from './pipelined-connection.ts'
 import { SCRIPTS } from './scripts.ts'
 import { Unanswered, Writing } from './writing.ts'
 
@@ -109,9 +109,7 @@ export class Load {
     { stop, go }: { stop(): Promise<void> | void; go(): void },
     meanwhile: () => Promise<unknown>,
   ): Promise<void> {
-    const pipelined = await Promise.all(
-      Array.from({ length: PIPELINED }, () => PipelinedConnection.open(gateway)),
-    )
+    const pipelined = Array.from({ length: PIPELINED }, () => pipelinedConnection(gateway))
     const ask = () =>
       Promise.all(
         pipelined.map((connection) => this.#checker.ask(gateway, connection, pick([...this.subjects]))),
@@ -129,7 +127,7 @@ export class Load {
       go()
     }
     await this.#checker.settled()
-    for (const connection of pipelined) connection.close()
+    await Promise.all(pipelined.map((connection) => connection.close()))
   }
 
   /** Gateways that receive writes: those that are awake, unless the scenario limits them. */
