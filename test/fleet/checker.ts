@@ -1,10 +1,13 @@
 /** The checker: puts a fleet under load during a scenario, and passes only without a stale decision. */
 
+import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
+import { Client } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import type { Tally } from './load-state.ts'
 import type { Fleet } from './fleet.ts'
+import type { FleetGateway } from './gateway.ts'
 import { LEAST_REQUESTS, LEAST_WRITES, Load, type LoadOptions } from './load.ts'
-import { otherCauses } from './refusal-causes.ts'
 
 export { Load } from './load.ts'
 
@@ -46,4 +49,42 @@ export async function underLoad(
 
 function others(counts: ReadonlyMap<string, number>, tolerated: readonly string[]): string[] {
   return [...counts.keys()].filter((name) => !tolerated.includes(name))
+}
+
+/**
+ * The store, or the gateway itself, was too slow for a timeout of a call, a login, a lock, a statement or an idle
+ * transaction. The driver has its own words for a session that the server has ended.
+ */
+const LATE = [
+  /the store did not respond within \d+ ms/,
+  /the store responded too late/,
+  /the store responds too slowly/,
+  /no (?:response|connection) within \d+ ms/,
+  /the server does not complete the login|the login to the store took too long/,
+  /a read of the store waited more than \d+ ms for its turn/,
+  /due to (?:lock|statement|idle-in-transaction) timeout/,
+  /Connection terminated|connection error and is not queryable|ECONNRESET/,
+  /the primary does not respond/,
+]
+
+/**
+ * Why a gateway answered 503, by its log: distinct causes other than a late store, each of which is a fault. On a machine of any
+ * speed the store may miss a timeout of the gateway: the request is refused then, which is never a decision on an old state.
+ * @param from where the log begins, in characters
+ */
+async function otherCauses(gateway: FleetGateway, from: number): Promise<string[]> {
+  if (gateway.awake) await written(gateway)
+  // A line may be cut, where the process was killed.
+  const lines = gateway.log.slice(from).matchAll(/"code":"unavailable".*"cause":("(?:[^"\\]|\\.)*")/g)
+  const causes = new Set([...lines].map(([, cause = '']) => String(JSON.parse(cause))))
+  return [...causes].filter((cause) => !LATE.some((late) => late.test(cause)))
+}
+
+/** Resolves when all lines of earlier requests are in the log. */
+async function written(gateway: FleetGateway): Promise<void> {
+  const path = `/last/${randomUUID()}`
+  const client = new Client(gateway.port)
+  await client.send('GET', path)
+  client.close()
+  await until(() => gateway.log.includes(path), 'the line of a request', { pause: 50 })
 }

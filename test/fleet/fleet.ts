@@ -5,19 +5,18 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
-import { isRefusal } from '../../seats-admin/model/refusal.ts'
+import { openStore, type Store } from '../../seats-admin/index.ts'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { startService, succeed } from '../operations/service.ts'
+import { bootstrapIn } from '../support/bootstrapped-store.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { type PostgresServer, startPostgres } from '../support/servers/postgres.ts'
 import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
 import { FleetGateway } from './gateway.ts'
-import { type LogoutProvider, startLogoutProvider } from './provider.ts'
-import { createSession, type NewSession } from './sessions.ts'
+import { type LogoutProvider, type NewSession, startLogoutProvider } from './provider.ts'
 
 export interface FleetOptions {
   readonly gateways?: number
@@ -46,10 +45,11 @@ export const SPACE = 's1'
 /** A tenant without Seats at the start. */
 export const EMPTY_TENANT = 'globex'
 
+const DATABASE = 'fleet'
+
 interface FleetParts {
   readonly gateways: readonly FleetGateway[]
   readonly postgres: PostgresServer
-  readonly database: string
   /** Null without `oneAddress`. */
   readonly address: TcpProxy | null
   readonly env: Readonly<Record<string, string>>
@@ -89,7 +89,7 @@ export class Fleet {
 
   /** Runs a statement on the store's tables, bypassing the gateways. */
   async query(text: string, values: unknown[]): Promise<void> {
-    await this.postgres.query(text, values, new URL(this.database).pathname.slice(1))
+    await this.postgres.query(text, values, DATABASE)
   }
 
   /** A token with these `hash_perm` entries. */
@@ -99,7 +99,7 @@ export class Fleet {
 
   /** A program's session, as after a sign-in, and its token. Rejects when the store is unavailable. */
   session(session: NewSession): Promise<{ id: string; token: string }> {
-    return createSession(this.store, this.#tenant(TENANT), this.provider.issuer, session)
+    return this.provider.session(this.store, this.#tenant(TENANT), session)
   }
 
   #tenant(id: string) {
@@ -141,7 +141,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const { gateways: count = 3, workers = 1, redis: wanted = 'own', proxies = ['redis'] } = options
   const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
   const address = options.oneAddress === true ? await startTcpProxy(t, postgres) : null
-  const database = through(address, await postgres.createDatabase('fleet'))
+  const database = through(address, await postgres.createDatabase(DATABASE))
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
   const { url: target } = await startService(t, 'fleet', succeed)
   const provider = await startLogoutProvider(t)
@@ -180,20 +180,8 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const store = await openStore({ kind: 'postgres', url: database })
   t.teardown(() => store.close())
   const { tenants } = config
-  const parts = {
-    gateways,
-    postgres,
-    database,
-    address,
-    env,
-    key,
-    provider,
-    store,
-    ownRedis,
-    tenants,
-    another,
-  }
-  return new Fleet(parts)
+  const servers = { postgres, address, ownRedis, store, provider }
+  return new Fleet({ gateways, ...servers, env, key, tenants, another })
 }
 
 function urlFor(at: number, wanted: FleetOptions['redis']): string | null {
@@ -212,9 +200,7 @@ function through(proxy: TcpProxy | null, url: string): string {
 export async function bootstrap(config: Config): Promise<string> {
   const store = await openStore(config.store)
   try {
-    const made = await bootstrapTenant(store, { tenant: TENANT, adminSpace: 'admin', now: Date.now() })
-    if (isRefusal(made)) throw new Error(made.detail)
-    return made.key
+    return await bootstrapIn(store, TENANT)
   } finally {
     await store.close()
   }

@@ -48,10 +48,6 @@ export function count<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-export function total(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((sum, each) => sum + each, 0)
-}
-
 function shown(counts: ReadonlyMap<string, number>): string {
   if (counts.size === 0) return '0'
   return [...counts].map(([name, number]) => `${name} ${number}`).join(' ')

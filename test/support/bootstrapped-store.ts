@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { onceARun } from './once-a-run.ts'
 
@@ -30,14 +30,17 @@ async function bootstrap(): Promise<BootstrappedStore> {
     const path = join(folder, 'seatgate.db')
     const store = await openStore({ kind: 'sqlite', path })
     const keys: Record<string, string> = {}
-    for (const tenant of TENANTS) {
-      const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
-      if (isRefusal(made)) throw new Error(made.detail)
-      keys[tenant] = made.key
-    }
+    for (const tenant of TENANTS) keys[tenant] = await bootstrapIn(store, tenant)
     await store.close()
     return { keys, file: readFileSync(path, 'base64') }
   } finally {
     rmSync(folder, { recursive: true })
   }
+}
+
+/** @returns the API key of the tenant's administrator */
+export async function bootstrapIn(store: Store, tenant: string): Promise<string> {
+  const made = await bootstrapTenant(store, { tenant, adminSpace: 'admin', now: Date.now() })
+  if (isRefusal(made)) throw new Error(made.detail)
+  return made.key
 }
