@@ -4,8 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { performance } from 'node:perf_hooks'
-import { type FinalResults, Parser } from 'tap-parser'
-import { describeFailure, describeSkip } from './assertion.ts'
+import { type FinalResults, Parser, type Result } from 'tap-parser'
 import { signalGroup, startTest } from './processes.ts'
 
 /** Seconds for a file; tap then says which test had not ended. */
@@ -75,4 +74,34 @@ function faultsOf(final: FinalResults, code: number | null, signal: NodeJS.Signa
 function lastLines(errors: string): string[] {
   const lines = errors.trimEnd().split('\n').slice(-MOST_LINES)
   return lines.join('') === '' ? [] : [`standard error:\n${lines.join('\n')}`]
+}
+
+interface Diagnostics {
+  readonly at?: { readonly fileName?: string; readonly lineNumber?: number; readonly columnNumber?: number }
+  readonly diff?: string
+  readonly stack?: string
+  readonly [name: string]: unknown
+}
+
+/** Already in the text, or of no use in it. */
+const LEFT_OUT = new Set(['at', 'diff', 'stack', 'source', 'compare', 'failures', 'handles'])
+
+/** `place name`, what differs, other diagnostics, and the stack. */
+function describeFailure({ fullname, name, diag }: Result): string {
+  const { at, diff, stack, ...more }: Diagnostics = diag ?? {}
+  const place = at === undefined ? '' : `${at.fileName}:${at.lineNumber}:${at.columnNumber} `
+  const others = Object.entries(more)
+    .filter(([key]) => !LEFT_OUT.has(key))
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value.trimEnd() : JSON.stringify(value)}`)
+  const title = fullname.endsWith(name) ? fullname : `${fullname} > ${name}`
+  return [`${place}${title}`, ...present(diff), ...others, ...present(stack)].join('\n')
+}
+
+/** `name: reason` */
+function describeSkip({ fullname, skip }: Result): string {
+  return `${fullname.replace(' > (unnamed test)', '')}: ${typeof skip === 'string' ? skip : 'no reason given'}`
+}
+
+function present(text: string | undefined): string[] {
+  return text === undefined ? [] : [text.trimEnd()]
 }
