@@ -1,14 +1,13 @@
 /** `seatgate verify` against a fleet. */
 
-import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { RunReport } from '../../src/cli/verify/run-record.ts'
 import type { VerifyReport } from '../../src/cli/verify/verify-report.ts'
-import { MAIN, outcomeOf } from '../cli/command-line.ts'
+import { seatgate } from '../cli/command-line.ts'
 import { type RunHere, verifyHere } from '../cli/verify/verify-here.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { type Fleet, SPACE } from './fleet.ts'
 
 export interface Verified {
@@ -18,18 +17,12 @@ export interface Verified {
 
 /** Asks every gateway, in a process of its own: the load of the test does not delay its readers. Resolves once it has ended. */
 export async function verifyFleet(t: Test, fleet: Fleet, ...args: string[]): Promise<Verified> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-verify-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = serverFolder(t, 'verify')
   const secret = join(folder, 'secret')
   writeFileSync(secret, fleet.env['ACME_SECRET'] ?? '', { mode: 0o600 })
   const urls = fleet.gateways.flatMap(({ port }) => ['--url', `http://127.0.0.1:${port}`])
   const all = ['verify', ...urls, '--space', SPACE, '--token-secret-file', secret, '--json', ...args]
-  const child = spawn(process.execPath, [MAIN, ...all], {
-    cwd: folder,
-    env: { ...process.env, SEATGATE_API_KEY: fleet.key },
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  const { code, out, err } = await outcomeOf(child)
+  const { code, out, err } = await seatgate(folder, all, { SEATGATE_API_KEY: fleet.key })
   if (out === '') throw new Error(`verify ended with ${code}: ${err}`)
   const report: VerifyReport = JSON.parse(out)
   comment(t, report, err.trim() || 'no message')
