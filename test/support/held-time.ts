@@ -19,7 +19,7 @@ function now(): number {
 }
 
 class HeldTimer {
-  #at: number
+  at: number
   readonly #run: () => void
   readonly #ms: number
   readonly #repeats: boolean
@@ -30,16 +30,12 @@ class HeldTimer {
     this.#run = run
     this.#ms = Math.max(1, ms)
     this.#repeats = repeats
-    this.#at = now() + this.#ms
+    this.at = now() + this.#ms
     held?.add(this)
   }
 
-  get at(): number {
-    return this.#at
-  }
-
   fire(): void {
-    if (this.#repeats) this.#at += this.#ms
+    if (this.#repeats) this.at += this.#ms
     else held?.delete(this)
     this.#run()
   }
@@ -47,7 +43,7 @@ class HeldTimer {
   /** What is left of it takes real time. */
   release(): void {
     const start = this.#repeats ? real.setInterval : real.setTimeout
-    this.#real = start(this.#run, this.#repeats ? this.#ms : this.#at - now()).unref()
+    this.#real = start(this.#run, this.#repeats ? this.#ms : this.at - now()).unref()
   }
 
   clear(): void {
@@ -56,7 +52,7 @@ class HeldTimer {
   }
 
   refresh(): this {
-    this.#at = now() + this.#ms
+    this.at = now() + this.#ms
     this.#real?.refresh()
     return this
   }
@@ -67,10 +63,6 @@ class HeldTimer {
 
   unref(): this {
     return this
-  }
-
-  hasRef(): boolean {
-    return false
   }
 }
 

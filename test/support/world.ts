@@ -4,9 +4,8 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { lockStore } from '../../seats-admin/store/sqlite/lock.ts'
@@ -22,6 +21,7 @@ import { bootstrappedStore } from './bootstrapped-store.ts'
 import { type Answer, Client } from './client.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 import { listen } from './listen.ts'
+import { serverFolder } from './servers/folder.ts'
 
 // A busy machine may take longer than the product waits for its store and its workers.
 defaults.timeout = 60_000
@@ -81,28 +81,21 @@ export class World {
   readonly keys: Readonly<Record<string, string>>
   readonly client: Client
   readonly #env: NodeJS.ProcessEnv
-  readonly #log: string
   readonly #flush: () => void
 
-  constructor(parts: {
-    gateway: Gateway
-    config: Config
-    folder: string
-    upstream: Upstream
-    keys: Readonly<Record<string, string>>
-    env: NodeJS.ProcessEnv
-    log: string
-    flush: () => void
-  }) {
+  constructor(
+    parts: Pick<World, 'gateway' | 'config' | 'folder' | 'upstream' | 'keys'>,
+    env: NodeJS.ProcessEnv,
+    flush: () => void,
+  ) {
     this.gateway = parts.gateway
     this.config = parts.config
     this.folder = parts.folder
     this.upstream = parts.upstream
     this.keys = parts.keys
     this.client = new Client(this.port)
-    this.#env = parts.env
-    this.#log = parts.log
-    this.#flush = parts.flush
+    this.#env = env
+    this.#flush = flush
   }
 
   get port(): number {
@@ -182,7 +175,7 @@ export class World {
 
   logText(): string {
     this.#flush()
-    return readFileSync(this.#log, 'utf8')
+    return readFileSync(join(this.folder, LOG), 'utf8')
   }
 
   /** Reads the configuration again, from what the files and the environment say now. */
@@ -195,23 +188,21 @@ const secret = () => randomBytes(32).toString('hex')
 /** The variables of its configuration. */
 export const env = { ACME_SECRET: secret(), GLOBEX_SECRET: secret() }
 
+/** The file of the log, in the folder of the configuration. */
+const LOG = 'log'
+
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
+  const folder = serverFolder(t, 'test')
   const upstream = await startUpstream(t, options.answer)
   const file = writeConfiguration(folder, { target: upstream.url, ...options })
   const variables = { ...env, ...options.env }
   const config = await loadConfig(file, variables)
-  const keys = await bootstrap(config)
-  const path = join(folder, 'log')
+  const keys = await putStore(config)
+  const path = join(folder, LOG)
   writeFileSync(path, '')
   const log = await openLog({ pretty: false, destination: path })
   const gateway = await Gateway.start(config, log)
-  const world = new World({
-    ...{ gateway, config, folder, upstream, keys, env: variables },
-    log: path,
-    flush: log.flush,
-  })
+  const world = new World({ gateway, config, folder, upstream, keys }, variables, log.flush)
   t.teardown(async () => {
     world.client.close()
     await gateway.close(1000)
@@ -220,22 +211,17 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   return world
 }
 
-/** Puts a store with the tenants there. */
-async function bootstrap(config: Config): Promise<Readonly<Record<string, string>>> {
-  const { keys, file } = await bootstrappedStore()
-  if (config.store.kind !== 'sqlite') throw new Error('the store is no file')
-  writeFileSync(config.store.path, file, { encoding: 'base64', mode: 0o600 })
-  takeOver(config.store.path)
-  return keys
-}
-
 /**
- * Leaves the store as a gateway at this path does. A first gateway answers its first write after a lease, since another one
- * may decide until then.
+ * Puts a store with the tenants there, as a gateway at this path leaves it. A first gateway answers its first write after a
+ * lease, since another one may decide until then.
  */
-function takeOver(path: string): void {
-  const lock = lockStore(path)
-  if (lock === null) throw new Error(`${path} is locked`)
-  takeOwnership(path, lock.id, 'found')
+async function putStore({ store }: Config): Promise<Readonly<Record<string, string>>> {
+  const { keys, file } = await bootstrappedStore()
+  if (store.kind !== 'sqlite') throw new Error('the store is no file')
+  writeFileSync(store.path, file, { encoding: 'base64', mode: 0o600 })
+  const lock = lockStore(store.path)
+  if (lock === null) throw new Error(`${store.path} is locked`)
+  takeOwnership(store.path, lock.id, 'found')
   lock.release()
+  return keys
 }

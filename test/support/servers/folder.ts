@@ -13,7 +13,7 @@ export interface User {
 /** Goes with the test. */
 export function serverFolder(t: Pick<Test, 'teardown'>, name: string, user?: User): string {
   const folder = mkdtempSync(join(tmpdir(), `seatgate-${name}-`))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
   giveTo(folder, user)
   return folder
 }
