@@ -1,6 +1,7 @@
 /** The client that speaks HTTP/1.1 as programs do. The one that writes bytes is raw-client.ts. */
 
-import { Agent, type IncomingHttpHeaders, request } from 'node:http'
+import { once } from 'node:events'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
 export interface Answer {
   readonly status: number
@@ -42,40 +43,28 @@ export class Client {
     return answer
   }
 
-  #exchange(method: string, path: string, headers: HeaderInput, body?: string | Buffer): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const flat = Array.isArray(headers) ? [...headers] : (headers as Record<string, string | string[]>)
-      const outgoing = request(
-        {
-          port: this.#port,
-          host: '127.0.0.1',
-          method,
-          path,
-          agent: this.#agent,
-          headers: withLength(flat, this.#port, body),
-        },
-        (response) => {
-          const chunks: Buffer[] = []
-          response.on('data', (chunk) => chunks.push(chunk))
-          response.on('error', reject)
-          response.on('end', () => {
-            const text = Buffer.concat(chunks).toString('utf8')
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              rawHeaders: response.rawHeaders,
-              trailers: response.trailers,
-              body: text,
-              get json() {
-                return JSON.parse(text)
-              },
-            })
-          })
-        },
-      )
-      outgoing.on('error', reject)
-      outgoing.end(body)
+  async #exchange(method: string, path: string, given: HeaderInput, body?: string | Buffer): Promise<Answer> {
+    const flat = Array.isArray(given) ? [...given] : (given as Record<string, string | string[]>)
+    const headers = withLength(flat, this.#port, body)
+    const outgoing = request({
+      port: this.#port,
+      host: '127.0.0.1',
+      method,
+      path,
+      agent: this.#agent,
+      headers,
     })
+    // Behind the response, a fault of the connection is one of its body.
+    outgoing.on('error', () => {}).end(body)
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    const { statusCode: status = 0, rawHeaders } = response
+    const text = Buffer.concat(await Array.fromAsync<Buffer>(response)).toString('utf8')
+    return {
+      ...{ status, headers: response.headers, rawHeaders, trailers: response.trailers, body: text },
+      get json() {
+        return JSON.parse(text)
+      },
+    }
   }
 
   close(): void {
