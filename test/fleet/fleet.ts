@@ -11,12 +11,14 @@ import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { startService, succeed } from '../operations/service.ts'
 import { bootstrapIn } from '../support/bootstrapped-store.ts'
-import { type Answer, Client } from '../support/client.ts'
+import { adminRequest, type Answer, Client } from '../support/client.ts'
 import { type PostgresServer, startPostgres } from '../support/servers/postgres.ts'
 import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
 import { FleetGateway } from './gateway.ts'
 import { type LogoutProvider, type NewSession, startLogoutProvider } from './provider.ts'
+
+export { adminRequest }
 
 export interface FleetOptions {
   readonly gateways?: number
@@ -126,13 +128,6 @@ async function onNewConnection<T>({ port }: FleetGateway, send: (client: Client)
   } finally {
     client.close()
   }
-}
-
-/** Headers and body of a request by the administrator. */
-export function adminRequest(key: string, body?: unknown): [Record<string, string>, string?] {
-  const headers = { 'x-api-key': key, space: 'admin' }
-  if (body === undefined) return [headers]
-  return [{ ...headers, 'content-type': 'application/json' }, JSON.stringify(body)]
 }
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']

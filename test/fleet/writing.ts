@@ -1,9 +1,9 @@
 /** The writes of a script, and their subjects. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Client } from '../support/client.ts'
+import { adminRequest, type Answer, type Client } from '../support/client.ts'
 import { count, now, pick, type Subject } from './load-state.ts'
-import { adminRequest, SPACE } from './fleet.ts'
+import { SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import type { Load } from './load.ts'
 import { Timeline } from './timeline.ts'

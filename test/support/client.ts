@@ -72,8 +72,19 @@ export class Client {
   }
 }
 
+/** Headers and body of a request by the administrator. */
+export function adminRequest(
+  key: string,
+  body?: unknown,
+  space = 'admin',
+): [Record<string, string>, string?] {
+  const headers = { 'x-api-key': key, space }
+  if (body === undefined) return [headers]
+  return [{ ...headers, 'content-type': 'application/json' }, JSON.stringify(body)]
+}
+
 /** Whether the path may be that of a built-in endpoint. */
-export function isBuiltIn(path: string): boolean {
+function isBuiltIn(path: string): boolean {
   return /^\/(?:v1|auth\/oidc|\.well-known\/seatgate)\//.test(path)
 }
 

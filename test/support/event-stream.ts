@@ -1,5 +1,6 @@
 /** A client that reads server-sent events from a gateway. */
 
+import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { Test } from 'tap'
 import { until } from './until.ts'
@@ -28,21 +29,18 @@ export class EventStreamClient {
   }
 
   /** Resolves with the head of the response. The connection ends with the test. */
-  static open(
+  static async open(
     t: Test,
     port: number,
     path: string,
     headers: Readonly<Record<string, string>>,
   ): Promise<EventStreamClient> {
-    return new Promise((resolve, reject) => {
-      const sent = { accept: 'text/event-stream', ...headers }
-      const outgoing = request({ port, host: '127.0.0.1', path, headers: sent, agent: false }, (response) =>
-        resolve(new EventStreamClient(response)),
-      )
-      outgoing.on('error', reject)
-      outgoing.end()
-      t.teardown(() => outgoing.destroy())
-    })
+    const sent = { accept: 'text/event-stream', ...headers }
+    const outgoing = request({ port, host: '127.0.0.1', path, headers: sent, agent: false })
+    outgoing.on('error', () => {}).end()
+    t.teardown(() => outgoing.destroy())
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+    return new EventStreamClient(response)
   }
 
   get decisions(): ReceivedEvent['data'][] {

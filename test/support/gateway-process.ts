@@ -73,10 +73,8 @@ export class GatewayProcess extends Child {
 
   /** The whole lines of the log that are JSON: events, or with `requests` the access log. */
   lines(which: 'events' | 'requests' = 'events'): Record<string, unknown>[] {
-    const all = this.log.split('\n').slice(0, -1)
-    const lines = all
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const whole = this.log.split('\n').slice(0, -1)
+    const lines = whole.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     return lines.filter(({ msg }) => (msg === 'request') === (which === 'requests'))
   }
 

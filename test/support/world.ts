@@ -18,7 +18,7 @@ import { Gateway } from '../../src/runtime/gateway.ts'
 import { defaults as workers } from '../../src/runtime/workers/worker-pool.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { bootstrappedStore } from './bootstrapped-store.ts'
-import { type Answer, Client } from './client.ts'
+import { adminRequest, type Answer, Client } from './client.ts'
 import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
 import { listen } from './listen.ts'
 import { serverFolder } from './servers/folder.ts'
@@ -136,21 +136,8 @@ export class World {
   }
 
   /** A request to a Seat or key endpoint by the tenant's administrator. */
-  async admin(
-    method: string,
-    path: string,
-    body?: unknown,
-    tenant = 'acme',
-    space = 'admin',
-  ): Promise<Answer> {
-    const headers: Record<string, string> = { 'x-api-key': this.keys[tenant] ?? '', space }
-    if (body === undefined) return this.client.send(method, path, headers)
-    return this.client.send(
-      method,
-      path,
-      { ...headers, 'content-type': 'application/json' },
-      JSON.stringify(body),
-    )
+  admin(method: string, path: string, body?: unknown, tenant = 'acme', space = 'admin'): Promise<Answer> {
+    return this.client.send(method, path, ...adminRequest(this.keys[tenant] ?? '', body, space))
   }
 
   /** Makes a Seat and gives back its id. */

@@ -73,13 +73,14 @@ export class RedisServer extends Child {
   async restart({ empty = false }: { empty?: boolean } = {}): Promise<void> {
     // A sentinel's memory is its configuration file.
     const keep = !empty && this.running && !this.#options.sentinel
+    const dump = join(this.ownFolder, 'dump.rdb')
     this.thaw()
     if (keep) await this.command('SAVE')
     await this.stop()
-    if (empty) for (const name of ['dump.rdb', 'appendonlydir', 'appendonly.aof']) this.#remove(name)
+    if (empty) rmSync(dump, { force: true })
     await this.start()
     // Or a later crash would bring back what was held now.
-    if (keep) this.#remove('dump.rdb')
+    if (keep) rmSync(dump)
   }
 
   /** Resolves once it answers. */
@@ -94,10 +95,6 @@ export class RedisServer extends Child {
 
   get #file(): string {
     return join(this.ownFolder, 'redis.conf')
-  }
-
-  #remove(name: string): void {
-    rmSync(join(this.ownFolder, name), { recursive: true, force: true })
   }
 }
 
