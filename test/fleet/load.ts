@@ -12,14 +12,12 @@ import type { Fleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { byClient, AnswerChecker } from './answer-checker.ts'
 import { type PipelinedConnection, pipelinedConnection } from './pipelined-connection.ts'
-import { SCRIPTS } from './scripts.ts'
+import { type Script, SCRIPTS } from './scripts.ts'
 import { Unanswered, Writing } from './writing.ts'
 
 export interface LoadOptions {
   /** Reader connections for each gateway. */
   readonly readers?: number
-  /** One for each script by default. */
-  readonly writers?: number
   /** Gateways that receive writes; left out: those that are awake. */
   readonly through?: (gateway: FleetGateway) => boolean
   /** The run ends with its scenario, however few writes and requests it had. */
@@ -150,8 +148,8 @@ export class Load {
 
   /** @param during the scenario */
   async run(during: (load: Load) => Promise<void>): Promise<Tally> {
-    const { readers = 2, writers = SCRIPTS.length } = this.#options
-    const writing = Array.from({ length: writers }, (_, turn) => this.#write(turn))
+    const { readers = 2 } = this.#options
+    const writing = SCRIPTS.map((script) => this.#write(script))
     const readersOf = (gateway: FleetGateway) => Array.from({ length: readers }, () => this.#read(gateway))
     const reading = this.fleet.gateways.flatMap(readersOf)
     const written = Promise.all(writing)
@@ -174,12 +172,11 @@ export class Load {
   }
 
   /**
-   * Writes by the script at `turn`, through random gateways, one write at a time. The outcome of a write without a 2xx is
+   * Writes by the script, through random gateways, one write at a time. The outcome of a write without a 2xx is
    * unknown, so that the script begins again, with new Seats and keys.
    */
-  async #write(turn: number): Promise<void> {
-    const script = SCRIPTS[turn % SCRIPTS.length]
-    while (script !== undefined && !this.#ending) {
+  async #write(script: Script): Promise<void> {
+    while (!this.#ending) {
       const writing = new Writing(this)
       try {
         for await (const _ of script(writing, `${script.name}-${++scripts}`)) if (this.#ending) return
