@@ -68,8 +68,8 @@ const LATE = [
 ]
 
 /**
- * Why a gateway answered 503, by its log: distinct causes other than a late store, each of which is a fault. On a machine of any
- * speed the store may miss a timeout of the gateway: the request is refused then, which is never a decision on an old state.
+ * Why a gateway answered 503, by its log: distinct causes other than a late store, each of which is a fault. On a machine of
+ * any speed the store may miss a timeout of the gateway: the request is refused then, which is never a decision on an old state.
  * @param from where the log begins, in characters
  */
 async function otherCauses(gateway: FleetGateway, from: number): Promise<string[]> {

@@ -58,8 +58,8 @@ export function endAll(): void {
 }
 
 /**
- * The test file without its types; lines and columns stay. Its process would otherwise load what strips types, 80 ms of CPU time, for
- * one file alone: earlier processes have put all others into the compile cache.
+ * The test file without its types; lines and columns stay. Its process would otherwise load what strips types, 80 ms of CPU
+ * time, for one file alone: earlier processes have put all others into the compile cache.
  * @param path of a new file
  * @returns false where the file is no TypeScript: its own process is to say why
  */
