@@ -1,7 +1,7 @@
 /** More simulated fleets than the quick test has, and others. */
 
 import t from 'tap'
-import { holds } from './simulated.ts'
+import { holds } from './simulation/thread.ts'
 
 // It takes seconds; on a busy machine, minutes.
 t.setTimeout(600_000)

@@ -1,7 +1,7 @@
 /** Simulated fleets with every kind of fault, one for each seed. */
 
 import t from 'tap'
-import { holds } from './simulated.ts'
+import { holds } from './simulation/thread.ts'
 import { fromMacrotask } from './simulation/microtasks.ts'
 import { REAL_PARTS } from './simulation/parts.ts'
 import { scheduleOf } from './simulation/schedule.ts'

@@ -83,7 +83,7 @@ export class Decider {
           process.clock.now,
         )
       : this.#store
-    this.#memory = parts.memory(parts.source(source), parts.direct(this.#store), world.schedule.memory)
+    this.#memory = parts.memory(source, this.#store, world.schedule.memory)
     this.#decisions = parts.decisions(this.#memory)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)

@@ -1,32 +1,23 @@
 /** Event counts over all schedules, as a simulation without faults proves nothing. */
 
-import type { WriteResult } from '../../../src/coherence/instance.ts'
-import type { Source } from '../../../src/model/decision.ts'
+export type Figures = ReturnType<typeof zeroFigures>
 
-export type Figures = Record<Source | WriteResult['by'], number> & {
-  schedules: number
-  events: number
-  requests: number
-  /** Requests answered with 503. */
-  unavailable: number
-  /** Acknowledged writes. */
-  writes: number
-  /** Instances that were removed from the list or left it. */
-  removed: number
-}
-
-export function zeroFigures(): Figures {
+export function zeroFigures() {
   return {
     schedules: 0,
     events: 0,
     requests: 0,
+    // Requests by where their records came from.
     memory: 0,
     redis: 0,
     store: 0,
+    /** Requests answered with 503. */
     unavailable: 0,
+    /** Acknowledged writes, and how their acknowledgement came about. */
     writes: 0,
     acknowledged: 0,
     waited: 0,
+    /** Instances that were removed from the list or left it. */
     removed: 0,
   }
 }

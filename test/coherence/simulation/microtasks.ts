@@ -16,16 +16,11 @@ export const drainMicrotasks = new Function('%PerformMicrotaskCheckpoint()') as 
 
 /** Runs `work` in a macrotask, where {@link drainMicrotasks} has an effect. */
 export function fromMacrotask<V>(work: () => V): Promise<V> {
-  return new Promise((resolve, reject) => {
-    setImmediate(() => {
-      try {
-        assertDrains()
-        resolve(work())
-      } catch (cause) {
-        reject(cause)
-      }
-    })
-  })
+  const run = async () => {
+    assertDrains()
+    return work()
+  }
+  return new Promise((resolve) => setImmediate(() => resolve(run())))
 }
 
 function assertDrains(): void {

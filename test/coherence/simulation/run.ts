@@ -7,10 +7,8 @@
 
 import { parseArgs } from 'node:util'
 import type { Figures } from './figures.ts'
-import { type Search, search, type SearchResult } from './search.ts'
-import { fromMacrotask } from './microtasks.ts'
-import { shrunk } from './shrink.ts'
-import { partsOf, type Variant, VARIANTS } from './variants.ts'
+import { search } from './search.ts'
+import { VARIANTS } from './variants.ts'
 
 const PROGRESS_EVERY = 10_000
 
@@ -21,39 +19,26 @@ const { values } = parseArgs({
     variant: { type: 'string' },
   },
 })
-const from = Number(values.from)
-const schedules = Number(values.schedules)
+const isAll = values.variant === 'all'
 
-if (values.variant === 'all') for (const variant of VARIANTS) await findVariant(variant)
-else await runOne(partsOf(values.variant ?? null))
-
-/** Sets exit code 1 on a violation. */
-async function runOne(parts: Search['parts']): Promise<void> {
-  const { result, seconds } = await timed({ parts, from, schedules }, progress)
-  const { found, figures } = result
-  console.log(figures, `${seconds.toFixed(1)} s of processor time`)
-  if (found === null) return
-  console.log(`seed ${found.schedule.seed}: ${found.violation.kind}: ${found.violation.what}`)
-  console.log(await fromMacrotask(() => shrunk(found, parts).trace))
+for (const variant of isAll ? Object.keys(VARIANTS) : [values.variant ?? null]) {
+  const before = process.cpuUsage()
+  const wanted = { variant, from: Number(values.from), schedules: Number(values.schedules), shrinks: !isAll }
+  const { found, figures, shrunk } = await search(wanted, progress)
+  const { user, system } = process.cpuUsage(before)
+  const outcome = `${found === null ? 'no violation in' : 'found after'} ${figures.schedules} schedules`
+  console.log(
+    `${variant ?? 'real protocol'}: ${outcome}, ${((user + system) / 1e6).toFixed(1)} s of processor time`,
+  )
+  if (isAll) continue
+  console.log(figures)
+  if (found === null || shrunk === null) continue
+  console.log(
+    `seed ${found.schedule.seed}: ${found.violation.kind}: ${found.violation.what}\n${shrunk.trace}`,
+  )
   process.exitCode = 1
 }
 
-async function findVariant({ name, parts }: Variant): Promise<void> {
-  const { result, seconds } = await timed({ parts, from, schedules, kind: 'stale' })
-  const after = result.found === null ? 'not found' : `found after ${result.figures.schedules} schedules`
-  console.log(`${name}: ${after}, ${seconds.toFixed(1)} s`)
-}
-
-async function timed(
-  wanted: Search,
-  progress?: (figures: Figures) => void,
-): Promise<{ result: SearchResult; seconds: number }> {
-  const before = process.cpuUsage()
-  const result = await search(wanted, progress)
-  const { user, system } = process.cpuUsage(before)
-  return { result, seconds: (user + system) / 1e6 }
-}
-
 function progress({ schedules: done, events }: Figures): void {
-  if (done % PROGRESS_EVERY === 0) console.log(`${done} schedules, ${events} events`)
+  if (!isAll && done % PROGRESS_EVERY === 0) console.log(`${done} schedules, ${events} events`)
 }

@@ -4,9 +4,9 @@
  */
 
 import { NO_FAULTS, type Conditions } from './context.ts'
-import type { Found } from './search.ts'
 import type { Parts } from './parts.ts'
 import { type Action, ENOUGH, type Schedule } from './schedule.ts'
+import type { Violation } from './checker.ts'
 import { World } from './world.ts'
 
 /** Random seeds tried for each smaller schedule. */
@@ -24,7 +24,7 @@ export interface Shrunk {
 }
 
 /** Call it from a macrotask. */
-export function shrunk({ schedule, violation: { kind } }: Found, parts: Parts): Shrunk {
+export function shrunk(schedule: Schedule, parts: Parts, kind: Violation['kind']): Shrunk {
   let failing: Failing = { schedule, chance: 0 }
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false

@@ -5,26 +5,30 @@
 
 import type { Bus, BusReceiver } from '../../../src/coherence/bus.ts'
 import type { ChangeKind, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
-import type { ChangeListener, Reading } from '../../../src/coherence/feed-reading.ts'
 import type { Clock } from '../../../src/coherence/clock.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
 import { History } from '../../../src/coherence/history.ts'
-import { type Decider, Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
-import { LEASE, Lease, MARGIN, type Renewer } from '../../../src/coherence/lease.ts'
+import { Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
+import { LEASE, Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
 import { DecisionCache } from '../../../src/decision/decision-cache.ts'
-import { type DirectSource, type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
-import { type Parts, REAL_PARTS } from './parts.ts'
+import {
+  type DirectSource,
+  type SeatChange,
+  SeatMemory,
+  type SeatSource,
+} from '../../../src/decision/seats/memory.ts'
+import { maker, type Parts, REAL_PARTS } from './parts.ts'
 import type { StoreClient } from './store-client.ts'
 
-export interface Variant {
-  readonly name: string
-  readonly parts: Parts
+/** The object, with some members replaced. Its methods use private fields, so they are called on itself. */
+function replaced<O extends object>(object: O, members: Partial<O>): O {
+  return new Proxy(object, { get: (_, name) => Reflect.get(members, name) ?? bound(object, name) })
 }
 
-/** @param parts the parts that replace those of {@link REAL_PARTS} */
-function variant(name: string, parts: Partial<Parts>): Variant {
-  return { name, parts: { ...REAL_PARTS, ...parts } }
+function bound(object: object, name: string | symbol) {
+  const member: unknown = Reflect.get(object, name)
+  return typeof member === 'function' ? member.bind(object) : member
 }
 
 /** Acknowledges a write before the other deciders have applied it. */
@@ -44,19 +48,13 @@ class NeverExpires extends Lease {
 }
 
 /** Counts the lease from when the response of the store arrived. */
-class CountsFromResponse extends Lease {
-  readonly #clock: Clock
-
-  constructor(renewer: Renewer, listeners: readonly ChangeListener[], clock: Clock) {
-    super(renewer, listeners, clock)
-    this.#clock = clock
-  }
-
-  override applyReading(reading: Reading): void {
+function countsFromResponse(...[renewer, listeners, clock]: ConstructorParameters<typeof Lease>): Lease {
+  const lease = new Lease(renewer, listeners, clock)
+  const applyReading: Lease['applyReading'] = (reading) => {
     const isGood = reading.noted > Number.NEGATIVE_INFINITY
-    const [noted, notedWall] = [this.#clock.now(), this.#clock.wall()]
-    super.applyReading(isGood ? { ...reading, noted, notedWall } : reading)
+    lease.applyReading(isGood ? { ...reading, noted: clock.now(), notedWall: clock.wall() } : reading)
   }
+  return replaced(lease, { applyReading })
 }
 
 /** Accepts every value of the shared cache. */
@@ -68,38 +66,35 @@ class AcceptsAllValues extends History {
 
 /** Drops what was announced at a reading without changes. */
 class DropsAnnouncements extends History {
-  #history = new History()
-
-  override get head(): Position | null {
-    return this.#history.head
-  }
-
-  override retained(): NumberedChange[] {
-    return this.#history.retained()
-  }
-
-  override applyAnnouncement(changes: readonly NumberedChange[]): void {
-    this.#history.applyAnnouncement(changes)
-  }
-
   override applyReading(changes: readonly NumberedChange[] | null, head: Position): void {
-    if (changes === null) this.#history = new History()
-    this.#history.applyReading(changes, head)
-  }
-
-  override isCurrent(...asked: Parameters<History['isCurrent']>): boolean {
-    return this.#history.isCurrent(...asked)
+    // No announcement is newer than this head, so none is kept.
+    if (changes === null) super.applyReading(null, { seq: Infinity, mark: 0 })
+    super.applyReading(changes, head)
   }
 }
 
 /** Memory that no change of one kind reaches. */
 function withoutChangesOf(kind: ChangeKind): Parts['memory'] {
-  return (...options) =>
-    new (class extends SeatMemory {
+  return maker(
+    class extends SeatMemory {
       override applyAnnouncement(changes: readonly SeatChange[]): void {
         super.applyAnnouncement(changes.filter((change) => change.kind !== kind))
       }
-    })(...options)
+    },
+  )
+}
+
+/** Memory that takes the answers of these reads for newer than every change. */
+function keepsAnswersOf(...reads: readonly (keyof SeatSource | keyof DirectSource)[]): Parts['memory'] {
+  const newest = <S extends object>(source: S): S =>
+    new Proxy(source, {
+      get(_, name) {
+        const read = bound(source, name)
+        if (!reads.some((each) => each === name)) return read
+        return async (...asked: unknown[]) => ({ ...(await read(...asked)), seq: Infinity })
+      },
+    })
+  return (source, direct, ...rest) => new SeatMemory(newest(source), newest(direct), ...rest)
 }
 
 /** Takes an announcement as applied once it is sent to the worker. */
@@ -115,21 +110,16 @@ function withClock(parts: InstanceOptions, overrides: Partial<Clock>): InstanceO
 }
 
 /** Gives a decider a lease by any reading, also by one that began before it joined. */
-class LeaseFromBeforeJoin extends Instance {
-  readonly #state: { isJoining: boolean }
-
-  constructor(parts: InstanceOptions) {
-    const state = { isJoining: false }
-    const now = () => (state.isJoining ? Number.NEGATIVE_INFINITY : parts.clock.now())
-    super(withClock(parts, { now }))
-    this.#state = state
+function leaseFromBeforeJoin(parts: InstanceOptions): Instance {
+  let isJoining = false
+  const now = () => (isJoining ? Number.NEGATIVE_INFINITY : parts.clock.now())
+  const instance = new Instance(withClock(parts, { now }))
+  const join: Instance['join'] = (decider) => {
+    isJoining = true
+    instance.join(decider)
+    isJoining = false
   }
-
-  override join(decider: Decider): void {
-    this.#state.isJoining = true
-    super.join(decider)
-    this.#state.isJoining = false
-  }
+  return replaced(instance, { join })
 }
 
 /** Does not wait for the margin: too short for clocks that differ by a tenth. */
@@ -165,83 +155,36 @@ function acknowledgesAnyReading(parts: InstanceOptions): Instance {
     }
     bus.open(id, { announced, acknowledged: (acknowledgement) => receiver.acknowledged(acknowledgement) })
   }
-  const announce: Bus['announce'] = (announcement) => bus.announce(announcement)
-  const acknowledge: Bus['acknowledge'] = (acknowledgement) => bus.acknowledge(acknowledgement)
-  const wrappedBus = { up: true, open, announce, acknowledge, close: () => bus.close() }
-  const instance = new Instance({ ...parts, bus: wrappedBus })
+  const instance = new Instance({ ...parts, bus: replaced(bus, { up: true, open }) })
   return instance
 }
 
 function listed(change: (store: StoreClient) => Partial<InstanceList>): Parts['list'] {
-  return (store) => {
-    const list = REAL_PARTS.list(store)
-    const { register, follow, instances, forget, leave } = { ...bound(list), ...change(store) }
-    return { register, follow, instances, forget, leave }
-  }
+  return (store) => replaced<InstanceList>(store, change(store))
 }
 
-function boundDirect(store: DirectSource): DirectSource {
-  return {
-    readSession: (...asked) => store.readSession(...asked),
-    blocks: (...asked) => store.blocks(...asked),
-    userBlock: (...asked) => store.userBlock(...asked),
-  }
-}
-
-function bound(list: InstanceList): InstanceList {
-  return {
-    register: (id, name) => list.register(id, name),
-    follow: (id, beat, position, applied) => list.follow(id, beat, position, applied),
-    instances: () => list.instances(),
-    forget: (id, beat) => list.forget(id, beat),
-    leave: (id) => list.leave(id),
-  }
-}
-
-export const VARIANTS: readonly Variant[] = [
-  variant('no wait for acknowledgements', { instance: (parts) => new AcknowledgesAtOnce(parts) }),
-  variant('a lease never expires', { lease: (...args) => new NeverExpires(...args) }),
-  variant('a lease counts from the end of the reading', {
-    lease: (...args) => new CountsFromResponse(...args),
-  }),
-  variant('every value of the shared cache counts', { history: () => new AcceptsAllValues() }),
-  variant('a reading without changes drops what was announced', { history: () => new DropsAnnouncements() }),
-  variant('memory keeps an answer from before the change', {
-    source: (source) => ({
-      grantByName: async (...asked) => ({ ...(await source.grantByName(...asked)), seq: Infinity }),
-      grantById: async (...asked) => ({ ...(await source.grantById(...asked)), seq: Infinity }),
-      spacesByName: async (...asked) => ({ ...(await source.spacesByName(...asked)), seq: Infinity }),
-      seatById: async (...asked) => ({ ...(await source.seatById(...asked)), seq: Infinity }),
-      apiKeyById: async (...asked) => ({ ...(await source.apiKeyById(...asked)), seq: Infinity }),
-    }),
-  }),
-  variant('memory keeps a session from before its end', {
-    direct: (store) => ({
-      ...boundDirect(store),
-      readSession: async (...asked) => ({ ...(await store.readSession(...asked)), seq: Infinity }),
-    }),
-  }),
-  variant('memory keeps a list of blocks from before the block', {
-    direct: (store) => ({
-      ...boundDirect(store),
-      blocks: async (...asked) => ({ ...(await store.blocks(...asked)), seq: Infinity }),
-    }),
-  }),
-  variant('memory keeps the answer about a user from before the block', {
-    direct: (store) => ({
-      ...boundDirect(store),
-      userBlock: async (...asked) => ({ ...(await store.userBlock(...asked)), seq: Infinity }),
-    }),
-  }),
-  variant('the end of a session does not reach memory', { memory: withoutChangesOf('session') }),
-  variant('a block does not reach memory', { memory: withoutChangesOf('block') }),
-  variant('a cached decision outlives its inputs', { decisions: () => new DecisionCache({ generation: 0 }) }),
-  variant('an unlisted instance has a lease', {
+/** Name → the parts that replace those of {@link REAL_PARTS}. */
+export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
+  'no wait for acknowledgements': { instance: maker(AcknowledgesAtOnce) },
+  'a lease never expires': { lease: maker(NeverExpires) },
+  'a lease counts from the end of the reading': { lease: countsFromResponse },
+  'every value of the shared cache counts': { history: maker(AcceptsAllValues) },
+  'a reading without changes drops what was announced': { history: maker(DropsAnnouncements) },
+  'memory keeps an answer from before the change': {
+    memory: keepsAnswersOf('grantByName', 'grantById', 'spacesByName', 'seatById', 'apiKeyById'),
+  },
+  'memory keeps a session from before its end': { memory: keepsAnswersOf('readSession') },
+  'memory keeps a list of blocks from before the block': { memory: keepsAnswersOf('blocks') },
+  'memory keeps the answer about a user from before the block': { memory: keepsAnswersOf('userBlock') },
+  'the end of a session does not reach memory': { memory: withoutChangesOf('session') },
+  'a block does not reach memory': { memory: withoutChangesOf('block') },
+  'a cached decision outlives its inputs': { decisions: () => new DecisionCache({ generation: 0 }) },
+  'an unlisted instance has a lease': {
     list: listed((store) => ({
       follow: async (...args) => ({ ...(await store.follow(...args)), registered: true }),
     })),
-  }),
-  variant('a reading from before the registration gives a lease', {
+  },
+  'a reading from before the registration gives a lease': {
     list: listed((store) => ({
       register: async () => {},
       follow: async (id, ...args) => {
@@ -250,11 +193,11 @@ export const VARIANTS: readonly Variant[] = [
         return { ...found, registered: true }
       },
     })),
-  }),
-  variant('an instance is removed whatever its beat', {
+  },
+  'an instance is removed whatever its beat': {
     list: listed((store) => ({ forget: (id) => store.forget(id, null) })),
-  }),
-  variant('an instance is removed at once', {
+  },
+  'an instance is removed at once': {
     list: listed((store) => ({
       instances: async () => {
         const found = await store.instances()
@@ -262,31 +205,27 @@ export const VARIANTS: readonly Variant[] = [
         return found
       },
     })),
-  }),
-  variant('a worker has a lease from before it joined', {
-    instance: (parts) => new LeaseFromBeforeJoin(parts),
-  }),
-  variant('an announcement to a worker counts as applied when sent', {
-    remoteDecider: (...args) => new ConfirmsForWorker(...args),
-  }),
-  variant('a beat reports changes that workers have not applied', {
+  },
+  'a worker has a lease from before it joined': { instance: leaseFromBeforeJoin },
+  'an announcement to a worker counts as applied when sent': { remoteDecider: maker(ConfirmsForWorker) },
+  'a beat reports changes that workers have not applied': {
     list: listed((store) => ({
       follow: (id, beat, position) => store.follow(id, beat, position, position?.seq ?? 0),
     })),
-  }),
-  variant('a reading from before an announcement acknowledges it', { instance: acknowledgesAnyReading }),
-  variant('no margin', { instance: withoutMargin }),
-]
+  },
+  'a reading from before an announcement acknowledges it': { instance: acknowledgesAnyReading },
+  'no margin': { instance: withoutMargin },
+}
 
 /** Needs several faults at exact times: found once in 200,000 schedules. */
-export const RARE_VARIANTS: readonly Variant[] = [
-  variant('an instance is removed too early', { instance: removesAtOnce }),
-]
+const RARE_VARIANTS: typeof VARIANTS = {
+  'an instance is removed too early': { instance: removesAtOnce },
+}
 
 /** @param name null: the real protocol */
 export function partsOf(name: string | null): Parts {
   if (name === null) return REAL_PARTS
-  const found = [...VARIANTS, ...RARE_VARIANTS].find((each) => each.name === name)
-  if (found === undefined) throw new Error(`no variant "${name}"`)
-  return found.parts
+  const parts = { ...VARIANTS, ...RARE_VARIANTS }[name]
+  if (parts === undefined) throw new Error(`no variant "${name}"`)
+  return { ...REAL_PARTS, ...parts }
 }
