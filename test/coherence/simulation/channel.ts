@@ -4,45 +4,35 @@
  */
 
 import { Channel } from '../../../src/runtime/workers/channel.ts'
-import { delay, type Context } from './context.ts'
+import { delay } from './context.ts'
 import type { Process } from './process.ts'
 
 /** Messages in flight in one direction, in order. */
-class Pipe {
-  readonly #context: Context
-  readonly #to: Process
-  readonly #messages: unknown[] = []
-  #receive: (message: unknown) => void = () => {}
+function pipeTo(process: Process) {
+  const { context } = process
+  const { timeline } = context
+  const messages: unknown[] = []
+  let receive: (message: unknown) => void = () => {}
   /** Arrival time of the newest message. */
-  #last = 0
-
-  constructor(context: Context, to: Process) {
-    this.#context = context
-    this.#to = to
-  }
-
-  /** Each arrival event delivers the oldest message, so the order is kept. */
-  send(message: unknown): void {
-    const { timeline } = this.#context
-    this.#messages.push(message)
-    this.#last = Math.max(this.#last, timeline.now + delay(this.#context) / 4)
-    timeline.after(this.#last - timeline.now, this.#to, () => this.#receive(this.#messages.shift()))
-  }
-
-  onMessage(receive: (message: unknown) => void): void {
-    this.#receive = receive
+  let last = 0
+  return {
+    /** Each arrival event delivers the oldest message, so the order is kept. */
+    send(message: unknown): void {
+      messages.push(message)
+      last = Math.max(last, timeline.now + delay(context) / 4)
+      timeline.after(last - timeline.now, process, () => receive(messages.shift()))
+    },
+    onMessage(next: typeof receive): void {
+      receive = next
+    },
   }
 }
 
 /** @returns the channel of each process */
-export function channelBetween(context: Context, one: Process, other: Process): [Channel, Channel] {
-  const [toOne, toOther] = [new Pipe(context, one), new Pipe(context, other)]
-  return [channelOf(toOther, toOne), channelOf(toOne, toOther)]
-}
-
-function channelOf(out: Pipe, into: Pipe): Channel {
-  return new Channel({
-    send: (message) => out.send(message),
-    onMessage: (receive) => into.onMessage(receive),
-  })
+export function channelBetween(one: Process, other: Process): [Channel, Channel] {
+  const [toOne, toOther] = [pipeTo(one), pipeTo(other)]
+  return [
+    new Channel({ send: toOther.send, onMessage: toOne.onMessage }),
+    new Channel({ send: toOne.send, onMessage: toOther.onMessage }),
+  ]
 }

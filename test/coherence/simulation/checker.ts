@@ -5,7 +5,7 @@
 
 import type { Database } from './database.ts'
 import type { Context } from './context.ts'
-import { type StoredRecord, RECORDS, type Version } from './records.ts'
+import { type StoredRecord, RECORDS } from './records.ts'
 
 export interface Violation {
   readonly kind: 'stale' | 'late' | 'no lease'
@@ -42,26 +42,13 @@ export class Checker {
     for (const record of RECORDS) this.answered(record, this.#database.current(record).seq)
   }
 
-  /** @param seq of the version that was read; null: absent */
-  check(process: string, floor: Floor, record: StoredRecord, seq: number | null): void {
+  /** @param seen the number of the version that was read; where it has none, whether the record exists */
+  check(process: string, floor: Floor, record: StoredRecord, seen: number | boolean): void {
     const least = floor.get(record) ?? 0
-    const isFresh = seq === null ? this.#was(record, least, isAbsent) : seq >= least
-    if (!isFresh) this.#reportStale(process, record, `${seq ?? 'absent'}`, least)
-  }
-
-  /** A version of a block is known only by whether there is one. */
-  checkBlock(process: string, floor: Floor, record: StoredRecord, isBlocked: boolean): void {
-    const least = floor.get(record) ?? 0
-    if (!this.#was(record, least, ({ blocked }) => blocked === isBlocked))
-      this.#reportStale(process, record, isBlocked ? 'blocked' : 'not blocked', least)
-  }
-
-  #was(record: StoredRecord, least: number, isSo: (version: Version) => boolean): boolean {
-    return least === 0 || this.#database.wasSince(record, least, isSo)
-  }
-
-  #reportStale(process: string, { id }: StoredRecord, what: string, least: number): void {
-    this.report('stale', `${process} decided on ${id} ${what}: ${least} was answered`)
+    const isFresh =
+      typeof seen === 'number' ? seen >= least : least === 0 || this.#database.wasSince(record, least, seen)
+    const what = `${process} decided on ${record.id} ${nameOf(seen)}`
+    if (!isFresh) this.report('stale', `${what}: ${least} was answered`)
   }
 
   report(kind: Violation['kind'], what: string): void {
@@ -70,6 +57,8 @@ export class Checker {
   }
 }
 
-function isAbsent({ seat, key, session }: Version): boolean {
-  return seat === null && key === null && session === null
+/** For the trace. */
+export function nameOf(seen: number | boolean): string {
+  if (typeof seen === 'number') return `${seen}`
+  return seen ? 'present' : 'absent'
 }

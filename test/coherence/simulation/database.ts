@@ -7,7 +7,7 @@ import type { Committed, NumberedChange, Position } from '../../../seats-admin/m
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { Random } from '../../support/random.ts'
 import type { Schedule } from './schedule.ts'
-import { NEVER_WRITTEN, TENANT, type StoredRecord, type Version, versionOf } from './records.ts'
+import { TENANT, type StoredRecord, type Version } from './records.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
 const MAX_CHANGES = 1000
@@ -57,20 +57,19 @@ export class Database {
     this.#head = { seq, mark }
     const versions = this.#versions.get(record) ?? []
     // Each write of a block makes or ends it: two alike could not be told apart.
-    const isEnd = record.kind === 'block' ? this.current(record).blocked : deletes
-    versions.push(versionOf(record, seq, isEnd))
+    const isEnd = record.kind === 'block' ? this.current(record).exists : deletes
+    versions.push({ seq, exists: !isEnd })
     this.#versions.set(record, versions)
     return { seq, mark, changes }
   }
 
   current(record: StoredRecord): Version {
-    return this.#versions.get(record)?.at(-1) ?? NEVER_WRITTEN
+    return this.#versions.get(record)?.at(-1) ?? { seq: 0, exists: false }
   }
 
-  /** Whether a version at `seq` or later is so. */
-  wasSince(record: StoredRecord, seq: number, isSo: (version: Version) => boolean): boolean {
-    const versions = this.#versions.get(record) ?? []
-    return versions.some((each) => each.seq >= seq && isSo(each))
+  /** Whether the record existed, or did not, at `seq` or later. */
+  wasSince(record: StoredRecord, seq: number, exists: boolean): boolean {
+    return this.#versions.get(record)?.some((each) => each.seq >= seq && each.exists === exists) ?? false
   }
 
   feedSince(position: Position | null): FeedState {

@@ -16,10 +16,10 @@ import { Seal } from '../../../src/redis/redis-seal.ts'
 import { SeatCache } from '../../../src/redis/seat-cache.ts'
 import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
 import type { Process } from './process.ts'
-import { RedisClient } from './redis-client.ts'
+import { RedisClient } from './redis.ts'
 import { StoreClient } from './store-client.ts'
 import { BLOCK, SESSION, TENANT, type StoredRecord } from './records.ts'
-import type { Floor } from './checker.ts'
+import { type Floor, nameOf } from './checker.ts'
 import type { World } from './world.ts'
 
 /** The records that a request needs: a token names a Seat, and has a session and a user; an API key refers to a Seat by id. */
@@ -68,13 +68,13 @@ export class Decider {
   readonly #coherence: Coherence
 
   constructor(world: World, process: Process, coherence: Coherence) {
-    const { context, parts } = world
+    const { parts } = world
     this.process = process
     this.#world = world
     this.#coherence = coherence
-    this.#store = new StoreClient(context, world.database, process)
+    this.#store = new StoreClient(world.database, process)
     const history = parts.history()
-    const redis = new RedisClient(context, world.redis, process).asConnection
+    const redis = new RedisClient(world.redis, process).asConnection
     const source = world.schedule.hasRedis
       ? new SeatCache(
           this.#store,
@@ -129,9 +129,9 @@ export class Decider {
     if (key === null) {
       const session = this.#memory.sessionById(TENANT, SESSION.id, trace)
       const current = session instanceof Promise ? await session : session
-      this.#check(floor, SESSION, current?.issuedAt ?? null)
+      this.#check(floor, SESSION, current?.issuedAt ?? false)
       const isBlocked = this.#memory.isBlocked(TENANT, BLOCK.id, trace)
-      this.#checkBlock(floor, isBlocked instanceof Promise ? await isBlocked : isBlocked)
+      this.#check(floor, BLOCK, isBlocked instanceof Promise ? await isBlocked : isBlocked)
       const ask = () => {
         const found = this.#memory.seatByName(TENANT, seat.name, question, trace)
         return found instanceof Promise ? found.then(({ seat: named }) => named) : found.seat
@@ -140,7 +140,7 @@ export class Decider {
     } else {
       const asked = this.#memory.apiKeyById(TENANT, key.id, trace)
       const record = asked instanceof Promise ? await asked : asked
-      this.#check(floor, key, record?.expiresAt ?? null)
+      this.#check(floor, key, record?.expiresAt ?? false)
       const ask = () => this.#memory.seatById(TENANT, seat.id, question, trace)
       const holder = record === null ? principalOf({ by: 'id', seats: [] }) : this.#holder(record, seat)
       await this.#checkSeat(holder, seat, question, ask, floor)
@@ -159,7 +159,7 @@ export class Decider {
     const known = this.#decisions.get(caller, space, permission)
     if (known !== null) {
       const [version] = known.seats
-      return this.#check(floor, record, version?.id == null ? null : Number(version.id))
+      return this.#check(floor, record, version?.id == null ? false : Number(version.id))
     }
     const found = ask()
     const seq = seqOf(found instanceof Promise ? await found : found)
@@ -167,7 +167,7 @@ export class Decider {
       const entry = { name: record.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
       this.#decisions.set(caller, space, permission, { code: 'allow', seats: [entry] })
     }
-    this.#check(floor, record, seq)
+    this.#check(floor, record, seq ?? false)
   }
 
   #bearer({ name }: StoredRecord): Principal {
@@ -187,16 +187,10 @@ export class Decider {
     return known
   }
 
-  #check(floor: Floor, record: StoredRecord, seq: number | null): void {
+  #check(floor: Floor, record: StoredRecord, seen: number | boolean): void {
     const { context, checker } = this.#world
-    context.trace?.(`${this.process.name} decides on ${record.id} ${seq ?? 'absent'}`)
-    checker.check(this.process.name, floor, record, seq)
-  }
-
-  #checkBlock(floor: Floor, isBlocked: boolean): void {
-    const { context, checker } = this.#world
-    context.trace?.(`${this.process.name} decides on ${BLOCK.id} ${isBlocked ? 'blocked' : 'not blocked'}`)
-    checker.checkBlock(this.process.name, floor, BLOCK, isBlocked)
+    context.trace?.(`${this.process.name} decides on ${record.id} ${nameOf(seen)}`)
+    checker.check(this.process.name, floor, record, seen)
   }
 
   #expectAnswer(what: string): () => void {

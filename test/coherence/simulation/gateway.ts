@@ -9,7 +9,7 @@ import { RemoteInstance } from '../../../src/coherence/worker-link.ts'
 import { Decider } from './decider.ts'
 import { channelBetween } from './channel.ts'
 import { Machine, Process } from './process.ts'
-import { SimulatedBus } from './redis-client.ts'
+import { SimulatedBus } from './redis.ts'
 import { StoreClient } from './store-client.ts'
 import type { World } from './world.ts'
 
@@ -59,13 +59,13 @@ export class Gateway {
 
   #newInstance(): Instance {
     const { context, parts, database, redis, schedule, figures } = this.#world
-    const store = new StoreClient(context, database, this.primary)
+    const store = new StoreClient(database, this.primary)
     return parts.instance({
       id: this.#name,
       name: this.#name,
       source: store,
       list: parts.list(store),
-      bus: schedule.hasRedis ? new SimulatedBus(context, redis, this.primary) : null,
+      bus: schedule.hasRedis ? new SimulatedBus(redis, this.primary) : null,
       clock: this.primary.clock,
       listener: {
         feed: (state) => context.trace?.(`${this.#name}: the feed is ${state}`),
@@ -104,7 +104,7 @@ export class Gateway {
   #fork(history: History): void {
     const { context, parts } = this.#world
     const process = new Process(context, this.machine, `${this.#name}-${++this.#forks}`)
-    const [ours, theirs] = channelBetween(context, this.primary, process)
+    const [ours, theirs] = channelBetween(this.primary, process)
     const remote = parts.remoteDecider(ours, this.#instance, history)
     process.whenEnded(() => {
       context.timeline.after(context.random.between(0, 20), this.primary, () => {

@@ -1,12 +1,46 @@
 /** Machines, each with a clock and links of its own, and their processes, which can freeze, thaw and end. */
 
 import type { Clock } from '../../../src/coherence/clock.ts'
-import { Link } from './link.ts'
 import type { Context } from './context.ts'
 import type { Entry, Owner } from './timeline.ts'
 
 /** Maximum relative error of a clock's rate. */
 const MAX_RATE_ERROR = 0.1
+
+/** To the store or to Redis. A message in flight on a cut link is lost, or arrives after the link is restored. */
+class Link {
+  readonly #context: Context
+  #cut = false
+  #waiting: { readonly owner: Owner | null; readonly run: () => void }[] = []
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  get isCut(): boolean {
+    return this.#cut
+  }
+
+  cut(): void {
+    this.#cut = true
+  }
+
+  restore(): void {
+    this.#cut = false
+    const { timeline, random } = this.#context
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const { owner, run } of waiting) timeline.after(random.between(0, 20), owner, run)
+  }
+
+  /** @param owner the receiving process */
+  carry(delay: number, owner: Owner | null, run: () => void): void {
+    this.#context.timeline.after(delay, owner, () => {
+      if (!this.#cut) run()
+      else if (this.#context.random.chance(0.5)) this.#waiting.push({ owner, run })
+    })
+  }
+}
 
 export class Machine {
   readonly name: string
@@ -28,18 +62,18 @@ export class Machine {
 }
 
 export class Process implements Owner {
+  readonly context: Context
   readonly name: string
   readonly machine: Machine
   readonly clock: Clock
   state: Owner['state'] = 'running'
   /** Number of freezes. */
   freezes = 0
-  readonly #context: Context
   #held: Entry[] = []
   readonly #whenEnded: (() => void)[] = []
 
   constructor(context: Context, machine: Machine, name: string) {
-    this.#context = context
+    this.context = context
     this.machine = machine
     this.name = name
     this.clock = clockOf(context, this)
@@ -49,15 +83,15 @@ export class Process implements Owner {
     if (this.state !== 'running') return
     this.state = 'frozen'
     this.freezes++
-    this.#context.trace?.(`${this.name} freezes`)
+    this.context.trace?.(`${this.name} freezes`)
   }
 
   /** Held events run now, in random order: timers are late, and sockets are read in any order. */
   thaw(): void {
     if (this.state !== 'frozen') return
     this.state = 'running'
-    this.#context.trace?.(`${this.name} thaws`)
-    const { timeline, random } = this.#context
+    this.context.trace?.(`${this.name} thaws`)
+    const { timeline, random } = this.context
     const held = this.#held
     this.#held = []
     for (const entry of held) timeline.after(random.between(0, 2), this, () => entry.run?.())
@@ -72,7 +106,7 @@ export class Process implements Owner {
     if (this.state === 'ended') return
     this.state = 'ended'
     this.#held = []
-    this.#context.trace?.(`${this.name} ends`)
+    this.context.trace?.(`${this.name} ends`)
     for (const run of this.#whenEnded) run()
   }
 

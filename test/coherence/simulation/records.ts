@@ -2,6 +2,7 @@
 
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { UserBlock } from '../../../seats-admin/model/block.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 
 export const TENANT = 'acme'
@@ -13,21 +14,13 @@ export interface StoredRecord {
   readonly name: string
 }
 
-/** The state of a record between two writes; all null: deleted. */
+/** The state of a record between two writes. */
 export interface Version {
-  /** The number of the write. */
+  /** The number of the write; 0: before the first. */
   readonly seq: number
-  readonly seat: GrantReading | null
-  readonly key: StoredApiKey | null
-  readonly session: SessionRecord | null
-  /** Of a block; it has no other content. */
-  readonly blocked: boolean
+  /** False: deleted. */
+  readonly exists: boolean
 }
-
-const ABSENT = { seat: null, key: null, session: null, blocked: false }
-
-/** Before its first write. */
-export const NEVER_WRITTEN: Version = { seq: 0, ...ABSENT }
 
 export const SESSION: StoredRecord = { kind: 'session', id: 'session-1', name: '' }
 export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1', name: '' }
@@ -40,36 +33,41 @@ export const RECORDS: readonly StoredRecord[] = [
   BLOCK,
 ]
 
-export function recordNamed(name: string): StoredRecord {
-  return find((each) => each.name === name)
-}
-
-export function recordOf(id: string): StoredRecord {
-  return find((each) => each.id === id)
-}
-
-function find(isIt: (record: StoredRecord) => boolean): StoredRecord {
-  const found = RECORDS.find(isIt)
+export function recordBy(property: 'id' | 'name', value: string): StoredRecord {
+  const found = RECORDS.find((each) => each[property] === value)
   if (found === undefined) throw new Error('no such record')
   return found
 }
 
 const HASH = new Uint8Array(4)
 
-/** Contains its number, so that a reader can tell the version. A decision tells of a block only whether there is one. */
-export function versionOf({ kind, id, name }: StoredRecord, seq: number, deleted: boolean): Version {
-  if (deleted) return { seq, ...ABSENT }
-  if (kind === 'block') return { seq, ...ABSENT, blocked: true }
-  if (kind === 'session') return { seq, ...ABSENT, session: sessionOf(id, seq) }
+// The content of a version has its number, so that a reader can tell the version. Of a block, a decision tells only whether
+// there is one.
+
+export function seatOf({ id, name }: StoredRecord, { seq, exists }: Version): GrantReading | null {
   // The second Seat is a large one: the store answers one question about it at a time.
   const complete = id !== 'seat-2'
-  if (kind === 'seat')
-    return { seq, ...ABSENT, seat: { id, name, complete, spaces: [], permissions: [`${seq}`] } }
-  const key = { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: seq, revokedAt: null }
-  return { seq, ...ABSENT, key }
+  return exists ? { id, name, complete, spaces: [], permissions: [`${seq}`] } : null
 }
 
-function sessionOf(id: string, seq: number): SessionRecord {
+export function keyOf({ id }: StoredRecord, { seq, exists }: Version): StoredApiKey | null {
+  return exists ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: seq, revokedAt: null } : null
+}
+
+export function sessionOf({ id }: StoredRecord, { seq, exists }: Version): SessionRecord | null {
   const times = { issuedAt: seq, renewAt: 0, expiresAt: 0, endedAt: null }
-  return { id, tenant: TENANT, cookieHash: null, user: BLOCK.id, email: null, hashPerm: [], ...times }
+  const session = {
+    id,
+    tenant: TENANT,
+    cookieHash: null,
+    user: BLOCK.id,
+    email: null,
+    hashPerm: [],
+    ...times,
+  }
+  return exists ? session : null
+}
+
+export function blocksOf({ id }: StoredRecord, { exists }: Version): UserBlock[] {
+  return exists ? [{ user: id, until: null }] : []
 }

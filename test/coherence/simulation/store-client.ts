@@ -8,45 +8,45 @@ import type { AsOf, GrantReading, Named } from '../../../seats-admin/model/readi
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
+import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
 import type { Database, FeedState, InstanceRow } from './database.ts'
-import { delay, type Context } from './context.ts'
+import { delay } from './context.ts'
 import type { Process } from './process.ts'
-import { BLOCK, type StoredRecord, recordNamed, recordOf, type Version } from './records.ts'
+import {
+  BLOCK,
+  blocksOf,
+  keyOf,
+  recordBy,
+  seatOf,
+  sessionOf,
+  type StoredRecord,
+  type Version,
+} from './records.ts'
 
 /** Timeouts in milliseconds, as in the real store. */
 const TIMEOUT = 2000
 const FOLLOW_TIMEOUT = 500
 
-interface Statement<V> {
-  /** Takes the snapshot. */
-  start(): V
-  /** Applies the effect, and gives the response. */
-  readonly effect?: (seen: V) => V
-}
-
 export class StoreClient {
-  readonly #context: Context
   readonly #database: Database
   readonly #process: Process
 
-  constructor(context: Context, database: Database, process: Process) {
-    this.#context = context
+  constructor(database: Database, process: Process) {
     this.#database = database
     this.#process = process
   }
 
   grantByName(_tenant: string, name: string): Promise<AsOf<Named<GrantReading>>> {
-    return this.#read(recordNamed(name), ({ seat }) => ({ seat, givenUpAt: null }))
+    return this.#read(recordBy('name', name), (...found) => ({ seat: seatOf(...found), givenUpAt: null }))
   }
 
   grantById(_tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
-    return this.#read(recordOf(id), ({ seat }) => seat)
+    return this.#read(recordBy('id', id), seatOf)
   }
 
   spacesByName(_tenant: string, name: string): Promise<AsOf<GrantReading | null>> {
-    return this.#read(recordNamed(name), ({ seat }) => seat)
+    return this.#read(recordBy('name', name), seatOf)
   }
 
   seatById(tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
@@ -54,38 +54,38 @@ export class StoreClient {
   }
 
   apiKeyById(_tenant: string, id: string): Promise<AsOf<StoredApiKey | null>> {
-    return this.#read(recordOf(id), ({ key }) => key)
+    return this.#read(recordBy('id', id), keyOf)
   }
 
   readSession(_tenant: string, id: string): Promise<AsOf<SessionRecord | null>> {
-    return this.#read(recordOf(id), ({ session }) => session)
+    return this.#read(recordBy('id', id), sessionOf)
   }
 
   blocks(_tenant: string): Promise<AsOf<BlocksReading>> {
     const isMany = this.#database.hasManyBlocks
-    return this.#read(BLOCK, (version) => ({ now: 0, blocks: isMany ? null : activeBlocks(version) }))
+    return this.#read(BLOCK, (...found) => ({ now: 0, blocks: isMany ? null : blocksOf(...found) }))
   }
 
   userBlock(_tenant: string, user: string): Promise<AsOf<UserBlockReading>> {
-    return this.#read(recordOf(user), (version) => ({ now: 0, block: activeBlocks(version)[0] ?? null }))
+    return this.#read(recordBy('id', user), (...found) => ({ now: 0, block: blocksOf(...found)[0] ?? null }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {
-    return this.#ask({ start: () => this.#database.feedSince(position) }, FOLLOW_TIMEOUT)
+    return this.#ask(FOLLOW_TIMEOUT, () => this.#database.feedSince(position))
   }
 
   /** Writers take turns by the lock on the counter row, so snapshot and effect are one event. */
   write(record: StoredRecord, deletes: boolean, further: number): Promise<Committed> {
     const commit = () => {
       const committed = this.#database.commit(record, deletes, further)
-      this.#context.trace?.(`${this.#process.name} has committed ${record.id} as ${committed.seq}`)
+      this.#process.context.trace?.(`${this.#process.name} has committed ${record.id} as ${committed.seq}`)
       return committed
     }
-    return this.#ask({ start: commit }, TIMEOUT)
+    return this.#ask(TIMEOUT, commit)
   }
 
   async register(id: string, _name: string): Promise<void> {
-    await this.#ask({ start: () => this.#database.register(id) }, TIMEOUT)
+    await this.#ask(TIMEOUT, () => this.#database.register(id))
   }
 
   /** An UPDATE and a SELECT in one statement, with one snapshot; a row that was deleted meanwhile is not updated. */
@@ -101,12 +101,12 @@ export class StoreClient {
       row.applied = applied
       return seen
     }
-    const { head, changes, registered } = await this.#ask({ start, effect }, FOLLOW_TIMEOUT)
+    const { head, changes, registered } = await this.#ask(FOLLOW_TIMEOUT, start, effect)
     return { head, changes, registered }
   }
 
   instances(): Promise<readonly ListedInstance[]> {
-    return this.#ask({ start: () => this.#database.list() }, TIMEOUT)
+    return this.#ask(TIMEOUT, () => this.#database.list())
   }
 
   /** @param beat null: any, which the real store doesn't offer */
@@ -115,19 +115,21 @@ export class StoreClient {
     const effect = (row: InstanceRow | null) => {
       if (row === null || !row.onList || !holds(row)) return null
       this.#database.remove(row)
-      this.#context.trace?.(`${this.#process.name} has taken ${id} off the list`)
+      this.#process.context.trace?.(`${this.#process.name} has taken ${id} off the list`)
       return row
     }
-    await this.#ask({ start: () => this.#rowOf(id, holds), effect }, TIMEOUT)
+    await this.#ask(TIMEOUT, () => this.#rowOf(id, holds), effect)
   }
 
   async leave(id: string): Promise<void> {
-    await this.#ask({ start: () => this.#database.remove(this.#database.rows.get(id)) }, TIMEOUT)
+    await this.#ask(TIMEOUT, () => this.#database.remove(this.#database.rows.get(id)))
   }
 
-  #read<V>(record: StoredRecord, value: (version: Version) => V): Promise<AsOf<V>> {
-    const start = () => ({ ...this.#database.head, value: value(this.#database.current(record)) })
-    return this.#ask({ start }, TIMEOUT)
+  #read<V>(record: StoredRecord, value: (record: StoredRecord, version: Version) => V): Promise<AsOf<V>> {
+    return this.#ask(TIMEOUT, () => ({
+      ...this.#database.head,
+      value: value(record, this.#database.current(record)),
+    }))
   }
 
   #rowOf(id: string, holds: (row: InstanceRow) => boolean): InstanceRow | null {
@@ -135,42 +137,29 @@ export class StoreClient {
     return row !== undefined && holds(row) ? row : null
   }
 
-  #ask<V>(statement: Statement<V>, timeout: number): Promise<V> {
+  /**
+   * @param start takes the snapshot
+   * @param effect is applied later, and gives the response; left out: there is none beyond `start`
+   */
+  #ask<V>(timeout: number, start: () => V, effect?: (seen: V) => V): Promise<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
-    const process = this.#process
-    const fail = () => reject(new Error('the store did not respond'))
-    const giveUp = process.clock.after(timeout, fail)
-    this.#run(statement, (settle) => {
-      process.machine.store.carry(delay(this.#context), process, () => {
+    const { context, clock, machine } = this.#process
+    const { timeline, random, conditions } = context
+    const giveUp = clock.after(timeout, () => reject(new Error('the store did not respond')))
+    const respond = (settle: () => void) =>
+      machine.store.carry(delay(context), this.#process, () => {
         giveUp()
-        settle(resolve, reject)
+        settle()
       })
+    const end = (response: V) => {
+      if (!random.chance(conditions.unanswered)) respond(() => resolve(response))
+    }
+    machine.store.carry(delay(context), null, () => {
+      if (random.chance(conditions.refused)) return respond(() => reject(new Error('the store refuses')))
+      const seen = start()
+      if (effect === undefined) end(seen)
+      else timeline.after(delay(context), null, () => end(effect(seen)))
     })
     return promise
   }
-
-  /** @param answer sends the response, which settles the promise */
-  #run<V>(statement: Statement<V>, answer: (settle: Settle<V>) => void): void {
-    const { timeline, random, conditions } = this.#context
-    this.#process.machine.store.carry(delay(this.#context), null, () => {
-      if (random.chance(conditions.refused)) return answer(refuse)
-      const seen = statement.start()
-      const end = (said: V) => {
-        if (!random.chance(conditions.unanswered)) answer((resolve) => resolve(said))
-      }
-      const { effect } = statement
-      if (effect === undefined) return end(seen)
-      timeline.after(delay(this.#context), null, () => end(effect(seen)))
-    })
-  }
-}
-
-function activeBlocks({ blocked }: Version): UserBlock[] {
-  return blocked ? [{ user: BLOCK.id, until: null }] : []
-}
-
-type Settle<V> = (resolve: (value: V) => void, reject: (cause: Error) => void) => void
-
-function refuse(_resolve: unknown, reject: (cause: Error) => void): void {
-  reject(new Error('the store refuses'))
 }

@@ -101,7 +101,7 @@ export class World {
   /** A write by a program that announces nothing, like `seatgate bootstrap`: it waits until no lease can be live. */
   writeFromOutside(record: StoredRecord): void {
     const process = new Process(this.context, new Machine(this.context, 'outside'), 'outside')
-    const store = new StoreClient(this.context, this.database, process)
+    const store = new StoreClient(this.database, process)
     store.write(record, false, 0).then(
       ({ seq }) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', record, seq)),
       () => {},
