@@ -28,8 +28,12 @@ export function perform(world: World, action: Action): void {
       return cut(world, action)
     case 'set the wall clock':
       return stepWall(world, action)
-    default:
-      return disturbRedis(world, action.kind)
+    case 'copy Redis':
+      return world.redis.copy()
+    case 'empty Redis':
+      return world.redis.clear()
+    case 'set Redis back':
+      return world.redis.failOver()
   }
 }
 
@@ -64,12 +68,6 @@ function cut({ gateways, context }: World, { what, target, lasts }: Of<'cut'>): 
 function stepWall({ gateways }: World, { target, by }: Of<'set the wall clock'>): void {
   const machine = picked(gateways, target)?.machine
   if (machine !== undefined) machine.wallStep += by
-}
-
-function disturbRedis({ redis }: World, how: 'copy Redis' | 'empty Redis' | 'set Redis back'): void {
-  if (how === 'copy Redis') redis.copy()
-  else if (how === 'empty Redis') redis.clear()
-  else redis.failOver()
 }
 
 function processes({ gateways }: World): Process[] {

@@ -164,10 +164,10 @@ export class Decider {
     const found = ask()
     const seq = seqOf(found instanceof Promise ? await found : found)
     if (!(found instanceof Promise)) {
-      const entry = { name: record.name, id: seq === null ? null : `${seq}`, verdict: 'grants' } as const
+      const entry = { name: record.name, id: seq === false ? null : `${seq}`, verdict: 'grants' } as const
       this.#decisions.set(caller, space, permission, { code: 'allow', seats: [entry] })
     }
-    this.#check(floor, record, seq ?? false)
+    this.#check(floor, record, seq)
   }
 
   #bearer({ name }: StoredRecord): Principal {
@@ -207,9 +207,9 @@ export class Decider {
   }
 }
 
-/** The number of a version is its permission; see `records.ts`. */
-function seqOf(seat: Seat | null): number | null {
-  if (seat === null) return null
+/** The number of a version is its permission; see `records.ts`. False: there is no Seat. */
+function seqOf(seat: Seat | null): number | false {
+  if (seat === null) return false
   const [version] = seat.permissions
   return Number(version)
 }

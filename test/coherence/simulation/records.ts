@@ -22,16 +22,15 @@ export interface Version {
   readonly exists: boolean
 }
 
+export const SEATS: readonly StoredRecord[] = [
+  { kind: 'seat', id: 'seat-1', name: 'Viewer' },
+  { kind: 'seat', id: 'seat-2', name: 'Editor' },
+]
+export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1', name: '' }
 export const SESSION: StoredRecord = { kind: 'session', id: 'session-1', name: '' }
 export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1', name: '' }
 
-export const RECORDS: readonly StoredRecord[] = [
-  { kind: 'seat', id: 'seat-1', name: 'Viewer' },
-  { kind: 'seat', id: 'seat-2', name: 'Editor' },
-  { kind: 'api-key', id: 'key-1', name: '' },
-  SESSION,
-  BLOCK,
-]
+export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK]
 
 export function recordBy(property: 'id' | 'name', value: string): StoredRecord {
   const found = RECORDS.find((each) => each[property] === value)

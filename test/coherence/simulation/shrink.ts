@@ -5,7 +5,7 @@
 
 import { NO_FAULTS, type Conditions } from './context.ts'
 import type { Parts } from './parts.ts'
-import { type Action, ENOUGH, type Schedule } from './schedule.ts'
+import { ENOUGH, type Schedule } from './schedule.ts'
 import type { Violation } from './checker.ts'
 import { World } from './world.ts'
 
@@ -41,7 +41,7 @@ export function shrunk(schedule: Schedule, parts: Parts, kind: Violation['kind']
 
 function* smallerThan(schedule: Schedule): Generator<Schedule> {
   const { actions, conditions, gateways } = schedule
-  for (const action of actions) yield { ...schedule, actions: without(actions, action) }
+  for (const action of actions) yield { ...schedule, actions: actions.filter((each) => each !== action) }
   for (const name of Object.keys(NO_FAULTS) as (keyof Conditions)[])
     if (conditions[name] !== NO_FAULTS[name])
       yield { ...schedule, conditions: { ...conditions, [name]: NO_FAULTS[name] } }
@@ -51,10 +51,6 @@ function* smallerThan(schedule: Schedule): Generator<Schedule> {
   if (schedule.kept < 10_000) yield { ...schedule, kept: 10_000 }
   if (schedule.hasRedis) yield { ...schedule, hasRedis: false }
   if (schedule.memory < ENOUGH) yield { ...schedule, memory: ENOUGH }
-}
-
-function without(actions: readonly Action[], action: Action): Action[] {
-  return actions.filter((each) => each !== action)
 }
 
 function failingChance(schedule: Schedule, parts: Parts, kind: string): number | null {

@@ -13,7 +13,7 @@ import { Random } from '../../support/random.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
-import { type StoredRecord, RECORDS } from './records.ts'
+import { KEY, RECORDS, SEATS, type StoredRecord } from './records.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -132,9 +132,6 @@ export class World {
     if (this.figures.unavailable > before) this.checker.report('no lease', 'a request was refused')
   }
 }
-
-const SEATS = RECORDS.filter(({ kind }) => kind === 'seat')
-const [KEY = null] = RECORDS.filter(({ kind }) => kind === 'api-key')
 
 /** A question that depends on the record. */
 export function questionOf(random: Random, record: StoredRecord): Question {
