@@ -1,7 +1,7 @@
 /** Descriptions of well-known APIs, from npm packages. Each is fetched once a machine. */
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempDisposableSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -34,20 +34,16 @@ export const KUBERNETES: Description = {
 export function pathOf(description: Description): string | null {
   const path = join(cacheFolder(), description.name)
   if (existsSync(path)) return path
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-description-'))
-  try {
-    // npm fails with the options that a coverage run gives Node.js.
-    const pack = ['npm', 'pack', description.package, '--silent', '--pack-destination', folder]
-    if (spawnSync('env', ['-u', 'NODE_OPTIONS', ...pack]).status !== 0) return null
-    const [archive = ''] = readdirSync(folder)
-    const tar = spawnSync('tar', ['-xzf', join(folder, archive), '-C', folder, description.file])
-    if (tar.status !== 0) return null
-    const content = readFileSync(join(folder, description.file))
-    writeFileSync(path, description.file.endsWith('.gz') ? gunzipSync(content) : content)
-    return path
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'seatgate-description-'))
+  // npm fails with the options that a coverage run gives Node.js.
+  const pack = ['npm', 'pack', description.package, '--silent', '--pack-destination', folder.path]
+  if (spawnSync('env', ['-u', 'NODE_OPTIONS', ...pack]).status !== 0) return null
+  const [archive = ''] = readdirSync(folder.path)
+  const tar = spawnSync('tar', ['-xzf', join(folder.path, archive), '-C', folder.path, description.file])
+  if (tar.status !== 0) return null
+  const content = readFileSync(join(folder.path, description.file))
+  writeFileSync(path, description.file.endsWith('.gz') ? gunzipSync(content) : content)
+  return path
 }
 
 /** On a terminal of 80 columns and 50 lines, the command and the prompt included. */
