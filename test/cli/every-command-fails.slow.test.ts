@@ -30,24 +30,25 @@ function failed(t: Test, ran: Ran, code: number, args: readonly string[]): void 
     )
 }
 
-for (const [name, row] of Object.entries(ROWS))
+for (const [name, { withoutStore = 0, ...row }] of Object.entries(ROWS))
   t.test(name, async (t) => {
     const [first = []] = row.works
+    const { broken = [...first, '--config', 'broken.yaml'] } = row
     const bare = folderWith(t, FILES)
     const missing = await seatgateHere(bare, first)
-    if (row.withoutStore === 1) {
+    if (withoutStore === 1) {
       failed(t, missing, 1, first)
       t.match(
         missing.err,
         /there is no store at \S+(?:: run seatgate bootstrap or start first\n$| yet: no Seat or API key exists\n)/,
       )
     } else {
-      t.equal(missing.code, row.withoutStore, missing.err)
+      t.equal(missing.code, withoutStore, missing.err)
       wellSaid(t, missing, first.join(' '))
     }
-    if (row.broken !== null) {
-      failed(t, await seatgateHere(withStore, row.broken), 1, row.broken)
-      const nowhere = row.broken.map((arg) => (arg === 'broken.yaml' ? 'nowhere.yaml' : arg))
+    if (broken !== null) {
+      failed(t, await seatgateHere(withStore, broken), 1, broken)
+      const nowhere = broken.map((arg) => (arg === 'broken.yaml' ? 'nowhere.yaml' : arg))
       const ran = await seatgateHere(withStore, nowhere)
       failed(t, ran, 1, nowhere)
       t.match(ran.err, 'nowhere.yaml:1:1: ')
