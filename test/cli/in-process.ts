@@ -13,54 +13,43 @@ defaults.timeout = 60_000
 let last: Promise<unknown> = Promise.resolve()
 
 /** As `seatgate` of `command-line.ts`. Standard input is empty, and no person is at the terminal. */
-export const seatgateHere: typeof seatgate = (cwd, args, more) => next(cwd, args, more)
+export const seatgateHere: typeof seatgate = (...asked) => seatgateAt({}, ...asked)
+
+/** Into a pipe whose reader is gone. */
+export const seatgateUnread: typeof seatgate = (...asked) => {
+  const gone = new OutputFailed(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+  return seatgateAt({ print: () => Promise.reject(gone) }, ...asked)
+}
 
 /** As `seatgateHere`, at a terminal with a person, an input or a width of its own. */
 export function seatgateAt(
-  terminal: Partial<Terminal>,
+  at: Partial<Terminal>,
   ...[cwd, args, more]: Parameters<typeof seatgate>
 ): Promise<Ran> {
-  return next(cwd, args, more, terminal)
-}
-
-/** Into a pipe whose reader is gone. */
-export const seatgateUnread: typeof seatgate = (cwd, args, more) =>
-  next(cwd, args, more, {
-    print: async () => {
-      throw new OutputFailed(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
-    },
-  })
-
-function next(
-  cwd: string,
-  args: readonly string[],
-  more: NodeJS.ProcessEnv = {},
-  at: Partial<Terminal> = {},
-): Promise<Ran> {
-  const ran = last.then(() => run(cwd, args, { ...env, ACME_SECRET: SECRET, ...more }, at))
+  const ran = last.then(() => run(cwd, args, { env: { ...env, ACME_SECRET: SECRET, ...more }, ...at }))
   last = ran.catch(() => {})
   return ran
 }
 
-async function run(
-  cwd: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  at: Partial<Terminal>,
-): Promise<Ran> {
+/** It takes what is printed, and has no input and no person. */
+export const NO_TERMINAL: Terminal = {
+  env: {},
+  columns: 80,
+  print: async () => {},
+  printError: () => {},
+  readInput: async () => Buffer.alloc(0),
+  ask: async () => null,
+  abandonOutput: () => {},
+}
+
+async function run(cwd: string, args: readonly string[], at: Partial<Terminal>): Promise<Ran> {
   const before = folder()
   let out = ''
   let err = ''
   const terminal: Terminal = {
-    env,
-    print: async (line) => {
-      out += `${line}\n`
-    },
+    ...NO_TERMINAL,
+    print: async (line) => void (out += `${line}\n`),
     printError: (line) => void (err += `${line}\n`),
-    readInput: async () => Buffer.alloc(0),
-    ask: async () => null,
-    abandonOutput: () => {},
-    columns: 80,
     ...at,
   }
   chdir(cwd)

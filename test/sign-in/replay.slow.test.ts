@@ -11,7 +11,7 @@ import type { ReplayGroup, ReplayResult } from '../../src/access/replay/replay-t
 import { usualLine } from '../../src/access/replay/usual-line.ts'
 import { openSubject } from '../../src/cli/replay/subject.ts'
 import { NAVIGATION } from './visitor.ts'
-import { seatgateHere } from '../cli/in-process.ts'
+import { NO_TERMINAL, seatgateHere } from '../cli/in-process.ts'
 import { env } from '../support/world.ts'
 import { until } from '../support/until.ts'
 import { idTokenOf } from './id-token.ts'
@@ -204,13 +204,7 @@ function replayed(log: string, ...more: string[]) {
 
 /** Each line of the log by itself. */
 async function eachReplayed(lines: readonly string[]): Promise<ReplayResult[]> {
-  const unused = {
-    columns: 80,
-    readInput: async () => Buffer.alloc(0),
-    ask: async () => null,
-    abandonOutput: () => {},
-  }
-  const terminal = { env, print: async () => {}, printError: () => {}, ...unused }
+  const terminal = { ...NO_TERMINAL, env }
   const { subject, close } = await openSubject({ config: gateway.config.file, seats: undefined }, terminal)
   const results: ReplayResult[] = []
   for (const line of lines) {

@@ -1,12 +1,12 @@
 /** A run of `seatgate verify` in the test's process, which ends as soon as it has shown what the test waits for. */
 
-import { fail } from 'node:assert'
 import type { RunRecord } from '../../../src/cli/verify/run-record.ts'
 import {
   type VerificationResult,
   type VerificationSettings,
   verify,
 } from '../../../src/cli/verify/verification.ts'
+import { NO_TERMINAL } from '../in-process.ts'
 
 export interface RunHere extends Partial<VerificationSettings> {
   /** Of the gateways. */
@@ -44,16 +44,6 @@ export function verifyHere({ urls, key, space, isDone, ...settings }: RunHere): 
     },
     ...settings,
   })
-}
-
-const NO_TERMINAL: VerificationSettings['terminal'] = {
-  env: {},
-  columns: 80,
-  print: async () => {},
-  printError: () => {},
-  readInput: async () => fail('nothing is read'),
-  ask: async () => null,
-  abandonOutput: () => {},
 }
 
 /** A write of this operation was answered with 2xx. */
