@@ -243,7 +243,7 @@ t.test('all of it at once, in every format', async (t) => {
     upstream: `targets: ["\${TARGET}", "http://[::1]:${down}"]`,
   }
   const env = { REDIS: parts.redis ?? '', TARGET: `http://127.0.0.1:${down}` }
-  const text = await configuration(parts)
+  const text = configuration(parts)
   const cwd = folderWith(t, { 'gateway.config.yaml': text, 'routes.yaml': ROUTES })
   const run = (...args: string[]) => seatgateHere(cwd, ['check', '--online', ...args], env)
   const plain = await run()

@@ -1,9 +1,9 @@
 /** `seatgate check --online` on a configuration of which a test gives the parts that it is about. */
 
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { folderWith, ROUTES, SECRET, seatgate } from './command-line.ts'
+import { listen } from '../support/listen.ts'
 import { seatgateHere } from './in-process.ts'
 
 /** In every credential of a test: no output may contain it. */
@@ -25,12 +25,9 @@ export interface Parts {
 }
 
 /** Listens, so that what a test is not about is well. */
-const listening: Server = createServer().listen(0, '127.0.0.1')
-t.teardown(() => listening.close())
+const port = await listen(t, createServer())
 
-export async function configuration(parts: Parts): Promise<string> {
-  if (!listening.listening) await once(listening, 'listening')
-  const { port } = listening.address() as { port: number }
+export function configuration(parts: Parts): string {
   const { upstream = `targets: ["http://127.0.0.1:${port}"]` } = parts
   const oidc =
     parts.oidc === undefined
@@ -55,7 +52,7 @@ export interface Found {
 }
 
 export async function online(t: Test, parts: Parts, cwd?: string): Promise<Found> {
-  const text = await configuration(parts)
+  const text = configuration(parts)
   const folder = cwd ?? folderWith(t, { 'gateway.config.yaml': text, 'routes.yaml': ROUTES, ...parts.files })
   const env = { STORE: parts.store ?? '', REDIS: parts.redis ?? '', ...parts.env }
   // Node.js reads it when a process starts.

@@ -48,7 +48,7 @@ for (const { title, ...options } of shared)
     t.match(found.found[0], /^fault store_unavailable store: /)
     t.match(found.found[0], expected)
     const folder = folderWith(t, {
-      'gateway.config.yaml': await configuration({ store: url }),
+      'gateway.config.yaml': configuration({ store: url }),
       'routes.yaml': ROUTES,
     })
     const env = { STORE: url, ACME_SECRET: SECRET }
