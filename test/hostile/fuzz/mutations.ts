@@ -1,4 +1,4 @@
-/** Mutations of valid requests, on which parsers may come to disagree. */
+/** Mutations of valid messages, on which parsers may come to disagree. */
 
 import type { Random } from '../../support/random.ts'
 
@@ -116,6 +116,10 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ]
 
-export function mutate(bytes: string, random: Random, other: () => string): string {
-  return random.pick(MUTATIONS)(bytes, random, other)
+/** @param counts numbers of mutations to pick from @param other makes bytes like these */
+export function mutate(bytes: string, random: Random, counts: readonly number[], other: () => string) {
+  const count = random.pick(counts)
+  let mutated = bytes
+  for (let i = 0; i < count; i++) mutated = random.pick(MUTATIONS)(mutated, random, other)
+  return { bytes: mutated, valid: count === 0 }
 }
