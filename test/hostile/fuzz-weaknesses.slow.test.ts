@@ -12,12 +12,21 @@ import { WEAKNESSES } from './fuzz/weak.ts'
  */
 const WEAK_CASES = 50_000
 
-const RUN = fileURLToPath(new URL('./fuzz/run.ts', import.meta.url))
+const FUZZ = fileURLToPath(new URL('./fuzz.slow.test.ts', import.meta.url))
+const WEAK = new URL('./fuzz/weak.ts', import.meta.url).href
 
 for (const weakness of WEAKNESSES) {
   t.test(`the fuzzer finds this fault of a gateway: ${weakness}`, async (t) => {
-    const options = ['--cases', String(WEAK_CASES), '--seed', '2', '--weak', weakness]
-    const run = promisify(execFile)(process.execPath, [RUN, ...options], { maxBuffer: 64 * 1024 * 1024 })
+    const chosen = {
+      FUZZ_CASES: String(WEAK_CASES),
+      FUZZ_SEED: '2',
+      FUZZ_LATE: '5000',
+      FUZZ_WEAKNESS: weakness,
+    }
+    const run = promisify(execFile)(process.execPath, ['--import', WEAK, FUZZ], {
+      env: { ...process.env, ...chosen },
+      maxBuffer: 64 * 1024 * 1024,
+    })
     const failure = (await run.then(
       () => null,
       (error: unknown) => error,

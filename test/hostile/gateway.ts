@@ -136,7 +136,7 @@ export function send(port: number, packets: Packets, options: SendOptions = {}):
       if (answers !== Infinity && read().all.length >= answers) done('open')
     })
     socket.on('end', () => done('closed')).on('error', () => done('reset'))
-    const written = client.sendEach(typeof packets === 'string' ? [packets] : packets)
+    const written = client.sendEach([packets].flat())
     if (finish) void written.then(() => client.finish())
   })
 }
@@ -162,24 +162,15 @@ export async function refusesAll(
   code = 'request_malformed',
   status = 400,
 ): Promise<void> {
-  for (const [name, packets] of Object.entries(cases)) await refuses(t, gateway, name, packets, code, status)
-}
-
-async function refuses(
-  t: Test,
-  gateway: TestGateway,
-  name: string,
-  packets: Packets,
-  code: string,
-  status: number,
-) {
-  const all = typeof packets === 'string' ? [packets + HIDDEN] : [...packets, HIDDEN]
-  const { all: answers, rest, end, text } = await gateway.send(all)
-  const got = answers.map((each) => ({ status: each.status, code: each.code, closes: each.closes }))
-  t.same({ got, rest, end }, { got: [{ status, code, closes: true }], rest: '', end: 'closed' }, name, {
-    text,
-  })
-  await onlyAlive(t, gateway, name)
+  for (const [name, packets] of Object.entries(cases)) {
+    const all = typeof packets === 'string' ? [packets + HIDDEN] : [...packets, HIDDEN]
+    const { all: answers, rest, end, text } = await gateway.send(all)
+    const got = answers.map((each) => ({ status: each.status, code: each.code, closes: each.closes }))
+    t.same({ got, rest, end }, { got: [{ status, code, closes: true }], rest: '', end: 'closed' }, name, {
+      text,
+    })
+    await onlyAlive(t, gateway, name)
+  }
 }
 
 /** Each case gets one 200 of the upstream, and so does the request after it. @param cases name → bytes */
@@ -189,8 +180,8 @@ export async function passesAll(
   cases: Readonly<Record<string, Packets>>,
 ): Promise<void> {
   for (const [name, packets] of Object.entries(cases)) {
-    const all = typeof packets === 'string' ? [packets] : packets
-    const { all: answers, rest, text } = await gateway.send([...all, get('', '/docs/next')], { answers: 2 })
+    const sent = [packets, get('', '/docs/next')].flat()
+    const { all: answers, rest, text } = await gateway.send(sent, { answers: 2 })
     t.same([answers.map(({ status }) => status), rest], [[200, 200], ''], name, { text })
     const paths = gateway.upstream.requests.map(({ target }) => target)
     t.equal(paths.length, 2, `${name}: as many requests upstream`)

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { hopTo } from '../proxy/hop.ts'
 import { serveRaw } from '../proxy/support.ts'
+import { RawClient } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { type Exchange, type Packets, send } from './gateway.ts'
@@ -74,7 +75,7 @@ export class HostileUpstream {
     const evil = `ANY /evil: { permission: public, response_timeout: ${response} }`
     const routes = [evil, 'GET /good: public']
     const upstream = [`body_timeout: ${body}`, ...lines]
-    hostile = new HostileUpstream(await startWorld(t, { target: target.origin, routes, upstream }))
+    hostile = new HostileUpstream(await startWorld(t, { target, routes, upstream }))
     return hostile
   }
 
@@ -121,37 +122,32 @@ export class HostileUpstream {
   }
 
   #serve(socket: Socket): void {
-    let bytes = ''
+    const peer = new RawClient(socket)
     let evil = false
     socket.on('close', () => this.tainted.delete(socket))
     if (this.#script.early !== undefined) {
       this.tainted.add(socket)
-      socket.write(this.#script.early, 'latin1')
+      peer.send(this.#script.early)
     }
-    socket.on('data', (chunk) => {
-      bytes += chunk.toString('latin1')
-      const [request] = readRequests(bytes, strict).requests
+    socket.on('data', () => {
+      const [request] = readRequests(peer.received, strict).requests
       if (request === undefined || !(request.whole || this.#script.atHead === true)) return
-      bytes = ''
+      peer.received = ''
       if (request.target === '/evil') {
         evil = true
-        void this.#say(socket)
+        void this.#say(peer)
       } else {
         if (evil) this.reused++
-        socket.write(VALID)
+        peer.send(VALID)
       }
     })
   }
 
-  async #say(socket: Socket): Promise<void> {
+  async #say(peer: RawClient): Promise<void> {
     const { packets, after } = this.#script
-    this.tainted.add(socket)
-    for (const packet of typeof packets === 'string' ? [packets] : packets) {
-      if (!socket.writable) return
-      await new Promise((resolve) => socket.write(packet, 'latin1', resolve))
-      await new Promise(setImmediate)
-    }
-    after?.(socket, this.#begun.promise)
+    this.tainted.add(peer.socket)
+    await peer.sendEach([packets].flat())
+    if (peer.socket.writable) after?.(peer.socket, this.#begun.promise)
   }
 }
 

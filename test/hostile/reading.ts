@@ -43,7 +43,7 @@ export function readRequests(bytes: string, leniency: Leniency): Read {
 }
 
 /** The value of a field of the request; null when it is absent or repeated. */
-export function fieldOf({ fields }: ReadRequest, name: string): string | null {
+export function fieldOf({ fields }: Pick<ReadRequest, 'fields'>, name: string): string | null {
   const values = fields.filter(([each]) => each.toLowerCase() === name)
   return values.length === 1 ? (values[0]?.[1] ?? null) : null
 }

@@ -5,9 +5,10 @@
  */
 
 import type { Socket } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import type { Test } from 'tap'
 import { serveRaw } from '../proxy/support.ts'
-import { leniencies, strict } from './leniency.ts'
+import { leniencies, type Leniency, strict } from './leniency.ts'
 import { fieldOf, type ReadRequest, readRequests } from './reading.ts'
 
 /** A request that the gateway decided to forward. */
@@ -86,11 +87,11 @@ export function sameForAll(streams: readonly string[], decided: readonly Decided
   const known = new Map(decided.map((each) => [each.id, `${each.method} ${each.path} ${each.id}`]))
   const seen = new Set<string>()
   for (const bytes of streams) {
-    const expected = linesOf(bytes, 0)
+    const expected = linesOf(bytes, strict)
     if (expected === null) return `not HTTP/1.1: ${JSON.stringify(bytes)}`
-    for (const [index, { name }] of leniencies.entries())
-      if (!same(linesOf(bytes, index), expected))
-        return `"${name}" reads another thing: ${JSON.stringify(bytes)}`
+    for (const leniency of leniencies)
+      if (!isDeepStrictEqual(linesOf(bytes, leniency), expected))
+        return `"${leniency.name}" reads another thing: ${JSON.stringify(bytes)}`
     for (const { id, line } of expected) {
       if (known.get(id) !== line) return `no decision for ${line}: ${known.get(id)}`
       if (seen.has(id)) return `${line} came twice`
@@ -100,30 +101,14 @@ export function sameForAll(streams: readonly string[], decided: readonly Decided
   return null
 }
 
-interface Line {
-  readonly id: string
-  /** Method, path and id: the decision of the gateway. */
-  readonly line: string
-  /** The body, and the target with its query. */
-  readonly rest: string
-}
-
 /** The requests of a stream; null where a reader finds bytes that are not HTTP. */
-function linesOf(bytes: string, reading: number): Line[] | null {
-  const { requests, end } = readRequests(bytes, leniencies[reading] ?? strict)
+function linesOf(bytes: string, leniency: Leniency) {
+  const { requests, end } = readRequests(bytes, leniency)
   if (end === 'malformed') return null
-  return requests.map((request) => {
-    const id = fieldOf(request, 'x-request-id') ?? 'no id'
-    const path = request.target.split('?', 1)[0] ?? ''
-    const rest = `${request.target}\n${request.whole}\n${request.body}`
-    return { id, line: `${request.method} ${path} ${id}`, rest }
+  return requests.map(({ method, target, body, whole, fields }) => {
+    const id = fieldOf({ fields }, 'x-request-id') ?? 'no id'
+    // As the gateway decided.
+    const line = `${method} ${target.split('?', 1)[0]} ${id}`
+    return { id, line, target, body, whole }
   })
-}
-
-function same(lines: readonly Line[] | null, expected: readonly Line[]): boolean {
-  return (
-    lines !== null &&
-    lines.length === expected.length &&
-    lines.every(({ line, rest }, at) => line === expected[at]?.line && rest === expected[at]?.rest)
-  )
 }

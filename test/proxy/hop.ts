@@ -5,7 +5,6 @@
 
 import type { Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
-import type { TlsSettings } from '../../src/http/client/connector.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
 let secured = false
@@ -15,40 +14,23 @@ export function speakTls(): void {
   secured = true
 }
 
-interface Hop {
-  readonly target: URL
-  readonly tls: TlsSettings | null
-  /** The same for an upstream's entry in a configuration file. */
-  readonly lines: readonly string[]
-}
+const { files, server } = CERTIFICATES
+const secureContext = createSecureContext({ cert: server.cert, key: server.key })
 
-/** The upstream configuration for this port. */
-export function hopTo(port: number): Hop {
-  if (!secured) return { target: new URL(`http://127.0.0.1:${port}`), tls: null, lines: [] }
-  const { files, server } = CERTIFICATES
-  const target = new URL(`https://127.0.0.1:${port}`)
-  return { target, tls: { ca: server.ca }, lines: [`tls: { ca: ${JSON.stringify(files.ca)} }`] }
+/** The target at this port, and further lines for the upstream's entry in a configuration file. */
+export function hopTo(port: number): { readonly target: string; readonly lines: readonly string[] } {
+  if (!secured) return { target: `http://127.0.0.1:${port}`, lines: [] }
+  return { target: `https://127.0.0.1:${port}`, lines: [`tls: { ca: ${JSON.stringify(files.ca)} }`] }
 }
 
 /** The upstream's end of a new connection. */
 export function upstreamEnd(socket: Socket): Socket {
-  return secured ? new SecuredEnd(socket) : socket
-}
-
-const { cert, key } = CERTIFICATES.server
-const secureContext = createSecureContext({ cert, key })
-
-class SecuredEnd extends TLSSocket {
-  readonly #below: Socket
-
-  constructor(below: Socket) {
-    super(below, { isServer: true, secureContext })
-    this.#below = below
+  if (!secured) return socket
+  const end = new TLSSocket(socket, { isServer: true, secureContext })
+  // Node can reset only plain TCP sockets.
+  end.resetAndDestroy = () => {
+    socket.resetAndDestroy()
+    return end
   }
-
-  /** Node can reset only plain TCP sockets. */
-  override resetAndDestroy(): this {
-    this.#below.resetAndDestroy()
-    return this
-  }
+  return end
 }

@@ -5,8 +5,6 @@
 
 import { until } from '../../support/until.ts'
 import { type TestGateway, type Exchange, send } from '../gateway.ts'
-import { strict } from '../leniency.ts'
-import { readRequests } from '../reading.ts'
 import { type Decided, sameForAll } from '../upstream.ts'
 import { type Case, makeCase } from './case.ts'
 import { engine, keyOf, type Verdict } from './oracle.ts'
@@ -16,52 +14,20 @@ interface FuzzOptions {
   readonly cases: number
   readonly seed: number
   /** Index of the first case. */
-  readonly from?: number
-  /** Stops after the first batch with a fault. */
-  readonly stopAtFault?: boolean
-  /** Milliseconds after which a response, or the end of a connection, is missing. */
-  readonly late?: number
-}
-
-interface FuzzResult {
-  readonly cases: number
-  readonly valid: number
-  /** Requests that a strict parser finds in the cases, and those that the upstream received. */
-  readonly requests: number
-  readonly forwarded: number
-  readonly refused: number
-  /** Descriptions in sentences. */
-  readonly faults: readonly string[]
-}
-
-const BATCH = 250
-const CONCURRENCY = 128
-/** Milliseconds without a byte after which a client ends its side; then the connection has to end. */
-const PATIENCE = 100
-/** Milliseconds: only a fault makes a response, or the end of a connection, take this long. */
-const LATE = 60_000
-
-export async function fuzz(gateway: TestGateway, options: FuzzOptions): Promise<FuzzResult> {
-  const { cases, seed, from = 0, stopAtFault = false, late = LATE } = options
-  const totals = { cases: 0, valid: 0, requests: 0, forwarded: 0, refused: 0, faults: [] as string[] }
-  let ledger = newLedger()
-  for (let first = from; first < from + cases; first += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, from + cases - first) }, (_, i) =>
-      makeCase(seed, first + i),
-    )
-    ledger = await runBatch(gateway, batch, { before: ledger, totals, late })
-    if (stopAtFault && totals.faults.length > 0) break
-  }
-  return totals
+  readonly from: number
+  /** Milliseconds: only a fault makes a response, or the end of a connection, take this long. */
+  readonly late: number
 }
 
 interface Totals {
   cases: number
   valid: number
+  /** Requests that a strict parser finds in the cases, and those that the upstream received. */
   requests: number
   forwarded: number
   refused: number
-  faults: string[]
+  /** Descriptions in sentences. */
+  readonly faults: string[]
 }
 
 /** Requests that may still be forwarded, and decisions: of this batch and, for late ones, of the last. */
@@ -72,35 +38,52 @@ interface Ledger {
   answered: number
 }
 
-const newLedger = (): Ledger => ({ allowed: new Map(), decided: [], answered: 0 })
+const BATCH = 250
+const CONCURRENCY = 128
+/** Milliseconds without a byte after which a client ends its side; then the connection has to end. */
+const PATIENCE = 100
 
-async function runBatch(
-  gateway: TestGateway,
-  batch: readonly Case[],
-  { before, totals, late }: { before: Ledger; totals: Totals; late: number },
-): Promise<Ledger> {
-  const ledger = newLedger()
-  const waiting = [...batch].toReversed()
-  const work = async () => {
-    for (let each = waiting.pop(); each !== undefined; each = waiting.pop())
-      await runCase(gateway, each, { ledger, totals, late })
+/** Ends after the first batch with a fault. */
+export async function fuzz(gateway: TestGateway, options: FuzzOptions): Promise<Totals> {
+  const { cases, seed, from, late } = options
+  const totals: Totals = { cases: 0, valid: 0, requests: 0, forwarded: 0, refused: 0, faults: [] }
+  let before = newLedger()
+  for (let next = from; next < from + cases && totals.faults.length === 0;) {
+    const ledger = newLedger()
+    const [first, end] = [next, Math.min(next + BATCH, from + cases)]
+    const work = async () => {
+      while (next < end) await runCase(gateway, makeCase(seed, next++), { ledger, totals, late })
+    }
+    await Promise.all(Array.from({ length: CONCURRENCY }, work))
+    for (const fault of await checkUpstream(gateway, { before, ledger, totals }))
+      totals.faults.push(`cases ${first}–${end - 1}: ${fault}`)
+    before = ledger
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, work))
-  const { forwarded, faults } = await checkUpstream(gateway, before, ledger)
-  totals.forwarded += forwarded
-  totals.faults.push(...faults.map((fault) => `cases ${batch[0]?.index}–${batch.at(-1)?.index}: ${fault}`))
-  return ledger
+  return totals
 }
 
+const newLedger = (): Ledger => ({ allowed: new Map(), decided: [], answered: 0 })
+
+/**
+ * Waits for the expected responses, or for silence; then the client ends its side, and the gateway must end the
+ * connection.
+ */
 async function runCase(
-  gateway: TestGateway,
+  { world }: TestGateway,
   each: Case,
   { ledger, totals, late }: { ledger: Ledger; totals: Totals; late: number },
 ): Promise<void> {
   const verdict = engine(each.bytes)
   for (const request of verdict.requests)
     if (request !== null) ledger.allowed.set(request.key, (ledger.allowed.get(request.key) ?? 0) + 1)
-  const exchange = await run(gateway, each, verdict, late)
+  const waiting = each.valid
+    ? { answers: verdict.due, patience: late }
+    : { answers: Infinity, patience: PATIENCE }
+  const exchange = await send(world.port, each.packets, {
+    ...waiting,
+    heads: verdict.heads,
+    finishAfter: late,
+  })
   ledger.answered += exchange.all.filter(({ status }) => status === 200).length
   totals.cases++
   totals.valid += Number(each.valid)
@@ -108,16 +91,6 @@ async function runCase(
   totals.refused += exchange.all.filter(({ status }) => status >= 400).length
   const fault = faultOf(each, verdict, exchange)
   if (fault !== null) totals.faults.push(`case ${each.index}: ${fault}\n${show(each, exchange)}`)
-}
-
-/**
- * Waits for the expected responses, or for silence; then the client ends its side, and the gateway must end the
- * connection.
- */
-function run(gateway: TestGateway, each: Case, { heads, due }: Verdict, late: number): Promise<Exchange> {
-  const patience = each.valid ? late : PATIENCE
-  const answers = each.valid ? due : Infinity
-  return send(gateway.world.port, each.packets, { answers, heads, patience, finishAfter: late })
 }
 
 /** The fault in the responses of one case. */
@@ -142,16 +115,18 @@ function faultOf(
   return null
 }
 
-async function checkUpstream(gateway: TestGateway, before: Ledger, ledger: Ledger) {
+/** @returns the faults */
+async function checkUpstream(
+  gateway: TestGateway,
+  { before, ledger, totals }: { before: Ledger; ledger: Ledger; totals: Totals },
+): Promise<string[]> {
   const faults: string[] = []
   const { upstream } = gateway
   await quiet(gateway)
   ledger.decided = gateway.decided()
   const disagreement = sameForAll(upstream.streams, [...before.decided, ...ledger.decided])
   if (disagreement !== null) faults.push(disagreement)
-  const got = upstream.streams
-    .flatMap((bytes) => readRequests(bytes, strict).requests)
-    .filter(({ whole }) => whole)
+  const got = upstream.requests.filter(({ whole }) => whole)
   for (const request of got) {
     const key = keyOf(request, request.target)
     if (!take(ledger.allowed, key) && !take(before.allowed, key))
@@ -159,8 +134,9 @@ async function checkUpstream(gateway: TestGateway, before: Ledger, ledger: Ledge
   }
   if (got.length < ledger.answered)
     faults.push(`${ledger.answered} answers of an upstream that got ${got.length} requests`)
+  totals.forwarded += got.length
   gateway.forget()
-  return { forwarded: got.length, faults }
+  return faults
 }
 
 function take(allowed: Map<string, number>, key: string): boolean {

@@ -1,5 +1,6 @@
 /**
- * Breaks a gateway on purpose before it is loaded; the fuzzer has to find each fault. For run.ts.
+ * Breaks a gateway on purpose before it is loaded, with `--import` and the variable `FUZZ_WEAKNESS`; the fuzzer has to
+ * find each fault.
  */
 
 import { registerHooks } from 'node:module'
@@ -70,9 +71,9 @@ function readSection(head: HeadText, from: number): HeaderSection {`,
 
 export const WEAKNESSES: readonly string[] = Object.keys(EDITS)
 
-export function weaken(how: string): void {
-  const edit = EDITS[how]
-  if (edit === undefined) throw new Error(`there is no weakness "${how}"`)
+const { FUZZ_WEAKNESS } = process.env
+const edit = EDITS[FUZZ_WEAKNESS ?? '']
+if (edit !== undefined)
   registerHooks({
     load(url, context, next) {
       const loaded = next(url, context)
@@ -82,4 +83,3 @@ export function weaken(how: string): void {
       return { ...loaded, source: source.replace(edit.text, edit.by) }
     },
   })
-}
