@@ -6,12 +6,14 @@
 
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { fuzz } from '../redis/fuzz/fuzz.ts'
-import { startModes } from '../redis/fuzz/modes.ts'
+import { fuzz, startModes } from '../redis/fuzz/fuzz.ts'
 import { BROKEN, KINDS, RESP3 } from '../redis/fuzz/replies.ts'
 
 /** Bytes: a few replies of 4 MiB, and garbage that is not collected yet. */
 const GROWTH = 300 * 1024 * 1024
+/** For each gateway; `FUZZ_CASES` and `FUZZ_SEED` choose others. */
+const CASES = Number(process.env['FUZZ_CASES'] ?? 15)
+const SEED = Number(process.env['FUZZ_SEED'] ?? 1)
 const ALL = [...KINDS, ...RESP3, ...BROKEN].map((reply) => Buffer.from(reply, 'latin1'))
 
 t.test('from the first command on', async (t) => {
@@ -39,7 +41,7 @@ t.test('from the first command on', async (t) => {
 
   await t.test('any reply to any command', async (t) => {
     const found = await Promise.all(
-      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: 15, seed: 1 + at })),
+      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: CASES, seed: SEED + at })),
     )
     for (const { faults, requests, writes, grown } of found) {
       t.same(faults, [], 'no exit, and no 503 while the store is available')

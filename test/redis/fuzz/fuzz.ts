@@ -1,23 +1,48 @@
 /**
- * Fuzzes a running gateway through its Redis. Requests for uncached Seats, and writes, make it use Redis. Each request
- * must be answered from the store, by the process that was started.
+ * Fuzzes running gateways through their Redis. Requests for uncached Seats, and writes, make them use Redis. Each
+ * request must be answered from the store, by the process that was started.
  */
 
-import { Client } from '../../support/client.ts'
-import { adminRequest, type Fleet } from '../../fleet/fleet.ts'
+import type { Test } from 'tap'
+import { adminRequest, type Fleet, startFleet } from '../../fleet/fleet.ts'
 import type { FleetGateway } from '../../fleet/gateway.ts'
-import { Random } from '../../support/random.ts'
 import { memoryOf } from '../../operations/process-status.ts'
-import type { HostileRedis } from './hostile-redis.ts'
+import { Client } from '../../support/client.ts'
+import { Random } from '../../support/random.ts'
+import { CERTIFICATES } from '../../support/servers/tls.ts'
+import { HostileRedis, type ReplaceReply } from './hostile-redis.ts'
 import { hostileReply } from './replies.ts'
 
-export interface Found {
-  readonly requests: number
-  readonly writes: number
+/** The Redis modes. */
+const URLS = [
+  (port: number) => `redis://127.0.0.1:${port}`,
+  (port: number) => `rediss://127.0.0.1:${port}?ca=${CERTIFICATES.files.ca}`,
+  (port: number) => `redis+sentinel://127.0.0.1:${port}/main`,
+  (port: number) => `redis+cluster://127.0.0.1:${port}`,
+]
+
+/**
+ * One gateway for each Redis mode, each with its own hostile Redis.
+ *
+ * @param replaceReply replaces replies from the first command on
+ */
+export async function startModes(t: Test, replaceReply: ReplaceReply) {
+  const servers = await Promise.all(URLS.map((url) => HostileRedis.start(t, url(0).startsWith('rediss:'))))
+  for (const server of servers) server.replaceReply = replaceReply
+  const urls = servers.map(({ port }, at) => URLS[at]?.(port) ?? '')
+  const fleet = await startFleet(t, { gateways: urls.length, redis: { urls }, proxies: [] })
+  const viewer = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
+  await fleet.admin(fleet.first, 'POST', '/v1/seats', viewer)
+  return { fleet, servers }
+}
+
+interface Found {
+  requests: number
+  writes: number
   /** Wrong answers. */
-  readonly faults: readonly string[]
+  readonly faults: string[]
   /** Bytes of memory at the peak, beyond the memory before the fuzz. */
-  readonly grown: number
+  grown: number
 }
 
 /** Headers and body. */
@@ -26,7 +51,7 @@ type RequestParts = readonly [headers: Record<string, string>, body?: string]
 /** Of a request that is answered 503. */
 const ATTEMPTS = 3
 
-/** Runs until Redis has sent `cases` hostile replies. */
+/** Sends parallel requests, and one write at a time, until Redis has sent `cases` hostile replies. */
 export async function fuzz(
   fleet: Fleet,
   gateway: FleetGateway,
@@ -34,74 +59,55 @@ export async function fuzz(
   { cases, seed }: { readonly cases: number; readonly seed: number },
 ): Promise<Found> {
   const random = new Random(seed)
-  const [pid, before] = [gateway.pid, memoryOf(gateway.pid)]
-  const until = redis.hostile + cases
+  const found: Found = { requests: 0, writes: 0, faults: [], grown: 0 }
+  const { pid } = gateway
+  const before = memoryOf(pid)
+  const client = new Client(gateway.port, 8)
+  const end = redis.hostile + cases
+  const repeat = async (method: string, path: string, request: () => Promise<RequestParts>) => {
+    while (redis.hostile < end && gateway.crash === null && found.faults.length < 5) {
+      const fault = await faultOf(client, method, path, request)
+      if (fault !== null) found.faults.push(fault)
+    }
+  }
+  const read = () =>
+    repeat('GET', '/v1/trainings', async () => {
+      const seats = [`s1:never met ${gateway.name} ${found.requests++}`, 's1:Viewer']
+      return [{ authorization: `Bearer ${await fleet.token(seats)}`, space: 's1' }]
+    })
+  // Another Seat each time: a write that the store answered too late may have taken effect.
+  const write = () =>
+    repeat('POST', '/v1/seats', async () => {
+      const name = `written ${gateway.name} ${found.writes++}`
+      return adminRequest(fleet.key, { name, spaces: ['s1'], permissions: ['a:b'] })
+    })
   // Most replies are correct, so that clients reach their later commands.
   redis.replaceReply = (_command, correct) => (random.once(6) ? hostileReply(random, correct) : null)
-  const driver = new Driver(fleet, gateway)
   try {
-    await driver.run(() => redis.hostile < until && gateway.crash === null)
+    await Promise.all([read(), read(), read(), read(), write()])
   } finally {
     redis.replaceReply = () => null
-    driver.close()
+    client.close()
   }
-  const { requests, writes, faults } = driver
-  if (gateway.crash !== null) return { requests, writes, faults: [`ended: ${gateway.crash}`], grown: 0 }
-  return { requests, writes, faults, grown: (memoryOf(pid, 'VmHWM') - before) * 1024 * 1024 }
+  if (gateway.crash === null) found.grown = (memoryOf(pid, 'VmHWM') - before) * 1024 * 1024
+  else found.faults.push(`ended: ${gateway.crash}`)
+  return found
 }
 
-/** Sends parallel requests, each for an uncached Seat name, and one write at a time. */
-class Driver {
-  requests = 0
-  writes = 0
-  readonly faults: string[] = []
-  readonly #fleet: Fleet
-  readonly #gateway: FleetGateway
-  readonly #client: Client
-
-  constructor(fleet: Fleet, gateway: FleetGateway) {
-    this.#fleet = fleet
-    this.#gateway = gateway
-    this.#client = new Client(gateway.port, 8)
-  }
-
-  async run(more: () => boolean): Promise<void> {
-    const repeat = async (step: () => Promise<void>) => {
-      while (more() && this.faults.length < 5) await step()
-    }
-    await Promise.all([
-      ...Array.from({ length: 4 }, () => repeat(() => this.#read())),
-      repeat(() => this.#write()),
-    ])
-  }
-
-  close(): void {
-    this.#client.close()
-  }
-
-  async #read(): Promise<void> {
-    const name = `never met ${this.#gateway.name} ${this.requests++}`
-    const authorization = `Bearer ${await this.#fleet.token([`s1:${name}`, 's1:Viewer'])}`
-    await this.#expect('GET', '/v1/trainings', () => [{ authorization, space: 's1' }])
-  }
-
-  async #write(): Promise<void> {
-    // Another Seat each time: a write that the store answered too late may have taken effect.
-    await this.#expect('POST', '/v1/seats', () => {
-      const name = `written ${this.#gateway.name} ${this.writes++}`
-      return adminRequest(this.#fleet.key, { name, spaces: ['s1'], permissions: ['a:b'] })
-    })
-  }
-
-  async #expect(method: string, path: string, request: () => RequestParts): Promise<void> {
-    try {
-      let answer = await this.#client.send(method, path, ...request())
-      // The store has two seconds for an answer, which a busy machine may exceed now and then, but not three times.
-      for (let attempt = 1; answer.status === 503 && attempt < ATTEMPTS; attempt++)
-        answer = await this.#client.send(method, path, ...request())
-      if (answer.status !== 200) this.faults.push(`${method} ${path}: ${answer.status} ${answer.body}`)
-    } catch (cause) {
-      this.faults.push(`${method} ${path}: ${String(cause)}`)
-    }
+/** Anything but a 200. */
+async function faultOf(
+  client: Client,
+  method: string,
+  path: string,
+  request: () => Promise<RequestParts>,
+): Promise<string | null> {
+  try {
+    let answer = await client.send(method, path, ...(await request()))
+    // The store has two seconds for an answer, which a busy machine may exceed now and then, but not three times.
+    for (let attempt = 1; answer.status === 503 && attempt < ATTEMPTS; attempt++)
+      answer = await client.send(method, path, ...(await request()))
+    return answer.status === 200 ? null : `${method} ${path}: ${answer.status} ${answer.body}`
+  } catch (cause) {
+    return `${method} ${path}: ${String(cause)}`
   }
 }

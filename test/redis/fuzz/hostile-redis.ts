@@ -6,15 +6,13 @@
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Test } from 'tap'
+import { readReply, ReplyScanner } from '../../../src/redis/resp.ts'
 import { listen } from '../../support/listen.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
+import { array, bulk } from './replies.ts'
 
 /** @returns the reply to send instead; null: the correct one */
 export type ReplaceReply = (command: string, correct: Buffer) => Buffer | null
-
-const bulk = (text: string | null) =>
-  text === null ? '$-1\r\n' : `$${Buffer.byteLength(text, 'latin1')}\r\n${text}\r\n`
-const array = (...items: readonly string[]) => `*${items.length}\r\n${items.join('')}`
 
 export class HostileRedis {
   readonly port: number
@@ -50,14 +48,10 @@ export class HostileRedis {
       this.#sockets.delete(socket)
       this.#subscribers.delete(socket)
     })
-    let buffered = ''
-    socket.on('data', (bytes) => {
-      buffered += bytes.toString('latin1')
-      for (let found = command(buffered); found !== null; found = command(buffered)) {
-        buffered = buffered.slice(found.length)
-        this.#answer(socket, found.words)
-      }
-    })
+    const scanner = new ReplyScanner()
+    socket.on('data', (bytes: Buffer) =>
+      scanner.write(bytes, (frame) => this.#answer(socket, wordsOf(frame))),
+    )
   }
 
   #answer(socket: Socket, words: readonly string[]): void {
@@ -71,7 +65,7 @@ export class HostileRedis {
 
   #correct(socket: Socket, name: string, words: readonly string[]): string {
     const [first = '', second = ''] = words
-    if (name === 'get') return bulk(this.#values.get(first) ?? null)
+    if (name === 'get') return bulk(this.#values.get(first))
     if (name === 'set') this.#values.set(first, second)
     if (name === 'publish') return `:${this.#publish(first, second)}\r\n`
     if (name === 'subscribe') return this.#subscribe(socket, words)
@@ -102,17 +96,11 @@ export class HostileRedis {
   }
 }
 
-/** The first command in the text; null until it is complete. */
-function command(text: string): { words: string[]; length: number } | null {
-  const words: string[] = []
-  let at = text.indexOf('\r\n') + 2
-  if (at === 1) return null
-  for (let left = Number(text.slice(1, at - 2)); left > 0; left--) {
-    const end = text.indexOf('\r\n', at)
-    const length = Number(text.slice(at + 1, end))
-    if (end === -1 || text.length < end + length + 4) return null
-    words.push(text.slice(end + 2, end + 2 + length))
-    at = end + length + 4
-  }
-  return { words, length: at }
+/** @param command an array of bulk strings */
+function wordsOf(command: Buffer): string[] {
+  const reply = readReply(command)
+  if (reply.type !== 'array') throw new Error(`not a command: ${command.toString('latin1')}`)
+  return (reply.items ?? []).map((item) =>
+    item.type === 'bulk' ? (item.bytes?.toString('latin1') ?? '') : '',
+  )
 }

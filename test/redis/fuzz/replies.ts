@@ -2,8 +2,12 @@
 
 import type { Random } from '../../support/random.ts'
 
-const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`
-const array = (...items: string[]) => `*${items.length}\r\n${items.join('')}`
+/** @param text bytes, one character each; undefined: null */
+export function bulk(text?: string): string {
+  return text === undefined ? '$-1\r\n' : `$${text.length}\r\n${text}\r\n`
+}
+
+export const array = (...items: readonly string[]): string => `*${items.length}\r\n${items.join('')}`
 
 /** Well-formed RESP2, each of a type that is wrong for some command. */
 export const KINDS: readonly string[] = [
@@ -121,8 +125,7 @@ const REPLIES = [...KINDS, ...RESP3, ...BROKEN]
 
 /** @param honest the correct reply */
 export function hostileReply(random: Random, correct: Buffer): Buffer {
-  const make = random.pick(MAKERS)
-  return Buffer.isBuffer(make) ? make : make(random, correct)
+  return random.pick(MAKERS)(random, correct)
 }
 
 type Maker = (random: Random, correct: Buffer) => Buffer
