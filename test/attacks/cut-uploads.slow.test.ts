@@ -4,12 +4,11 @@
  */
 
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { createServer } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import t, { type Test } from 'tap'
+import { listen } from '../support/listen.ts'
 import { RawClient } from '../support/raw-client.ts'
-import { portOf } from '../proxy/support.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { until } from '../support/until.ts'
@@ -28,11 +27,9 @@ interface Upstream {
 /** Reads requests and never responds. */
 async function startReader(t: Test, tls: boolean): Promise<Upstream> {
   const seen: Seen[] = []
-  const sockets: Socket[] = []
   const { cert, key } = CERTIFICATES.server
   const secureContext = createSecureContext({ cert, key })
   const server = createServer((below) => {
-    sockets.push(below)
     const one: Seen = { text: '', end: '' }
     seen.push(one)
     const ended = (error?: NodeJS.ErrnoException) => {
@@ -44,13 +41,8 @@ async function startReader(t: Test, tls: boolean): Promise<Upstream> {
     })
     socket.on('end', ended).on('error', ended)
     if (tls) below.on('error', ended)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    for (const each of sockets) each.destroy()
-    server.close()
   })
-  const target = `${tls ? 'https' : 'http'}://127.0.0.1:${portOf(server)}`
+  const target = `${tls ? 'https' : 'http'}://127.0.0.1:${await listen(t, server)}`
   const upstream = tls ? [`tls: { ca: ${JSON.stringify(CERTIFICATES.files.ca)} }`] : []
   return { seen, options: { target, upstream, routes: ['POST /v1/trainings: trainings:create'] } }
 }

@@ -21,7 +21,7 @@ class Fleet {
   static async start(t: Test, size: number, options: FrontOptions = {}): Promise<Fleet> {
     const held: ServerResponse[][] = Array.from({ length: size }, () => [])
     const ports = await Promise.all(held.map((each) => serve(t, (_, response) => void each.push(response))))
-    return new Fleet(await front(t, 0, { ...options, config: targetsAt(...ports) }), held)
+    return new Fleet(await front(t, 0, { ...options, ...targetsAt(...ports) }), held)
   }
 
   get counts(): number[] {
@@ -72,7 +72,7 @@ t.test('in turn, also without requests in flight', async (t) => {
   )
   for (const balance of ['least-pending', 'round-robin'] as const) {
     seen.length = 0
-    const { port } = await front(t, 0, { config: targetsAt(...ports), balance })
+    const { port } = await front(t, 0, { ...targetsAt(...ports), balance })
     for (let i = 0; i < 6; i++) await roundTrip(port, get())
     t.same(seen, ['a', 'b', 'c', 'a', 'b', 'c'], balance)
   }
@@ -98,7 +98,7 @@ t.test('the Host is the target’s', async (t) => {
     response.end()
   }
   const ports = [await serve(t, listen), await serve(t, listen)]
-  const { port } = await front(t, 0, { config: targetsAt(...ports) })
+  const { port } = await front(t, 0, targetsAt(...ports))
   for (let i = 0; i < 2; i++) await roundTrip(port, get())
   t.same(
     hosts,
@@ -154,7 +154,7 @@ t.test('the count returns to zero after requests with any result', async (t) => 
     else if (request.url === '/silent') silent++
     else request.resume().on('end', () => response.end('ok'))
   })
-  const { port: frontPort, upstream } = await front(t, port, { config: { responseTimeout: 100 } })
+  const { port: frontPort, upstream } = await front(t, port, { responseTimeout: 100 })
   const ask = (line: string, more = '') => `${line} HTTP/1.1\r\nHost: gw\r\n${more}`
   const closing = 'Connection: close\r\n\r\n'
   for (const path of ['/', '/reset', '/half']) await roundTrip(frontPort, ask(`GET ${path}`, closing))

@@ -52,7 +52,7 @@ t.test('one of two is dead: every request gets a response, and the dead one is s
   )
   const events = listener()
   const { port: gatewayPort, upstream } = await front(t, 0, {
-    config: targetsAt(dead, port),
+    ...targetsAt(dead, port),
     ejection: forLong,
     listener: events,
   })
@@ -75,7 +75,7 @@ t.test('it is restored after its ejection time by one probe', async (t) => {
   const dead = await reservePort(t)
   const port = await serve(t, (_, response) => response.end('ok'))
   const events = listener()
-  const options = { config: targetsAt(dead, port), ejection: briefly, listener: events }
+  const options = { ...targetsAt(dead, port), ejection: briefly, listener: events }
   const { port: gatewayPort } = await front(t, 0, options)
   await eventuallyAnswers(gatewayPort, () => events.ejected.length >= 1)
   await listenAt(t, dead)
@@ -104,7 +104,7 @@ t.test('one probe at a time', async (t) => {
   })
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gatewayPort, upstream } = await front(t, 0, {
-    config: targetsAt(flaky, port),
+    ...targetsAt(flaky, port),
     ejection: briefly,
   })
   await eventuallyAnswers(gatewayPort, () => upstream.targets()[0]?.state === 'ejected')
@@ -140,7 +140,7 @@ function tlsTo(...ports: readonly number[]): Partial<UpstreamConfig> {
 
 t.test('no target connects in time: 503 at once, with Retry-After', async (t) => {
   const { port: gatewayPort, exchanges } = await front(t, 0, {
-    config: tlsTo(await silent(t), await silent(t)),
+    ...tlsTo(await silent(t), await silent(t)),
     ejection: { ...forLong, testInterval: HOUR },
   })
   const codes: (string | undefined)[] = []
@@ -160,7 +160,7 @@ for (const size of [1, 2]) {
     async (t) => {
       const ports = await Promise.all(Array.from({ length: size }, () => reservePort(t)))
       const { port: gatewayPort, upstream } = await front(t, 0, {
-        config: targetsAt(...ports),
+        ...targetsAt(...ports),
         ejection: forLong,
       })
       for (let i = 0; i < 12; i++)
@@ -175,7 +175,7 @@ for (const size of [1, 2]) {
 t.test('no target is reachable: the number of probes is bounded', async (t) => {
   const events = listener()
   const { port: gatewayPort, exchanges } = await front(t, 0, {
-    config: tlsTo(await silent(t)),
+    ...tlsTo(await silent(t)),
     ejection: { ...forLong, testInterval: HOUR },
     listener: events,
   })
@@ -207,7 +207,7 @@ for (const [how, act] of Object.entries(faults)) {
     const port = await serve(t, (_, response) => response.end('ok'))
     const events = listener()
     const { port: gatewayPort } = await front(t, 0, {
-      config: targetsAt(bad, port),
+      ...targetsAt(bad, port),
       ejection: forLong,
       listener: events,
     })
@@ -276,7 +276,7 @@ t.test('a client that disconnects before a connection is available is not', asyn
 
 t.test('a response timeout is not', async (t) => {
   const port = await serve(t, () => {})
-  const { port: gatewayPort, upstream } = await front(t, port, { config: { responseTimeout: 30 } })
+  const { port: gatewayPort, upstream } = await front(t, port, { responseTimeout: 30 })
   for (let i = 0; i < 5; i++) t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_timeout')
   t.match(upstream.targets(), [{ state: 'in' }], 'health checks detect slowness')
 })
@@ -286,7 +286,8 @@ t.test('a connection that takes too long to open counts, even if the client has 
   const port = await serveRaw(t, (socket) => socket.resume())
   const events = listener()
   const options: FrontOptions = {
-    config: { connectTimeout: 200, targets: [new URL(`https://127.0.0.1:${port}`)] },
+    connectTimeout: 200,
+    targets: [new URL(`https://127.0.0.1:${port}`)],
     ejection: forLong,
     listener: events,
   }

@@ -208,7 +208,7 @@ t.test('requests that a client pipelines are answered in order', async (t) => {
 t.test('a target by IPv6', async (t) => {
   const server = createServer((_, response) => response.end('ok'))
   const targets = [new URL(`http://[::1]:${await listen(t, server, '::1')}`)]
-  const { port: gatewayPort } = await front(t, 1, { config: { targets } })
+  const { port: gatewayPort } = await front(t, 1, { targets })
   t.match(
     await roundTrip(gatewayPort, 'GET / HTTP/1.1\r\nHost: gw\r\nConnection: close\r\n\r\n'),
     /^HTTP\/1\.1 200 /,

@@ -20,8 +20,7 @@ async function checked(t: Test, ports: number[], options: FrontOptions & { healt
     onUnhealthy: (event: Unhealthy) => void unhealthy.push(event),
     onReturned: (event: TargetEvent) => void returned.push(event),
   }
-  const config = { ...targetsAt(...ports), ...options.config }
-  const made = await front(t, 0, { health: settings, ...options, config, listener })
+  const made = await front(t, 0, { health: settings, ...targetsAt(...ports), ...options, listener })
   made.upstream.start()
   return { ...made, unhealthy, returned }
 }

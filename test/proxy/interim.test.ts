@@ -49,7 +49,7 @@ t.test('an upstream that sends nothing else meets the response timeout', async (
       gone = true
     })
   })
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 1000 } })
+  const { port: gatewayPort } = await front(t, port, { responseTimeout: 1000 })
   const wire = new RawClient(gatewayPort).send(get())
   await wire.until('102 Processing')
   time.pass(600)
@@ -80,7 +80,7 @@ for (const http2 of [false, true])
     let largest = 0
     const { port: gatewayPort, exchanges } = await front(t, port, {
       http2,
-      config: { responseTimeout: 1000 },
+      responseTimeout: 1000,
     })
     const { socket } = http2 ? RawHttp2.plain(gatewayPort).headers(1) : new RawClient(gatewayPort).send(get())
     socket.pause()

@@ -75,7 +75,7 @@ t.test('killed twice', async (t) => {
   const steady = await start(t, file)
   let victim = await start(t, file)
   const ejection = { ...EJECTION, backoff: 100, maxBackoff: 200 }
-  const { port, upstream } = await front(t, 0, { config: targetsAt(steady.port, victim.port), ejection })
+  const { port, upstream } = await front(t, 0, { ...targetsAt(steady.port, victim.port), ejection })
   const load = new Load(port)
   for (let round = 0; round < 2; round++) {
     await load.more(300)

@@ -37,7 +37,7 @@ for (const name of names) {
 
 t.test('pass_overrides keeps them', async (t) => {
   const seen = await seenBy(t, get('X-Original-URL: /admin', 'x-http-method-override: PUT'), {
-    config: { passOverrides: true },
+    passOverrides: true,
   })
   t.same(valuesOf(seen, 'x-original-url'), ['/admin'])
   t.same(valuesOf(seen, 'x-http-method-override'), ['PUT'])

@@ -55,7 +55,7 @@ t.test('a public route: no caller, and no credential of one', async (t) => {
   const seen = await seenBy(
     t,
     get('Authorization: Bearer x', 'X-Api-Key: sk_x', 'Cookie: a=b; __Host-seatgate-session=x'),
-    { route: { requirement: 'public' }, config: { passAuthorization: true } },
+    { route: { requirement: 'public' }, passAuthorization: true },
   )
   t.notMatch(seen, /x-seatgate|authorization|sk_x|__Host/i)
   t.same(valuesOf(seen, 'cookie'), ['a=b'])
@@ -66,7 +66,7 @@ t.test(
   async (t) => {
     const lines = ['Authorization: Bearer tok', 'X-API-Key: sk_x', 'Proxy-Authorization: Basic tok']
     t.notMatch(await seenBy(t, get(...lines)), /tok|sk_x/)
-    const passed = await seenBy(t, get(...lines), { config: { passAuthorization: true } })
+    const passed = await seenBy(t, get(...lines), { passAuthorization: true })
     t.same(valuesOf(passed, 'authorization'), ['Bearer tok'])
     t.notMatch(passed, /sk_x|Basic/)
   },
@@ -107,10 +107,10 @@ t.test('hop-by-hop headers are removed', async (t) => {
 })
 
 t.test('pass_host keeps the client’s Host', async (t) => {
-  const seen = await seenBy(t, get(), { config: { passHost: true } })
+  const seen = await seenBy(t, get(), { passHost: true })
   t.same(valuesOf(seen, 'host'), ['gw.example'])
   t.same(valuesOf(seen, 'x-forwarded-host'), ['gw.example'])
-  const none = await seenBy(t, 'GET / HTTP/1.0\r\n\r\n', { config: { passHost: true } })
+  const none = await seenBy(t, 'GET / HTTP/1.0\r\n\r\n', { passHost: true })
   t.match(valuesOf(none, 'host')[0], /^127\.0\.0\.1:\d+$/)
   t.same(valuesOf(none, 'x-forwarded-host'), [])
 })

@@ -16,7 +16,7 @@ t.test('silence: 504, and the connection is closed', async (t) => {
       gone = true
     })
   })
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 150 } })
+  const { port: gatewayPort } = await front(t, port, { responseTimeout: 150 })
   const answer = await roundTrip(gatewayPort, get())
   t.match(answer, /^HTTP\/1\.1 504 /)
   t.equal(codeOf(answer), 'upstream_timeout')
@@ -31,7 +31,7 @@ t.test('an endless header section times out', async (t) => {
       socket.on('close', () => clearInterval(timer))
     })
   })
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 150 } })
+  const { port: gatewayPort } = await front(t, port, { responseTimeout: 150 })
   t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_timeout')
 })
 
@@ -40,7 +40,7 @@ t.test('the timeout of the route precedes that of the upstream', async (t) => {
   const answers: (() => void)[] = []
   const port = await serve(t, (_, response) => void answers.push(() => response.end('ok')))
   const { port: patient } = await front(t, port, {
-    config: { responseTimeout: 1000 },
+    responseTimeout: 1000,
     route: { responseTimeout: 5000 },
   })
   const answered = roundTrip(patient, get())
@@ -49,7 +49,7 @@ t.test('the timeout of the route precedes that of the upstream', async (t) => {
   answers[0]?.()
   t.match(await answered, /^HTTP\/1\.1 200 /)
   const { port: hasty } = await front(t, port, {
-    config: { responseTimeout: 5000 },
+    responseTimeout: 5000,
     route: { responseTimeout: 1000 },
   })
   const refused = roundTrip(hasty, get())
@@ -63,7 +63,7 @@ t.test('a slow upload does not time out', async (t) => {
   const port = await serve(t, (request, response) => {
     request.resume().on('end', () => response.end('ok'))
   })
-  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 400 } })
+  const { port: gatewayPort, exchanges } = await front(t, port, { responseTimeout: 400 })
   const client = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\nConnection: close\r\n\r\n',
   )
@@ -79,7 +79,7 @@ t.test('a slow upload does not time out', async (t) => {
 
 t.test('an upstream that stops reading the body times out', async (t) => {
   const port = await serveRaw(t, (socket) => socket.once('data', () => socket.pause()))
-  const { port: gatewayPort } = await front(t, port, { config: { responseTimeout: 200 } })
+  const { port: gatewayPort } = await front(t, port, { responseTimeout: 200 })
   const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 50000000\r\n\r\n',
   )
@@ -95,7 +95,7 @@ t.test('a client that stops inside its body: 408', async (t) => {
       gone = true
     })
   })
-  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 200, config: { responseTimeout: 100 } })
+  const { port: gatewayPort } = await front(t, port, { bodyTimeout: 200, responseTimeout: 100 })
   const wire = new RawClient(gatewayPort).send('POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 3\r\n\r\na')
   await wire.until('request_timeout')
   t.match(wire.received, /^HTTP\/1\.1 408 /)
@@ -108,7 +108,8 @@ t.test('waiting for a connection times out too', async (t) => {
   const port = await serveRaw(t, (socket) => socket.resume())
   const { port: gatewayPort } = await front(t, port, {
     connections: 1,
-    config: { connectTimeout: 3_600_000, responseTimeout: 400 },
+    connectTimeout: 3_600_000,
+    responseTimeout: 400,
   })
   const clients = Array.from({ length: 3 }, () => new RawClient(gatewayPort).send(get()))
   await untilStepped(time, () => clients.every(({ received }) => codeOf(received) !== undefined))
@@ -123,7 +124,7 @@ t.test("the timeout ends with the response's header section", async (t) => {
     response.write('one')
     finish = () => response.end('two')
   })
-  const { port: gatewayPort, exchanges } = await front(t, port, { config: { responseTimeout: 500 } })
+  const { port: gatewayPort, exchanges } = await front(t, port, { responseTimeout: 500 })
   const client = new RawClient(gatewayPort).send(get())
   await client.until('one')
   time.pass(900)

@@ -40,7 +40,7 @@ for (const [how, die] of Object.entries({ closed: close, reset })) {
   for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS']) {
     t.test(`${method} on a new connection that is ${how}: the other target gets it, once`, async (t) => {
       const { seen, config } = await targets(t, die, answer)
-      const { port } = await front(t, 0, { config, ejection: never })
+      const { port } = await front(t, 0, { ...config, ejection: never })
       t.match(await roundTrip(port, request(`${method} /`)), /^HTTP\/1\.1 200 /)
       t.same(seen, [`0 ${method} /`, `1 ${method} /`])
     })
@@ -55,7 +55,7 @@ for (const [how, die] of Object.entries({ closed: close, reset })) {
   ] as const) {
     t.test(`${method} ${body} may have arrived before the connection was ${how}: no retry`, async (t) => {
       const { seen, config } = await targets(t, die, answer)
-      const { port } = await front(t, 0, { config, ejection: never })
+      const { port } = await front(t, 0, { ...config, ejection: never })
       t.equal(codeOf(await roundTrip(port, request(`${method} /`, body))), 'upstream_protocol_error')
       t.same(new Set(seen.map((each) => each[0])), new Set(['0']))
     })
@@ -72,7 +72,7 @@ for (const method of ['GET', 'POST', 'PATCH', 'PUT']) {
       response.end('ok')
     })
     const config = targetsAt(await reservePort(t), await reservePort(t), port)
-    const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
+    const { port: gatewayPort } = await front(t, 0, { ...config, ejection: never })
     const body = method === 'GET' ? '' : 'a'.repeat(100_000)
     t.match(await roundTrip(gatewayPort, request(`${method} /`, body)), /^HTTP\/1\.1 200 /)
     t.same(bodies, [body])
@@ -85,7 +85,7 @@ t.test('a body with Expect: 100-continue is requested once', async (t) => {
     (request, response) => void request.resume().on('end', () => response.end('ok')),
   )
   const config = targetsAt(await reservePort(t), port)
-  const { port: gatewayPort } = await front(t, 0, { config, ejection: never })
+  const { port: gatewayPort } = await front(t, 0, { ...config, ejection: never })
   const wire = new RawClient(gatewayPort).send(
     'POST / HTTP/1.1\r\nHost: gw\r\nContent-Length: 4\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n',
   )
@@ -104,7 +104,7 @@ const begun: Record<string, string> = {
 for (const [name, bytes] of Object.entries(begun)) {
   t.test(`${name}, and then nothing: no retry`, async (t) => {
     const { seen, config } = await targets(t, (socket) => void socket.end(bytes), answer)
-    const { port } = await front(t, 0, { config, ejection: never })
+    const { port } = await front(t, 0, { ...config, ejection: never })
     t.match(await roundTrip(port, request('GET /')), 'upstream_protocol_error')
     t.same(seen, ['0 GET /'])
   })
@@ -113,7 +113,7 @@ for (const [name, bytes] of Object.entries(begun)) {
 t.test('a truncated response is cut, not retried', async (t) => {
   const part = (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart')
   const { seen, config } = await targets(t, part, answer)
-  const { port } = await front(t, 0, { config, ejection: never })
+  const { port } = await front(t, 0, { ...config, ejection: never })
   t.ok((await roundTrip(port, request('GET /'))).endsWith('\r\n\r\npart'))
   t.same(seen, ['0 GET /'])
 })
@@ -121,7 +121,7 @@ t.test('a truncated response is cut, not retried', async (t) => {
 t.test('a timeout is not retried: the target may be working on it', async (t) => {
   const time = holdTime(t)
   const { seen, config } = await targets(t, () => {}, answer)
-  const { port } = await front(t, 0, { config: { ...config, responseTimeout: 50 }, ejection: never })
+  const { port } = await front(t, 0, { ...config, responseTimeout: 50, ejection: never })
   const wire = new RawClient(port).send(request('GET /'))
   await until(() => seen.length === 1, 'the request at the upstream')
   time.pass(60)
@@ -133,7 +133,7 @@ t.test('at most two retries, each at a new target', async (t) => {
   const { seen, config } = await targets(t, reset, close, reset, answer)
   const retries: Retry[] = []
   const listener = { onRetry: (retry: Retry) => void retries.push(retry) }
-  const { port } = await front(t, 0, { config, ejection: never, listener })
+  const { port } = await front(t, 0, { ...config, ejection: never, listener })
   t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_protocol_error')
   t.same(seen, ['0 GET /', '1 GET /', '2 GET /'])
   const [first, second, third] = config.targets.map(({ origin }) => origin)
@@ -146,7 +146,7 @@ t.test('at most two retries, each at a new target', async (t) => {
 
 t.test('no retry without a new target', async (t) => {
   const { seen, config } = await targets(t, reset, reset)
-  const { port } = await front(t, 0, { config, ejection: never })
+  const { port } = await front(t, 0, { ...config, ejection: never })
   t.equal(codeOf(await roundTrip(port, request('GET /'))), 'upstream_protocol_error')
   t.same(seen, ['0 GET /', '1 GET /'])
 })
@@ -156,7 +156,7 @@ t.test('as the budget allows', async (t) => {
   holdTime(t)
   const { seen, config } = await targets(t, reset, answer)
   const retries = { perRequest: 2, share: 0.2, perSecond: 0 }
-  const { port } = await front(t, 0, { config, ejection: never, retries, balance: 'round-robin' })
+  const { port } = await front(t, 0, { ...config, ejection: never, retries, balance: 'round-robin' })
   const requests = 40
   let succeeded = 0
   for (let i = 0; i < requests; i++)

@@ -30,12 +30,6 @@ export const ALICE: Principal = {
   validUntil: null,
 }
 
-export function portOf(server: net.Server): number {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('not listening')
-  return address.port
-}
-
 export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {}): UpstreamConfig {
   return {
     name: 'trainings',
@@ -47,7 +41,7 @@ export function upstreamConfig(port: number, more: Partial<UpstreamConfig> = {})
     bodyTimeout: 60_000,
     balance: 'least-pending',
     connections: 256,
-    uploads: 128,
+    uploads: Math.ceil((more.connections ?? 256) / 2),
     evictionDelay: 500,
     maxPending: 1024,
     websocketIdle: 300_000,
@@ -138,14 +132,8 @@ export interface Front {
   readonly exchanges: Exchange[]
 }
 
-type UpstreamLimits = Pick<
-  UpstreamConfig,
-  'balance' | 'bodyTimeout' | 'connections' | 'evictionDelay' | 'health' | 'maxPending' | 'uploads'
->
-
-export interface FrontOptions extends UpstreamOptions, Partial<UpstreamLimits> {
+export interface FrontOptions extends UpstreamOptions, Partial<Omit<UpstreamConfig, 'tls'>> {
   readonly tls?: Partial<UpstreamTls> | null
-  readonly config?: Partial<UpstreamConfig>
   readonly route?: Partial<Route>
   readonly decision?: Partial<Decision>
   /** The client speaks HTTP/2. */
@@ -154,13 +142,16 @@ export interface FrontOptions extends UpstreamOptions, Partial<UpstreamLimits> {
 
 /** A server that allows everything and forwards it to the port. */
 export async function front(t: Test, port: number, options: FrontOptions = {}): Promise<Front> {
-  const upstream = new Upstream(configOf(port, options), options)
-  const route = routeTo(options.route)
+  const { tls = null, route: routed, decision, http2 = false, ...given } = options
+  const noTls = { ca: null, cert: null, key: null, serverName: null, insecureSkipVerify: false }
+  const config = { ...given, tls: tls === null ? null : { ...noTls, ...tls } }
+  const upstream = new Upstream(upstreamConfig(port, config), given)
+  const route = routeTo(routed)
   const exchanges: Exchange[] = []
   const handle = (request: ClientRequest, response: ClientResponse) => {
     const id = `id-${exchanges.length + 1}`
     const exchange = new Exchange(request, response, id, performance.now(), isAwaited(request))
-    exchange.evaluation = evaluationOf(request, route, options.decision)
+    exchange.evaluation = evaluationOf(request, route, decision)
     exchanges.push(exchange)
     forward(exchange, upstream, refuse)
     return exchange
@@ -168,22 +159,13 @@ export async function front(t: Test, port: number, options: FrontOptions = {}): 
   const listener = await openListener(
     handle,
     { headerBytes: 128 * 1024 },
-    { settings: { priorKnowledge: options.http2 === true } },
+    { settings: { priorKnowledge: http2 } },
   )
   t.teardown(async () => {
     await listener.close(0)
     await upstream.destroy()
   })
   return { port: listener.address.port, upstream, exchanges }
-}
-
-function configOf(port: number, options: FrontOptions): UpstreamConfig {
-  const { balance, bodyTimeout, connections = 256, evictionDelay, health, maxPending, tls } = options
-  const uploads = options.uploads ?? Math.ceil(connections / 2)
-  const given = { balance, bodyTimeout, connections, evictionDelay, health, maxPending, uploads }
-  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  const noTls = { ca: null, cert: null, key: null, serverName: null, insecureSkipVerify: false }
-  return { ...upstreamConfig(port, options.config), ...set, tls: tls ? { ...noTls, ...tls } : null }
 }
 
 /** As in the pipeline. */

@@ -36,7 +36,7 @@ function serve(t: Test, { onSocket, context = {}, more = {} }: Speaking): Promis
 
 function gatewayPort(t: Test, ports: readonly number[], more: FrontOptions = {}): Promise<Front> {
   const targets = ports.map((port) => new URL(`https://127.0.0.1:${port}`))
-  return front(t, 0, { config: { targets }, tls: { ca: authority.cert }, ...more })
+  return front(t, 0, { targets, tls: { ca: authority.cert }, ...more })
 }
 
 /** A message as it arrives: its body is too large to keep. */

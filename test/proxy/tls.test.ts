@@ -32,7 +32,7 @@ function startFront(
   more = {},
 ): Promise<Front> {
   const config = { targets: [new URL(`https://${host}:${port}`)], ...more }
-  return front(t, 0, { config, tls, ejection: { ...EJECTION, failures: 1000 } })
+  return front(t, 0, { ...config, tls, ejection: { ...EJECTION, failures: 1000 } })
 }
 
 async function refused(t: Test, { port, exchanges }: Front, cause: object): Promise<void> {
@@ -165,8 +165,7 @@ t.test('a connection with a TLS handshake only is new: its end is no keep-alive 
 })
 
 t.test('unreadable files are reported at load', async (t) => {
-  const target = (tls: TlsSettings) =>
-    front(t, 0, { config: { targets: [new URL('https://127.0.0.1:1')] }, tls })
+  const target = (tls: TlsSettings) => front(t, 0, { targets: [new URL('https://127.0.0.1:1')], tls })
   const { cert, key } = server
   const broken = cert.replace(/[A-Za-z]{20}/, 'A'.repeat(20))
   for (const [tls, message] of [

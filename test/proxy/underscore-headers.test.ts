@@ -45,7 +45,8 @@ t.test('neither trust in the peer nor pass_overrides lets a second spelling thro
     get('x_forwarded_for: 66601', 'x_original_url: 66602', 'x_seatgate_user: 66603'),
     {
       trustedProxies: ['127.0.0.0/8'],
-      config: { passOverrides: true, passAuthorization: true },
+      passOverrides: true,
+      passAuthorization: true,
     },
   )
   t.notMatch(seen, /: 6660\d\r\n/)

@@ -30,7 +30,7 @@ t.test("refused during an upload: the client's connection survives", async (t) =
 
 t.test('an unknown name', async (t) => {
   const { port: gatewayPort } = await front(t, 1, {
-    config: { targets: [new URL('http://nowhere.invalid:80')] },
+    targets: [new URL('http://nowhere.invalid:80')],
   })
   t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_unreachable')
 })
@@ -38,7 +38,7 @@ t.test('an unknown name', async (t) => {
 t.test('TLS to an upstream without TLS', async (t) => {
   const port = await serve(t, (_, response) => response.end('ok'))
   const { port: gatewayPort } = await front(t, port, {
-    config: { targets: [new URL(`https://127.0.0.1:${port}`)] },
+    targets: [new URL(`https://127.0.0.1:${port}`)],
   })
   t.equal(codeOf(await roundTrip(gatewayPort, get())), 'upstream_unreachable')
 })

@@ -1,7 +1,7 @@
 /** The connection pool of a target: one request at a time, keep-alive, and the limit of connections. */
 
 import { once } from 'node:events'
-import { createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { FieldLines } from '../../../src/http/wire/field-lines.ts'
@@ -13,7 +13,7 @@ import {
   type ResponseReceiver,
 } from '../../../src/http/client/upstream-request.ts'
 import { type PoolSettings, RequestPool } from '../../../src/http/client/request-pool.ts'
-import { portOf, serveRaw } from '../../proxy/support.ts'
+import { serveRaw } from '../../proxy/support.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { poolSettings } from './pool-settings.ts'
 
@@ -170,7 +170,8 @@ t.test('connect timeout', async (t) => {
   const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 })
   await once(server, 'listening')
   t.teardown(() => server.close())
-  const client = new RequestPool({ ...defaults(portOf(server)), connectTimeout: 1 })
+  const { port } = server.address() as AddressInfo
+  const client = new RequestPool({ ...defaults(port), connectTimeout: 1 })
   t.teardown(() => client.destroy())
   const results = Array.from({ length: 5 }, () => ask(client, get()))
   // The event loop is blocked until all of them are late.

@@ -11,7 +11,7 @@ t.test('the connection is given up, and the next request takes another one', asy
   const { port, connections } = await serveFrames(t, (connection, stream) => {
     if (connection !== connections[0]) connection.send(answer(stream))
   })
-  const { port: gatewayPort, exchanges } = await front2(t, port, { config: { responseTimeout: 120_000 } })
+  const { port: gatewayPort, exchanges } = await front2(t, port, { responseTimeout: 120_000 })
   const time = holdTime(t)
   const client = new RawClient(gatewayPort).send(get())
   await untilStepped(time, () => client.finished)

@@ -84,7 +84,7 @@ t.test(
     // INITIAL_WINDOW_SIZE 10
     const settings = frame(SETTINGS, 0, 0, Buffer.from([0, 4, 0, 0, 0, 10]))
     const { port, connections } = await serveFrames(t, () => {}, settings)
-    const { port: gatewayPort } = await front2(t, port, { config: { responseTimeout: 100 } })
+    const { port: gatewayPort } = await front2(t, port, { responseTimeout: 100 })
     const body = 'x'.repeat(100_000)
     const wire = new RawClient(gatewayPort).send(
       `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,

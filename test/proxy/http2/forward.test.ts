@@ -44,7 +44,7 @@ t.test("the client's Host passes as :authority with pass_host", async (t) => {
     stream.respond({})
     stream.end(headers[':authority'])
   })
-  const { port: gatewayPort } = await front2(t, port, { config: { passHost: true } })
+  const { port: gatewayPort } = await front2(t, port, { passHost: true })
   t.match(await roundTrip(gatewayPort, get()), /gw\.example\r\n0/)
 })
 
@@ -127,7 +127,7 @@ t.test('over TLS: ALPN and the names of the certificate', async (t) => {
     stream.respond({})
     stream.end(`${headers[':scheme']} ${headers[':authority']}`)
   })
-  const { port: gatewayPort } = await front2(t, 0, { config: tlsTarget(port), tls: { ca: authority.cert } })
+  const { port: gatewayPort } = await front2(t, 0, { ...tlsTarget(port), tls: { ca: authority.cert } })
   t.match(await roundTrip(gatewayPort, get()), `https localhost:${port}`)
 })
 

@@ -56,7 +56,7 @@ t.test('a server that closes the connection without a word', async (t) => {
 
 t.test('a server that says nothing', async (t) => {
   const port = await serveRaw(t, (socket) => socket.resume())
-  const silent = await front2(t, port, { ...once1, config: { connectTimeout: 50 } })
+  const silent = await front2(t, port, { ...once1, connectTimeout: 50 })
   await refused(t, silent, /no connection within 50 ms/, 'upstream_unreachable')
 })
 
@@ -64,14 +64,14 @@ t.test('TLS without ALPN h2', async (t) => {
   const server = createTlsServer(identity, (_, response) => response.end('evil'))
   server.on('tlsClientError', () => {})
   const config = tlsTarget(await listen(t, server))
-  const secured = await front2(t, 0, { ...once1, config, tls: { ca: authority.cert } })
+  const secured = await front2(t, 0, { ...once1, ...config, tls: { ca: authority.cert } })
   await refused(t, secured, /does not speak HTTP\/2: .*ALPN/, 'upstream_protocol_error')
 })
 
 t.test('HTTP/2 without TLS, where TLS is expected; and no listener', async (t) => {
   const { port } = await serve2(t, (stream) => stream.end())
   for (const each of [port, await reservePort(t)]) {
-    const front = await front2(t, 0, { ...once1, config: tlsTarget(each), tls: { ca: authority.cert } })
+    const front = await front2(t, 0, { ...once1, ...tlsTarget(each), tls: { ca: authority.cert } })
     t.equal(codeOf(await roundTrip(front.port, get())), 'upstream_unreachable')
   }
 })

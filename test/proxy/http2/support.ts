@@ -45,8 +45,8 @@ async function listening(t: Test, server: Http2Server, onStream: OnStream): Prom
 }
 
 /** A front to an upstream without TLS. */
-export function front2(t: Test, port: number, { config = {}, ...more }: FrontOptions = {}): Promise<Front> {
-  return front(t, port, { connections: 8, uploads: 512, ...more, config: { protocol: 'h2c', ...config } })
+export function front2(t: Test, port: number, options: FrontOptions = {}): Promise<Front> {
+  return front(t, port, { protocol: 'h2c', connections: 8, uploads: 512, ...options })
 }
 
 export function tlsTarget(port: number): Pick<UpstreamConfig, 'targets' | 'protocol'> {
