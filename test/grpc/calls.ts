@@ -1,11 +1,13 @@
-/** A call of each kind, with all that a gRPC client must get: messages, both sections of metadata, and the status. */
+/** Calls that several tests make, and what their clients must get. */
 
+import { once } from 'node:events'
 import type { Test } from 'tap'
-import { type Caller, next, whole } from './client.ts'
+import { type Caller, type Chat, next, whole } from './client.ts'
 import type { Talk } from './service.ts'
 
 const HOUR = 3_600_000
 
+/** A call of each kind, with all that a gRPC client must get: messages, both sections of metadata, and the status. */
 export async function everyCall(t: Test, caller: Caller, talk: Talk): Promise<void> {
   await t.test('unary', async (t) => {
     const { messages, initial, status } = await caller.unary('hello')
@@ -70,4 +72,26 @@ export async function everyCall(t: Test, caller: Caller, talk: Talk): Promise<vo
     t.equal(status.code, 9)
     t.same(status.metadata.get('x-final'), ['failed'])
   })
+}
+
+/**
+ * A stream on which neither side says anything, behind an upstream with `body_timeout`.
+ *
+ * @param talking what the client does first; the service answers none of its messages
+ */
+export async function checkSilence(
+  t: Test,
+  call: Chat,
+  talk: Talk,
+  talking: (say: () => Promise<unknown>) => Promise<void> = async () => {},
+): Promise<void> {
+  const ended = whole(call)
+  const cancelled = talk.cancellation('Chat')
+  await talking(() => {
+    const heard = once(talk.events, 'message')
+    call.write('hold')
+    return heard
+  })
+  t.match((await ended).status, { code: 14, details: /^upstream_timeout: / })
+  t.equal(await cancelled, 'Chat')
 }

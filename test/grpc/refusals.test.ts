@@ -2,17 +2,17 @@
 
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { connect, type ServerHttp2Stream } from 'node:http2'
+import type { ServerHttp2Stream } from 'node:http2'
 import t from 'tap'
 import { grpcStatusOf, percentEncoded } from '../../src/http/server/grpc-problem.ts'
 import { type ErrorCode, errors, Refusal } from '../../src/model/errors.ts'
+import { openSession } from '../http2/support.ts'
 import { serve2 } from '../proxy/http2/support.ts'
 import { until } from '../support/until.ts'
-import { CERTIFICATES } from '../support/servers/tls.ts'
 import type { World } from '../support/world.ts'
 import { whole } from './client.ts'
 import { pathOf } from './service.ts'
-import { checkSilence } from './silence.ts'
+import { checkSilence } from './calls.ts'
 import { ROUTES, seatForAll, startGrpcWorld } from './world.ts'
 
 const main = await startGrpcWorld(t, {
@@ -123,11 +123,9 @@ t.test('a response that is not of gRPC is cut, as it would look complete', async
     stream.write('half')
     held.resolve(stream)
   })
-  const { world, secured } = await startGrpcWorld(t, { target: `http://127.0.0.1:${port}` })
+  const { world } = await startGrpcWorld(t, { target: `http://127.0.0.1:${port}` })
   const id = await world.seat('Talker', ['north'], ['talk:chat'])
-  const session = connect(`https://localhost:${secured}`, { ca: CERTIFICATES.server.ca })
-  t.teardown(() => session.destroy())
-  const stream = session.request({
+  const stream = openSession(t, world.securePort).request({
     ':method': 'POST',
     ':path': pathOf('Chat'),
     'content-type': 'application/grpc',

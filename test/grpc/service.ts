@@ -15,7 +15,8 @@ import {
   type sendUnaryData,
   type ServiceDefinition,
 } from '@grpc/grpc-js'
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
+import { promisify } from 'node:util'
 import type { Test } from 'tap'
 
 export type Kind = 'Unary' | 'Collect' | 'Count' | 'Chat'
@@ -68,7 +69,7 @@ interface Started {
  */
 export class Talk {
   readonly calls: Call[] = []
-  /** `cancelled` with the kind, `message` with a message of Chat or Collect. */
+  /** `cancelled` and the kind, `begun` with the kind, `message` with a message of Chat or Collect. */
   readonly events: EventEmitter = new EventEmitter()
   readonly server = new Server()
 
@@ -110,32 +111,22 @@ export class Talk {
   }
 
   /** Resolves to the kind when the next call of it is cancelled. */
-  cancellation(kind: Kind): Promise<Kind> {
-    return new Promise((resolve) => {
-      const onCancelled = (of: Kind) => {
-        if (of !== kind) return
-        this.events.off('cancelled', onCancelled)
-        resolve(kind)
-      }
-      this.events.on('cancelled', onCancelled)
-    })
+  async cancellation(kind: Kind): Promise<Kind> {
+    await once(this.events, `cancelled ${kind}`)
+    return kind
   }
 
   /** Listens on a port of loopback until the test ends. */
   listen(t: Test): Promise<number> {
-    const { promise, resolve, reject } = Promise.withResolvers<number>()
-    this.server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) => {
-      if (error === null) resolve(port)
-      else reject(error)
-    })
     t.teardown(() => this.server.forceShutdown())
-    return promise
+    const bind = promisify(this.server.bindAsync).bind(this.server)
+    return bind('127.0.0.1:0', ServerCredentials.createInsecure())
   }
 
   #begin(kind: Kind, call: Started): void {
     const deadline = Number(call.getDeadline())
     this.calls.push({ kind, metadata: call.metadata, deadline })
-    call.on('cancelled', () => this.events.emit('cancelled', kind))
+    call.on('cancelled', () => this.events.emit(`cancelled ${kind}`))
     this.events.emit('begun', kind)
   }
 

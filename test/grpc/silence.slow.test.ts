@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { holdTime } from '../support/held-time.ts'
-import { checkSilence } from './silence.ts'
+import { checkSilence } from './calls.ts'
 import { seatForAll, startGrpcWorld } from './world.ts'
 
 t.test('a stream that is silent on one side goes on, for longer than body_timeout', async (t) => {

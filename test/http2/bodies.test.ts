@@ -37,7 +37,7 @@ const rawWorld = await startSecured(t, { routes: ROUTES, target: upstream.url })
 /** The raw upstream answers so from now on. The gateway has given up the connections of the test before. */
 async function answerWith(next: RawAnswer): Promise<void> {
   rawAnswer = () => {}
-  const open = upstream.connections.splice(0).filter(({ closed }) => !closed)
+  const open = upstream.connections.splice(0).filter(({ socket }) => !socket.closed)
   // An error precedes the end of some.
   const closing = ({ socket }: { socket: Socket }) =>
     new Promise((resolve) => socket.once('close', resolve).resume().end())
@@ -138,11 +138,11 @@ t.test('a client that cancels: the upstream request ends at once', async (t) => 
   client.headers(1, at('/docs/a')).headers(3, at('/cancelled', POST), 0)
   client.frame(DATA, 0, 3, Buffer.from('part'))
   await until(
-    () => upstream.connections.filter(({ text }) => text !== '').length === 2,
+    () => upstream.connections.filter(({ received }) => received !== '').length === 2,
     'the requests at the upstream',
   )
   client.frame(RST_STREAM, 0, 1, [0, 0, 0, CANCEL]).frame(RST_STREAM, 0, 3, [0, 0, 0, CANCEL])
-  await until(() => upstream.connections.every(({ closed }) => closed), 'the end of the connections')
+  await until(() => upstream.connections.every(({ socket }) => socket.closed), 'the end of the connections')
   const isAborted = (path: string) =>
     rawWorld.log().some((line) => line['path'] === path && line['aborted'] === true)
   await until(() => isAborted('/docs/a') && isAborted('/cancelled'), 'the lines of the log')

@@ -32,7 +32,7 @@ const world = await startSecured(t, { routes: ROUTES, target: upstream.url })
 /** What has reached the upstream since the last call. */
 let taken = 0
 function received(): string {
-  const all = upstream.connections.map(({ text }) => text).join('')
+  const all = upstream.connections.map(({ received }) => received).join('')
   const fresh = all.slice(taken)
   taken = all.length
   return fresh

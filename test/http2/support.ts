@@ -10,11 +10,12 @@ import type { Socket } from 'node:net'
 import type { Test } from 'tap'
 import { Authority } from '../proxy/authority.ts'
 import { serveRaw } from '../proxy/support.ts'
+import { RawClient } from '../support/raw-client.ts'
 import { RawHttp2 } from '../support/raw-http2.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
 
 export const authority = new Authority()
-const secure = authority.issue({ names: ['a.example', '127.0.0.1'] })
+const secure = authority.issue({ names: ['a.example', 'localhost', '127.0.0.1'] })
 
 export function startSecured(t: Test, options: WorldOptions = {}): Promise<World> {
   return startWorld(t, { secure, ...options })
@@ -73,17 +74,13 @@ export function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   })
 }
 
-/** An upstream of bytes: what it received, and what it answers to the end of a head. */
+/** An upstream of bytes. @param answer called with all that a connection has received, after each part */
 export async function rawUpstream(t: Test, answer: (socket: Socket, received: string) => void) {
-  const connections: { text: string; socket: Socket; closed: boolean }[] = []
+  const connections: RawClient[] = []
   const port = await serveRaw(t, (socket) => {
-    const connection = { text: '', socket, closed: false }
+    const connection = new RawClient(socket)
     connections.push(connection)
-    socket.on('data', (chunk) => {
-      connection.text += chunk.toString('latin1')
-      answer(socket, connection.text)
-    })
-    socket.on('close', () => (connection.closed = true))
+    socket.on('data', () => answer(socket, connection.received))
   })
   return { url: `http://127.0.0.1:${port}`, connections }
 }
