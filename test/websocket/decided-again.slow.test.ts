@@ -72,7 +72,7 @@ t.test('a Seat that is renamed', async (t) => {
   )
   const [socket] = upstream.sockets.slice(-1)
   await until(() => socket?.closed === true, 'the end at the upstream')
-  t.equal(socket?.close?.payload.readUInt16BE(), 1008, 'the upstream gets it too')
+  t.equal(socket?.closeFrame?.payload.readUInt16BE(), 1008, 'the upstream gets it too')
 })
 
 t.test('a deleted Seat', async (t) => {
@@ -139,11 +139,11 @@ t.test('nothing passes after the 1008', async (t) => {
   const talk = setInterval(() => client.socket.writable && client.sendText('more'), 5)
   await client.receives('more')
   await change({ permissions: [] })
-  await untilStepped(time, () => client.closeFrame !== undefined && socket?.close !== undefined)
+  await untilStepped(time, () => client.closeFrame !== undefined && socket?.closeFrame !== undefined)
   await untilStepped(time, () => client.closed)
   clearInterval(talk)
   t.equal(client.frames.at(-1), client.closeFrame, "Close is the client's last frame")
-  t.equal(socket?.frames.at(-1), socket?.close, "the upstream's too")
+  t.equal(socket?.frames.at(-1), socket?.closeFrame, "the upstream's too")
 })
 
 t.test('a revoked key, also where no Seat is required', async (t) => {

@@ -95,7 +95,7 @@ t.test('HTTP in the tunnel is an invalid frame and is dropped', async (t) => {
   await until(() => socket?.closed === true, 'the end at the upstream')
   t.same(socket?.texts, ['first'])
   t.equal(socket?.reader.left, 0)
-  t.equal(socket?.close && codeOf(socket.close), 1002)
+  t.equal(socket?.closeFrame && codeOf(socket.closeFrame), 1002)
   t.equal(client.closeFrame && codeOf(client.closeFrame), 1002)
   await until(() => world.log().some(({ path }) => path === '/ws/http'), 'the line')
   t.match(
@@ -159,7 +159,7 @@ t.test('a client reset closes the upstream connection, also inside a frame', asy
     await new Promise((resolve) => client.socket.write('', resolve))
     client.socket.resetAndDestroy()
     await until(() => upstream.sockets.at(-1)?.closed === true, 'the end at the upstream')
-    t.equal(upstream.sockets.at(-1)?.close, undefined)
+    t.equal(upstream.sockets.at(-1)?.closeFrame, undefined)
   }
   await until(() => world.log().filter(({ path }) => path === '/ws/reset').length === 2, 'the lines')
   for (const line of world.log().filter(({ path }) => path === '/ws/reset'))
@@ -172,7 +172,7 @@ t.test("half-closed: the client's data arrives, and so does the upstream's reply
   client.sendText('last words')
   client.socket.end()
   const [socket] = upstream.sockets
-  await until(() => socket?.ended === true, 'the end of its side')
+  await until(() => socket?.finished === true, 'the end of its side')
   t.same(socket?.texts, ['last words'])
   socket?.socket.end(fromServer(TEXT, 'the answer'))
   await client.receives('the answer')
@@ -183,7 +183,7 @@ t.test('bytes after the Close of the client are dropped', async (t) => {
   const { world, upstream } = silent
   const client = await sendHandshake(world.port, '/ws/after').opened()
   client.send(Buffer.concat([fromClient(8, Buffer.from([3, 0xe8])), fromClient(TEXT, 'after')]))
-  await until(() => upstream.sockets[0]?.close !== undefined, 'Close')
+  await until(() => upstream.sockets[0]?.closeFrame !== undefined, 'Close')
   client.sendText('later still')
   upstream.sockets[0]?.socket.end(fromServer(8, Buffer.from([3, 0xe8])))
   await client.gone()

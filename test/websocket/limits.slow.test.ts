@@ -55,8 +55,8 @@ t.test('idle: both ends get 1001 at a frame boundary', async (t) => {
   client.send(fromClient(CLOSE, status(1001)))
   await client.gone()
   await until(() => socket.closed, 'the end at the upstream')
-  t.equal(socket.close && codeOf(socket.close), 1001)
-  t.equal(socket.close?.masked, true)
+  t.equal(socket.closeFrame && codeOf(socket.closeFrame), 1001)
+  t.equal(socket.closeFrame?.masked, true)
   t.equal(client.frames.filter(({ opcode }) => opcode === CLOSE).length, 1, 'once')
   t.match(await echoing.line('/ws/idle'), { status: 101, ended_by: 'idle', close_code: 1001 })
 })
@@ -99,10 +99,10 @@ t.test('ends that do not reply to Close are cut', async (t) => {
   const time = holdTime(t)
   const { client, socket } = await silent.open('/ws/no-reply')
   time.pass(IDLE)
-  await until(() => client.closeFrame !== undefined && socket.close !== undefined, 'Close')
+  await until(() => client.closeFrame !== undefined && socket.closeFrame !== undefined, 'Close')
   time.pass(CLOSE_WAIT)
   await client.gone()
-  await until(() => socket.ended, 'the end at the upstream')
+  await until(() => socket.finished, 'the end at the upstream')
 })
 
 t.test('inside a frame no Close is sent: it is cut', async (t) => {
@@ -115,7 +115,7 @@ t.test('inside a frame no Close is sent: it is cut', async (t) => {
   await client.gone()
   t.equal(client.frames.length, 0)
   t.equal(client.reader.left, 4)
-  await until(() => socket.ended, 'the end at the upstream')
+  await until(() => socket.finished, 'the end at the upstream')
   t.equal(socket.frames.length, 0)
   t.match(await silent.line('/ws/inside'), { ended_by: 'idle' })
 })
@@ -127,7 +127,7 @@ t.test('the current frame passes before Close', async (t) => {
   socket.socket.write(frame.subarray(0, 5))
   await until(() => client.reader.left === 5, 'the beginning')
   time.pass(IDLE)
-  await until(() => socket.close !== undefined, 'Close at the upstream')
+  await until(() => socket.closeFrame !== undefined, 'Close at the upstream')
   t.equal(client.closeFrame, undefined, 'the client is in the middle of a frame')
   socket.socket.write(Buffer.concat([frame.subarray(5), fromServer(TEXT, 'too late')]))
   await until(() => client.closeFrame !== undefined, 'Close')
@@ -164,7 +164,7 @@ t.test('drain: remaining WebSockets are cut at its end', async (t) => {
   await until(() => socket.reader.left === 4, 'the frame')
   await world.gateway.close(50)
   await client.gone()
-  await until(() => socket.ended, 'the end at the upstream')
+  await until(() => socket.finished, 'the end at the upstream')
 })
 
 t.test('drain: one that opens meanwhile gets 1001 at once', async (t) => {
@@ -212,7 +212,7 @@ t.test('metrics: open ones, how they ended, and the handshake as a request', asy
     duration_ms: Number,
     route: 'GET /ws/*',
   })
-  upstream.sockets.find(({ ended }) => !ended)?.socket.write(fromServer(CLOSE, ''))
+  upstream.sockets.find(({ finished }) => !finished)?.socket.write(fromServer(CLOSE, ''))
   const closedClient = () => clients.slice(1).find(({ closeFrame }) => closeFrame !== undefined)
   await until(() => closedClient() !== undefined, 'Close')
   closedClient()?.send(fromClient(CLOSE, ''))

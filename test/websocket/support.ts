@@ -19,39 +19,40 @@ export function acceptOf(key: string): string {
   return createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
 }
 
-/** The upstream's end of a WebSocket. */
-class UpstreamSocket {
-  readonly request: IncomingMessage
-  readonly socket: Socket
+/** An end of a WebSocket, and the frames that it has received. */
+class WebSocketEnd extends RawClient {
   readonly frames: Frame[] = []
-  ended = false
-  closed = false
   readonly reader = new FrameReader()
 
+  get closed(): boolean {
+    return this.socket.closed
+  }
+
+  get texts(): string[] {
+    return this.frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
+  }
+
+  get closeFrame(): Frame | undefined {
+    return this.frames.find(({ opcode }) => opcode === CLOSE)
+  }
+}
+
+class UpstreamSocket extends WebSocketEnd {
+  readonly request: IncomingMessage
+
   constructor(request: IncomingMessage, socket: Socket, head: Buffer, echoes: boolean) {
+    super(socket)
     this.request = request
-    this.socket = socket
     if (head.length > 0) socket.unshift(head)
-    socket.on('error', () => {})
     socket.on('end', () => {
-      this.ended = true
       if (echoes) socket.end()
     })
-    socket.on('close', () => (this.closed = true))
     socket.on('data', (chunk: Buffer) => {
       for (const frame of this.reader.read(chunk)) {
         this.frames.push(frame)
         if (echoes) this.#echo(frame)
       }
     })
-  }
-
-  get texts(): string[] {
-    return textsOf(this.frames)
-  }
-
-  get close(): Frame | undefined {
-    return this.frames.find(({ opcode }) => opcode === CLOSE)
   }
 
   #echo({ opcode, payload }: Frame): void {
@@ -108,9 +109,7 @@ export function handshake(path: string, lines: readonly string[] = []): string {
 }
 
 /** Bytes are HTTP until a 101, and frames after it. */
-export class WebSocketClient extends RawClient {
-  readonly frames: Frame[] = []
-  readonly reader = new FrameReader()
+export class WebSocketClient extends WebSocketEnd {
   /** Received bytes that are read already. */
   #read = 0
 
@@ -136,24 +135,12 @@ export class WebSocketClient extends RawClient {
     return /^HTTP\/1\.1 101 [^]*?\r\n\r\n/.test(this.received)
   }
 
-  get closed(): boolean {
-    return this.socket.closed
-  }
-
   get status(): number {
     return Number(/^HTTP\/1\.1 (\d{3})/.exec(this.http)?.[1] ?? 0)
   }
 
   get code(): string | undefined {
     return /"code":"(\w+)"/.exec(this.http)?.[1]
-  }
-
-  get texts(): string[] {
-    return textsOf(this.frames)
-  }
-
-  get closeFrame(): Frame | undefined {
-    return this.frames.find(({ opcode }) => opcode === CLOSE)
   }
 
   sendText(text: string): this {
@@ -178,10 +165,6 @@ export class WebSocketClient extends RawClient {
     if (!this.texts.includes(text)) throw new Error(`closed without "${text}"`)
     return this
   }
-}
-
-function textsOf(frames: readonly Frame[]): string[] {
-  return frames.filter(({ opcode }) => opcode === TEXT).map(({ payload }) => payload.toString())
 }
 
 /** Sends a handshake on a connection of its own. */
