@@ -6,7 +6,6 @@
 
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,6 +17,7 @@ import { mintForSeats } from '../../src/cli/token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
+import { serve } from './loopback.ts'
 import { type SampleProvider, startSampleProvider } from './sample-provider.ts'
 import { startTrainingsService } from './trainings-service.ts'
 
@@ -104,12 +104,9 @@ function providerWanted(): boolean {
 /** The provider has to know the port before the gateway listens. @param listen may have port 0 */
 async function fixedPort(listen: string): Promise<string> {
   if (!listen.endsWith(':0')) return listen
-  const probe = createServer()
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
-  const address = probe.address()
-  await new Promise((resolve) => probe.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port is free')
-  return listen.replace(/0$/, String(address.port))
+  const probe = await serve(() => {})
+  await probe.close()
+  return listen.replace(/0$/, new URL(probe.url).port)
 }
 
 /** The shipped configuration, with the console and the sample provider. */

@@ -3,13 +3,13 @@
  * a user, without a password. It is loaded with the first request, so that the demo starts quickly.
  */
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { randomBytes } from 'node:crypto'
-import { exportJWK, generateKeyPair } from 'jose'
 import type OidcProvider from 'oidc-provider'
 import type { OidcConfig } from '../../src/config/config.ts'
+import { clientOf, newKey, OIDC_DEFAULTS, PROVIDER_SETTINGS } from '../oidc/provider.ts'
+import { serve } from './loopback.ts'
 
 export interface SampleUser {
   readonly sub: string
@@ -34,11 +34,12 @@ export async function startSampleProvider(
   users: readonly SampleUser[],
   { redirectUri, afterLogout }: { readonly redirectUri: string; readonly afterLogout: string },
 ): Promise<SampleProvider> {
-  let opening: Promise<Serve> | null = null
-  const server = createServer((request, response) => {
+  let opening: Promise<Handle> | null = null
+  // At another host than the gateway, localhost: browsers do not separate cookies by port.
+  const { url: issuer, close } = await serve((request, response) => {
     opening ??= withoutWarnings(() => open(issuer, users, { redirectUri, afterLogout }))
     opening
-      .then((serve) => serve(request, response))
+      .then((handle) => handle(request, response))
       .catch((cause: unknown) => {
         response.statusCode = 500
         response.end(
@@ -46,34 +47,18 @@ export async function startSampleProvider(
         )
       })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    // Another host than the gateway's, localhost: browsers do not separate cookies by port.
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
     oidc: {
+      ...OIDC_DEFAULTS,
       issuer,
       clientId: CLIENT,
       clientSecret: null,
       clientAuth: 'none',
       scopes: SCOPES,
-      seatsClaim: 'memberOf',
       redirectUri,
-      allowInsecure: true,
-      endpointHosts: [],
-      acceptProviderTokens: false,
-      audience: [],
       postLogoutRedirect: afterLogout,
-      sessionLifetime: 8 * 3_600_000,
-      origins: [],
-      tenantClaim: null,
     },
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    close,
   }
 }
 
@@ -88,25 +73,20 @@ async function withoutWarnings<V>(work: () => Promise<V>): Promise<V> {
   }
 }
 
-type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
 async function open(
   issuer: string,
   users: readonly SampleUser[],
   { redirectUri, afterLogout }: { readonly redirectUri: string; readonly afterLogout: string },
-): Promise<Serve> {
+): Promise<Handle> {
   const { default: Provider } = await import('oidc-provider')
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true })
   const provider: OidcProvider = new Provider(issuer, {
+    ...PROVIDER_SETTINGS,
     clients: [
       {
+        ...clientOf('none', ALGORITHM, { redirectUri, postLogoutRedirect: afterLogout }),
         client_id: CLIENT,
-        token_endpoint_auth_method: 'none',
-        grant_types: ['authorization_code', 'refresh_token'],
-        response_types: ['code'],
-        redirect_uris: [redirectUri],
-        post_logout_redirect_uris: [afterLogout],
-        id_token_signed_response_alg: ALGORITHM,
       },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'memberOf'] },
@@ -116,22 +96,10 @@ async function open(
       return user === undefined ? undefined : { accountId: sub, claims: () => claimsOf(user) }
     },
     loadExistingGrant: grantEverything,
-    jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: ALGORITHM, use: 'sig', kid: 'demo' }] },
-    pkce: { required: () => true },
-    rotateRefreshToken: true,
-    issueRefreshToken: () => true,
+    jwks: { keys: [await newKey(ALGORITHM)] },
     cookies: { keys: [randomBytes(32).toString('hex')] },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { readonly uid: string }) => PATH + uid },
-    ttl: {
-      AccessToken: 3600,
-      AuthorizationCode: 60,
-      Grant: 86_400,
-      IdToken: 3600,
-      Interaction: 600,
-      RefreshToken: 86_400,
-      Session: 86_400,
-    },
   })
   const handle = provider.callback()
   return (request, response) =>

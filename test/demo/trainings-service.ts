@@ -3,8 +3,9 @@
  * calling; it believes the identity headers, as a service behind the gateway may. The demo and the tests start it.
  */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { json as jsonOf } from 'node:stream/consumers'
+import { serve, type Serving } from './loopback.ts'
 
 interface Training {
   readonly id: string
@@ -12,23 +13,14 @@ interface Training {
   readonly created_by: string | null
 }
 
-const MAX_BODY = 64 * 1024
-
-/** Listens on a loopback port; 0 picks a free one. */
-export async function startTrainingsService(port = 0): Promise<{ url: string; close(): Promise<void> }> {
+export async function startTrainingsService(): Promise<Serving> {
   const trainings = new Map<string, Training>()
   for (const title of ['Forklift', 'First aid']) add(trainings, title, null)
-  const server = createServer((request, response) => {
+  return serve((request, response) => {
     answer(trainings, request, response).catch((error: unknown) => {
       json(response, 400, { error: error instanceof Error ? error.message : 'bad request' })
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  const { port: bound } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${bound}`, close: () => close(server) }
 }
 
 async function answer(trainings: Map<string, Training>, request: IncomingMessage, response: ServerResponse) {
@@ -83,21 +75,10 @@ function caller({ headers }: IncomingMessage) {
 }
 
 async function titleOf(request: IncomingMessage): Promise<string> {
-  const body: unknown = JSON.parse(await read(request))
+  const body: unknown = await jsonOf(request)
   if (typeof body === 'object' && body !== null && 'title' in body && typeof body.title === 'string')
     return body.title
   throw new Error('send {"title": "…"}')
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > MAX_BODY) throw new Error('too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 function json(response: ServerResponse, status: number, body: unknown) {
@@ -106,9 +87,4 @@ function json(response: ServerResponse, status: number, body: unknown) {
 
 function text(response: ServerResponse, status: number, body: string) {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(body)
-}
-
-function close(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
 }

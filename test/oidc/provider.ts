@@ -34,6 +34,35 @@ export interface ProviderOptions {
   readonly host?: string
 }
 
+/** Settings of `oidc-provider`: those of the demo's provider as well. */
+export const PROVIDER_SETTINGS = {
+  pkce: { required: () => true },
+  rotateRefreshToken: true,
+  issueRefreshToken: () => true,
+  ttl: {
+    AccessToken: 3600,
+    AuthorizationCode: 60,
+    Grant: 86_400,
+    // Tests move the gateway's clock, not the provider's.
+    IdToken: 86_400,
+    Interaction: 600,
+    RefreshToken: 86_400,
+    Session: 86_400,
+  },
+}
+
+/** What a tenant's `oidc` is in all cases. */
+export const OIDC_DEFAULTS = {
+  seatsClaim: 'memberOf',
+  allowInsecure: true,
+  endpointHosts: [],
+  acceptProviderTokens: false,
+  audience: [],
+  sessionLifetime: 8 * 3_600_000,
+  origins: [],
+  tenantClaim: null,
+} satisfies Partial<OidcConfig>
+
 /** A client for each authentication method and each algorithm: `client_secret_basic-RS256`, `none-EdDSA`, … */
 export const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const
 export const CLIENT_SECRET = 'a client secret: with + & = and / in it, to be encoded'
@@ -81,6 +110,7 @@ export class TestProvider {
     const { default: OidcProvider } = await import('oidc-provider')
     const { default: Adapter } = await import('oidc-provider/lib/adapters/memory_adapter.js')
     const provider = new OidcProvider(this.issuer, {
+      ...PROVIDER_SETTINGS,
       clients: METHODS.flatMap((method) => ALGORITHMS.map((alg) => clientOf(method, alg, this.#options))),
       claims: {
         openid: ['sub'],
@@ -93,10 +123,6 @@ export class TestProvider {
         return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }
       },
       jwks: { keys: await keys },
-      pkce: { required: () => true },
-      rotateRefreshToken: true,
-      issueRefreshToken: (_context: unknown, client: { grantTypeAllowed(type: string): boolean }) =>
-        client.grantTypeAllowed('refresh_token'),
       features: { revocation: { enabled: true }, backchannelLogout: { enabled: true } },
       // The provider's own dispatcher refuses loopback addresses.
       fetch: (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
@@ -111,16 +137,6 @@ export class TestProvider {
         context.type = 'text/plain'
         context.body = `error page of the provider: ${out.error}`
       },
-      ttl: {
-        AccessToken: 3600,
-        AuthorizationCode: 60,
-        Grant: 86_400,
-        // Tests move the gateway's clock, not the provider's.
-        IdToken: 86_400,
-        Interaction: 600,
-        RefreshToken: 86_400,
-        Session: 86_400,
-      },
     })
     return provider.callback()
   }
@@ -128,21 +144,14 @@ export class TestProvider {
   config(more: Partial<OidcConfig> = {}): OidcConfig {
     const { clientAuth = 'client_secret_basic' } = more
     return {
+      ...OIDC_DEFAULTS,
       issuer: this.issuer,
       clientId: `${clientAuth ?? 'client_secret_basic'}-RS256`,
       clientSecret: clientAuth === 'none' ? null : CLIENT_SECRET,
       clientAuth,
       scopes: ['openid', 'email', 'profile', 'offline_access'],
-      seatsClaim: 'memberOf',
       redirectUri: this.#options.redirectUri,
-      allowInsecure: true,
-      endpointHosts: [],
-      acceptProviderTokens: false,
-      audience: [],
       postLogoutRedirect: this.#options.postLogoutRedirect ?? null,
-      sessionLifetime: 8 * 3_600_000,
-      origins: [],
-      tenantClaim: null,
       ...more,
     }
   }
@@ -191,28 +200,25 @@ function firstKeys(): Promise<JWK[]> {
   return made[set]
 }
 
-async function newKey(alg: Algorithm): Promise<JWK> {
+export async function newKey(alg: Algorithm): Promise<JWK> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true })
   return { ...(await exportJWK(privateKey)), alg, use: 'sig', kid: randomUUID() }
 }
 
-function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: ProviderOptions) {
+export function clientOf(method: (typeof METHODS)[number], alg: Algorithm, options: ProviderOptions) {
+  const { redirectUri, postLogoutRedirect, backchannelLogout } = options
   return {
     client_id: `${method}-${alg}`,
     ...(method === 'none' ? {} : { client_secret: CLIENT_SECRET }),
     token_endpoint_auth_method: method,
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    redirect_uris: [options.redirectUri],
-    ...(options.postLogoutRedirect === undefined
-      ? {}
-      : { post_logout_redirect_uris: [options.postLogoutRedirect] }),
-    ...(options.backchannelLogout === undefined
-      ? {}
-      : {
-          backchannel_logout_uri: options.backchannelLogout.uri,
-          backchannel_logout_session_required: options.backchannelLogout.session,
-        }),
+    redirect_uris: [redirectUri],
+    post_logout_redirect_uris: postLogoutRedirect === undefined ? [] : [postLogoutRedirect],
+    ...(backchannelLogout && {
+      backchannel_logout_uri: backchannelLogout.uri,
+      backchannel_logout_session_required: backchannelLogout.session,
+    }),
     id_token_signed_response_alg: alg,
   }
 }
