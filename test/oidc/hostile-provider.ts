@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
 import type { Page, Visitor } from '../sign-in/visitor.ts'
@@ -46,10 +47,8 @@ export class HostileProvider {
 
   static async start(t: Test): Promise<HostileProvider> {
     const server = createServer(async (request, response) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk)
       const path = new URL(request.url ?? '', 'http://nowhere').pathname
-      provider.#serve(path, new URLSearchParams(Buffer.concat(chunks).toString()), request.headers, response)
+      provider.#serve(path, new URLSearchParams(await text(request)), request.headers, response)
     })
     const provider = new HostileProvider(`http://127.0.0.1:${await listen(t, server)}`)
     await provider.newKey('first')

@@ -2,50 +2,38 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { Authenticator } from '../../src/decision/authn/authenticator.ts'
 import type { BrowserContext } from '../../src/model/authorization-request.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
 import type { PublicResponse } from '../../src/model/route.ts'
-import type { OidcTenant } from '../../src/oidc/ports.ts'
-import type { Oidc } from '../../src/oidc/oidc.ts'
 import type { Reply } from '../../src/oidc/ports.ts'
-import type { openSessions } from './sessions.ts'
 import { Sessions } from '../../src/oidc/session/session-authentication.ts'
 import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
 import { verifiedToken } from '../../src/runtime/other-issuers.ts'
 import { DEFAULT_MEMORY } from '../support/default-settings.ts'
+import type { SignInWorld } from './world.ts'
 
-/** What the server of a test needs of its world. */
-export interface MountedWorld {
-  readonly prefix: string
-  readonly oidc: Oidc
-  readonly sessions: ReturnType<typeof openSessions>
-  readonly now: () => number
-  tenants(): readonly OidcTenant[]
-}
-
-export function mount(server: Server, world: MountedWorld): void {
+export function mount(server: Server, world: SignInWorld): void {
   server.on('request', (request, response) => {
     serve(request, world)
       .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
       .then((result) => (result instanceof Refusal ? refuse(response, result) : reply(response, result)))
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return
-    const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers_too_large' : 'request_malformed'
-    socket.end(rawProblem(new Refusal(code, 'The request cannot be read.'), 'a-test'))
-  })
+  // Cookies of many sign-ins.
+  server.on('clientError', (_error, socket) =>
+    socket.end(rawProblem(new Refusal('headers_too_large', 'The request cannot be read.'), 'a-test')),
+  )
 }
 
-async function serve(request: IncomingMessage, world: MountedWorld): Promise<Reply> {
+async function serve(request: IncomingMessage, world: SignInWorld): Promise<Reply> {
   const { method = '', url = '', rawHeaders } = request
   const requestId = randomUUID()
   const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  const body = chunks.length === 0 ? null : Buffer.concat(chunks)
+  const received = await buffer(request)
+  const body = received.length === 0 ? null : received
   if (path.startsWith(`${world.prefix}/auth/oidc/`))
     return world.oidc.serve({ method, path, query, rawHeaders, body, requestId })
   const caller = await authenticate(world, { method, rawHeaders, upgrade: false, requestId })
@@ -62,7 +50,7 @@ async function serve(request: IncomingMessage, world: MountedWorld): Promise<Rep
 }
 
 /** As on a route that requires `authenticated`. */
-async function authenticate(world: MountedWorld, browser: BrowserContext): Promise<Principal | Refusal> {
+async function authenticate(world: SignInWorld, browser: BrowserContext): Promise<Principal | Refusal> {
   const sessionById = async (tenant: string, id: string) =>
     (await world.sessions.readSession(tenant, id)).value
   const tenants = new Map(world.tenants().map((each) => [each.id, each]))
@@ -75,10 +63,13 @@ async function authenticate(world: MountedWorld, browser: BrowserContext): Promi
       return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', 0)
     },
   })
-  const [authorization, cookie] = ['authorization', 'cookie'].map((name) =>
-    headerLines(browser.rawHeaders, name),
-  )
-  const credentials = { apiKey: [], authorization: authorization ?? [], cookie: cookie ?? [], space: [] }
+  const linesOf = (name: string) => headerLines(browser.rawHeaders, name)
+  const credentials = {
+    apiKey: [],
+    authorization: linesOf('authorization'),
+    cookie: linesOf('cookie'),
+    space: [],
+  }
   return authenticator.authenticate(credentials, undefined, browser)
 }
 

@@ -322,10 +322,10 @@ t.test(
     world.user('alice', {})
     const browser = world.visitor()
     const handle = (await browser.signIn()).json.refresh_token
-    await world.newSecret('acme', 'keep')
+    await world.newSecret('keep')
     const page = await browser.refresh(handle)
     t.equal(page.status, 200, 'newly sealed under the new secret')
-    await world.newSecret('acme', 'drop')
+    await world.newSecret('drop')
     t.equal((await browser.refresh(page.json.refresh_token)).status, 401)
   },
 )

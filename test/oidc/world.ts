@@ -38,8 +38,6 @@ export interface WorldOptions {
   readonly backchannel?: 'session' | 'user'
   /** Before the paths of sign-in. */
   readonly prefix?: string
-  /** ms */
-  readonly tokenLifetime?: number
 }
 
 export const HOUR = 3_600_000
@@ -86,8 +84,9 @@ export class SignInWorld extends SignInTenants {
   readonly ephemeral: Ephemeral
   /** Offset of the clock, ms. */
   ahead = 0
-  readonly #tokens: Record<string, TenantConfig>
-  #oidc: Oidc
+  oidc: Oidc
+  #acme = tenantConfig('acme')
+  readonly #globex = tenantConfig('globex')
 
   constructor(
     t: Test,
@@ -98,27 +97,12 @@ export class SignInWorld extends SignInTenants {
     this.t = t
     this.prefix = options.prefix ?? ''
     this.ephemeral = options.ephemeral ?? new ProcessEphemeral()
-    const token = () => tokenConfig(options.tokenLifetime ?? HOUR)
-    this.#tokens = {
-      acme: { id: 'acme', adminSpace: 'admin', token: token(), oidc: null },
-      globex: { id: 'globex', adminSpace: 'admin', token: token(), oidc: null },
-    }
-    this.#oidc = this.#open(options)
+    this.oidc = this.#open(options)
     mount(parts.server, this)
-    t.teardown(() => this.#oidc.close())
-  }
-
-  get oidc(): Oidc {
-    return this.#oidc
+    t.teardown(() => this.oidc.close())
   }
 
   readonly now = (): number => Date.now() + this.ahead
-
-  tenant(id: string): TenantConfig {
-    const tenant = this.#tokens[id]
-    if (tenant === undefined) throw new Error(`no tenant ${id}`)
-    return tenant
-  }
 
   /** A second instance on the same store; stops with the test. */
   instance(options: WorldOptions = {}): Oidc {
@@ -129,20 +113,20 @@ export class SignInWorld extends SignInTenants {
 
   /** As after a reload: new objects, the same store. */
   async reopen(options: WorldOptions = {}): Promise<void> {
-    await this.#oidc.close()
-    this.#oidc = this.#open(options)
+    await this.oidc.close()
+    this.oidc = this.#open(options)
   }
 
   /** A token issued by the gateway. */
   ownToken(): Promise<string> {
-    return mintToken(this.tenant('acme'), { sub: 'alice', hashPerm: [] }, this.now())
+    return mintToken(this.#acme, { sub: 'alice', hashPerm: [] }, this.now())
   }
 
-  /** Adds a first secret; `before`: the earlier ones stay. */
-  async newSecret(id: string, before: 'keep' | 'drop'): Promise<void> {
-    const tenant = this.tenant(id)
-    const secrets = [randomBytes(32), ...(before === 'keep' ? tenant.token.secrets : [])]
-    this.#tokens[id] = { ...tenant, token: { ...tenant.token, secrets } }
+  /** Adds a first secret to those of acme; `before`: the earlier ones stay. */
+  async newSecret(before: 'keep' | 'drop'): Promise<void> {
+    const { token } = this.#acme
+    const secrets = [randomBytes(32), ...(before === 'keep' ? token.secrets : [])]
+    this.#acme = { ...this.#acme, token: { ...token, secrets } }
     await this.reopen()
   }
 
@@ -173,7 +157,8 @@ export class SignInWorld extends SignInTenants {
       sessions: this.sessions,
       seats: this.seats,
       isBlocked: (tenant, sub) => this.blocked.has(`${tenant} ${sub}`),
-      mint: (tenant, subject, now, lifetime) => mintToken(this.tenant(tenant), subject, now, lifetime),
+      mint: (tenant, subject, now, lifetime) =>
+        mintToken(tenant === 'acme' ? this.#acme : this.#globex, subject, now, lifetime),
       announce: async (committed) => void this.announced.push(committed),
       log: this.#log(),
       now: this.now,
@@ -184,8 +169,8 @@ export class SignInWorld extends SignInTenants {
 
   tenants(options: WorldOptions = {}): (TenantConfig & OidcTenant)[] {
     return [
-      { ...this.tenant('acme'), oidc: this.acme.config(options.acme) },
-      { ...this.tenant('globex'), oidc: this.globex.config(options.globex) },
+      { ...this.#acme, oidc: this.acme.config(options.acme) },
+      { ...this.#globex, oidc: this.globex.config(options.globex) },
     ]
   }
 
@@ -198,14 +183,15 @@ export class SignInWorld extends SignInTenants {
 
   /** No token, code, secret or cookie is in any line. */
   searchLog(): void {
-    const known = Object.values(this.#tokens).flatMap(({ token }) => token.secrets)
+    const known = [this.#acme, this.#globex].flatMap(({ token }) => token.secrets)
     const secrets = [...this.secrets, ...known.map((each) => Buffer.from(each).toString('base64url'))]
     searchIn('the log', JSON.stringify(this.lines), new Set(secrets))
   }
 }
 
-function tokenConfig(lifetime: number): TenantConfig['token'] {
-  return { secrets: [randomBytes(32)], algorithm: 'HS256', lifetime, leeway: 0 }
+function tenantConfig(id: string): TenantConfig {
+  const token = { secrets: [randomBytes(32)], algorithm: 'HS256', lifetime: HOUR, leeway: 0 } as const
+  return { id, adminSpace: 'admin', token, oidc: null }
 }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<SignInWorld> {
