@@ -2,11 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { faultsOf, tableFaults } from './support.ts'
+import { type Folder, folderOf, tableFolder } from './support.ts'
 
 const VALUE = 'hunter2-hunter2-hunter2-hunter2-hunter2'
 
-async function silent(t: Test, faults: string[], name: string): Promise<void> {
+async function silent(t: Test, folder: Folder, name: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
+  const faults = await folder.faults(env)
   t.ok(faults.length > 0, `${name}: has an error`)
   t.notMatch(faults.join('\n'), /hunter2/, name)
 }
@@ -33,7 +34,7 @@ t.test('an invalid secret', async (t) => {
     'with a ${': secrets("['hunter2${hunter2']"),
     'after a }': 'tenants: {}}hunter2\n',
   }
-  for (const [name, text] of Object.entries(cases)) await silent(t, await faultsOf(t, text), name)
+  for (const [name, text] of Object.entries(cases)) await silent(t, folderOf(t, text), name)
 })
 
 /** Every string setting, taken from the schema so that new ones are included. */
@@ -69,7 +70,7 @@ t.test('a variable with a secret in any other setting', async (t) => {
       (inner, key) => (key === '0' ? `[${inner}]` : `{ ${key}: ${inner} }`),
       "'${S}'",
     )
-    await silent(t, await faultsOf(t, `${text}\n`, { S: `${VALUE}:*/ ` }), path)
+    await silent(t, folderOf(t, `${text}\n`), path, { S: `${VALUE}:*/ ` })
   }
   for (const text of [
     "upstream: '${S}'\nroutes: { GET /a: public }\n",
@@ -79,29 +80,25 @@ t.test('a variable with a secret in any other setting', async (t) => {
     "upstream: main\nroutes: { GET /a: { permission: a:b, response_timeout: '${S}' } }\n",
     "upstream: main\nroutes: '${S}'\n",
   ])
-    await silent(t, await tableFaults(t, text, { S: VALUE }), text)
+    await silent(t, tableFolder(t, text), text, { S: VALUE })
 })
 
 t.test('an alias to a secret', async (t) => {
   for (const value of [`'\${S}'`, VALUE]) {
     const text = `tenants: { a: { token: { secrets: [&s ${value}] } } }\nlisten: *s\ndrain: *s\ndefault_tenant: *s\n`
-    await silent(t, await faultsOf(t, text, { S: VALUE }), value)
+    await silent(t, folderOf(t, text), value, { S: VALUE })
   }
 })
 
 t.test('addresses with a password', async (t) => {
   const base = `tenants: { a: { token: { secrets: ['${'a'.repeat(32)}'] } } }\n`
-  await silent(t, await faultsOf(t, `${base}store: postgres://u:hunter2@h\n`), 'store')
-  await silent(t, await faultsOf(t, `${base}store: postgre://u:hunter2@h/d\n`), 'store of an unknown kind')
-  await silent(t, await faultsOf(t, `${base}redis: redis://:hunter2@h:0\n`), 'redis')
-  await silent(
-    t,
-    await faultsOf(t, `${base}upstreams: { u: { targets: ['http://u:hunter2@h'] } }\n`),
-    'target',
-  )
+  await silent(t, folderOf(t, `${base}store: postgres://u:hunter2@h\n`), 'store')
+  await silent(t, folderOf(t, `${base}store: postgre://u:hunter2@h/d\n`), 'store of an unknown kind')
+  await silent(t, folderOf(t, `${base}redis: redis://:hunter2@h:0\n`), 'redis')
+  await silent(t, folderOf(t, `${base}upstreams: { u: { targets: ['http://u:hunter2@h'] } }\n`), 'target')
 })
 
 t.test('a correction is not made of a variable', async (t) => {
   const table = "host: '${S}'\nupstream: main\nroutes: { GET /a: public }\n"
-  await silent(t, await tableFaults(t, table, { S: 'hunter2-ü.example' }), 'host')
+  await silent(t, tableFolder(t, table), 'host', { S: 'hunter2-ü.example' })
 })

@@ -1,13 +1,13 @@
 /** Real files in a folder of their own, loaded as by `seatgate check`. For the tests of this folder. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
 import { type Fault, formatFault } from '../../src/config/faults.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { type LoadResult, loadConfigWithFaults } from '../../src/config/load.ts'
+import { serverFolder } from '../support/servers/folder.ts'
 import { record } from './messages.ts'
 
 export const SECRET = 'secret-of-acme-secret-of-acme-secret'
@@ -26,8 +26,7 @@ export class Folder {
   readonly #texts = new Map<string, string>()
 
   constructor(t: Test, files: Files = {}) {
-    this.path = realpathSync(mkdtempSync(join(tmpdir(), 'seatgate-config-')))
-    t.teardown(() => rmSync(this.path, { recursive: true, force: true }))
+    this.path = realpathSync(serverFolder(t, 'config'))
     this.write(files)
   }
 
@@ -48,8 +47,8 @@ export class Folder {
   }
 
   /** Errors as printed, with file names relative to this folder. */
-  async faults(env: NodeJS.ProcessEnv = {}, name = MAIN): Promise<string[]> {
-    const { faults } = await this.load(env, name)
+  async faults(env: NodeJS.ProcessEnv = {}): Promise<string[]> {
+    const { faults } = await this.load(env)
     return faults.map((fault) => formatFault(fault).replace(`${this.path}/`, ''))
   }
 
@@ -93,6 +92,16 @@ export class Folder {
   }
 }
 
+/** With one main file. */
+export function folderOf(t: Test, text: string | Uint8Array): Folder {
+  return new Folder(t, { [MAIN]: text })
+}
+
+/** With one route table, `routes.yaml`. */
+export function tableFolder(t: Test, table: string): Folder {
+  return new Folder(t, { [MAIN]: `${BASE}routes: [routes.yaml]\n`, 'routes.yaml': table })
+}
+
 /** As `Folder.faultsAt`, of one main file. */
 export function faultsAt(
   t: Test,
@@ -100,7 +109,7 @@ export function faultsAt(
   places: string,
   env: NodeJS.ProcessEnv = {},
 ): Promise<string> {
-  return new Folder(t, { [MAIN]: text }).faultsAt(t, places, env)
+  return folderOf(t, text).faultsAt(t, places, env)
 }
 
 /** As `Folder.faultsAt`, of one route table `routes.yaml`; places in the table are without its name. */
@@ -111,8 +120,7 @@ export async function tableFaultsAt(
   env: NodeJS.ProcessEnv = {},
 ): Promise<string> {
   const named = places.replace(/\d+:\d+/g, (place) => `routes.yaml:${place}`)
-  const folder = new Folder(t, { [MAIN]: `${BASE}routes: [routes.yaml]\n`, 'routes.yaml': table })
-  return folder.faultsAt(t, named, env)
+  return tableFolder(t, table).faultsAt(t, named, env)
 }
 
 /** Asserts that a parser refuses the text. Why stands in the test's file in `messages/`. */
@@ -122,27 +130,8 @@ export function refuses(t: Test, parse: (text: string) => unknown, text: string)
   t.ok(value instanceof InvalidValue, JSON.stringify(text))
 }
 
-/** Errors of one main file, without its name: `line:column: message`. */
-export async function faultsOf(
-  t: Test,
-  text: string | Uint8Array,
-  env: NodeJS.ProcessEnv = {},
-): Promise<string[]> {
-  const folder = new Folder(t, { [MAIN]: text })
-  return (await folder.faults(env)).map((line) => line.replace('gateway.config.yaml:', ''))
-}
-
 export async function configOf(t: Test, text: string, env: NodeJS.ProcessEnv = {}): Promise<Config> {
-  const { config, faults } = await new Folder(t, { [MAIN]: text }).load(env)
+  const { config, faults } = await folderOf(t, text).load(env)
   if (config === null) throw new Error(faults.map(formatFault).join('\n'))
   return config
-}
-
-/** Errors of one route table, without its name. */
-export async function tableFaults(t: Test, table: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
-  const folder = new Folder(t, {
-    'gateway.config.yaml': `${BASE}routes: [routes.yaml]\n`,
-    'routes.yaml': table,
-  })
-  return (await folder.faults(env)).map((line) => line.replace('routes.yaml:', ''))
 }
