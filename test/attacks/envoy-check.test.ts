@@ -10,9 +10,10 @@ import {
   type ClientsRequest,
   deniedResponse,
   forwardedHeaders,
+  loggedLine,
   serialized,
+  startEnvoy,
 } from '../external-authorization/envoy-grpc/envoy.ts'
-import { loggedLine, startEnvoy } from '../external-authorization/envoy-grpc/support.ts'
 
 const common = startEnvoy(t)
 

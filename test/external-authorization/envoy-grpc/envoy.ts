@@ -7,6 +7,9 @@ import { Client, credentials, Metadata, type ServiceError, type StatusObject } f
 import { loadSync } from '@grpc/proto-loader'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { until } from '../../support/until.ts'
+import type { World, WorldOptions } from '../../support/world.ts'
+import { startAsking } from '../support.ts'
 
 type Method = 'Check' | 'Other'
 
@@ -98,12 +101,10 @@ function headerMap(lines: readonly (readonly [string, string])[]): object {
 }
 
 function merged(lines: readonly (readonly [string, string])[]): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of lines) {
-    const before = headers[name]
-    headers[name] = before === undefined ? sanitized(value) : `${before},${sanitized(value)}`
-  }
-  return headers
+  const values = Object.groupBy(lines, ([name]) => name)
+  return Object.fromEntries(
+    Object.entries(values).map(([name, of = []]) => [name, of.map(([, value]) => sanitized(value)).join()]),
+  )
 }
 
 export function serialized(message: object): Buffer {
@@ -163,6 +164,27 @@ export class Envoy {
     )
     return promise
   }
+}
+
+/** A gateway that Envoy asks. */
+export async function startEnvoy(t: Test, options: WorldOptions = {}) {
+  const asking = await startAsking(t, options)
+  /** Credential and space, which allow GET /v1/trainings/7. */
+  const headers = [['x-api-key', asking.key] as const, ['space', 'main'] as const]
+  return { ...asking, envoy: new Envoy(t, asking.port), headers }
+}
+
+/** The line of a question in the log. It is written after the answer. */
+export async function loggedLine(
+  world: World,
+  holds: (line: Record<string, unknown>) => boolean,
+): Promise<Record<string, unknown>> {
+  const find = () => world.log().find((line) => line.asked_by === 'envoy-grpc' && holds(line))
+  await until(
+    () => find() !== undefined,
+    () => `no question of Envoy in the log is the one: ${holds}`,
+  )
+  return find() ?? {}
 }
 
 /** The header fields that the upstream gets: null where Envoy refuses the request. Names in lower case. */

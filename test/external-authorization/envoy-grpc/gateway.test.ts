@@ -1,8 +1,15 @@
 /** Envoy asks a whole gateway by a real client of gRPC. */
 
 import t from 'tap'
-import { checkRequest, type ClientsRequest, deniedResponse, forwardedHeaders, serialized } from './envoy.ts'
-import { loggedLine, startEnvoy } from './support.ts'
+import {
+  checkRequest,
+  type ClientsRequest,
+  deniedResponse,
+  forwardedHeaders,
+  loggedLine,
+  serialized,
+  startEnvoy,
+} from './envoy.ts'
 
 // One gateway for all tests that need no configuration of their own.
 const common = startEnvoy(t)

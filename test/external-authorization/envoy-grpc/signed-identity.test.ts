@@ -2,8 +2,7 @@
 
 import t from 'tap'
 import { keyFile, verified } from '../../identity/support.ts'
-import { deniedResponse, forwardedHeaders } from './envoy.ts'
-import { startEnvoy } from './support.ts'
+import { deniedResponse, forwardedHeaders, startEnvoy } from './envoy.ts'
 
 const FORGED = 'eyJmb3JnZWQ.e30.'
 

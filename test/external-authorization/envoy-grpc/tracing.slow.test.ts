@@ -3,7 +3,7 @@
 import { Metadata } from '@grpc/grpc-js'
 import t from 'tap'
 import { startReceiver } from '../../telemetry/tracing/receiver.ts'
-import { startEnvoy } from './support.ts'
+import { startEnvoy } from './envoy.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const SPAN = '00f067aa0ba902b7'
