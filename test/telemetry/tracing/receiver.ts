@@ -3,6 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
 import { loadSync } from '@grpc/proto-loader'
 import type { Test } from 'tap'
@@ -28,15 +29,15 @@ export interface ReceivedSpan {
   readonly status: number
 }
 
-export interface ReceivedBatch {
+interface ReceivedBatch {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly resource: Readonly<Record<string, string | number>>
   readonly spans: readonly ReceivedSpan[]
 }
 
-/** Answers an export. Left out: 200. @param index of the export, from 0 */
-export type Respond = (response: ServerResponse, index: number) => void
+/** Answers an export. @param index of the export, from 0 */
+type Respond = (response: ServerResponse, index: number) => void
 
 const service = loadSync(join(import.meta.dirname, 'trace-service.proto'), {
   longs: String,
@@ -86,24 +87,17 @@ export class Receiver {
   }
 }
 
-/** @param options.tls makes it an https server */
+/** @param options.respond left out: 200 @param options.tls makes it an https server */
 export async function startReceiver(
   t: Test,
-  options: { respond?: Respond; tls?: ServerOptions } = {},
+  { respond = (response) => response.end(), tls }: { respond?: Respond; tls?: ServerOptions } = {},
 ): Promise<Receiver> {
   const receiver = new Receiver()
-  const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk as Buffer)
-    const index = receiver.requests++
-    options.respond?.(response, index)
-    const isTaken = !response.headersSent || response.statusCode === 200
-    if (options.respond !== undefined && !response.headersSent) return
-    if (isTaken) receiver.batches.push(read(request, Buffer.concat(chunks)))
-    if (!response.headersSent) response.end()
+  const listener = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await buffer(request)
+    respond(response, receiver.requests++)
+    if (response.headersSent && response.statusCode === 200) receiver.batches.push(read(request, body))
   }
-  const listener = (request: IncomingMessage, response: ServerResponse) => void handle(request, response)
-  const { tls } = options
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
   receiver.url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${await listen(t, server)}`
   return receiver
@@ -121,13 +115,11 @@ function read({ url = '', headers }: IncomingMessage, body: Buffer): ReceivedBat
     headers,
     resource: attributesOf(first?.resource.attributes),
     spans: spans.map((span) => ({
+      ...span,
       traceId: idOf(span.traceId),
       spanId: idOf(span.spanId),
       parentSpanId: idOf(span.parentSpanId),
       traceState: span.traceState ?? '',
-      flags: span.flags,
-      name: span.name,
-      kind: span.kind,
       start: BigInt(span.startTimeUnixNano),
       end: BigInt(span.endTimeUnixNano),
       attributes: attributesOf(span.attributes),
@@ -154,24 +146,23 @@ interface KeyValue {
   readonly value: { readonly stringValue?: string; readonly intValue?: string }
 }
 
+interface SentSpan extends Pick<ReceivedSpan, 'flags' | 'name' | 'kind'> {
+  readonly traceId: Id
+  readonly spanId: Id
+  readonly parentSpanId?: Id
+  readonly traceState?: string
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly KeyValue[]
+  readonly links?: readonly { readonly traceId: Id; readonly spanId: Id; readonly flags: number }[]
+  readonly status?: { readonly code?: number }
+}
+
 interface Request {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: readonly KeyValue[] }
     readonly scopeSpans: readonly {
-      readonly spans: readonly {
-        readonly traceId: Id
-        readonly spanId: Id
-        readonly parentSpanId?: Id
-        readonly traceState?: string
-        readonly flags: number
-        readonly name: string
-        readonly kind: number
-        readonly startTimeUnixNano: string
-        readonly endTimeUnixNano: string
-        readonly attributes: readonly KeyValue[]
-        readonly links?: readonly { readonly traceId: Id; readonly spanId: Id; readonly flags: number }[]
-        readonly status?: { readonly code?: number }
-      }[]
+      readonly spans: readonly SentSpan[]
     }[]
   }[]
 }
