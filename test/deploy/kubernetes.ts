@@ -3,11 +3,11 @@
  * allow keys that the API does not know, and its types do not: the compiler finds those.
  */
 
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../docs/pages.ts'
 import { cacheFolder } from '../support/servers/cache.ts'
+import { run } from './programs.ts'
 import type { KubernetesObject } from './render/render.ts'
 
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -65,9 +65,8 @@ function byTypes(objects: readonly KubernetesObject[]): string[] {
     ]
     const compiler = join(root, 'node_modules/.bin/tsc')
     // The compiler can't run with the options that a coverage run gives Node.js.
-    const command = ['-u', 'NODE_OPTIONS', compiler, ...options, file]
-    const { status, stdout, stderr } = spawnSync('env', command, { encoding: 'utf8' })
-    return status === 0 ? [] : `${stdout}${stderr}`.trim().split('\n')
+    const { code, output } = run('env', '-u', 'NODE_OPTIONS', compiler, ...options, file)
+    return code === 0 ? [] : output.trim().split('\n')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -11,21 +11,17 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { serverFolder } from '../support/servers/folder.ts'
 import { until } from '../support/until.ts'
 
+const BEAT = 'WATCHDOG=1'
 const MARK = 'X_MARK=1'
 const SCRIPT = fileURLToPath(new URL('notify-socket.py', import.meta.url))
 
-export interface NotifySocket {
-  readonly path: string
-  /** The lines of each message, in the order of their arrival, without the barriers of systemd-notify. */
-  readonly messages: readonly (readonly string[])[]
-  /** Resolves once all that was sent before is in `messages`: a message of the test has come after it. */
-  mark(): Promise<void>
-}
+export type NotifySocket = Awaited<ReturnType<typeof openNotifySocket>>
 
-async function openNotifySocket(t: Test): Promise<NotifySocket> {
+async function openNotifySocket(t: Test) {
   const path = join(serverFolder(t, 'notify'), 'notify')
   const receiver = spawn('python3', [SCRIPT, path], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => receiver.kill())
+  /** The lines of each message, in the order of their arrival, without the barriers of systemd-notify. */
   const messages: string[][] = []
   let bound = false
   let [marks, seen] = [0, 0]
@@ -39,6 +35,7 @@ async function openNotifySocket(t: Test): Promise<NotifySocket> {
     () => bound,
     () => `nothing listens at ${path}`,
   )
+  /** Resolves once all that was sent before has come: a message of the test has come after it. */
   const mark = async () => {
     marks++
     await promisify(execFile)('systemd-notify', [MARK], { env: { ...process.env, NOTIFY_SOCKET: path } })
@@ -47,16 +44,10 @@ async function openNotifySocket(t: Test): Promise<NotifySocket> {
       () => 'the mark has not come',
     )
   }
-  return { path, messages, mark }
-}
-
-/** Those about states: not WATCHDOG=1. */
-export function statesOf({ messages }: NotifySocket): (readonly string[])[] {
-  return messages.filter(([first]) => first !== 'WATCHDOG=1')
-}
-
-export function beatsOf({ messages }: NotifySocket): number {
-  return messages.filter(([first]) => first === 'WATCHDOG=1').length
+  /** The messages about states. */
+  const states = () => messages.filter(([first]) => first !== BEAT)
+  const beats = () => messages.length - states().length
+  return { path, states, beats, mark }
 }
 
 /** A gateway that tells the socket what it tells systemd. @param beat ms */
@@ -69,7 +60,7 @@ export async function startNotifying(
   const env = { NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: `${2 * beat * 1000}` }
   const gateway = await startGatewayProcess(t, { ...options, env })
   await until(
-    () => statesOf(socket).length >= 2,
+    () => socket.states().length >= 2,
     () => `not ready: ${gateway.log}`,
   )
   return { socket, gateway }

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { beatsOf, type NotifySocket, startNotifying } from './notify-socket.ts'
+import { type NotifySocket, startNotifying } from './notify-socket.ts'
 import { missing } from './programs.ts'
 
 const skip = missing('systemd-notify', 'python3')
@@ -12,8 +12,8 @@ const BEAT = 200
 
 const isBeaten = (socket: NotifySocket, count: number) =>
   until(
-    () => beatsOf(socket) >= count,
-    () => `${beatsOf(socket)} times WATCHDOG=1, not ${count}`,
+    () => socket.beats() >= count,
+    () => `${socket.beats()} times WATCHDOG=1, not ${count}`,
   )
 
 /** A message that was begun has been sent: the process that sends it has ended, as a zombie of a frozen one. */
@@ -32,10 +32,10 @@ for (const workers of [1, 2])
       () => 'systemd-notify does not end',
     )
     await socket.mark()
-    const frozen = beatsOf(socket)
+    const frozen = socket.beats()
     await sleep(5 * BEAT)
     await socket.mark()
-    t.equal(beatsOf(socket), frozen, 'a frozen process sends none')
+    t.equal(socket.beats(), frozen, 'a frozen process sends none')
     gateway.signal('SIGCONT')
     await isBeaten(socket, frozen + 1)
     t.equal(await gateway.end(), 0)

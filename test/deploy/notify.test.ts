@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hrtime } from 'node:process'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { beatsOf, statesOf, startNotifying } from './notify-socket.ts'
+import { startNotifying } from './notify-socket.ts'
 import { missing } from './programs.ts'
 
 const skip = missing('systemd-notify', 'python3')
@@ -13,7 +13,7 @@ const skip = missing('systemd-notify', 'python3')
 t.test('start, reload, refused reload, stop', { skip }, async (t) => {
   const top = ['startup_timeout: 2m', 'drain: 100s']
   const { socket, gateway } = await startNotifying(t, 200, { top })
-  const states = () => statesOf(socket)
+  const { states } = socket
   const come = (count: number) =>
     until(
       () => states().length >= count,
@@ -38,7 +38,7 @@ t.test('start, reload, refused reload, stop', { skip }, async (t) => {
   t.same(states()[5], ['READY=1', 'STATUS=running with configuration 2: a reload was refused'])
 
   await until(
-    () => beatsOf(socket) > 0,
+    () => socket.beats() > 0,
     () => 'no WATCHDOG=1',
   )
   t.equal(await gateway.end(), 0)

@@ -3,7 +3,7 @@
  * Debian's packages (90 MB to fetch). What is built is kept, the packages are not.
  */
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -85,7 +85,5 @@ async function build(program: string, folder: string): Promise<void> {
 }
 
 function output(program: string, args: readonly string[], options: object = {}): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { ...options, encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${stderr || error}`)
-  return stdout
+  return execFileSync(program, args, { stdio: 'pipe', ...options, encoding: 'utf8' })
 }
