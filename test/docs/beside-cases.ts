@@ -3,7 +3,8 @@
 import t from 'tap'
 import { OVERRIDES } from '../../src/proxy/request-header-rules.ts'
 import { verified } from '../identity/support.ts'
-import type { Beside } from './beside.ts'
+import { type FilesOf, startBeside, startBesideSignIn } from './beside.ts'
+import { signInCases } from './beside-sign-in.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
 const IDENTITY = ['tenant', 'user', 'email', 'space', 'seats', 'seats-count', 'permission', 'auth', 'jwt']
@@ -26,10 +27,11 @@ const FORGED: Record<string, string> = {
 }
 
 /** @param asked the value of `asked_by` */
-export function besideCases(beside: Beside, asked: string): void {
-  const { world, send, seen, key, keyId } = beside
+export async function besideCases(files: FilesOf, asked: string): Promise<void> {
+  const { world, send, seen, key, keyId, proxyPort } = await startBeside(t, files)
+  const signIn = await startBesideSignIn(t, files)
   const caller = { 'x-api-key': key, space: 'main' }
-  const last = (name: string) => seen.at(-1)?.fields.get(name)
+  const last = (name: string) => seen.at(-1)?.headersDistinct[name]
   const line = () => world.log().findLast((each) => each['asked_by'] === asked)
 
   /** The JWT that the service got is Seatgate's, for this caller. */
@@ -118,7 +120,7 @@ export function besideCases(beside: Beside, asked: string): void {
     t.equal(answer.status, 200)
     t.strictSame(last('x-seatgate-user'), [keyId])
     t.strictSame(last('x-seatgate-tenant'), ['acme'])
-    const names = [...(seen.at(-1)?.fields.keys() ?? [])]
+    const names = Object.keys(seen.at(-1)?.headersDistinct ?? {})
     t.same(
       names.filter((name) => /^x.seatgate/.test(name) && name.includes('_')),
       [],
@@ -140,7 +142,7 @@ export function besideCases(beside: Beside, asked: string): void {
     const before = seen.length
     for (const path of ['/docs/../v1/trainings/7', '/docs//a', '/docs/%2e%2e/v1/trainings/7']) {
       const head = `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
-      t.match(await roundTrip(beside.proxyPort, head), /^HTTP\/1\.1 400 [^]*path_ambiguous/, path)
+      t.match(await roundTrip(proxyPort, head), /^HTTP\/1\.1 400 [^]*path_ambiguous/, path)
     }
     t.equal(seen.length, before)
   })
@@ -149,7 +151,7 @@ export function besideCases(beside: Beside, asked: string): void {
     const handshake = (headers: Record<string, string>) => {
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       return roundTrip(
-        beside.proxyPort,
+        proxyPort,
         `GET /v1/trainings/7 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${fields.join('')}\r\n`,
         /\r\n\r\n/,
       )
@@ -164,10 +166,10 @@ export function besideCases(beside: Beside, asked: string): void {
   t.test('no other protocol opens: its requests would not be asked about', async (t) => {
     for (const upgrade of ['h2c', 'websocket, h2c', 'TLS/1.0', 'h2c\r\nUpgrade: websocket']) {
       const fields = `Host: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: ${upgrade}\r\nHTTP2-Settings: AAMAAABk\r\n`
-      const answer = await roundTrip(beside.proxyPort, `GET /docs/a HTTP/1.1\r\n${fields}\r\n`, /\r\n\r\n/)
+      const answer = await roundTrip(proxyPort, `GET /docs/a HTTP/1.1\r\n${fields}\r\n`, /\r\n\r\n/)
       t.notMatch(answer, /^HTTP\/1\.1 101/, upgrade)
     }
-    for (const { fields } of seen) t.match(fields.get('upgrade')?.join() ?? 'websocket', /^websocket$/)
+    for (const { headers } of seen) t.match(headers.upgrade ?? 'websocket', /^websocket$/)
   })
 
   t.test('a revoked key is refused from the next request on', async (t) => {
@@ -181,4 +183,6 @@ export function besideCases(beside: Beside, asked: string): void {
       t.equal(refused.json.code, 'api_key_revoked')
     }
   })
+
+  signInCases(signIn)
 }

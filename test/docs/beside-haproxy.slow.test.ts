@@ -1,10 +1,8 @@
 /** HAProxy with the configuration and the script of the manual. */
 
 import { join } from 'node:path'
-import t from 'tap'
-import { type FilesOf, startBeside, startBesideSignIn } from './beside.ts'
+import type { FilesOf } from './beside.ts'
 import { besideCases } from './beside-cases.ts'
-import { signInCases } from './beside-sign-in.ts'
 
 const files: FilesOf = (block) => ({
   program: 'haproxy',
@@ -14,8 +12,5 @@ const files: FilesOf = (block) => ({
   }),
   args: (folder) => ['-db', '-f', join(folder, 'haproxy.cfg')],
 })
-const beside = await startBeside(t, files)
-const signIn = await startBesideSignIn(t, files)
 
-besideCases(beside, 'forward')
-signInCases(signIn)
+await besideCases(files, 'forward')

@@ -1,10 +1,8 @@
 /** nginx with the configuration of the manual. */
 
 import { join } from 'node:path'
-import t from 'tap'
-import { type FilesOf, startBeside, startBesideSignIn } from './beside.ts'
+import type { FilesOf } from './beside.ts'
 import { besideCases } from './beside-cases.ts'
-import { signInCases } from './beside-sign-in.ts'
 
 const files: FilesOf = (block) => ({
   program: 'nginx',
@@ -19,8 +17,5 @@ ${block('nginx')}
   }),
   args: (folder) => ['-c', join(folder, 'nginx.conf'), '-e', 'stderr'],
 })
-const beside = await startBeside(t, files)
-const signIn = await startBesideSignIn(t, files)
 
-besideCases(beside, 'nginx')
-signInCases(signIn)
+await besideCases(files, 'nginx')

@@ -1,5 +1,6 @@
 /** A proxy with a configuration of the manual, between clients and a service, which asks a gateway about each request. */
 
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
@@ -18,15 +19,6 @@ import { onReservedPort } from '../support/servers/ports.ts'
 import { runnable } from './pages.ts'
 
 const PAGE = 'docs/beside-other-proxies.md'
-
-interface SeenRequest {
-  readonly method: string
-  readonly url: string
-  /** Name → values, in lower case. */
-  readonly fields: ReadonlyMap<string, readonly string[]>
-}
-
-export type Beside = Awaited<ReturnType<typeof startBeside>>
 
 /** Where the configurations of the manual find the others. */
 interface Places {
@@ -50,7 +42,7 @@ interface ProxyFiles {
 export async function startBeside(t: Test, files: FilesOf) {
   const top = [`identity: { lifetime: 5m, keys: [${keyFile(t)}] }`]
   const asking = await startAsking(t, { top })
-  const seen: SeenRequest[] = []
+  const seen: IncomingMessage[] = []
   const service = await startService(t, seen)
   const places = { decision: asking.port, gateway: asking.world.port, service }
   const proxyPort = await onReservedPort(t, async (port) => {
@@ -59,17 +51,12 @@ export async function startBeside(t: Test, files: FilesOf) {
   })
   const client = new Client(proxyPort)
   t.teardown(() => client.close())
-  return {
-    ...asking,
-    proxyPort,
-    seen,
-    send: client.send.bind(client),
-  }
+  return { ...asking, proxyPort, seen, send: client.send.bind(client) }
 }
 
 /** The same in front of a gateway with sign-in, whose browsers know the proxy alone. */
 export async function startBesideSignIn(t: Test, files: FilesOf) {
-  const seen: SeenRequest[] = []
+  const seen: IncomingMessage[] = []
   const service = await startService(t, seen)
   const world = await onReservedPort(t, async (port) => {
     const top = ['decision: { listen: 127.0.0.1:0 }']
@@ -107,24 +94,21 @@ async function startProxy(t: Test, filesOf: FilesOf, places: Places, port: numbe
   await child.comesUp(() => accepts(port))
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.on('error', () => resolve(false))
-  })
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1')
+  const connected = await once(socket, 'connect').catch(() => null)
+  socket.destroy()
+  return connected !== null
 }
 
 /** Answers each request, and each handshake of a WebSocket. */
-async function startService(t: Test, seen: SeenRequest[]): Promise<number> {
+async function startService(t: Test, seen: IncomingMessage[]): Promise<number> {
   const server = createServer((request, response) => {
-    seen.push(seenOf(request))
+    seen.push(request)
     request.resume().on('end', () => response.end('from the service'))
   })
   server.on('upgrade', (request, socket) => {
-    seen.push(seenOf(request))
+    seen.push(request)
     const accept = acceptOf(String(request.headers['sec-websocket-key']))
     socket.on('error', () => {})
     socket.write(
@@ -132,13 +116,4 @@ async function startService(t: Test, seen: SeenRequest[]): Promise<number> {
     )
   })
   return listen(t, server)
-}
-
-function seenOf({ method = '', url = '', rawHeaders }: IncomingMessage): SeenRequest {
-  const fields = new Map<string, string[]>()
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = (rawHeaders[i] ?? '').toLowerCase()
-    fields.set(name, [...(fields.get(name) ?? []), rawHeaders[i + 1] ?? ''])
-  }
-  return { method, url, fields }
 }

@@ -12,15 +12,14 @@ const MADE = [
 /** Seconds since the epoch. */
 const TIME = 1_000_000_000
 
+type Members = Readonly<Record<string, unknown>>
+type Compare = (shown: unknown, actual: unknown, place: string) => string[]
+
 /** What differs, by its place; empty when nothing does. `…` at the end of a text stands for any rest. */
 export function differences(shown: unknown, actual: unknown, place = ''): string[] {
   if (isSame(shown, actual)) return []
-  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null)
-    return [`${place}: ${JSON.stringify(shown)} is shown, ${JSON.stringify(actual)} comes`]
-  const names = new Set([...Object.keys(shown), ...Object.keys(actual)])
-  return [...names].flatMap((name) =>
-    differences(memberOf(shown, name), memberOf(actual, name), `${place}/${name}`),
-  )
+  if (hasMembers(shown) && hasMembers(actual)) return inMembers(differences, shown, actual, place)
+  return [`${place}: ${JSON.stringify(shown)} is shown, ${JSON.stringify(actual)} comes`]
 }
 
 /**
@@ -31,35 +30,31 @@ export function differences(shown: unknown, actual: unknown, place = ''): string
 export function formDifferences(shown: unknown, actual: unknown, place = ''): string[] {
   if (Array.isArray(shown) && Array.isArray(actual))
     return shown.flatMap((each, at) => formDifferences(each, actual[0], `${place}/${at}`))
-  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null)
-    return typeof shown === typeof actual ? [] : differences(shown, actual, place)
+  if (hasMembers(shown) && hasMembers(actual)) return inMembers(formDifferences, shown, actual, place)
+  return typeof shown === typeof actual ? [] : differences(shown, actual, place)
+}
+
+function inMembers(compare: Compare, shown: Members, actual: Members, place: string): string[] {
   const names = new Set([...Object.keys(shown), ...Object.keys(actual)])
-  return [...names].flatMap((name) =>
-    formDifferences(memberOf(shown, name), memberOf(actual, name), `${place}/${name}`),
-  )
+  return [...names].flatMap((name) => compare(shown[name], actual[name], `${place}/${name}`))
 }
 
 /** Text of the manual → text that came, where both are of the same kind. */
 export function pairs(shown: unknown, actual: unknown): [string, string][] {
   if (typeof shown === 'string' && typeof actual === 'string')
     return MADE[0]?.test(shown) ? [[shown, actual]] : []
-  if (typeof shown !== 'object' || typeof actual !== 'object' || shown === null || actual === null) return []
-  return Object.keys(shown).flatMap((name) => pairs(memberOf(shown, name), memberOf(actual, name)))
+  if (!hasMembers(shown) || !hasMembers(actual)) return []
+  return Object.keys(shown).flatMap((name) => pairs(shown[name], actual[name]))
 }
 
 function isSame(shown: unknown, actual: unknown): boolean {
-  if (typeof shown === 'string' && typeof actual === 'string') return isSameText(shown, actual)
-  if (typeof shown === 'number' && typeof actual === 'number')
-    return shown === actual || (shown > TIME && actual > TIME)
-  return shown === actual
-}
-
-function isSameText(shown: string, actual: string): boolean {
   if (shown === actual) return true
+  if (typeof shown === 'number' && typeof actual === 'number') return shown > TIME && actual > TIME
+  if (typeof shown !== 'string' || typeof actual !== 'string') return false
   if (shown.endsWith('…')) return actual.startsWith(shown.slice(0, -1))
   return MADE.some((kind) => kind.test(shown) && kind.test(actual))
 }
 
-function memberOf(value: object, name: string): unknown {
-  return Object.getOwnPropertyDescriptor(value, name)?.value
+function hasMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
 }
