@@ -41,7 +41,7 @@ t.test('anonymous starts take no place: sign-ins begun before them complete', as
 t.test('anonymous starts with Redis leave no keys in it', async (t) => {
   const redis = await startRedis(t)
   const world = await startProcesses(t, { names: ['a'], store: 'sqlite:./seatgate.db', redis: redis.url })
-  world.user('alice', ['Viewer'])
+  world.user('alice', { memberOf: ['Viewer'] })
   t.equal((await world.visitor().signIn()).status, 200)
   const keys = async () => Number(await redis.command('DBSIZE'))
   const before = await keys()

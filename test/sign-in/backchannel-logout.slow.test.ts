@@ -21,7 +21,7 @@ await fleet.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permi
 
 /** A user's browser, signed in at a page and as a program within one session at the provider. */
 async function signedIn(user: string) {
-  fleet.user(user, ['Viewer'])
+  fleet.user(user, { memberOf: ['Viewer'] })
   const visitor = fleet.visitor(user)
   const page = await visitor.page('/pages/a')
   if (page.status !== 200) throw new Error(`${page.status} ${page.body}`)
@@ -41,7 +41,7 @@ function codes({ visitor, token }: { visitor: Visitor; token: string }): Promise
 }
 
 async function logOutAtProvider({ visitor }: { visitor: Visitor }): Promise<void> {
-  const page = await visitor.walk(`${fleet.provider.issuer}/session/end`)
+  const page = await visitor.walk(`${fleet.acme.issuer}/session/end`)
   if (page.status !== 200) throw new Error(`${page.status} ${page.body}`)
 }
 
@@ -62,7 +62,7 @@ async function endsAll(t: Test, how: (signedIn: { visitor: Visitor; token: strin
 t.test('logout at the provider', async (t) => {
   await endsAll(t, logOutAtProvider)
   await until(() => fleet.at(0).log.includes('"event":"backchannel_logout"'), 'the line of a logout')
-  const { issuer } = fleet.provider
+  const { issuer } = fleet.acme
   const query = `action=session.end&actor=${encodeURIComponent(issuer)}`
   const { data } = (await fleet.admin('GET', `/v1/audit?${query}`, undefined, 1)).json
   t.equal(data.length, 8, 'two sessions in each of four rounds')
@@ -93,7 +93,7 @@ t.test('the end of sessions by an administrator, at a gateway by turns', async (
 t.test('a logout token that one gateway took is refused by the others', async (t) => {
   const user = await signedIn('carol')
   const tokens: string[] = []
-  fleet.provider.sends = (body) => void tokens.push(new URLSearchParams(body).get('logout_token') ?? '')
+  fleet.acme.sends = (body) => void tokens.push(new URLSearchParams(body).get('logout_token') ?? '')
   await logOutAtProvider(user)
   t.match(decodeJwt(tokens[0] ?? ''), { sub: 'carol', sid: String, jti: String })
   for (const [index] of NAMES.entries()) {

@@ -41,7 +41,7 @@ async function signedIn(user: string): Promise<Visitor> {
 }
 
 t.test('a sign-in begins on one gateway and completes on the other', async (t) => {
-  fleet.user('alice', ['Viewer'])
+  fleet.user('alice', { memberOf: ['Viewer'] })
   const visitor = fleet.visitor()
   const answer = await visitor.answer()
   const other = throughOther(visitor, 'alice')
@@ -71,7 +71,7 @@ t.test('one callback at two gateways at the same time: one of them accepts it', 
 
 t.test('thirty users at once', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `user-${i}`)
-  for (const name of names) fleet.user(name, ['Viewer'])
+  for (const name of names) fleet.user(name, { memberOf: ['Viewer'] })
   const tokens = await Promise.all(
     names.map(async (name) => {
       const visitor = fleet.visitor(name)
@@ -103,7 +103,7 @@ t.test('logout on one gateway: the cookie is invalid on the other once the respo
 t.test('a change of a Seat at one gateway applies to sessions at the other', async (t) => {
   const body = { name: 'Brief', spaces: ['main'], permissions: ['trainings:list'] }
   const { id } = (await fleet.admin('POST', '/v1/seats', body)).json
-  fleet.user('bob', ['Brief'])
+  fleet.user('bob', { memberOf: ['Brief'] })
   const visitor = await signedIn('bob')
   const other = throughOther(visitor, 'bob')
   t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 200)
@@ -126,11 +126,11 @@ t.test(
   async (t) => {
     const [one, other] = [fleet.visitor('alice', 0), fleet.visitor('alice', 1)]
     const handle = (await one.signIn()).json.refresh_token
-    const tokenRequests = fleet.provider.count('/token')
+    const tokenRequests = fleet.acme.count('/token')
     const pages = await Promise.all([one, other, one, other].map((each) => each.refresh(handle)))
     const served = pages.filter(({ status }) => status === 200)
     t.ok(served.length <= 1)
-    t.equal(fleet.provider.count('/token') - tokenRequests, 1, 'the provider received one request')
+    t.equal(fleet.acme.count('/token') - tokenRequests, 1, 'the provider received one request')
     for (const { json } of served) t.equal((await one.refresh(json.refresh_token)).status, 401)
   },
 )

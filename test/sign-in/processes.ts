@@ -1,24 +1,23 @@
 /**
- * Sign-in on gateways in processes of their own, with one tenant's provider. Everything stops with the test. Then the
- * test searches logs and metrics for every secret that was seen.
+ * Sign-in on gateways in processes of their own. Everything stops with the test. Then the test searches logs and metrics for
+ * every secret that was seen.
  */
 
 import { randomBytes } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
 import { adminRequest, bootstrap } from '../fleet/fleet.ts'
 import { FleetGateway } from '../fleet/gateway.ts'
-import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
 import { startService, succeed } from '../operations/service.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { metricsOf } from '../support/operations.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
+import { SignInTenants, startProviders } from './tenants.ts'
 import { Visitor } from './visitor.ts'
-import { tenantLine } from './world.ts'
+import { configureTenant } from './world.ts'
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly names: readonly string[]
   readonly store: string
   readonly redis: string | null
@@ -31,15 +30,20 @@ const ROUTES = [
   'GET /pages/*: { permission: authenticated, sign_in: acme }',
 ]
 
-export class SignInProcesses {
+const originOf = ({ port }: FleetGateway) => `http://127.0.0.1:${port}`
+
+/** The origin for browsers is that of the first gateway. */
+class SignInProcesses extends SignInTenants {
   readonly gateways: readonly FleetGateway[]
-  readonly provider: TestProvider
-  readonly secrets = new Set<string>([CLIENT_SECRET])
   readonly #key: string
 
-  constructor(gateways: readonly FleetGateway[], provider: TestProvider, key: string) {
+  constructor(
+    gateways: readonly FleetGateway[],
+    key: string,
+    ...tenants: ConstructorParameters<typeof SignInTenants>
+  ) {
+    super(...tenants)
     this.gateways = gateways
-    this.provider = provider
     this.#key = key
   }
 
@@ -49,17 +53,8 @@ export class SignInProcesses {
     return gateway
   }
 
-  visitor(user = 'alice', index = 0): Visitor {
-    return new Visitor(user, `http://127.0.0.1:${this.at(index).port}`, this.secrets)
-  }
-
-  /** The origin of all of them for browsers: the first one's address. */
-  get origin(): string {
-    return `http://127.0.0.1:${this.at(0).port}`
-  }
-
-  user(name: string, memberOf: readonly string[] = []): void {
-    this.provider.user(name, { memberOf })
+  override visitor(user = 'alice', index = 0): Visitor {
+    return new Visitor(user, originOf(this.at(index)), this.secrets)
   }
 
   async admin(method: string, path: string, body?: unknown, index = 0): Promise<Answer> {
@@ -93,25 +88,14 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const gateways = await Promise.all(names.map((name) => FleetGateway.prepare(t, { name, ...own })))
   const [first] = gateways
   if (first === undefined) throw new Error('no gateway is named')
-  const redirectUri = `http://127.0.0.1:${first.port}/auth/oidc/callback`
-  const uri = `http://127.0.0.1:${first.port}/auth/oidc/backchannel-logout/acme`
-  const provider = await TestProvider.start(t, { redirectUri, backchannelLogout: { uri, session: true } })
-  for (const { file } of gateways) addProvider(file, provider)
-  const processes = new SignInProcesses(
-    gateways,
-    provider,
-    await bootstrap(await loadConfig(first.file, env)),
-  )
-  eavesdrop(provider, processes.secrets)
+  const origin = originOf(first)
+  const uri = `${origin}/auth/oidc/backchannel-logout/acme`
+  const providers = await startProviders(t, origin, { backchannelLogout: { uri, session: true } })
+  for (const { file } of gateways) configureTenant(file, 'acme', providers.acme.config())
+  const key = await bootstrap(await loadConfig(first.file, env))
+  const processes = new SignInProcesses(gateways, key, origin, providers)
+  eavesdrop(processes.acme, processes.secrets)
   await Promise.all(gateways.map((gateway) => gateway.start()))
   searched(() => processes.search())
   return processes
-}
-
-function addProvider(file: string, provider: TestProvider): void {
-  const text = readFileSync(file, 'utf8')
-  writeFileSync(
-    file,
-    text.replace(/^  acme: .*$/m, () => tenantLine('acme', provider.config())),
-  )
 }

@@ -12,7 +12,7 @@ const world = await startProcesses(t, {
 })
 const gateway = world.at(0)
 await world.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
-world.user('alice', ['Viewer'])
+world.user('alice', { memberOf: ['Viewer'] })
 
 t.test('each request on a new connection, to any worker', async (t) => {
   t.equal(gateway.workers.length, 2)

@@ -45,11 +45,9 @@ export class SignInWorld extends SignInTenants {
   /** Writes a new configuration and reloads it. */
   async configure({ acme = {}, globex = {}, token = [], routes = ROUTES }: Settings = {}): Promise<void> {
     const { file } = this.gateway.config
-    const text = readFileSync(file, 'utf8')
-      .replace(/^  acme: .*$/m, () => tenantLine('acme', acme && this.acme.config(acme), token))
-      .replace(/^  globex: .*$/m, () => tenantLine('globex', globex && this.globex.config(globex)))
+    configureTenant(file, 'acme', acme && this.acme.config(acme), token)
+    configureTenant(file, 'globex', globex && this.globex.config(globex))
     writeFileSync(join(this.gateway.folder, 'routes', 'main.yaml'), routeTable(routes))
-    writeFileSync(file, text)
     await this.gateway.reload()
   }
 
@@ -69,11 +67,20 @@ export class SignInWorld extends SignInTenants {
   }
 }
 
-/** A tenant as a line of the configuration. @param token further lines for its token */
-export function tenantLine(id: string, oidc: OidcConfig | null, token: readonly string[] = []): string {
+/** Replaces the tenant's line in the configuration. @param token further lines for its token */
+export function configureTenant(
+  file: string,
+  id: string,
+  oidc: OidcConfig | null,
+  token: readonly string[] = [],
+): void {
   const secret = `"\${${id.toUpperCase()}_SECRET}"`
   const parts = [`secrets: [${secret}]`, ...token].join(', ')
-  return `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
+  const line = `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
+  writeFileSync(
+    file,
+    readFileSync(file, 'utf8').replace(new RegExp(`^  ${id}: .*$`, 'm'), () => line),
+  )
 }
 
 /** In JSON, which is also YAML. */
