@@ -5,8 +5,6 @@
 
 import t from 'tap'
 import { startConsole } from '../test/console/console.ts'
-import { findChromium } from '../test/sign-in/chromium.ts'
-import type { Program } from '../test/support/servers/binaries.ts'
 import { until } from '../test/support/until.ts'
 
 const ROUNDS = 11
@@ -29,9 +27,7 @@ interface Painted {
   readonly table: number
 }
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 console.world.user('alice', { memberOf: [], email: 'alice@acme.example', email_verified: true })
 await console.world.visitor('alice').signIn()
 const rounds: Painted[] = []

@@ -10,7 +10,8 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { Agent, fetch } from 'undici'
 import { authority, startSecured } from '../http2/support.ts'
-import { findChromium, startChromium } from '../sign-in/chromium.ts'
+import { startChromium } from '../sign-in/chromium.ts'
+import { findProgram } from '../support/servers/binaries.ts'
 
 const run = promisify(execFile)
 const MIB = 1024 * 1024
@@ -159,10 +160,9 @@ for (const http2 of [false, true]) {
     )
   })
 
-  const chromium = await findChromium()
-  t.test(`Chromium, ${version}`, skipped(typeof chromium === 'string' ? chromium : true), async (t) => {
-    if (typeof chromium === 'string') return
-    const context = await startChromium(t, chromium)
+  const hasChromium = await findProgram('chromium').then(() => true, String)
+  t.test(`Chromium, ${version}`, skipped(hasChromium), async (t) => {
+    const context = await startChromium(t)
     const page = await context.newPage()
     // With TLS it always takes HTTP/2 where it is offered.
     const origin = http2 ? base : `http://127.0.0.1:${world.port}`

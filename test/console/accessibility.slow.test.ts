@@ -3,14 +3,10 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { world } = console
 const { gateway } = world
 const RIGHT_TO_LEFT = `مدير ${'س'.repeat(80)}`

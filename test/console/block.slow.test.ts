@@ -2,16 +2,12 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
 import { handshake, startWebSocketUpstream, WebSocketClient } from '../websocket/support.ts'
 import { startConsole } from './console.ts'
 
 const upstream = await startWebSocketUpstream(t)
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program, {
+const console = await startConsole(t, {
   target: upstream.url,
   routes: ['GET /v1/live: trainings:list', 'GET /v1/trainings: trainings:list'],
 })

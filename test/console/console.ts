@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { startChromium } from '../sign-in/chromium.ts'
 import { type SignInWorld, startSignIn, type Start } from '../sign-in/world.ts'
-import type { Program } from '../support/servers/binaries.ts'
+import { until } from '../support/until.ts'
 
 export const HOME = '/_seatgate/console/'
 
@@ -82,14 +82,36 @@ export class ConsoleInBrowser extends ConsolePages {
     const { json } = await this.world.gateway.admin('POST', '/v1/api-keys', { name, seats })
     return json
   }
+
+  /**
+   * From the sign-in page to the page that was asked for, by the real pages of the provider. The session's cookie may appear
+   * nowhere from then on.
+   */
+  async signInAtProvider(page: Page, user: string, tenant: 'acme' | 'globex' = 'acme'): Promise<void> {
+    const { issuer } = this.world[tenant]
+    await page.getByRole('radio', { name: 'Identity provider' }).check()
+    await page.getByRole('textbox', { name: 'Tenant' }).fill(tenant)
+    await page.getByRole('button', { name: 'Continue to the provider' }).click()
+    const navigation = page.getByRole('navigation', { name: 'Pages' })
+    const isAtProvider = () => new URL(page.url()).origin === issuer
+    // A provider that knows the user asks nothing.
+    await until(async () => isAtProvider() || (await navigation.count()) > 0, 'the page of the provider')
+    for (let steps = 0; isAtProvider() && steps < 5; steps++) {
+      if ((await page.locator('input[name=login]').count()) > 0) {
+        await page.fill('input[name=login]', user)
+        await page.fill('input[name=password]', 'a password')
+      }
+      const before = page.url()
+      await page.click('button[type=submit]')
+      await page.waitForURL((url) => url.href !== before)
+    }
+    await navigation.waitFor()
+    for (const { value } of await this.context.cookies(this.origin)) this.world.secrets.add(value)
+  }
 }
 
-export async function startConsole(
-  t: Test,
-  program: Program,
-  options: Start = {},
-): Promise<ConsoleInBrowser> {
+export async function startConsole(t: Test, options: Start = {}): Promise<ConsoleInBrowser> {
   const originOf = (port: number) => `http://localhost:${port}`
   const world = await startSignIn(t, { originOf, ...options, top: ['console: true', ...(options.top ?? [])] })
-  return new ConsoleInBrowser(world, await startChromium(t, program))
+  return new ConsoleInBrowser(world, await startChromium(t))
 }

@@ -7,23 +7,18 @@ import { createServer } from 'node:http'
 import type { Response } from 'playwright-core'
 import t from 'tap'
 import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
-import { findChromium } from '../sign-in/chromium.ts'
 import { listen } from '../support/listen.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
-import { signInAtProvider } from './at-provider.ts'
 import { startConsole } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { world, context } = console
 const { gateway } = world
 const seat = await gateway.seat('Administrators', ['admin'], ['*'])
 const key = await console.keyOf('nightly export', ['Administrators'])
 world.user('carol', { memberOf: ['Administrators'], email: 'carol@acme.example', email_verified: true })
 const own = await console.page('seats')
-await signInAtProvider(console, own, 'carol')
+await console.signInAtProvider(own, 'carol')
 
 const server = createServer((_request, response) => {
   response.setHeader('content-type', 'text/html')

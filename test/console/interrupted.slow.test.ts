@@ -3,15 +3,10 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
-import { signInAtProvider } from './at-provider.ts'
 import { startConsole } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { world } = console
 const { gateway } = world
 const admins = await gateway.seat('Administrators', ['admin'], ['*'])
@@ -44,7 +39,7 @@ const isShown = (page: Page, heading: string) =>
 
 t.test('reload and Back on each page, by a session', async (t) => {
   const page = await console.page()
-  await signInAtProvider(console, page, 'carol')
+  await console.signInAtProvider(page, 'carol')
   const pages = PAGES.filter(([path]) => !path.startsWith('nothing'))
   for (const [path, heading] of pages) {
     await follow(page, path)

@@ -2,15 +2,11 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
 
 const SEATS = 5000
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { gateway } = console.world
 const { world } = console
 const nameOf = (at: number) => `Team ${String(at).padStart(4, '0')}`

@@ -9,15 +9,14 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
+import { findProgram } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
 import { HOME } from './console.ts'
 
 const MANUAL = new URL('../../docs/console.md', import.meta.url)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-const program = await findChromium()
-if (typeof program === 'string') throw new Error(program)
+const program = await findProgram('chromium')
 const env = { ...process.env, SEATGATE_LISTEN: '127.0.0.1:0', SEATGATE_OPS: '127.0.0.1:0' }
 let last = performance.now()
 const total = last

@@ -3,18 +3,14 @@
 import type { IncomingMessage } from 'node:http'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
 import { Client } from '../support/client.ts'
 import { EventStreamClient } from '../support/event-stream.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { startTcpProxy } from '../support/servers/proxy.ts'
 import { until } from '../support/until.ts'
 import { HOME, startConsole } from './console.ts'
 
 const ROUTES = ['GET /v1/trainings: trainings:list', 'GET /v1/files/*: files:read']
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program, { routes: ROUTES })
+const console = await startConsole(t, { routes: ROUTES })
 const { world } = console
 const { gateway } = world
 await gateway.seat('Viewer', ['main'], ['trainings:list'])

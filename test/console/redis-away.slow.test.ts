@@ -6,17 +6,14 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startFleet } from '../fleet/fleet.ts'
-import { findChromium, startChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
+import { startChromium } from '../sign-in/chromium.ts'
 import { until } from '../support/until.ts'
 import { ConsolePages } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
 const fleet = await startFleet(t, { gateways: 2, proxies: [], linesOf: () => ['console: true'] })
 const [here, there] = [fleet.at(0), fleet.at(1)]
 const origin = `http://127.0.0.1:${here.port}`
-const console = new ConsolePages(origin, fleet.key, await startChromium(t, program as Program))
+const console = new ConsolePages(origin, fleet.key, await startChromium(t))
 
 const admin = async (method: string, path: string, body?: unknown) =>
   (await fleet.admin(here, method, path, body)).json

@@ -2,8 +2,6 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
 
@@ -15,9 +13,7 @@ const ROUTES = [
   'ANY /v1/me: authenticated',
   'GET /docs/*: public',
 ]
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program, { routes: ROUTES })
+const console = await startConsole(t, { routes: ROUTES })
 const { world } = console
 const { gateway } = world
 await gateway.seat('Editor', ['main'], ['trainings:list', 'trainings:create'])

@@ -2,13 +2,9 @@
 
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
 import { startConsole } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { world } = console
 const { gateway } = world
 await gateway.seat('Administrator', ['admin'], ['*'])

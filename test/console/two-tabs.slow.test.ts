@@ -6,14 +6,9 @@
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { findChromium } from '../sign-in/chromium.ts'
-import type { Program } from '../support/servers/binaries.ts'
-import { signInAtProvider } from './at-provider.ts'
 import { startConsole } from './console.ts'
 
-const program = await findChromium()
-if (typeof program === 'string') t.bailout(program)
-const console = await startConsole(t, program as Program)
+const console = await startConsole(t)
 const { world } = console
 const { gateway } = world
 for (const tenant of ['acme', 'globex'] as const) {
@@ -41,10 +36,10 @@ t.test(
   'a sign-in of another tenant in a second tab: the first one says so, and sends nothing there',
   async (t) => {
     const first = await console.page('seats/new')
-    await signInAtProvider(console, first, 'carol-acme')
+    await console.signInAtProvider(first, 'carol-acme')
     await first.getByRole('textbox', { name: 'Name' }).fill('Meant for acme')
     const second = await console.page()
-    await signInAtProvider(console, second, 'carol-globex', 'globex')
+    await console.signInAtProvider(second, 'carol-globex', 'globex')
     t.match(await account(second), /globex.*admin/)
     await first.bringToFront()
     await dialog(first).getByText('has signed in as carol@globex.example of tenant globex').waitFor()
@@ -73,7 +68,7 @@ t.test(
   async (t) => {
     await console.context.clearCookies()
     const page = await console.page('seats')
-    await signInAtProvider(console, page, 'carol-acme')
+    await console.signInAtProvider(page, 'carol-acme')
     await page.getByRole('link', { name: 'Administrators of acme' }).waitFor()
     // As by a page of another application: no tab of the console is told.
     const elsewhere = world.visitor('carol-globex')
@@ -91,9 +86,9 @@ t.test(
 t.test('a reload does not continue in another tenant than before', async (t) => {
   await console.context.clearCookies()
   const first = await console.page('seats')
-  await signInAtProvider(console, first, 'carol-acme')
+  await console.signInAtProvider(first, 'carol-acme')
   const second = await console.page()
-  await signInAtProvider(console, second, 'carol-globex', 'globex')
+  await console.signInAtProvider(second, 'carol-globex', 'globex')
   await first.reload()
   await first.getByRole('alert').filter({ hasText: 'of tenant globex' }).waitFor()
   t.equal(await first.getByRole('textbox', { name: 'Tenant' }).inputValue(), 'acme')
@@ -105,9 +100,9 @@ t.test('a reload does not continue in another tenant than before', async (t) => 
 t.test('a sign-out ends the pages of all tabs', async (t) => {
   await console.context.clearCookies()
   const first = await console.page('seats')
-  await signInAtProvider(console, first, 'carol-acme')
+  await console.signInAtProvider(first, 'carol-acme')
   const second = await console.page('users')
-  await signInAtProvider(console, second, 'carol-acme')
+  await console.signInAtProvider(second, 'carol-acme')
   await first.getByRole('link', { name: 'Administrators of acme' }).waitFor()
   await second.getByRole('button', { name: 'Sign out' }).click()
   await second.getByText('You have signed out').waitFor()

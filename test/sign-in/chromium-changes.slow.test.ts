@@ -6,10 +6,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { until } from '../support/until.ts'
-import { findChromium, startChromium, startSite } from './chromium.ts'
+import { startChromium, startSite } from './chromium.ts'
 import { startSignIn } from './world.ts'
-
-const program = await findChromium()
 
 /** As strict as the console's pages. */
 function servePage(_request: IncomingMessage, response: ServerResponse): void {
@@ -18,14 +16,13 @@ function servePage(_request: IncomingMessage, response: ServerResponse): void {
   response.end('<h1>our own page</h1>')
 }
 
-t.test('changes by session cookie', { skip: typeof program === 'string' ? program : false }, async (t) => {
-  if (typeof program === 'string') return
+t.test('changes by session cookie', async (t) => {
   const originOf = (port: number) => `http://localhost:${port}`
   const world = await startSignIn(t, { answer: servePage, originOf })
   const { origin, gateway } = world
   await gateway.seat('Admins', ['admin'], ['*'])
   world.user('alice', { memberOf: ['Admins'] })
-  const browser = await startChromium(t, program)
+  const browser = await startChromium(t)
   const page = await browser.newPage()
   await page.goto(`${origin}/pages/home`)
   await page.fill('input[name=login]', 'alice')

@@ -4,10 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import t from 'tap'
 import { Authority } from '../proxy/authority.ts'
 import { startWebSocketUpstream } from '../websocket/support.ts'
-import { findChromium, startChromium } from './chromium.ts'
+import { startChromium } from './chromium.ts'
 import { startSignIn } from './world.ts'
-
-const program = await findChromium()
 
 const ROUTES = [
   'GET /o/{org}/pages/*: { permission: docs:read, sign_in: acme, space: { param: org } }',
@@ -44,9 +42,7 @@ const echoOf = (path: string) => `new Promise((resolve) => {
 for (const secure of [null, new Authority().issue({ names: ['localhost'] })])
   t.test(
     `navigation, EventSource, WebSocket${secure === null ? '' : ', over TLS with HTTP/2'}`,
-    { skip: typeof program === 'string' ? program : false },
     async (t) => {
-      if (typeof program === 'string') return
       const { url: target } = await startWebSocketUpstream(t, { serve })
       const world = await startSignIn(t, {
         target,
@@ -58,7 +54,7 @@ for (const secure of [null, new Authority().issue({ names: ['localhost'] })])
       await world.gateway.seat('Reader', ['main'], ['docs:read'])
       world.user('alice', { memberOf: ['Reader'] })
       const { origin, secrets } = world
-      const browser = await startChromium(t, program)
+      const browser = await startChromium(t)
       const page = await browser.newPage()
 
       await page.goto(`${origin}/o/main/pages/home`)

@@ -4,10 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { BrowserContext, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { endTls, findChromium, startChromium, startSite } from './chromium.ts'
+import { endTls, startChromium, startSite } from './chromium.ts'
 import { startSignIn } from './world.ts'
 
-const program = await findChromium()
 const ORIGINS = {
   'http, at localhost': (port: number) => `http://localhost:${port}`,
   'https, ended before the gateway': async (port: number) => `https://localhost:${await endTls(t, port)}`,
@@ -21,12 +20,11 @@ function servePage({ headers }: IncomingMessage, response: ServerResponse): void
 }
 
 for (const [name, originOf] of Object.entries(ORIGINS)) {
-  t.test(name, { skip: typeof program === 'string' ? program : false }, async (t) => {
-    if (typeof program === 'string') return
+  t.test(name, async (t) => {
     const world = await startSignIn(t, { answer: servePage, originOf })
     world.user('alice')
     const { origin, secrets } = world
-    const browser = await startChromium(t, program)
+    const browser = await startChromium(t)
     const page = await browser.newPage()
 
     await t.test('a sign-in ends on the requested page', async (t) => {
@@ -78,59 +76,54 @@ for (const [name, originOf] of Object.entries(ORIGINS)) {
   })
 }
 
-t.test(
-  'ten tabs, cancelled consent, and Back',
-  { skip: typeof program === 'string' ? program : false },
-  async (t) => {
-    if (typeof program === 'string') return
-    const originOf = (port: number) => `http://localhost:${port}`
-    const world = await startSignIn(t, { answer: servePage, originOf })
-    world.user('alice')
-    const { origin, acme } = world
-    const browser = await startChromium(t, program)
-    const page = await browser.newPage()
+t.test('ten tabs, cancelled consent, and Back', async (t) => {
+  const originOf = (port: number) => `http://localhost:${port}`
+  const world = await startSignIn(t, { answer: servePage, originOf })
+  world.user('alice')
+  const { origin, acme } = world
+  const browser = await startChromium(t)
+  const page = await browser.newPage()
 
-    await t.test('cancelled: a page with a link to start again', async (t) => {
-      await page.goto(`${origin}/pages/home`)
-      await page.click('a[href$="/abort"]')
-      await page.waitForURL(/callback\?error=access_denied/)
-      t.match(await page.textContent('main'), /was cancelled/)
-      t.equal(
-        await page.evaluate('getComputedStyle(document.body).maxWidth !== "none"'),
-        true,
-        'the page has its style',
-      )
-      await page.click('text=Start again')
-      t.equal(new URL(page.url()).origin, acme.issuer)
-    })
+  await t.test('cancelled: a page with a link to start again', async (t) => {
+    await page.goto(`${origin}/pages/home`)
+    await page.click('a[href$="/abort"]')
+    await page.waitForURL(/callback\?error=access_denied/)
+    t.match(await page.textContent('main'), /was cancelled/)
+    t.equal(
+      await page.evaluate('getComputedStyle(document.body).maxWidth !== "none"'),
+      true,
+      'the page has its style',
+    )
+    await page.click('text=Start again')
+    t.equal(new URL(page.url()).origin, acme.issuer)
+  })
 
-    await t.test('ten tabs that open at once all complete', async (t) => {
-      const tabs = await Promise.all(Array.from({ length: 10 }, () => browser.newPage()))
-      await Promise.all(tabs.map((tab, i) => tab.goto(`${origin}/pages/${i}?tab=${i}`)))
-      const waiting = (await browser.cookies(origin)).map(({ name }) => name)
-      t.equal(waiting.length, 12, 'one cookie for each tab, for the first page and for the cancelled sign-in')
-      for (const [i, tab] of tabs.entries()) {
-        await answerProvider(tab, acme.issuer)
-        t.equal(tab.url(), `${origin}/pages/${i}?tab=${i}`)
-        t.equal(await tab.textContent('h1'), 'hello alice')
-      }
-      const left = await browser.cookies(origin)
-      for (const { value } of left) world.secrets.add(value)
-      t.equal(left.length, 3, 'the session, and the cookies of the first page')
-      for (const tab of tabs) await tab.close()
-    })
+  await t.test('ten tabs that open at once all complete', async (t) => {
+    const tabs = await Promise.all(Array.from({ length: 10 }, () => browser.newPage()))
+    await Promise.all(tabs.map((tab, i) => tab.goto(`${origin}/pages/${i}?tab=${i}`)))
+    const waiting = (await browser.cookies(origin)).map(({ name }) => name)
+    t.equal(waiting.length, 12, 'one cookie for each tab, for the first page and for the cancelled sign-in')
+    for (const [i, tab] of tabs.entries()) {
+      await answerProvider(tab, acme.issuer)
+      t.equal(tab.url(), `${origin}/pages/${i}?tab=${i}`)
+      t.equal(await tab.textContent('h1'), 'hello alice')
+    }
+    const left = await browser.cookies(origin)
+    for (const { value } of left) world.secrets.add(value)
+    t.equal(left.length, 3, 'the session, and the cookies of the first page')
+    for (const tab of tabs) await tab.close()
+  })
 
-    await t.test('a callback that is repeated, as by Back', async (t) => {
-      const requested = page.waitForRequest((request) => request.url().includes('/auth/oidc/callback'))
-      await answerProvider(page, acme.issuer)
-      const answer = (await requested).url()
-      world.secrets.add(new URL(answer).searchParams.get('code') ?? '')
-      await page.goto(answer)
-      t.match(await page.textContent('main'), /already completed/)
-      t.equal(await page.getAttribute('main a', 'href'), '/')
-    })
-  },
-)
+  await t.test('a callback that is repeated, as by Back', async (t) => {
+    const requested = page.waitForRequest((request) => request.url().includes('/auth/oidc/callback'))
+    await answerProvider(page, acme.issuer)
+    const answer = (await requested).url()
+    world.secrets.add(new URL(answer).searchParams.get('code') ?? '')
+    await page.goto(answer)
+    t.match(await page.textContent('main'), /already completed/)
+    t.equal(await page.getAttribute('main a', 'href'), '/')
+  })
+})
 
 /** Fills in the provider's pages until the browser returns. */
 async function signIn(page: Page, user: string, back: string): Promise<void> {

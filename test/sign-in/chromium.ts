@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { type BrowserContext, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 import { listen } from '../support/listen.ts'
-import { findProgram, type Program } from '../support/servers/binaries.ts'
+import { findProgram } from '../support/servers/binaries.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
@@ -21,17 +21,9 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Returns the reason as a string where Chromium is unavailable. */
-export async function findChromium(): Promise<Program | string> {
-  try {
-    return await findProgram('chromium')
-  } catch (cause) {
-    return String(cause instanceof Error ? cause.message : cause)
-  }
-}
-
 /** Stops with the test. */
-export async function startChromium(t: Test, { path, env }: Program): Promise<BrowserContext> {
+export async function startChromium(t: Test): Promise<BrowserContext> {
+  const { path, env } = await findProgram('chromium')
   const context = await chromium.launchPersistentContext(serverFolder(t, 'chromium'), {
     executablePath: path,
     headless: true,

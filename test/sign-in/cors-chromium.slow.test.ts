@@ -4,10 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { useTables } from '../support/cors.ts'
-import { findChromium, startChromium, startSite } from './chromium.ts'
+import { startChromium, startSite } from './chromium.ts'
 import { type SignInWorld, startSignIn } from './world.ts'
-
-const program = await findChromium()
 
 /** The service; it says that every page may read it, which tables with `cors` replace. */
 function serve({ headers, url }: IncomingMessage, response: ServerResponse): void {
@@ -59,11 +57,10 @@ async function start(t: Test) {
   return { world, listed, other, foreign }
 }
 
-t.test('pages of other origins', { skip: typeof program === 'string' ? program : false }, async (t) => {
-  if (typeof program === 'string') return
+t.test('pages of other origins', async (t) => {
   const { world, listed, other, foreign } = await start(t)
   const { origin, gateway } = world
-  const browser = await startChromium(t, program)
+  const browser = await startChromium(t)
   const pageAt = async (url: string) => {
     const page = await browser.newPage()
     await page.goto(url)
