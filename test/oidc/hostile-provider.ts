@@ -106,16 +106,22 @@ export class HostileProvider {
     }))
   }
 
-  /** A sign-in for which the token endpoint returns the ID token that `make` makes with the sign-in's nonce. */
+  /**
+   * A sign-in. @param token its ID token: what makes it with the sign-in's nonce, or the claims that differ from those of an
+   * ordinary one @param more members of the token response
+   */
   async signIn(
     world: SignInWorld,
-    browser: Visitor,
-    make: (nonce: string) => string | Promise<string>,
+    token: Claims | ((nonce: string) => string | Promise<string>) = {},
     more: Claims = {},
+    browser: Visitor = world.visitor(),
   ): Promise<Page> {
     const begun = await browser.begin()
     const parameters = new URL(begun.json.authorization_url).searchParams
-    const idToken = await make(parameters.get('nonce') ?? '')
+    const nonce = parameters.get('nonce') ?? ''
+    const idToken = await (typeof token === 'function'
+      ? token(nonce)
+      : this.sign(this.claims({ nonce, ...token })))
     world.secrets.add(idToken)
     this.gives(idToken, more)
     return browser.send(callbackOf(world, parameters.get('state') ?? ''))

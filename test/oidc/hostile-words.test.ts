@@ -131,9 +131,7 @@ t.test('Seat names', async (t) => {
     '\ud800',
     ...Array.from({ length: 2000 }, (_, i) => `name ${i}`),
   ]
-  const page = await provider.signIn(world, world.visitor(), (nonce) =>
-    provider.sign(provider.claims({ nonce, memberOf: memberOf.map((each) => each.slice(0, 2000)) })),
-  )
+  const page = await provider.signIn(world, { memberOf: memberOf.map((each) => each.slice(0, 2000)) })
   t.same(page.json.user.seats, ['Viewer'])
   t.equal(world.events('seats_unknown').length, 1, 'one log line')
   t.match(world.events('seats_unknown'), [{ names: { length: 10 } }], 'the line has ten of the names')
@@ -146,9 +144,7 @@ t.test('a claim of another shape names no Seat, and is logged', async (t) => {
   await provider.takes(world)
   world.seats.add('acme', 'Viewer', ['s1'])
   for (const memberOf of [{ 0: 'Viewer' }, ['Viewer', 7], 7, true, [['Viewer']]]) {
-    const page = await provider.signIn(world, world.visitor(), (nonce) =>
-      provider.sign(provider.claims({ nonce, memberOf })),
-    )
+    const page = await provider.signIn(world, { memberOf })
     t.same(page.json.user.seats, [], JSON.stringify(memberOf))
   }
   t.equal(world.events('seats_claim_unreadable').length, 5)
@@ -170,9 +166,7 @@ t.test('userinfo of another subject', async (t) => {
       seen = headers.authorization
       return { body: { sub, memberOf: ['Viewer'] } }
     })
-    const page = await provider.signIn(world, world.visitor(), (nonce) =>
-      provider.sign(provider.claims({ nonce, memberOf: undefined })),
-    )
+    const page = await provider.signIn(world, { memberOf: undefined })
     t.equal(page.status, status, String(sub))
     if (status === 200) t.same(page.json.user.seats, ['Viewer'])
     else t.equal(page.json.code, 'token_invalid')

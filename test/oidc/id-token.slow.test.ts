@@ -27,7 +27,7 @@ const withClaims =
 
 /** The results of a sign-in and of a validation: `200`, or the error code. */
 async function verdicts(make: Make): Promise<{ signIn: string; validate: string }> {
-  const page = await provider.signIn(world, world.visitor(), make)
+  const page = await provider.signIn(world, make)
   const token = await make('a-nonce')
   const answer = await world
     .visitor()
@@ -199,9 +199,7 @@ t.test('a valid ID token is still accepted after the attacks', async (t) => {
 
 t.test('a missing nonce, and the nonce of another sign-in', async (t) => {
   for (const nonce of [undefined, 'A'.repeat(43), 7, '']) {
-    const page = await provider.signIn(world, world.visitor(), () =>
-      provider.sign(provider.claims({ nonce })),
-    )
+    const page = await provider.signIn(world, { nonce })
     t.equal(page.status, 401, String(nonce))
     t.equal(page.json.code, 'token_invalid')
   }
@@ -209,9 +207,7 @@ t.test('a missing nonce, and the nonce of another sign-in', async (t) => {
 
 t.test('the at_hash of another access token', async (t) => {
   for (const at_hash of [atHash('another'), '', 7, atHash(ACCESS_TOKEN).slice(0, -1)]) {
-    const page = await provider.signIn(world, world.visitor(), (nonce) =>
-      provider.sign(provider.claims({ nonce, at_hash })),
-    )
+    const page = await provider.signIn(world, { at_hash })
     t.equal(page.json.code, 'token_invalid', String(at_hash))
   }
 })

@@ -12,10 +12,7 @@ async function start(t: Test) {
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
   await provider.takes(world)
-  const signIn = async (more: Members = {}, claims: Members = {}) => {
-    const make = (nonce: string) => provider.sign(provider.claims({ nonce, ...claims }))
-    return provider.signIn(world, world.visitor(), make, more)
-  }
+  const signIn = (more: Members = {}, claims: Members = {}) => provider.signIn(world, claims, more)
   return { world, provider, signIn }
 }
 

@@ -41,13 +41,8 @@ async function start(t: Test, options: Parameters<HostileProvider['takes']>[1] =
   provider.answers.set('/userinfo', () => ({ body: { sub: 'alice', email: 'alice@acme.example' } }))
   await provider.takes(world, options)
   world.seats.add('acme', 'Viewer', ['s1'])
-  const signIn = async (claims: Members = {}, more: Members = {}) => {
-    const make = (nonce: string) => provider.sign(provider.claims({ nonce, ...claims }))
-    return provider.signIn(world, world.visitor(), make, {
-      refresh_token: 'a-refresh-token-of-alice',
-      ...more,
-    })
-  }
+  const signIn = (claims: Members = {}, more: Members = {}) =>
+    provider.signIn(world, claims, { refresh_token: 'a-refresh-token-of-alice', ...more })
   const handle = async () => String((await signIn()).json.refresh_token)
   const bearer = async (claims: Members = {}) => {
     const token = await provider.sign(provider.claims(claims))

@@ -41,9 +41,7 @@ async function nextMillisecond(): Promise<void> {
 /** A program that is signed in, in this session at the provider. @returns its token */
 async function signIn(sid: string | undefined, sub = 'alice'): Promise<string> {
   await nextMillisecond()
-  const page = await provider.signIn(world, world.visitor(), (nonce) =>
-    provider.sign(provider.claims({ nonce, sid, sub })),
-  )
+  const page = await provider.signIn(world, { sid, sub })
   if (page.status !== 200) throw new Error(page.body)
   return page.json.access_token
 }

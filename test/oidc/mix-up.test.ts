@@ -76,7 +76,7 @@ t.test('the sign-in succeeds with a callback of its own', async (t) => {
   const silent = await HostileProvider.start(t)
   await silent.takes(world)
   const browser = world.visitor()
-  const page = await silent.signIn(world, browser, (nonce) => silent.sign(silent.claims({ nonce })))
+  const page = await silent.signIn(world, {}, {}, browser)
   t.equal(page.status, 200)
   t.equal(silent.forms[0]?.get('redirect_uri'), `${world.origin}/auth/oidc/callback/acme`)
 

@@ -118,9 +118,8 @@ t.test('keys', async (t) => {
   for (const [name, answer] of Object.entries(bad)) {
     await provider.takes(world, limitsOf(name))
     provider.answers.set('/jwks', answer)
-    const sign = (nonce: string) => provider.sign(provider.claims({ nonce }))
-    unavailable(t, await provider.signIn(world, world.visitor(), sign), name)
-    const validate = { tenant: 'acme', id_token: await sign('x') }
+    unavailable(t, await provider.signIn(world), name)
+    const validate = { tenant: 'acme', id_token: await provider.sign(provider.claims({ nonce: 'x' })) }
     const ask = () => world.visitor().postJson(`${world.origin}/auth/oidc/validate`, validate)
     unavailable(t, await ask(), `${name}, at validate`)
     provider.answers.set('/jwks', good)

@@ -194,11 +194,9 @@ t.test("variants of the provider's refresh response", async (t) => {
     const browser = world.visitor()
     const page = await provider.signIn(
       world,
-      browser,
       (given) => provider.sign(provider.claims({ nonce: (nonce = given) })),
-      {
-        refresh_token: 'provider-refresh-token-1',
-      },
+      { refresh_token: 'provider-refresh-token-1' },
+      browser,
     )
     return { browser, handle: page.json.refresh_token as string }
   }
@@ -267,9 +265,7 @@ t.test('without a refresh token of the provider there is no handle', async (t) =
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  const page = await provider.signIn(world, world.visitor(), (nonce) =>
-    provider.sign(provider.claims({ nonce })),
-  )
+  const page = await provider.signIn(world)
   t.equal(page.status, 200)
   t.notOk('refresh_token' in page.json)
   const { sid, exp } = decodeJwt(page.json.access_token)
@@ -281,14 +277,7 @@ t.test('at rest, the store has neither handles nor plain provider tokens', async
   const world = await startWorld(t)
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  const page = await provider.signIn(
-    world,
-    world.visitor(),
-    (nonce) => provider.sign(provider.claims({ nonce })),
-    {
-      refresh_token: 'provider-refresh-token-1',
-    },
-  )
+  const page = await provider.signIn(world, {}, { refresh_token: 'provider-refresh-token-1' })
   const [session] = world.sessions.rows()
   const stored = JSON.stringify(session, (_key, value) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,

@@ -11,14 +11,7 @@ import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import type { HttpLimits } from '../../src/oidc/provider/http.ts'
 import { Oidc } from '../../src/oidc/oidc.ts'
-import type {
-  Ephemeral,
-  OidcLog,
-  OidcPorts,
-  OidcTenant,
-  SeatDirectory,
-  SeatOfName,
-} from '../../src/oidc/ports.ts'
+import type { Ephemeral, OidcPorts, OidcTenant, SeatDirectory, SeatOfName } from '../../src/oidc/ports.ts'
 import type { AuditEntry, Committed } from '../../seats-admin/index.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 import { searchIn } from '../sign-in/search.ts'
@@ -152,6 +145,8 @@ export class SignInWorld extends SignInTenants {
   }
 
   #open(options: WorldOptions): Oidc {
+    const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
+      void this.lines.push({ ...fields, level, message })
     const ports: OidcPorts = {
       ephemeral: this.ephemeral,
       sessions: this.sessions,
@@ -160,7 +155,7 @@ export class SignInWorld extends SignInTenants {
       mint: (tenant, subject, now, lifetime) =>
         mintToken(tenant === 'acme' ? this.#acme : this.#globex, subject, now, lifetime),
       announce: async (committed) => void this.announced.push(committed),
-      log: this.#log(),
+      log: { info: write('info'), warn: write('warn'), error: write('error') },
       now: this.now,
     }
     const { prefix } = this
@@ -172,13 +167,6 @@ export class SignInWorld extends SignInTenants {
       { ...this.#acme, oidc: this.acme.config(options.acme) },
       { ...this.#globex, oidc: this.globex.config(options.globex) },
     ]
-  }
-
-  #log(): OidcLog {
-    const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) => {
-      this.lines.push({ ...fields, level, message })
-    }
-    return { info: write('info'), warn: write('warn'), error: write('error') }
   }
 
   /** No token, code, secret or cookie is in any line. */
