@@ -328,12 +328,14 @@ async function* eventsOf(body, signal) {
   let rest = ''
   for (;;) {
     const timer = setTimeout(() => reader.cancel(), SILENCE)
-    const { value, done } = await reader.read().catch((cause) => {
-      if (signal.aborted) throw cause
-      // The connection broke.
-      return { value: '', done: true }
-    })
-    clearTimeout(timer)
+    const { value, done } = await reader
+      .read()
+      .catch((cause) => {
+        if (signal.aborted) throw cause
+        // The connection broke.
+        return { value: '', done: true }
+      })
+      .finally(() => clearTimeout(timer))
     if (done) return
     const events = (rest + value).split('\n\n')
     rest = events.pop() ?? ''

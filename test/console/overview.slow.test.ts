@@ -225,6 +225,19 @@ t.test('a right that is lost ends the stream with the reason', async (t) => {
   await page.close()
 })
 
+t.test('the stream of a page that was left does not fail later', async (t) => {
+  const page = await throughLine(true)
+  await badge(page, 'live')
+  const before = console.faults.length
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Routes' }).click()
+  await page.getByRole('heading', { name: 'Routes', exact: true }).waitFor()
+  await page.clock.fastForward(60_000)
+  // An uncaught error is reported after the timer that caused it.
+  await page.evaluate('0')
+  t.strictSame(console.faults.slice(before), [])
+  await page.close()
+})
+
 t.test('no page violated its policy or failed', (t) => {
   // What the cut line refuses is part of the tests.
   t.same(
