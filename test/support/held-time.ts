@@ -43,7 +43,7 @@ class HeldTimer {
   /** What is left of it takes real time. */
   release(): void {
     const start = this.#repeats ? real.setInterval : real.setTimeout
-    this.#real = start(this.#run, this.#repeats ? this.#ms : this.at - now()).unref()
+    this.#real = start(this.#run, this.#repeats ? this.#ms : Math.max(1, this.at - now())).unref()
   }
 
   clear(): void {

@@ -33,9 +33,10 @@ export async function startGate(t: Test): Promise<Gate> {
     listen: `127.0.0.1:${port}`,
     top: [`advertise: http://localhost:${port}`],
   })
-  await seatgate(folder, ['bootstrap', '--tenant', 'acme', '--out', 'admin.key'], {
+  const bootstrapped = await seatgate(folder, ['bootstrap', '--tenant', 'acme', '--out', 'admin.key'], {
     GLOBEX_SECRET: `${SECRET}, of globex`,
   })
+  if (bootstrapped.code !== 0) throw new Error(bootstrapped.err)
   const gateway = await (await GatewayProcess.launch(t, { folder })).listens()
   const key = readFileSync(join(folder, 'admin.key'), 'utf8').trim()
   const admin: Gate['admin'] = async (method, path, body) => {
