@@ -6,10 +6,8 @@
 import type { Refusal, RefusedCaller } from '../model/errors.ts'
 import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
-import type { Decision } from '../model/decision.ts'
-import { isSpaceHeader } from '../model/space-source.ts'
-import { listed, quoted, quotedOrNull } from './json-text.ts'
-import { hostText, principalFields, routeFields, senderFields, userAgentField } from './repeated-fields.ts'
+import { quoted, quotedOrNull } from './json-text.ts'
+import { decisionFields, hostText, senderFields, userAgentField } from './repeated-fields.ts'
 import { traceParentOf } from './tracing/trace-context.ts'
 
 /** Writes a line. @param fields as JSON text without the braces */
@@ -110,21 +108,16 @@ function callerFields(exchange: Exchange, client: string | null): string {
   const decision = exchange.evaluation?.decision
   const sender = clientFields(exchange, client)
   if (decision === undefined) return sender
-  const { route, permission, principal, space, source, grantedIn } = decision
-  let text = sender
-  if (route !== null) text += routeFields(route)
-  if (exchange.target !== null) text += `,"target":"${exchange.target}"`
-  if (permission !== null) text += `,"permission":${quoted(permission)}`
-  const known = principal === null ? refusedCaller(exchange) : null
-  if (known !== null) text += `,"tenant":${quoted(known.tenant)}`
-  if (known?.user != null) text += `,"user":${quoted(known.user)}`
-  if (principal !== null) text += principalFields(principal)
-  if (space !== null) text += `,"space":${quoted(space)}`
-  if (route !== null && !isSpaceHeader(route.space)) text += `,"space_by":"${route.space.kind}"`
-  if (source !== null) text += `,"source":"${source}"`
-  const seats = seatsOf(decision)
-  if (seats !== '') text += `,"seats":[${seats}]`
+  const { principal, grantedIn } = decision
+  const refused = principal === null ? refusedCallerFields(refusedCaller(exchange)) : ''
+  const text = sender + decisionFields(decision, exchange.target, refused)
   return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
+}
+
+function refusedCallerFields(caller: RefusedCaller | null): string {
+  if (caller === null) return ''
+  const user = caller.user === null ? '' : `,"user":${quoted(caller.user)}`
+  return `,"tenant":${quoted(caller.tenant)}${user}`
 }
 
 /** A browser's refusal may have become a redirect to sign-in. */
@@ -139,15 +132,6 @@ function refusalFields({ refusal }: Exchange): string {
 /** Null: the connection is closed. */
 function peerOf({ request }: Exchange): string | null {
   return request.socket.remoteAddress ?? null
-}
-
-/** Where no Seat was looked up, the names are those of the credential: on an `authenticated` route, and in a refusal before that. */
-function seatsOf({ seats, principal, space }: Decision): string {
-  if (seats.length > 0) return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
-  if (principal === null || space === null || principal.claims.by === 'id') return ''
-  const { claims } = principal
-  const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []
-  return listed(names, (name) => quoted(`${name}:named`))
 }
 
 /** The cause in one line: code and message. Never its stack or properties: an error may carry a request. */

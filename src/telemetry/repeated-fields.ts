@@ -1,19 +1,21 @@
 /**
- * Fields of the access log that are the same in many lines: those about a route, a caller, a connection and a host. Each piece
- * of a line costs more than its characters, so these are made once.
+ * Fields of the access log that are the same in many lines: those about a route, a caller and its latest request, a connection
+ * and a host. Each piece of a line costs more than its characters, so these are made once.
  *
  * What is kept never refers to the text of a request: a slice would retain the whole request with its credentials.
  */
 
 import { detachedText } from '../lib/heap-size.ts'
 import { RecentValues } from '../lib/recent-values.ts'
+import type { ConsideredSeat, Decision, Source } from '../model/decision.ts'
 import type { Principal, SeatClaims } from '../model/principal.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
+import { isSpaceHeader } from '../model/space-source.ts'
 import { listed, quoted, quotedOrNull } from './json-text.ts'
 
 const ofRoutes = new RecentValues<Route, string>()
 
-export function routeFields(route: Route): string {
+function routeFields(route: Route): string {
   let text = ofRoutes.get(route)
   if (text === undefined) {
     text = flat(`,"route":${quoted(route.id)},"upstream":${quoted(upstreamOf(route))}`)
@@ -46,6 +48,104 @@ function claimsFields(claims: SeatClaims): string {
   const { by, issuedAt } = claims
   const anySpace = by === 'any-space' ? ',"any_space":true' : ''
   return `,"issued_at":${Number.isFinite(issuedAt) ? issuedAt : 'null'}${anySpace}`
+}
+
+/** The latest request of a caller. */
+interface LatestRequest {
+  route: Route
+  target: string | null
+  permission: Decision['permission']
+  space: string | null
+  source: Source | null
+  seats: readonly ConsideredSeat[]
+  /** Null until the caller repeats it. */
+  text: string | null
+}
+
+const ofRequests = new RecentValues<Principal, LatestRequest>()
+/** Characters. Longer texts are made for each line. */
+const MAX_REQUEST = 1024
+/** What is kept of a caller's Seats lives as long as its principal, whose size has room for them (`lib/heap-size.ts`). */
+const MAX_SEATS = 16
+
+/**
+ * The fields about the route, its target, the caller and its Seats. The text is kept once the caller repeats a request: for
+ * requests that differ each time, keeping it would cost more than it saves.
+ *
+ * @param target of the request @param refusedCaller fields of a caller that is known without being authenticated
+ */
+export function decisionFields(decision: Decision, target: string | null, refusedCaller: string): string {
+  const { route, principal, seats } = decision
+  if (route === null || principal === null || seats.length > MAX_SEATS)
+    return written(decision, target, refusedCaller)
+  const latest = ofRequests.get(principal)
+  if (latest === undefined || !isRepeated(latest, decision, target)) {
+    keep(latest, decision, route, principal, target)
+    return written(decision, target, '')
+  }
+  if (latest.text !== null) return latest.text
+  const text = written(decision, target, '')
+  if (text.length <= MAX_REQUEST) latest.text = flat(text)
+  return text
+}
+
+function isRepeated(latest: LatestRequest, decision: Decision, target: string | null): boolean {
+  return (
+    latest.route === decision.route &&
+    latest.target === target &&
+    latest.permission === decision.permission &&
+    latest.space === decision.space &&
+    latest.source === decision.source &&
+    sameSeats(latest.seats, decision.seats)
+  )
+}
+
+function keep(
+  latest: LatestRequest | undefined,
+  { permission, space, source, seats }: Decision,
+  route: Route,
+  principal: Principal,
+  target: string | null,
+): void {
+  if (latest === undefined) {
+    const own = space === null ? null : detachedText(space)
+    ofRequests.set(principal, { route, target, permission, space: own, source, seats, text: null })
+    return
+  }
+  latest.route = route
+  latest.target = target
+  latest.permission = permission
+  if (latest.space !== space) latest.space = space === null ? null : detachedText(space)
+  latest.source = source
+  latest.seats = seats
+  latest.text = null
+}
+
+function sameSeats(one: readonly ConsideredSeat[], other: readonly ConsideredSeat[]): boolean {
+  if (one.length !== other.length) return false
+  return one.every(({ name, verdict }, i) => name === other[i]?.name && verdict === other[i]?.verdict)
+}
+
+function written(decision: Decision, target: string | null, refusedCaller: string): string {
+  const { route, permission, principal, space, source } = decision
+  let text = route === null ? '' : routeFields(route)
+  if (target !== null) text += `,"target":"${target}"`
+  if (permission !== null) text += `,"permission":${quoted(permission)}`
+  text += principal === null ? refusedCaller : principalFields(principal)
+  if (space !== null) text += `,"space":${quoted(space)}`
+  if (route !== null && !isSpaceHeader(route.space)) text += `,"space_by":"${route.space.kind}"`
+  if (source !== null) text += `,"source":"${source}"`
+  const seats = seatsOf(decision)
+  return seats === '' ? text : `${text},"seats":[${seats}]`
+}
+
+/** Where no Seat was looked up, the names are those of the credential: on an `authenticated` route, and in a refusal before that. */
+function seatsOf({ seats, principal, space }: Decision): string {
+  if (seats.length > 0) return listed(seats, ({ name, verdict }) => quoted(`${name}:${verdict}`))
+  if (principal === null || space === null || principal.claims.by === 'id') return ''
+  const { claims } = principal
+  const names = (claims.by === 'name' ? claims.entries.get(space) : claims.names) ?? []
+  return listed(names, (name) => quoted(`${name}:named`))
 }
 
 interface Sender {
