@@ -11,7 +11,7 @@ import { Load } from './load.ts'
 import { startService } from './service.ts'
 
 /** The kernel resets connections that arrive while the listener closes; how many depends on the machine. */
-const NOT_ACCEPTED = 'ECONNRESET after 0 bytes'
+const NOT_ACCEPTED = 'reset after 0 bytes'
 
 /** A busy machine may stall between the connection of a client and its request. */
 const PATIENT = 'limits: { header_timeout: 5m }'
