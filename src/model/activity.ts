@@ -40,9 +40,9 @@ export interface RecentDecision {
 
 export interface DecisionFilter {
   readonly tenant: string
-  /** Null: any, and none. */
+  /** Null: each, and none. */
   readonly space: string | null
-  /** Null: any. */
+  /** Null: each. */
   readonly code: DecisionCode | null
 }
 

@@ -29,6 +29,17 @@ export interface ConsideredSeat {
   readonly verdict: SeatVerdict
 }
 
+/** Whether the Seats have the same names and verdicts, in the same order. */
+export function haveSameVerdicts(
+  some: readonly ConsideredSeat[],
+  others: readonly ConsideredSeat[],
+): boolean {
+  if (some.length !== others.length) return false
+  for (let i = 0; i < some.length; i++)
+    if (some[i]?.name !== others[i]?.name || some[i]?.verdict !== others[i]?.verdict) return false
+  return true
+}
+
 /** The origin of the data behind a decision; the slowest one where there are several. */
 export type Source = 'memory' | 'redis' | 'store'
 

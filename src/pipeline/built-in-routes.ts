@@ -1,4 +1,4 @@
-/** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as any other route. */
+/** The gateway's own endpoints as routes: they use the same table, pipeline and permission check as all other routes. */
 
 import type { AdminEndpoint, AdminRefusal } from '../../seats-admin/index.ts'
 import { freeObject, object, oneOf, orNull, text, type ValueOf } from '../../seats-admin/model/json-schema.ts'

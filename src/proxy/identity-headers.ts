@@ -6,7 +6,7 @@
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { detachedText } from '../lib/heap-size.ts'
 import { RecentValues } from '../lib/recent-values.ts'
-import type { ConsideredSeat, Decision } from '../model/decision.ts'
+import { type ConsideredSeat, type Decision, haveSameVerdicts } from '../model/decision.ts'
 import type { Principal } from '../model/principal.ts'
 
 type Identified = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
@@ -27,7 +27,7 @@ export function identityLines(decision: Identified): FieldLines {
   if (principal === null || permission === 'public') return FieldLines.none
   const known = latest.get(principal)
   const isKnown =
-    known?.space === space && known.permission === permission && haveSameNames(known.seats, seats)
+    known?.space === space && known.permission === permission && haveSameVerdicts(known.seats, seats)
   if (isKnown) return known.lines
   const lines = FieldLines.of(identity(decision))
   if (lines.writable && lines.text.length <= MAX_KNOWN && seats.length <= MAX_SEATS) {
@@ -37,13 +37,6 @@ export function identityLines(decision: Identified): FieldLines {
     latest.set(principal, { space: ownSpace, permission, seats, lines })
   }
   return lines
-}
-
-function haveSameNames(some: readonly ConsideredSeat[], others: readonly ConsideredSeat[]): boolean {
-  if (some.length !== others.length) return false
-  for (let i = 0; i < some.length; i++)
-    if (some[i]?.name !== others[i]?.name || some[i]?.verdict !== others[i]?.verdict) return false
-  return true
 }
 
 /** Name, value, … A value that doesn't exist has no header. */

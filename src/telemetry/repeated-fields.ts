@@ -7,7 +7,7 @@
 
 import { detachedText } from '../lib/heap-size.ts'
 import { RecentValues } from '../lib/recent-values.ts'
-import type { ConsideredSeat, Decision, Source } from '../model/decision.ts'
+import { type ConsideredSeat, type Decision, haveSameVerdicts, type Source } from '../model/decision.ts'
 import type { Principal, SeatClaims } from '../model/principal.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
 import { isSpaceHeader } from '../model/space-source.ts'
@@ -96,7 +96,7 @@ function isRepeated(latest: LatestRequest, decision: Decision, target: string | 
     latest.permission === decision.permission &&
     latest.space === decision.space &&
     latest.source === decision.source &&
-    sameSeats(latest.seats, decision.seats)
+    haveSameVerdicts(latest.seats, decision.seats)
   )
 }
 
@@ -115,15 +115,11 @@ function keep(
   latest.route = route
   latest.target = target
   latest.permission = permission
+  // A space id is ASCII.
   if (latest.space !== space) latest.space = space === null ? null : detachedText(space)
   latest.source = source
   latest.seats = seats
   latest.text = null
-}
-
-function sameSeats(one: readonly ConsideredSeat[], other: readonly ConsideredSeat[]): boolean {
-  if (one.length !== other.length) return false
-  return one.every(({ name, verdict }, i) => name === other[i]?.name && verdict === other[i]?.verdict)
 }
 
 function written(decision: Decision, target: string | null, refusedCaller: string): string {

@@ -1,8 +1,8 @@
 /** Parallel changes of one Seat, each made on what was read: none is lost. With real gateways on each store. */
 
 import t, { type Test } from 'tap'
-import { adminRequest, startFleet } from '../fleet/fleet.ts'
-import { type Answer, Client } from '../support/client.ts'
+import { startFleet } from '../fleet/fleet.ts'
+import { adminRequest, type Answer, Client } from '../support/client.ts'
 import { served } from '../support/served.ts'
 import { startWorld } from '../support/world.ts'
 

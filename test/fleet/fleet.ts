@@ -18,8 +18,6 @@ import { type RedisServer, startRedis } from '../support/servers/redis.ts'
 import { FleetGateway } from './gateway.ts'
 import { type LogoutProvider, type NewSession, startLogoutProvider } from './provider.ts'
 
-export { adminRequest }
-
 export interface FleetOptions {
   readonly gateways?: number
   /** Of each gateway, or of one by its name. */

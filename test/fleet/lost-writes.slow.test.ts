@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { Client } from '../support/client.ts'
-import { adminRequest, startFleet } from './fleet.ts'
+import { adminRequest, Client } from '../support/client.ts'
+import { startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { until } from '../support/until.ts'
 

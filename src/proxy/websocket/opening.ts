@@ -1,7 +1,6 @@
 /**
  * Opens a WebSocket: {@link WebSocketShares} admits it, the handshake goes to the upstream, and the tunnel starts after a
- * valid 101. Any other response
- * goes to the client as an HTTP response and ends the connection.
+ * valid 101. Any other response goes to the client as an HTTP response and ends the connection.
  *
  * http-proxy-3 sends the handshake, and pipes the two connections after its success. It sees neither the client's request
  * nor the client's connection, so that nothing it derives from a request is sent (a path normalized by `new URL`; joined,

@@ -207,6 +207,8 @@ function elements(values: readonly string[]): string[] {
   return values.flatMap((value) => value.split(',').map((each) => each.trim())).filter((each) => each !== '')
 }
 
+// Frames (RFC 6455, section 5.2).
+
 const FIN = 0x80
 const OPCODE = 0x0f
 const CLOSE = 0x8

@@ -73,6 +73,8 @@ export const WEAKNESSES: readonly string[] = Object.keys(EDITS)
 
 const { FUZZ_WEAKNESS } = process.env
 const edit = EDITS[FUZZ_WEAKNESS ?? '']
+if (FUZZ_WEAKNESS !== undefined && edit === undefined)
+  throw new Error(`there is no weakness "${FUZZ_WEAKNESS}"`)
 if (edit !== undefined)
   registerHooks({
     load(url, context, next) {

@@ -4,10 +4,10 @@
  */
 
 import type { Test } from 'tap'
-import { adminRequest, type Fleet, startFleet } from '../../fleet/fleet.ts'
+import { type Fleet, startFleet } from '../../fleet/fleet.ts'
 import type { FleetGateway } from '../../fleet/gateway.ts'
 import { memoryOf } from '../../operations/process-status.ts'
-import { Client } from '../../support/client.ts'
+import { adminRequest, Client } from '../../support/client.ts'
 import { Random } from '../../support/random.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 import { HostileRedis, type ReplaceReply } from './hostile-redis.ts'
