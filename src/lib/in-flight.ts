@@ -17,8 +17,9 @@ export class InFlight<T extends Indexed> {
     this.#all.push(item)
   }
 
-  /** The item must be in the set. */
+  /** Nothing happens where the item is not in the set. */
   remove(item: T): void {
+    if (item.index < 0) return
     const last = this.#all.pop()
     if (last === undefined) return
     if (last !== item) {

@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { TLSSocket } from 'node:tls'
+import { InFlight } from '../../lib/in-flight.ts'
 import { TOKEN } from '../wire/fields.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
@@ -52,14 +53,12 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   expiresAt = Infinity
   isListed = false
   /** The requests in flight. */
-  readonly slots: Set<UpstreamStream> = new Set()
+  readonly slots: InFlight<UpstreamStream> = new InFlight()
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
   #session: Http2Session | null = null
   #state: 'connecting' | 'open' | 'draining' | 'closed' = 'connecting'
-  /** Streams that wait until pending events are processed. */
-  readonly #reserved = new Set<UpstreamStream>()
   /** A response has ended on this connection. */
   #used = false
   /** Monotonic ms of the last bytes of the target. */
@@ -106,12 +105,13 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     if (wasIdle) this.#busySince = stream.busySince
     if (request.body === null || !this.#used || !wasIdle) return stream.begin()
     // An idle connection may be closed without notice yet. A request with a body can not be repeated.
-    this.#reserved.add(stream)
+    stream.isReserved = true
     setImmediate(beginReserved, this, stream)
   }
 
   beginReserved(stream: UpstreamStream): void {
-    if (!this.#reserved.delete(stream)) return
+    if (!stream.isReserved) return
+    stream.isReserved = false
     if (this.#state === 'open') return stream.begin()
     this.#return(stream)
     // It may have been the last one of a connection that drains.
@@ -119,7 +119,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   #return(stream: UpstreamStream): void {
-    this.slots.delete(stream)
+    this.slots.remove(stream)
     if (stream.uploads) this.#owner.uploadFinished()
     this.#owner.requestReturned(stream.request, stream.receiver)
   }
@@ -132,7 +132,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   streamEnded(stream: UpstreamStream): void {
-    this.slots.delete(stream)
+    this.slots.remove(stream)
     this.#used = true
     if (this.#state === 'closed') return
     // Deferred: the session has not ended the stream yet, and thousands of waiting requests may be cancelled ones.
@@ -221,8 +221,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#error = error
     this.#stopTimer()
     this.#closeSocket()
-    const reserved = [...this.#reserved]
-    this.#reserved.clear()
+    const reserved = [...this.slots].filter((stream) => stream.isReserved)
+    for (const stream of reserved) stream.isReserved = false
     this.#owner.connectionClosed(this, error)
     this.#session?.close()
     for (const stream of reserved) this.#return(stream)

@@ -45,6 +45,10 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   readonly busySince: number = performance.now()
   /** Monotonic ms: the response body must make progress by then. */
   deadline = Infinity
+  /** It waits until pending events are processed. Only its connection writes it. */
+  isReserved = false
+  /** The index in `InFlight`; -1 outside it. */
+  index = -1
   readonly #owner: UpstreamStreamOwner
   #stream: Http2Stream | null = null
   #body: Http2Body | null = null

@@ -64,6 +64,8 @@ export class ClientConnection
   bytesReadWhenIdle = 0
   /** Buffered message bytes, as counted by `connection-memory.ts`. */
   heldBytes = 0
+  /** The index in `InFlight` of the connections that hold bytes; -1 outside it. */
+  index = -1
   /** The connection has left HTTP for a protocol with limits of its own. */
   isUpgraded = false
   /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `client-progress.ts`. */

@@ -5,10 +5,11 @@
  * first, the largest of an address first.
  */
 
+import { type Indexed, InFlight } from '../../lib/in-flight.ts'
 import { Ledger } from '../../lib/ledger.ts'
 
 /** A connection that buffers bytes. */
-export interface MemoryHolder {
+export interface MemoryHolder extends Indexed {
   /** Null if it does not identify the client. */
   readonly address: string | null
   /** Buffered bytes, as counted here. */
@@ -22,7 +23,7 @@ export class ConnectionMemory<T extends MemoryHolder> {
   #used = 0
   #limit: number
   #scheduled = false
-  readonly #holders = new Set<T>()
+  readonly #holders = new InFlight<T>()
   readonly #release: (holder: T) => void
 
   /**
@@ -47,8 +48,8 @@ export class ConnectionMemory<T extends MemoryHolder> {
   update(holder: T, bytes: number): void {
     this.#used += bytes - holder.heldBytes
     holder.heldBytes = bytes
-    if (bytes === 0) this.#holders.delete(holder)
-    else this.#holders.add(holder)
+    if (bytes === 0) this.#holders.remove(holder)
+    else if (!this.#holders.has(holder)) this.#holders.add(holder)
     this.#check()
   }
 

@@ -25,6 +25,7 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
   readonly request: ClientRequest
   readonly response: Http2Response
   readonly stream: Http2Stream
+  readonly id: number
   /** Bytes of target and header section, which are in memory as long as this is. */
   readonly headBytes: number
   exchange: Exchange | null = null
@@ -39,6 +40,7 @@ export class Http2RequestStream implements StreamReceiver, BodyFlow, Http2Respon
 
   constructor(head: RequestHead, stream: Http2Stream, owner: RequestStreamOwner) {
     this.stream = stream
+    this.id = stream.id
     this.headBytes = head.target.length + head.section.fields.bytes
     this.#owner = owner
     this.#progress = new StreamProgress(stream)

@@ -10,6 +10,7 @@ import { cutHead, requestHead } from '../wire/http2/request-head.ts'
 import { isHead, RequestListReader } from '../wire/http2/request-list.ts'
 import { Http2Session, type SessionOwner, type SessionSettings } from '../wire/http2/http2-session.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
+import { StreamTable } from '../wire/http2/stream-table.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
@@ -47,10 +48,10 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   readonly socket: Socket
   readonly #owner: Http2ConnectionOwner
   readonly #session: Http2Session
-  readonly #requests = new Map<number, Http2RequestStream>()
+  readonly #requests = new StreamTable<Http2RequestStream>()
   readonly #lists = new RequestListReader()
   /** Streams whose refusal is on its way. */
-  readonly #refused = new Map<number, RefusedStream>()
+  readonly #refused = new StreamTable<RefusedStream>()
   readonly #direct: DirectReads
   readonly #headerBytes: number
   /** Of the requests in flight. Requests with equal fields share them, and each counts. */
@@ -88,7 +89,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   get exchanges(): Exchange[] {
     const exchanges: Exchange[] = []
-    for (const { exchange } of this.#requests.values()) if (exchange !== null) exchanges.push(exchange)
+    for (const { exchange } of this.#requests) if (exchange !== null) exchanges.push(exchange)
     return exchanges
   }
 
@@ -149,7 +150,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
       if (!complete) throw cutHead(fields, this.#headerBytes)
       const head = requestHead(this.#lists.read(fields), endStream, this.#headerBytes)
       const request = new Http2RequestStream(head, stream, this)
-      this.#requests.set(stream.id, request)
+      this.#requests.add(request)
       this.#headBytes += request.headBytes
       request.exchange = this.#owner.http2RequestReceived(request.request, request.response)
       return request
@@ -161,7 +162,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   #refuse(stream: Http2Stream, fault: MalformedRequest, ofHead: boolean): StreamReceiver {
     const refused = new RefusedStream(stream)
-    this.#refused.set(stream.id, refused)
+    this.#refused.add(refused)
     this.#turns.refused()
     this.#owner.malformedStream(fault, (refusal, id) => writeStreamProblem(stream, ofHead, refusal, id))
     return refused
@@ -242,14 +243,14 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   /** Gives up requests whose clients have stalled for this long. @param now monotonic ms */
   closeStalled(now: number, forMs: number): void {
-    for (const each of [...this.#requests.values()])
+    for (const each of [...this.#requests])
       if (now - each.stalledSince(now) > forMs && each.stream.isWaiting) each.response.destroy()
-    for (const each of [...this.#refused.values()]) each.closeStalled(now, forMs)
+    for (const each of [...this.#refused]) each.closeStalled(now, forMs)
   }
 
   /** Every request waits for the client, and has for this long. */
   isSlow(now: number, forMs: number): boolean {
-    for (const each of this.#requests.values()) if (now - each.stalledSince(now) <= forMs) return false
+    for (const each of this.#requests) if (now - each.stalledSince(now) <= forMs) return false
     return this.#requests.size > 0
   }
 
@@ -272,7 +273,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     this.stop()
     this.#session.close()
     // Their responses were on the way.
-    for (const request of this.#requests.values()) request.failed()
+    for (const request of [...this.#requests]) request.failed()
     this.#requests.clear()
   }
 }
@@ -281,10 +282,12 @@ function ignore(): void {}
 
 /** A stream without a readable request. It ends with its problem document; what else arrives is dropped. */
 class RefusedStream implements StreamReceiver {
+  readonly id: number
   readonly #stream: Http2Stream
   readonly #progress: StreamProgress
 
   constructor(stream: Http2Stream) {
+    this.id = stream.id
     this.#stream = stream
     this.#progress = new StreamProgress(stream)
   }

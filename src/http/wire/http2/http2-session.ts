@@ -38,6 +38,7 @@ import { HpackError } from './hpack-error.ts'
 import { type OwnSettings, settingsFrame } from './settings.ts'
 import { Sender } from './sender.ts'
 import { Http2Stream, type StreamReceiver } from './stream.ts'
+import { StreamTable } from './stream-table.ts'
 
 export interface SessionSettings extends OwnSettings {
   /** The receive window of the connection in bytes. What arrives is returned at once: streams have windows of their own. */
@@ -83,7 +84,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
   readonly #blocks: FieldBlocks
   readonly #data: DataFrames
   readonly #guard: FloodGuard
-  readonly #streams = new Map<number, Http2Stream>()
+  readonly #streams = new StreamTable<Http2Stream>()
   #prefaceBytes = 0
   #lastPeerStream = 0
   #nextOwnStream = 1
@@ -115,7 +116,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
   }
 
   get streams(): Iterable<Http2Stream> {
-    return this.#streams.values()
+    return this.#streams
   }
 
   /** The stream, while it is open. */
@@ -202,7 +203,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
       this.#control.peer.initialWindow,
       this.#settings.streamWindow,
     )
-    this.#streams.set(id, stream)
+    this.#streams.add(stream)
     return stream
   }
 
@@ -238,7 +239,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     this.#reader.stop()
     this.#blocks.stop()
     this.#sender.end()
-    for (const stream of [...this.#streams.values()]) stream.fail(code, local)
+    for (const stream of [...this.#streams]) stream.fail(code, local)
   }
 
   /** Ends the connection with an error of our own finding. */

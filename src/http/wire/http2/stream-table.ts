@@ -1,0 +1,56 @@
+/**
+ * The open streams of a connection by id: an array in the order of ids. Ids only grow, so a new stream is appended. A Map
+ * would keep ended streams from cheap collection (see `InFlight`).
+ */
+
+export interface Numbered {
+  /** Greater than that of each stream that was opened before. */
+  readonly id: number
+}
+
+export class StreamTable<T extends Numbered> {
+  readonly #all: T[] = []
+
+  get size(): number {
+    return this.#all.length
+  }
+
+  /** Its id is greater than all ids in the table. */
+  add(stream: T): void {
+    this.#all.push(stream)
+  }
+
+  get(id: number): T | undefined {
+    const found = this.#all[this.#indexOf(id)]
+    return found?.id === id ? found : undefined
+  }
+
+  /** @returns whether it was there */
+  delete(id: number): boolean {
+    const at = this.#indexOf(id)
+    if (this.#all[at]?.id !== id) return false
+    this.#all.copyWithin(at, at + 1)
+    this.#all.pop()
+    return true
+  }
+
+  clear(): void {
+    this.#all.length = 0
+  }
+
+  /** The table must not change during the iteration. */
+  [Symbol.iterator](): Iterator<T> {
+    return this.#all.values()
+  }
+
+  /** The first index whose id is not less: binary search. */
+  #indexOf(id: number): number {
+    let [from, to] = [0, this.#all.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if ((this.#all[middle]?.id ?? Infinity) < id) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+}
