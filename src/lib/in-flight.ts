@@ -1,5 +1,5 @@
 /**
- * The set of items that have begun and not ended, as an array. A Set leaves its old tables behind, each pointing to the
+ * A set of items that come and go with requests, as an array. A Set leaves its old tables behind, each pointing to the
  * next. An old table that survives keeps all later ones, and their items, from cheap collection (measured: 1.7 KB a
  * request, copied twice).
  */

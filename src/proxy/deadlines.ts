@@ -41,7 +41,7 @@ export class Deadlines {
 
   /** Does nothing for an entry that is not present. */
   remove(entry: Timed): void {
-    if (this.#all.has(entry)) this.#all.remove(entry)
+    this.#all.remove(entry)
   }
 
   check(): void {
