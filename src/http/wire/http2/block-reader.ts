@@ -1,5 +1,6 @@
 /** Reads integers and strings of a field block (RFC 7541, section 5). */
 
+import { timingSafeEqual } from 'node:crypto'
 import { HpackError } from './hpack-error.ts'
 import { decodeHuffman } from './huffman-decoder.ts'
 
@@ -10,11 +11,18 @@ const LENGTH_MASK = 0x7f
 /** Bytes after the prefix of an integer. Leading zeros count, and 28 bits are more than any valid integer here has. */
 const MAX_CONTINUATION = 4
 
+/** Encoded bytes of a string that is kept decoded: a shorter one is as fast to decode, a longer one takes too much memory. */
+const MIN_KEPT = 64
+const MAX_KEPT = 2048
+
 const EMPTY = Buffer.alloc(0)
 
 export class BlockReader {
   #block: Buffer = EMPTY
   #at = 0
+  /** The last long string with the Huffman code, and what it means. */
+  #encoded: Buffer = EMPTY
+  #decoded = ''
 
   begin(block: Buffer): void {
     this.#block = block
@@ -64,8 +72,27 @@ export class BlockReader {
     const from = this.#at
     if (length > this.#block.length - from) throw truncated()
     this.#at += length
-    if (first >= HUFFMAN) return decodeHuffman(this.#block, from, this.#at, maxBytes)
+    if (first >= HUFFMAN) return this.#huffman(from, maxBytes)
     return length > maxBytes ? null : this.#block.toString('latin1', from, this.#at)
+  }
+
+  /**
+   * Clients send credentials in full with each request, so that no table contains them (RFC 7541, section 7.1.3). Decoding is
+   * the most expensive part of such a block.
+   */
+  #huffman(from: number, maxBytes: number): string | null {
+    const length = this.#at - from
+    if (length < MIN_KEPT || length > MAX_KEPT) return decodeHuffman(this.#block, from, this.#at, maxBytes)
+    const encoded = this.#block.subarray(from, this.#at)
+    // In constant time: behind a proxy, the string before may be the credential of another client.
+    if (length === this.#encoded.length && timingSafeEqual(encoded, this.#encoded))
+      return this.#decoded.length > maxBytes ? null : this.#decoded
+    const decoded = decodeHuffman(encoded, 0, length, maxBytes)
+    if (decoded !== null) {
+      this.#encoded = Buffer.from(encoded)
+      this.#decoded = decoded
+    }
+    return decoded
   }
 }
 

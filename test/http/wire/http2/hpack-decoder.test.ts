@@ -1,9 +1,12 @@
 /** Field blocks are decoded as RFC 7541 says, and every malformed one is an error. */
 
 import t from 'tap'
+import { BlockReader } from '../../../../src/http/wire/http2/block-reader.ts'
 import { HpackDecoder } from '../../../../src/http/wire/http2/hpack-decoder.ts'
 import { HpackError } from '../../../../src/http/wire/http2/hpack-error.ts'
 import {
+  bitsOf,
+  bytesOf,
   decoded,
   hex,
   huffman,
@@ -197,6 +200,42 @@ t.test('strings over a limit are decoded no further than needed, with the same e
   }
   const eos = Buffer.concat([hex('00 01 61'), huffmanString(Buffer.alloc(500, 0xff))])
   t.ok(isMalformed(new HpackDecoder(4096), eos, limits), 'EOS in a string that is only counted')
+})
+
+t.test('a long Huffman string that repeats', async (t) => {
+  const decoder = new HpackDecoder(4096)
+  const field = (value: string) => literal(0x10, 'authorization', value, huffman)
+  const token = 'Bearer '.padEnd(300, 'a')
+  const other = 'Bearer '.padEnd(300, 'c')
+  for (const value of [token, token, other, token, `${token}a`, token, 'short', token])
+    t.same(decoded(decoder, field(value)), ['authorization', value])
+  t.same(
+    decoded(decoder, Buffer.concat([field(token), field(other), field(token)])),
+    ['authorization', token, 'authorization', other, 'authorization', token],
+    'within a block',
+  )
+
+  const received = field(other)
+  decoded(decoder, received)
+  field(token).copy(received)
+  t.same(decoded(decoder, received), ['authorization', token], 'the receiver uses its buffer again')
+
+  const reader = new BlockReader()
+  for (const [maxBytes, expected] of [
+    [300, token],
+    [299, null],
+    [300, token],
+  ] as const) {
+    reader.begin(huffman(token))
+    t.equal(reader.string(maxBytes), expected, `a limit of ${maxBytes} bytes`)
+  }
+
+  decoded(decoder, field(token))
+  const malformed = Buffer.concat([
+    hex('10 01 61'),
+    huffmanString(Buffer.alloc(bytesOf(bitsOf(token)).length, 0xff)),
+  ])
+  t.ok(isMalformed(decoder, malformed), 'a malformed string of the same length')
 })
 
 t.test(
