@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { folderWith, type Ran } from './command-line.ts'
-import { FILES, folderWithStore, PLACED, ROWS, wellSaid } from './every-command.ts'
+import { argsOf, FILES, folderWithStore, PLACED, ROWS, wellSaid } from './every-command.ts'
 import { seatgateHere } from './in-process.ts'
 
 /** The last line of `check`. */
@@ -11,8 +11,8 @@ const SUMMARY = /^\S+: \d+ faults?(?:, \d+ warnings?)?$/
 const withStore = await folderWithStore(t)
 
 /** Nothing on standard output, and a sentence. */
-function failed(t: Test, ran: Ran, code: number, args: readonly string[]): void {
-  const what = `${args.join(' ')} (${code})`
+function failed(t: Test, ran: Ran, code: number, line: string): void {
+  const what = `${line} (${code})`
   t.equal(ran.code, code, what)
   t.equal(ran.out, '', what)
   wellSaid(t, ran, what)
@@ -32,10 +32,10 @@ function failed(t: Test, ran: Ran, code: number, args: readonly string[]): void 
 
 for (const [name, { withoutStore = 0, ...row }] of Object.entries(ROWS))
   t.test(name, async (t) => {
-    const [first = []] = row.works
-    const { broken = [...first, '--config', 'broken.yaml'] } = row
+    const [first = ''] = row.works
+    const { broken = `${first} --config broken.yaml` } = row
     const bare = folderWith(t, FILES)
-    const missing = await seatgateHere(bare, first)
+    const missing = await seatgateHere(bare, argsOf(first))
     if (withoutStore === 1) {
       failed(t, missing, 1, first)
       t.match(
@@ -44,20 +44,20 @@ for (const [name, { withoutStore = 0, ...row }] of Object.entries(ROWS))
       )
     } else {
       t.equal(missing.code, withoutStore, missing.err)
-      wellSaid(t, missing, first.join(' '))
+      wellSaid(t, missing, first)
     }
     if (broken !== null) {
-      failed(t, await seatgateHere(withStore, broken), 1, broken)
-      const nowhere = broken.map((arg) => (arg === 'broken.yaml' ? 'nowhere.yaml' : arg))
-      const ran = await seatgateHere(withStore, nowhere)
+      failed(t, await seatgateHere(withStore, argsOf(broken)), 1, broken)
+      const nowhere = broken.replace('broken.yaml', 'nowhere.yaml')
+      const ran = await seatgateHere(withStore, argsOf(nowhere))
       failed(t, ran, 1, nowhere)
       t.match(ran.err, 'nowhere.yaml:1:1: ')
     }
     if (row.unknownTenant !== undefined) {
-      const ran = await seatgateHere(withStore, row.unknownTenant)
+      const ran = await seatgateHere(withStore, argsOf(row.unknownTenant))
       failed(t, ran, 1, row.unknownTenant)
       t.match(ran.err, /gateway\.config\.yaml has no tenant "nobody" \(it has acme\)\n$/)
     }
-    for (const args of [...row.wrong, [...first, '--nonsense']])
-      failed(t, await seatgateHere(withStore, args), 2, args)
+    for (const line of [...row.wrong, `${first} --nonsense`])
+      failed(t, await seatgateHere(withStore, argsOf(line)), 2, line)
   })

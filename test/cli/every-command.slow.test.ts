@@ -6,6 +6,7 @@ import { commands, everyCommand, groups } from '../../src/cli/commands.ts'
 import { groupOverviewOf, helpOf, overviewOf } from '../../src/cli/help.ts'
 import { folderWith } from './command-line.ts'
 import {
+  argsOf,
   askForColours,
   folderWithStore,
   intoHead,
@@ -62,14 +63,14 @@ t.test('help, on 80 columns', async (t) => {
 
 for (const [name, { works, exit = 0 }] of Object.entries(ROWS))
   t.test(name, async (t) => {
-    for (const args of works) {
-      const ran = await seatgateHere(folder(t), args)
-      t.equal(ran.code, exit, `${args.join(' ')}: ${ran.err}`)
-      wellSaid(t, ran, args.join(' '))
+    for (const line of works) {
+      const ran = await seatgateHere(folder(t), argsOf(line))
+      t.equal(ran.code, exit, `${line}: ${ran.err}`)
+      wellSaid(t, ran, line)
       if (name !== 'completion' && name !== 'audit export')
-        t.same(ran.out.split('\n').filter(isWide), [], args.join(' '))
+        t.same(ran.out.split('\n').filter(isWide), [], line)
     }
-    const unread = await seatgateUnread(folder(t), works[0] ?? [])
+    const unread = await seatgateUnread(folder(t), argsOf(works[0] ?? ''))
     t.equal(unread.code, name === 'bootstrap' ? 1 : 0, 'the key of bootstrap is lost')
     wellSaid(t, unread, `${name} without a reader`)
   })

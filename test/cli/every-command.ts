@@ -8,193 +8,154 @@ import { seatgateHere } from './in-process.ts'
 /** A path that has no place on a line of 80 columns: lines with it may be longer. */
 export const LONG = `/v1/${'long-segment/'.repeat(8)}end`
 
-/** An argument list. */
-type Args = readonly string[]
-
+/** Each command line is as a user types it. */
 export interface Row {
   /** They do their work in the folder of the test, which has a store with the first Seat. */
-  readonly works: readonly Args[]
+  readonly works: readonly string[]
   /** Of `works`; 0 where it is left out. */
   readonly exit?: number
   /** Reads `broken.yaml`; left out: the first of `works` with `--config`. Null: the command reads no configuration. */
-  readonly broken?: Args | null
+  readonly broken?: string | null
   /** Names the tenant `nobody`, which the configuration does not have. */
-  readonly unknownTenant?: Args
+  readonly unknownTenant?: string
   /** The exit code of the first of `works` where there is no store yet; 0 where it is left out. */
   readonly withoutStore?: number
   /** Values that are refused as bad usage. */
-  readonly wrong: readonly Args[]
+  readonly wrong: readonly string[]
 }
 
-const caller = ['--tenant', 'acme', '--seat', 'admin']
+/** The arguments of a command line: words, and texts in quotes. */
+export function argsOf(line: string): string[] {
+  return Array.from(line.matchAll(/"([^"]*)"|\S+/g), ([word, quoted]) => quoted ?? word)
+}
+
+const caller = '--tenant acme --seat admin'
 
 /** `start` alone runs until it is ended: its own tests have its messages. */
 export const ROWS: Readonly<Record<string, Row>> = {
   init: {
-    works: [['init', 'new']],
+    works: ['init new'],
     broken: null,
-    wrong: [
-      ['init', ''],
-      ['init', 'a', '--tenant', 'Ä'],
-      ['init', 'a', '--upstream', 'x'],
-    ],
+    wrong: ['init ""', 'init a --tenant Ä', 'init a --upstream x'],
   },
   check: {
-    works: [['check'], ['check', '--format', 'github']],
-    wrong: [
-      ['check', '--format', 'xml'],
-      ['check', '--online', '--no-env'],
-    ],
+    works: ['check', 'check --format github'],
+    wrong: ['check --format xml', 'check --online --no-env'],
   },
   routes: {
-    works: [['routes'], ['routes', '--permission', 'trainings:list']],
-    wrong: [['routes', '--json=1']],
+    works: ['routes', 'routes --permission trainings:list'],
+    wrong: ['routes --json=1'],
   },
   diff: {
-    works: [
-      ['diff', 'old', '.'],
-      ['diff', 'old', '.', '--seats', 'seats.yaml'],
-      ['diff', 'old', '.', '--tenant', 'acme', '--seats', 'seats.yaml'],
-    ],
+    works: ['diff old .', 'diff old . --seats seats.yaml', 'diff old . --tenant acme --seats seats.yaml'],
     exit: 3,
-    broken: ['diff', 'broken.yaml', '.'],
-    unknownTenant: ['diff', 'old', '.', '--tenant', 'nobody'],
+    broken: 'diff broken.yaml .',
+    unknownTenant: 'diff old . --tenant nobody',
     withoutStore: 3,
-    wrong: [
-      ['diff', 'old'],
-      ['diff', 'old', '.', '--tenant'],
-    ],
+    wrong: ['diff old', 'diff old . --tenant'],
   },
   explain: {
     works: [
-      ['explain', 'GET', '/v1/trainings', '--space', 'main', ...caller],
-      ['explain', 'GET', '/docs/a'],
-      ['explain', 'GET', '/v1/trainings', '--api-key', 'x'],
-      ['explain', 'GET', '/v1/trainings', '--seat', 'admin'],
+      `explain GET /v1/trainings --space main ${caller}`,
+      'explain GET /docs/a',
+      'explain GET /v1/trainings --api-key x',
+      'explain GET /v1/trainings --seat admin',
     ],
-    unknownTenant: ['explain', 'GET', '/', '--tenant', 'nobody', '--seat', 'a'],
+    unknownTenant: 'explain GET / --tenant nobody --seat a',
     wrong: [
-      ['explain', 'GET'],
-      ['explain', 'GET', '/', '--expect', 'perhaps'],
-      ['explain', 'GET', '/', '--token', 'a\u0007b'],
-      ['explain', 'GET', '/', '--token', 'a', '--tenant', 'acme'],
+      'explain GET',
+      'explain GET / --expect perhaps',
+      'explain GET / --token a\u0007b',
+      'explain GET / --token a --tenant acme',
     ],
   },
   'who-can': {
     works: [
-      ['who-can', 'GET', '/v1/trainings'],
-      ['who-can', '--permission', 'trainings:list', '--seats', 'seats.yaml'],
-      ['who-can', 'GET', LONG],
+      'who-can GET /v1/trainings',
+      'who-can --permission trainings:list --seats seats.yaml',
+      `who-can GET ${LONG}`,
     ],
-    unknownTenant: ['who-can', 'GET', '/v1/trainings', '--tenant', 'nobody'],
-    wrong: [['who-can'], ['who-can', 'GET'], ['who-can', 'GET', '/', '--permission', 'a:b']],
+    unknownTenant: 'who-can GET /v1/trainings --tenant nobody',
+    wrong: ['who-can', 'who-can GET', 'who-can GET / --permission a:b'],
   },
   can: {
-    works: [
-      ['can', '--seat', 'admin'],
-      ['can', '--seat', 'A', '--seats', 'seats.yaml', '--not'],
-    ],
-    unknownTenant: ['can', '--seat', 'admin', '--tenant', 'nobody'],
+    works: ['can --seat admin', 'can --seat A --seats seats.yaml --not'],
+    unknownTenant: 'can --seat admin --tenant nobody',
     withoutStore: 1,
-    wrong: [['can'], ['can', '--seat', 'a', '--user', 'b']],
+    wrong: ['can', 'can --seat a --user b'],
   },
   refused: {
-    works: [
-      ['refused', 'access.log'],
-      ['refused', 'access.log', '--since', '10m', '--json'],
-    ],
+    works: ['refused access.log', 'refused access.log --since 10m --json'],
     broken: null,
-    wrong: [
-      ['refused', '-', '-'],
-      ['refused', 'access.log', '--since', 'x'],
-    ],
+    wrong: ['refused - -', 'refused access.log --since x'],
   },
   replay: {
-    works: [
-      ['replay', 'access.log'],
-      ['replay', 'access.log', '--seats', 'seats.yaml'],
-    ],
+    works: ['replay access.log', 'replay access.log --seats seats.yaml'],
     exit: 3,
     withoutStore: 1,
-    wrong: [['replay']],
+    wrong: ['replay'],
   },
   'audit list': {
-    works: [['audit', 'list', '--tenant', 'acme']],
-    unknownTenant: ['audit', 'list', '--tenant', 'nobody'],
+    works: ['audit list --tenant acme'],
+    unknownTenant: 'audit list --tenant nobody',
     withoutStore: 1,
     wrong: [
-      ['audit', 'list'],
-      ['audit', 'list', '--tenant', 'acme', '--limit', '0'],
-      ['audit', 'list', '--tenant', 'acme', '--action', 'seat.look'],
+      'audit list',
+      'audit list --tenant acme --limit 0',
+      'audit list --tenant acme --action seat.look',
     ],
   },
   'audit export': {
-    works: [['audit', 'export', '--tenant', 'acme']],
-    unknownTenant: ['audit', 'export', '--tenant', 'nobody'],
+    works: ['audit export --tenant acme'],
+    unknownTenant: 'audit export --tenant nobody',
     withoutStore: 1,
-    wrong: [['audit', 'export', 'acme']],
+    wrong: ['audit export acme'],
   },
   'audit verify': {
-    works: [['audit', 'verify', '--tenant', 'acme']],
-    unknownTenant: ['audit', 'verify', '--tenant', 'nobody'],
+    works: ['audit verify --tenant acme'],
+    unknownTenant: 'audit verify --tenant nobody',
     withoutStore: 1,
-    wrong: [
-      ['audit', 'verify', 'acme'],
-      ['audit', 'verify', '--tenant', 'acme', '--head', '1'],
-    ],
+    wrong: ['audit verify acme', 'audit verify --tenant acme --head 1'],
   },
   import: {
-    works: [['import', 'openapi', 'api.json', '--upstream', 'trainings', '--out', 'new.yaml']],
+    works: ['import openapi api.json --upstream trainings --out new.yaml'],
     broken: null,
     wrong: [
-      ['import', 'raml', 'x', '--upstream', 'u'],
-      ['import', 'openapi', 'api.json'],
-      ['import', 'openapi', 'api.json', '--upstream', 'a b'],
-      ['import', 'openapi', 'api.json', '--upstream', 'u', '--permission', 'x'],
+      'import raml x --upstream u',
+      'import openapi api.json',
+      'import openapi api.json --upstream "a b"',
+      'import openapi api.json --upstream u --permission x',
     ],
   },
   lint: {
-    works: [['lint'], ['lint', '--seats', 'seats.yaml']],
-    unknownTenant: ['lint', '--tenant', 'nobody'],
+    works: ['lint', 'lint --seats seats.yaml'],
+    unknownTenant: 'lint --tenant nobody',
     wrong: [],
   },
   test: {
-    works: [['test'], ['test', '--coverage']],
-    wrong: [
-      ['test', '--format', 'xml'],
-      ['test', '--min-coverage', '101'],
-    ],
+    works: ['test', 'test --coverage'],
+    wrong: ['test --format xml', 'test --min-coverage 101'],
   },
   fleet: {
-    works: [['fleet']],
+    works: ['fleet'],
     withoutStore: 1,
-    wrong: [['fleet', '--url', 'x']],
+    wrong: ['fleet --url x'],
   },
   bootstrap: {
-    works: [['bootstrap', '--tenant', 'acme']],
-    unknownTenant: ['bootstrap', '--tenant', 'nobody'],
-    wrong: [['bootstrap', 'acme']],
+    works: ['bootstrap --tenant acme'],
+    unknownTenant: 'bootstrap --tenant nobody',
+    wrong: ['bootstrap acme'],
   },
   token: {
-    works: [
-      ['token', '--sub', 'anna', ...caller],
-      ['token', '--sub', 'anna', '--seat', 'admin'],
-    ],
-    unknownTenant: ['token', '--sub', 'a', '--tenant', 'nobody', '--seat', 'a'],
+    works: [`token --sub anna ${caller}`, 'token --sub anna --seat admin'],
+    unknownTenant: 'token --sub a --tenant nobody --seat a',
     withoutStore: 1,
-    wrong: [
-      ['token', '--tenant', 'acme', '--sub', 'a'],
-      ['token', '--sub', 'a', ...caller, '--lifetime', 'soon'],
-    ],
+    wrong: ['token --tenant acme --sub a', `token --sub a ${caller} --lifetime soon`],
   },
   completion: {
-    works: [
-      ['completion', 'bash'],
-      ['completion', 'zsh'],
-      ['completion', 'fish'],
-    ],
+    works: ['completion bash', 'completion zsh', 'completion fish'],
     broken: null,
-    wrong: [['completion'], ['completion', 'tcsh']],
+    wrong: ['completion', 'completion tcsh'],
   },
 }
 

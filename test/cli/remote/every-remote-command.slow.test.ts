@@ -3,108 +3,79 @@
 import t from 'tap'
 import { commands } from '../../../src/cli/commands.ts'
 import { startWorld } from '../../support/world.ts'
-import { askForColours, intoHead, isRemote, wellSaid } from '../every-command.ts'
+import { argsOf, askForColours, intoHead, isRemote, wellSaid } from '../every-command.ts'
 import { seatgateUnread } from '../in-process.ts'
 import { afar, signedIn } from './from-afar.ts'
 
 const COLUMNS = 80
 const LONG = 'A Seat with a name that is longer than its column'
 
-type Args = readonly string[]
+const spaces = Array.from({ length: 20 }, (_, at) => `space-${at}`).join(' ')
 
 /** In the order in which they run: some make what others need. */
-const ROWS: Readonly<Record<string, { works: readonly Args[]; exit?: number; wrong: readonly Args[] }>> = {
-  'seats create': {
-    works: [
-      ['seats', 'create', LONG, '--in', ...Array.from({ length: 20 }, (_, at) => `space-${at}`)],
-      ['seats', 'create', 'Viewer', '--in', 'main', '--permission', 'trainings:list'],
-    ],
-    wrong: [
-      ['seats', 'create'],
-      ['seats', 'create', 'a', 'b', 'c'],
-    ],
-  },
-  'seats list': {
-    works: [
-      ['seats', 'list'],
-      ['seats', 'list', '--json'],
-    ],
-    wrong: [['seats', 'list', 'Viewer']],
-  },
-  'seats show': {
-    works: [
-      ['seats', 'show', LONG],
-      ['seats', 'show', LONG, '--history'],
-    ],
-    wrong: [['seats', 'show']],
-  },
-  'seats update': {
-    works: [['seats', 'update', 'Viewer', '--add', 'trainings:read']],
-    wrong: [
-      ['seats', 'update', 'Viewer'],
-      ['seats', 'update'],
-    ],
-  },
-  'seats plan': {
-    works: [
-      ['seats', 'plan', 'seats.yaml'],
-      ['seats', 'plan', 'seats.yaml', '--prune'],
-    ],
-    exit: 3,
-    wrong: [['seats', 'plan']],
-  },
-  'seats apply': { works: [['seats', 'apply', 'seats.yaml']], wrong: [['seats', 'apply']] },
-  'seats export': { works: [['seats', 'export']], wrong: [['seats', 'export', 'x']] },
-  'keys create': {
-    works: [
-      ['keys', 'create', 'nightly', '--seat', 'Viewer', '--expires', '90d'],
-      ['keys', 'create', 'kept', '--seat', 'Viewer', '--out', 'kept.key'],
-    ],
-    wrong: [
-      ['keys', 'create', 'nightly'],
-      ['keys', 'create', 'a', '--seat', 'b', '--expires', '0d'],
-    ],
-  },
-  'keys list': {
-    works: [
-      ['keys', 'list'],
-      ['keys', 'list', '--all'],
-    ],
-    wrong: [['keys', 'list', 'x']],
-  },
-  'keys revoke': { works: [['keys', 'revoke', 'nightly']], wrong: [['keys', 'revoke']] },
-  decisions: {
-    works: [['decisions'], ['decisions', '--code', 'allow', '--json']],
-    wrong: [
-      ['decisions', 'x'],
-      ['decisions', '--limit', '0'],
-    ],
-  },
-  'users list': { works: [['users', 'list']], wrong: [['users', 'list', 'x']] },
-  'users block': {
-    works: [['users', 'block', 'alice', '--until', '1h', '--reason', 'left']],
-    wrong: [
-      ['users', 'block'],
-      ['users', 'block', 'a', '--until', 'soon'],
-    ],
-  },
-  'users blocks': { works: [['users', 'blocks']], wrong: [['users', 'blocks', 'alice']] },
-  'users unblock': { works: [['users', 'unblock', 'alice']], wrong: [['users', 'unblock']] },
-  verify: {
-    works: [
-      ['verify', '--duration', '8s', '--no-streams'],
-      ['verify', '--clean'],
-    ],
-    wrong: [
-      ['verify', 'x'],
-      ['verify', '--rate', '2/s'],
-      ['verify', '--duration', 'long'],
-      ['verify', '--readers', '0'],
-      ['verify', '--format', 'xml'],
-    ],
-  },
-  'seats delete': { works: [['seats', 'delete', 'Viewer', '--yes']], wrong: [['seats', 'delete']] },
-}
+const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; wrong: readonly string[] }>> =
+  {
+    'seats create': {
+      works: [
+        `seats create "${LONG}" --in ${spaces}`,
+        'seats create Viewer --in main --permission trainings:list',
+      ],
+      wrong: ['seats create', 'seats create a b c'],
+    },
+    'seats list': {
+      works: ['seats list', 'seats list --json'],
+      wrong: ['seats list Viewer'],
+    },
+    'seats show': {
+      works: [`seats show "${LONG}"`, `seats show "${LONG}" --history`],
+      wrong: ['seats show'],
+    },
+    'seats update': {
+      works: ['seats update Viewer --add trainings:read'],
+      wrong: ['seats update Viewer', 'seats update'],
+    },
+    'seats plan': {
+      works: ['seats plan seats.yaml', 'seats plan seats.yaml --prune'],
+      exit: 3,
+      wrong: ['seats plan'],
+    },
+    'seats apply': { works: ['seats apply seats.yaml'], wrong: ['seats apply'] },
+    'seats export': { works: ['seats export'], wrong: ['seats export x'] },
+    'keys create': {
+      works: [
+        'keys create nightly --seat Viewer --expires 90d',
+        'keys create kept --seat Viewer --out kept.key',
+      ],
+      wrong: ['keys create nightly', 'keys create a --seat b --expires 0d'],
+    },
+    'keys list': {
+      works: ['keys list', 'keys list --all'],
+      wrong: ['keys list x'],
+    },
+    'keys revoke': { works: ['keys revoke nightly'], wrong: ['keys revoke'] },
+    decisions: {
+      works: ['decisions', 'decisions --code allow --json'],
+      wrong: ['decisions x', 'decisions --limit 0'],
+    },
+    'users list': { works: ['users list'], wrong: ['users list x'] },
+    'users block': {
+      works: ['users block alice --until 1h --reason left'],
+      wrong: ['users block', 'users block a --until soon'],
+    },
+    'users blocks': { works: ['users blocks'], wrong: ['users blocks alice'] },
+    'users unblock': { works: ['users unblock alice'], wrong: ['users unblock'] },
+    verify: {
+      works: ['verify --duration 8s --no-streams', 'verify --clean'],
+      wrong: [
+        'verify x',
+        'verify --rate 2/s',
+        'verify --duration long',
+        'verify --readers 0',
+        'verify --format xml',
+      ],
+    },
+    'seats delete': { works: ['seats delete Viewer --yes'], wrong: ['seats delete'] },
+  }
 
 const FILES = {
   'seats.yaml': `tenant: acme\nseats:\n  Viewer: { spaces: [main], permissions: [trainings:lists] }\n  New: { spaces: [dev], permissions: [trainings:list] }\n  "${LONG}": { spaces: [main], permissions: [] }\n`,
@@ -122,21 +93,16 @@ t.test('commands that work', async (t) => {
   await signedIn(world, { alice: 'alice-with-a-long-address@department.example.com' }, [])
   const env = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: world.keys['acme'] }
   for (const { works, exit = 0 } of Object.values(ROWS))
-    for (const args of works) {
-      const what = args.join(' ')
-      const ran = await run(args)
-      t.equal(ran.code, exit, `${what}: ${ran.err}`)
-      wellSaid(t, ran, what)
-      const wide = (line: string) =>
-        line.length > COLUMNS && !line.startsWith('sk_') && !args.includes('--json')
-      t.same(ran.out.split('\n').filter(wide), [], what)
+    for (const line of works) {
+      const ran = await run(argsOf(line))
+      t.equal(ran.code, exit, `${line}: ${ran.err}`)
+      wellSaid(t, ran, line)
+      const wide = (text: string) =>
+        text.length > COLUMNS && !text.startsWith('sk_') && !line.includes('--json')
+      t.same(ran.out.split('\n').filter(wide), [], line)
     }
-  for (const args of [
-    ['seats', 'list'],
-    ['seats', 'show', LONG],
-    ['seats', 'export'],
-  ])
-    t.match(await seatgateUnread(folder, args, env), { code: 0, out: '', err: '' }, args.join(' '))
+  for (const line of ['seats list', `seats show "${LONG}"`, 'seats export'])
+    t.match(await seatgateUnread(folder, argsOf(line), env), { code: 0, out: '', err: '' }, line)
   const whole = await run(['seats', 'list'])
   const piped = await intoHead(folder, ['seats', 'list'], env)
   t.same(piped, { code: 0, out: whole.out.replace(/\n[^]*/, '\n'), err: '' }, 'head -1')
@@ -145,24 +111,20 @@ t.test('commands that work', async (t) => {
 t.test('failures: nothing on standard output, and a sentence', async (t) => {
   const { run } = afar(t, { port: 9 }, 'sk_none', FILES)
   for (const [name, { works, wrong }] of Object.entries(ROWS)) {
-    const [first = []] = works
-    const failures: [Args, number, Record<string, string>][] = [
+    const [first = ''] = works
+    const failures: [string, number, Record<string, string>][] = [
       [first, 1, {}],
       [first, 2, { SEATGATE_URL: '' }],
       [first, 2, { SEATGATE_API_KEY: '' }],
-      ...[...wrong, [...first, '--nonsense']].map((args): [Args, number, Record<string, string>] => [
-        args,
-        2,
-        {},
-      ]),
+      ...[...wrong, `${first} --nonsense`].map((line): [string, number, {}] => [line, 2, {}]),
     ]
-    for (const [args, code, env] of failures) {
-      const ran = await run(args, env)
-      t.equal(ran.code, code, `${args.join(' ')}: ${ran.err}`)
+    for (const [line, code, env] of failures) {
+      const ran = await run(argsOf(line), env)
+      t.equal(ran.code, code, `${line}: ${ran.err}`)
       t.equal(ran.out, '')
       t.ok(ran.err.startsWith(`seatgate ${name}: `), ran.err)
       t.equal(/^usage: seatgate /m.test(ran.err), code === 2, ran.err)
-      wellSaid(t, ran, args.join(' '))
+      wellSaid(t, ran, line)
     }
   }
 })
