@@ -3,11 +3,10 @@
 import { until } from './until.ts'
 
 /** Asks again after 503. */
-export async function served<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
-  let answer = await ask()
-  await until(
-    async () => answer.status !== 503 || (answer = await ask()).status !== 503,
-    'an answer other than 503',
-  )
-  return answer
+export function served<A extends { readonly status: number }>(ask: () => Promise<A>): Promise<A> {
+  const look = async () => {
+    const answer = await ask()
+    return answer.status !== 503 && answer
+  }
+  return until(look, 'an answer other than 503')
 }

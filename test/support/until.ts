@@ -9,17 +9,28 @@ export interface Patience {
   readonly patience?: number
 }
 
+type Looked<V> = V | false | null | undefined
+type What = string | (() => string)
+
 /**
- * Resolves once it holds.
+ * Resolves once it holds, or with what was looked for once it is there.
  * @param what says what did not come: the message of the rejection, at the end of the patience
  */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  what: string | (() => string),
+export function until(look: () => boolean | Promise<boolean>, what: What, patience?: Patience): Promise<void>
+export function until<V>(
+  look: () => Looked<V> | Promise<Looked<V>>,
+  what: What,
+  patience?: Patience,
+): Promise<V>
+export async function until<V>(
+  look: () => Looked<V> | Promise<Looked<V>>,
+  what: What,
   { pause = 10, patience = 30_000 }: Patience = {},
-): Promise<void> {
+): Promise<V> {
   const end = Date.now() + patience
-  while (!(await holds())) {
+  for (;;) {
+    const found = await look()
+    if (found !== false && found !== null && found !== undefined) return found
     if (Date.now() > end) throw new Error(typeof what === 'string' ? `did not come: ${what}` : what())
     await sleep(pause)
   }

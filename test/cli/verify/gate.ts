@@ -55,11 +55,11 @@ export async function startGate(t: Test): Promise<Gate> {
     return child
   }
   /** A busy machine may miss a timeout of the store: 503. */
-  const listed = async (path: string) => {
-    let answer = await admin('GET', path)
-    await until(async () => (answer = await admin('GET', path)).status === 200, path)
-    return answer.json.data as { name: string; revoked_at?: string }[]
-  }
+  const listed = (path: string): Promise<{ name: string; revoked_at?: string }[]> =>
+    until(async () => {
+      const { status, json } = await admin('GET', path)
+      return status === 200 && json.data
+    }, path)
   const names: Gate['names'] = async () => {
     const all = [...(await listed('/v1/seats?limit=100')), ...(await listed('/v1/api-keys?limit=100'))]
     return all.flatMap(({ name, revoked_at: revoked }) => (revoked === undefined ? [name] : [])).toSorted()

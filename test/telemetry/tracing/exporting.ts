@@ -26,11 +26,10 @@ async function countsOf(world: World): Promise<Record<string, number>> {
 
 export async function untilCounts(world: World, holds: (counts: Record<string, number>) => boolean) {
   let counts: Record<string, number> = {}
-  await until(
-    async () => holds((counts = await countsOf(world))),
+  return until(
+    async () => holds((counts = await countsOf(world))) && counts,
     () => `the counts of spans are ${JSON.stringify(counts)}`,
   )
-  return counts
 }
 
 /** Requests that all succeed, two spans each. */

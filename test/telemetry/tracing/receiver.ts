@@ -1,11 +1,11 @@
-/** A collector of traces: OTLP over HTTP, with Protocol Buffers or JSON, decoded by protobufjs. */
+/** A collector of traces: OTLP over HTTP, with Protocol Buffers or JSON, decoded by @grpc/proto-loader. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { loadSync } from '@grpc/proto-loader'
+import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
 import type { Test } from 'tap'
 import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
@@ -39,17 +39,10 @@ interface ReceivedBatch {
 /** Answers an export. @param index of the export, from 0 */
 type Respond = (response: ServerResponse, index: number) => void
 
-const service = loadSync(join(import.meta.dirname, 'trace-service.proto'), {
+const { Export: rpc } = loadSync(join(import.meta.dirname, 'trace-service.proto'), {
   longs: String,
   arrays: true,
-  keepCase: false,
-})['otlp.TraceService']
-const rpc = (service as unknown as { Export: Codec }).Export
-
-interface Codec {
-  requestDeserialize(bytes: Buffer): unknown
-  responseSerialize(message: object): Buffer
-}
+})['otlp.TraceService'] as Readonly<Record<'Export', MethodDefinition<object, object>>>
 
 /** A response with rejected spans. */
 export function partialSuccess(rejectedSpans: number, errorMessage: string): Buffer {
@@ -67,23 +60,19 @@ export class Receiver {
   }
 
   /** Resolves with the spans once there are that many. */
-  async atLeast(count: number): Promise<readonly ReceivedSpan[]> {
-    await until(
-      () => this.spans.length >= count,
+  atLeast(count: number): Promise<readonly ReceivedSpan[]> {
+    return until(
+      () => this.spans.length >= count && this.spans,
       () => `${this.spans.length} spans, not ${count}`,
     )
-    return this.spans
   }
 
   /** Resolves with a span for which it holds. */
-  async spanWhere(holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
-    let found: ReceivedSpan | undefined
-    await until(
-      () => (found = this.spans.find(holds)) !== undefined,
+  spanWhere(holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
+    return until(
+      () => this.spans.find(holds),
       () => `such a span among ${this.spans.map(({ name }) => name).join()}`,
     )
-    if (found === undefined) throw new Error('no such span')
-    return found
   }
 }
 
@@ -103,31 +92,49 @@ export async function startReceiver(
   return receiver
 }
 
+/** As OTLP writes them in JSON: ids are hexadecimal, and fields with their default values may be missing. */
+interface Export {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly KeyValue[] }
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[]
+  }[]
+}
+
+interface SentSpan extends Omit<ReceivedSpan, 'start' | 'end' | 'attributes' | 'status'> {
+  readonly startTimeUnixNano: string
+  readonly endTimeUnixNano: string
+  readonly attributes: readonly KeyValue[]
+  readonly status?: { readonly code?: number }
+}
+
+interface KeyValue {
+  readonly key: string
+  readonly value: { readonly stringValue?: string; readonly intValue?: string }
+}
+
+/** Of a message in Protocol Buffers. */
+function jsonOf(message: unknown): string {
+  return JSON.stringify(message, (_, value) =>
+    value?.type === 'Buffer' ? Buffer.from(value).toString('hex') : value,
+  )
+}
+
 function read({ url = '', headers }: IncomingMessage, body: Buffer): ReceivedBatch {
   const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
   const isJson = headers['content-type'] === 'application/json'
-  const message = (isJson ? JSON.parse(bytes.toString()) : rpc.requestDeserialize(bytes)) as Request
-  const [first] = message.resourceSpans
-  const idOf = (id: Id) => (typeof id === 'string' ? id : Buffer.from(id ?? []).toString('hex'))
-  const spans = message.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
+  const text = isJson ? bytes.toString() : jsonOf(rpc.requestDeserialize(bytes))
+  const { resourceSpans } = JSON.parse(text) as Export
+  const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
   return {
     path: url,
     headers,
-    resource: attributesOf(first?.resource.attributes),
+    resource: attributesOf(resourceSpans[0]?.resource.attributes),
     spans: spans.map((span) => ({
+      ...{ parentSpanId: '', traceState: '', links: [] },
       ...span,
-      traceId: idOf(span.traceId),
-      spanId: idOf(span.spanId),
-      parentSpanId: idOf(span.parentSpanId),
-      traceState: span.traceState ?? '',
       start: BigInt(span.startTimeUnixNano),
       end: BigInt(span.endTimeUnixNano),
       attributes: attributesOf(span.attributes),
-      links: (span.links ?? []).map(({ traceId, spanId, flags }) => ({
-        traceId: idOf(traceId),
-        spanId: idOf(spanId),
-        flags,
-      })),
       status: span.status?.code ?? 0,
     })),
   }
@@ -137,32 +144,4 @@ function attributesOf(attributes: readonly KeyValue[] = []): Record<string, stri
   return Object.fromEntries(
     attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
   )
-}
-
-type Id = string | Uint8Array | undefined
-
-interface KeyValue {
-  readonly key: string
-  readonly value: { readonly stringValue?: string; readonly intValue?: string }
-}
-
-interface SentSpan extends Pick<ReceivedSpan, 'flags' | 'name' | 'kind'> {
-  readonly traceId: Id
-  readonly spanId: Id
-  readonly parentSpanId?: Id
-  readonly traceState?: string
-  readonly startTimeUnixNano: string
-  readonly endTimeUnixNano: string
-  readonly attributes: readonly KeyValue[]
-  readonly links?: readonly { readonly traceId: Id; readonly spanId: Id; readonly flags: number }[]
-  readonly status?: { readonly code?: number }
-}
-
-interface Request {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly KeyValue[] }
-    readonly scopeSpans: readonly {
-      readonly spans: readonly SentSpan[]
-    }[]
-  }[]
 }
