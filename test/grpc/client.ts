@@ -1,108 +1,89 @@
-/** Calls of the service by @grpc/grpc-js, each with everything that the client learns. */
+/** Calls of @grpc/grpc-js, each with everything that the client learns. */
 
 import {
   type CallOptions,
   type ChannelCredentials,
   Client,
   type ClientDuplexStream,
+  type ClientReadableStream,
   credentials,
   Metadata,
-  type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js'
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { codec, pathOf } from './service.ts'
+import { codec, type Kind, pathOf } from './service.ts'
 
-interface Outcome {
-  readonly messages: readonly string[]
+interface Outcome<M> {
+  readonly messages: readonly M[]
   readonly initial: Metadata | null
   readonly status: StatusObject
 }
 
 export type Chat = ClientDuplexStream<string, string>
 
+/** With a connection of its own, which ends with the test. */
+export function openClient(
+  t: Test,
+  address: string,
+  security: ChannelCredentials = credentials.createInsecure(),
+): Client {
+  const options = { 'grpc.enable_retries': 0, 'grpc.use_local_subchannel_pool': 1 }
+  const client = new Client(address, security, options)
+  t.teardown(() => client.close())
+  return client
+}
+
+/** A client of the service. */
 export class Caller {
-  readonly client: Client
-  readonly #metadata: Metadata
+  readonly #client: Client
+  readonly #metadata = new Metadata()
 
   /** @param fields metadata of every call; base64 for names that end with `-bin` */
   constructor(
     t: Test,
     address: string,
     fields: Readonly<Record<string, string>> = {},
-    security: ChannelCredentials = credentials.createInsecure(),
+    security?: ChannelCredentials,
   ) {
-    this.client = new Client(address, security, {
-      'grpc.enable_retries': 0,
-      // A connection of its own.
-      'grpc.use_local_subchannel_pool': 1,
-    })
-    this.#metadata = new Metadata()
+    this.#client = openClient(t, address, security)
     for (const [name, value] of Object.entries(fields))
       this.#metadata.set(name, name.endsWith('-bin') ? Buffer.from(value, 'base64') : value)
-    t.teardown(() => this.client.close())
   }
 
-  unary(text: string, options: CallOptions = {}): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
-    let initial: Metadata | null = null
-    let message: string | undefined
-    const call = this.client.makeUnaryRequest(
-      pathOf('Unary'),
-      ...codec,
-      text,
-      this.#metadata,
-      options,
-      (_: ServiceError | null, answer?: string) => {
-        message = answer
-      },
-    )
-    call.on('metadata', (fields: Metadata) => {
-      initial = fields
-    })
-    call.on('status', (status: StatusObject) =>
-      setImmediate(() => resolve({ messages: message === undefined ? [] : [message], initial, status })),
-    )
-    return promise
+  unary(text: string, options: CallOptions = {}): Promise<Outcome<string>> {
+    return whole(this.#ask('Unary', text, options))
   }
 
-  async collect(texts: readonly string[]): Promise<{ answer: string | undefined; status: StatusObject }> {
-    const { promise, resolve } = Promise.withResolvers<string | undefined>()
-    const call = this.client.makeClientStreamRequest(
-      pathOf('Collect'),
-      ...codec,
-      this.#metadata,
-      {},
-      (_: ServiceError | null, answer?: string) => resolve(answer),
-    )
+  collect(texts: readonly string[]): Promise<Outcome<string>> {
+    const call = this.#stream('Collect')
     for (const text of texts) call.write(text)
     call.end()
-    const [[status], answer] = await Promise.all([once(call, 'status'), promise])
-    return { answer, status }
+    return whole(call)
   }
 
-  count(text: string, options: CallOptions = {}) {
-    return this.client.makeServerStreamRequest(pathOf('Count'), ...codec, text, this.#metadata, options)
+  count(text: string, options: CallOptions = {}): ClientReadableStream<string> {
+    return this.#ask('Count', text, options)
   }
 
   chat(): Chat {
-    return this.client.makeBidiStreamRequest(pathOf('Chat'), ...codec, this.#metadata)
+    return this.#stream('Chat')
+  }
+
+  #ask(kind: Kind, text: string, options: CallOptions): ClientReadableStream<string> {
+    return this.#client.makeServerStreamRequest(pathOf(kind), ...codec, text, this.#metadata, options)
+  }
+
+  #stream(kind: Kind): Chat {
+    return this.#client.makeBidiStreamRequest(pathOf(kind), ...codec, this.#metadata)
   }
 }
 
-interface Incoming {
-  on(event: 'data', listener: (text: string) => void): unknown
-  on(event: 'metadata', listener: (fields: Metadata) => void): unknown
-  on(event: 'status', listener: (status: StatusObject) => void): unknown
-  on(event: 'error', listener: () => void): unknown
-}
-
-/** Everything until the end of a call with many answers. */
-export function whole(call: Incoming): Promise<Outcome> {
-  const messages: string[] = []
+/** Everything until the end of a call. A call with one answer is one with any number of them on the wire. */
+export function whole<M>(call: ClientReadableStream<M>): Promise<Outcome<M>> {
+  const messages: M[] = []
   let initial: Metadata | null = null
-  call.on('data', (text) => messages.push(text))
+  call.on('data', (message) => messages.push(message))
   call.on('metadata', (fields) => {
     initial = fields
   })

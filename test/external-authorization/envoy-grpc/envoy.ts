@@ -3,27 +3,26 @@
  * does with the answer (ext_authz.cc: headers are set, then removed).
  */
 
-import { Client, credentials, Metadata, type ServiceError, type StatusObject } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import { Metadata } from '@grpc/grpc-js'
+import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { openClient, whole } from '../../grpc/client.ts'
 import { until } from '../../support/until.ts'
 import type { World, WorldOptions } from '../../support/world.ts'
 import { startAsking } from '../support.ts'
 
-type Method = 'Check' | 'Other'
-
-interface Definition {
-  readonly path: string
-  readonly requestSerialize: (value: object) => Buffer
-  readonly responseDeserialize: (bytes: Buffer) => object
-}
-
-const SERVICE = loadSync(join(import.meta.dirname, 'authorization.proto'), {
+const { Check } = loadSync(join(import.meta.dirname, 'authorization.proto'), {
   keepCase: true,
   longs: Number,
   defaults: true,
-})['envoy.service.auth.v3.Authorization'] as unknown as Readonly<Record<Method, Definition>>
+})['envoy.service.auth.v3.Authorization'] as Readonly<
+  Record<'Check', MethodDefinition<object, object, object, CheckResponse>>
+>
+
+export const serialized: (message: object) => Buffer = Check.requestSerialize
+/** An answer; a part that it has not is null or undefined. */
+export const deserialized: (bytes: Buffer) => CheckResponse = Check.responseDeserialize
 
 /** The request that a client sends to Envoy. */
 export interface ClientsRequest {
@@ -62,19 +61,15 @@ function sanitized(latin1: string): string {
 
 /** The message as an object. @param isRaw `encode_raw_headers` */
 export function checkRequest(request: ClientsRequest, isRaw = true): object {
-  const {
-    method = 'GET',
-    path = '/v1/trainings/7',
-    host = 'api.example.com',
-    protocol = 'HTTP/1.1',
-  } = request
-  const lines: (readonly [string, string])[] = [
+  const { method = 'GET', path = '/v1/trainings/7', host = 'api.example.com' } = request
+  const lines = [
     [':authority', host],
     [':path', path],
     [':method', method],
     [':scheme', 'https'],
     ...(request.headers ?? []),
-  ]
+  ] as const
+  const map = lines.map(([key, value]) => ({ key, raw_value: Buffer.from(value, 'latin1') }))
   const http = {
     id: '4711',
     method: sanitized(method),
@@ -82,8 +77,8 @@ export function checkRequest(request: ClientsRequest, isRaw = true): object {
     host: sanitized(host),
     scheme: 'https',
     size: -1,
-    protocol,
-    ...(isRaw ? { header_map: headerMap(lines) } : { headers: merged(lines) }),
+    protocol: request.protocol ?? 'HTTP/1.1',
+    ...(isRaw ? { header_map: { headers: map } } : { headers: merged(lines) }),
   }
   const socket_address = { address: request.address ?? '203.0.113.9', port_value: 50_000 }
   return {
@@ -96,73 +91,35 @@ export function checkRequest(request: ClientsRequest, isRaw = true): object {
   }
 }
 
-function headerMap(lines: readonly (readonly [string, string])[]): object {
-  return { headers: lines.map(([key, value]) => ({ key, raw_value: Buffer.from(value, 'latin1') })) }
-}
-
 function merged(lines: readonly (readonly [string, string])[]): Record<string, string> {
-  const values = Object.groupBy(lines, ([name]) => name)
-  return Object.fromEntries(
-    Object.entries(values).map(([name, of = []]) => [name, of.map(([, value]) => sanitized(value)).join()]),
-  )
-}
-
-export function serialized(message: object): Buffer {
-  return SERVICE.Check.requestSerialize(message)
-}
-
-/** An answer; a part that it has not is null or undefined. */
-export function deserialized(bytes: Buffer): CheckResponse {
-  return SERVICE.Check.responseDeserialize(bytes) as CheckResponse
-}
-
-export interface Outcome {
-  readonly status: StatusObject
-  readonly answer: CheckResponse | null
-  /** Of its message. */
-  readonly bytes: number
+  const fields: Record<string, string> = {}
+  for (const [name, value] of lines)
+    fields[name] = name in fields ? `${fields[name]},${sanitized(value)}` : sanitized(value)
+  return fields
 }
 
 export class Envoy {
-  readonly client: Client
+  readonly #client
 
   constructor(t: Test, port: number) {
-    this.client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
-      'grpc.enable_retries': 0,
-      'grpc.use_local_subchannel_pool': 1,
-    })
-    t.teardown(() => this.client.close())
+    this.#client = openClient(t, `127.0.0.1:${port}`)
   }
 
   /** The answer to a question; throws where the call fails. */
   async check(request: ClientsRequest, isRaw = true, metadata = new Metadata()): Promise<CheckResponse> {
-    const { status, answer } = await this.send(serialized(checkRequest(request, isRaw)), 'Check', metadata)
+    const { status, answer } = await this.send(serialized(checkRequest(request, isRaw)), { metadata })
     if (answer === null) throw new Error(`the call failed: ${status.code} ${status.details}`)
     return answer
   }
 
-  /** @param message the bytes of a CheckRequest, or any others */
-  send(message: Buffer, method: Method = 'Check', metadata = new Metadata()): Promise<Outcome> {
-    const { promise, resolve } = Promise.withResolvers<Outcome>()
-    let answer: CheckResponse | null = null
-    let length = 0
-    const call = this.client.makeUnaryRequest(
-      SERVICE[method].path,
-      (bytes: Buffer) => bytes,
-      (bytes: Buffer) => {
-        length = bytes.length
-        return deserialized(bytes)
-      },
-      message,
-      metadata,
-      (_: ServiceError | null, received?: CheckResponse) => {
-        answer = received ?? null
-      },
-    )
-    call.on('status', (status: StatusObject) =>
-      setImmediate(() => resolve({ status, answer, bytes: length })),
-    )
-    return promise
+  /** @param message the bytes of a CheckRequest, or any others @returns `bytes` of the answer's message */
+  async send(message: Buffer, { path = Check.path, metadata = new Metadata() } = {}) {
+    const asIs = (bytes: Buffer) => bytes
+    const call = this.#client.makeServerStreamRequest(path, asIs, asIs, message, metadata)
+    const { messages, status } = await whole(call)
+    const [bytes, second] = messages
+    if (second !== undefined) throw new Error('two answers to one question')
+    return { status, answer: bytes === undefined ? null : deserialized(bytes), bytes: bytes?.length ?? 0 }
   }
 }
 
@@ -175,16 +132,14 @@ export async function startEnvoy(t: Test, options: WorldOptions = {}) {
 }
 
 /** The line of a question in the log. It is written after the answer. */
-export async function loggedLine(
+export function loggedLine(
   world: World,
   holds: (line: Record<string, unknown>) => boolean,
 ): Promise<Record<string, unknown>> {
-  const find = () => world.log().find((line) => line.asked_by === 'envoy-grpc' && holds(line))
-  await until(
-    () => find() !== undefined,
+  return until(
+    () => world.log().find((line) => line.asked_by === 'envoy-grpc' && holds(line)),
     () => `no question of Envoy in the log is the one: ${holds}`,
   )
-  return find() ?? {}
 }
 
 /** The header fields that the upstream gets: null where Envoy refuses the request. Names in lower case. */
