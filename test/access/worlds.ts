@@ -1,12 +1,10 @@
 /** Random Seats, API keys and tables in a real store, and the gateway's own answer to every caller. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { isRefusal, openSqliteStore, type Store } from '../../seats-admin/index.ts'
+import { isRefusal, openSqliteStore } from '../../seats-admin/index.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { type Tables, tablesOf as tablesOfConfig } from '../../src/access/tables.ts'
+import { tablesOf as tablesOfConfig } from '../../src/access/tables.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
@@ -70,33 +68,15 @@ export interface Caller {
   readonly id: string
 }
 
-export interface Built {
-  readonly store: Store
-  readonly tables: Tables
-  /** One API key for each Seat. */
-  readonly holders: readonly Caller[]
-  /** Those of the world. */
-  readonly keys: readonly Caller[]
-  /** The id of the entry and whether it was allowed; null: the gateway refuses it before it reads a credential. */
-  answer(
-    caller: Caller | null,
-    request: { readonly method: string; readonly path: string; readonly space: string },
-  ): Promise<{ route: string | null; allowed: boolean }>
-  close(): Promise<void>
-}
+export type Built = Awaited<ReturnType<typeof build>>
 
 let base: Config | null = null
 
 /** Keys expire a second after their creation, so the clock of the questions is later. */
-export async function build(t: Test, { tables, seats, keys }: World): Promise<Built> {
-  base ??= await loadConfig(
-    join(
-      folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': 'upstream: plain\nroutes: {}\n' }),
-      'gateway.config.yaml',
-    ),
-    {},
-  )
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-world-'))
+export async function build(t: Test, { tables, seats, keys }: World) {
+  const file = 'gateway.config.yaml'
+  const folder = folderWith(t, { [file]: CONFIG, 'routes/a.yaml': 'upstream: plain\nroutes: {}\n' })
+  base ??= await loadConfig(join(folder, file), {})
   const store = await openSqliteStore({ path: join(folder, 'seatgate.db') })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }
   const past = Date.now() - 60_000
@@ -107,43 +87,33 @@ export async function build(t: Test, { tables, seats, keys }: World): Promise<Bu
     const { value } = made(await store.createApiKey(writer, input))
     return { apiKey: value.key, seats: names, id: value.id }
   }
-  const own: Caller[] = []
-  for (const { seats: indices, state } of keys) {
+  const own = await Array.fromAsync(keys, async ({ seats: indices, state }) => {
     const names = indices.flatMap((at) => seats[at]?.name ?? [])
     const key = await keyOf(names, state === 'expired' ? past + 1000 : null)
     if (state === 'revoked') made(await store.revokeApiKey(writer, key.id))
-    own.push(key)
-  }
-  const holders: Caller[] = []
-  for (const { name } of seats) holders.push(await keyOf([name], null))
+    return key
+  })
+  const holders = await Array.fromAsync(seats, ({ name }) => keyOf([name], null))
   const config = { ...base, methods: tables.methods ?? [], routes: entriesOf(tables) }
   const silent = { info: () => {}, warn: () => {}, error: () => {} }
   const ports = { ephemeral: new ProcessEphemeral(), log: silent }
   const point = await DecisionPoint.forOneDecision(store, ports, config.memory)
   const { engine, table } = await point.compile(config)
   const compiled = tablesOfConfig(config, table)
-  return {
-    store,
-    tables: compiled,
-    holders,
-    keys: own,
-    async answer(caller, { method, path, space }) {
-      if (!compiled.methods.has(method)) return { route: null, allowed: false }
-      const credentials = {
-        apiKey: caller === null ? [] : [caller.apiKey],
-        authorization: [],
-        cookie: [],
-        space: [space],
-      }
-      const browser = { method, rawHeaders: [], upgrade: false }
-      const { decision } = await engine.evaluate({ method, target: path, host: null, credentials, browser })
-      return { route: decision.route?.id ?? null, allowed: decision.answer === 'allow' }
-    },
-    async close() {
-      await store.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
+  /** The id of the entry and whether it was allowed; null: the gateway refuses it before it reads a credential. */
+  const answer = async (
+    caller: Caller | null,
+    { method, path, space }: Readonly<Record<'method' | 'path' | 'space', string>>,
+  ): Promise<{ route: string | null; allowed: boolean }> => {
+    if (!compiled.methods.has(method)) return { route: null, allowed: false }
+    const apiKey = caller === null ? [] : [caller.apiKey]
+    const credentials = { apiKey, authorization: [], cookie: [], space: [space] }
+    const browser = { method, rawHeaders: [], upgrade: false }
+    const { decision } = await engine.evaluate({ method, target: path, host: null, credentials, browser })
+    return { route: decision.route?.id ?? null, allowed: decision.answer === 'allow' }
   }
+  // One API key for each Seat, and those of the world.
+  return { store, tables: compiled, holders, keys: own, answer, close: () => store.close() }
 }
 
 function made<V>(result: V): Exclude<V, { refused: unknown }> {

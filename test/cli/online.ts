@@ -43,15 +43,8 @@ routes: [routes.yaml]
 `
 }
 
-export interface Found {
-  readonly folder: string
-  readonly code: number | null
-  /** `level code message` of all that was asked, in order; `DIR` stands for the folder. */
-  readonly found: readonly string[]
-  readonly out: string
-}
-
-export async function online(t: Test, parts: Parts, cwd?: string): Promise<Found> {
+/** @returns in `found`, `level code message` of all that was asked, in order; `DIR` stands for the folder */
+export async function online(t: Test, parts: Parts, cwd?: string) {
   const text = configuration(parts)
   const folder = cwd ?? folderWith(t, { 'gateway.config.yaml': text, 'routes.yaml': ROUTES, ...parts.files })
   const env = { STORE: parts.store ?? '', REDIS: parts.redis ?? '', ...parts.env }
@@ -65,7 +58,7 @@ export async function online(t: Test, parts: Parts, cwd?: string): Promise<Found
   t.equal(err, '')
   for (const secret of [PASSWORD, SECRET]) t.notMatch(out, secret, 'no secret')
   const { online: observed } = JSON.parse(out)
-  const found = observed.map((each: { level: string; code?: string; message: string }) =>
+  const found: string[] = observed.map((each: { level: string; code?: string; message: string }) =>
     [each.level, each.code ?? '-', each.message.replaceAll(folder, 'DIR')].join(' '),
   )
   return { folder, code, found, out }

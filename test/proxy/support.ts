@@ -126,11 +126,7 @@ export function answering(t: Test, bytes: string): Promise<number> {
   return serveRaw(t, (socket) => socket.on('data', () => socket.write(bytes, 'latin1')))
 }
 
-export interface Front {
-  readonly port: number
-  readonly upstream: Upstream
-  readonly exchanges: Exchange[]
-}
+export type Front = Awaited<ReturnType<typeof front>>
 
 export interface FrontOptions extends UpstreamOptions, Partial<Omit<UpstreamConfig, 'tls'>> {
   readonly tls?: Partial<UpstreamTls> | null
@@ -141,7 +137,7 @@ export interface FrontOptions extends UpstreamOptions, Partial<Omit<UpstreamConf
 }
 
 /** A server that allows everything and forwards it to the port. */
-export async function front(t: Test, port: number, options: FrontOptions = {}): Promise<Front> {
+export async function front(t: Test, port: number, options: FrontOptions = {}) {
   const { tls = null, route: routed, decision, http2 = false, ...given } = options
   const noTls = { ca: null, cert: null, key: null, serverName: null, insecureSkipVerify: false }
   const config = { ...given, tls: tls === null ? null : { ...noTls, ...tls } }

@@ -27,7 +27,10 @@ export class RawClient {
 
   /** @param to a port of loopback, or a connection of any kind */
   constructor(to: number | Socket, { from, halfOpen = false }: RawOptions = {}) {
-    this.socket = typeof to === 'number' ? connectTo(to, from, halfOpen) : to
+    // A local address is bound before a port is chosen: of many connections to one port, some would find none.
+    const local = from === undefined ? {} : { localAddress: from }
+    const options = { host: '127.0.0.1', noDelay: true, allowHalfOpen: halfOpen, ...local }
+    this.socket = typeof to === 'number' ? connect({ port: to, ...options }) : to
     this.socket.on('data', (chunk: Buffer) => {
       this.received += chunk.toString('latin1')
       this.#wake()
@@ -113,12 +116,6 @@ export class RawClient {
   #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
-}
-
-/** A local address is bound before a port is chosen: of many connections to one port, some would find none. */
-function connectTo(port: number, from: string | undefined, allowHalfOpen: boolean): Socket {
-  const local = from === undefined ? {} : { localAddress: from }
-  return connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen, ...local })
 }
 
 /** Writes on a connection of its own; resolves with all received bytes once it is closed, or `wanted` has arrived. */

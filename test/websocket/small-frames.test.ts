@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import type { Exchange } from '../../src/http/server/exchange.ts'
 import { ClientSide } from '../../src/proxy/websocket/opening.ts'
 import { Tunnel } from '../../src/proxy/websocket/tunnel.ts'
-import { isFull } from '../support/full-socket.ts'
+import { standstill } from '../proxy/support.ts'
 import { listen } from '../support/listen.ts'
 import { until } from '../support/until.ts'
 import { BINARY, fromClient, fromServer } from './frames.ts'
@@ -75,7 +75,8 @@ async function checkDirection(
   { tunnel, frame, passed }: { tunnel: Tunnel; frame: (payload: Buffer) => Buffer; passed: () => number },
 ): Promise<void> {
   const { from, to } = ends
-  const large = await sendUntil(from.peer, frame(LARGE), () => isFull(to.socket), passed)
+  const isFull = async () => (await standstill(() => to.socket.writableLength)) > 0
+  const large = await sendUntil(from.peer, frame(LARGE), isFull, passed)
   const small = await sendUntil(from.peer, frame(SMALL), () => from.socket.isPaused(), passed)
   t.ok(small <= MOST, `${small} small frames wait`)
   t.ok(tunnel.heldBytes >= 200 * small, `${tunnel.heldBytes} bytes are counted`)

@@ -4,40 +4,30 @@ import type { Test } from 'tap'
 import { openStore } from '../../../seats-admin/index.ts'
 import type { Terminal } from '../../../src/cli/command.ts'
 import type { World } from '../../support/world.ts'
-import { folderWith, type Ran } from '../command-line.ts'
+import { folderWith } from '../command-line.ts'
 import { seatgateAt } from '../in-process.ts'
-
-interface Afar {
-  readonly folder: string
-  /** Succeeds. @returns what it prints */
-  done(...args: string[]): Promise<string>
-  /** @param terminal with a person, an input or a width of its own */
-  run(
-    args: readonly string[],
-    env?: Readonly<Record<string, string | undefined>>,
-    terminal?: Partial<Terminal>,
-  ): Promise<Ran>
-}
 
 export function afar(
   t: Test,
   world: { readonly port: number },
   key: string,
   files: Record<string, string> = {},
-): Afar {
+) {
   const folder = folderWith(t, files)
   const base = { SEATGATE_URL: `http://127.0.0.1:${world.port}`, SEATGATE_API_KEY: key }
-  const run: Afar['run'] = (args, env = {}, terminal = {}) =>
-    seatgateAt(terminal, folder, args, { ...base, ...env })
-  return {
-    folder,
-    run,
-    async done(...args) {
-      const { code, out, err } = await run(args)
-      if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err}`)
-      return out
-    },
+  /** @param terminal with a person, an input or a width of its own */
+  const run = (
+    args: readonly string[],
+    env: Readonly<Record<string, string | undefined>> = {},
+    terminal: Partial<Terminal> = {},
+  ) => seatgateAt(terminal, folder, args, { ...base, ...env })
+  /** Succeeds. @returns what it prints */
+  const done = async (...args: string[]) => {
+    const { code, out, err } = await run(args)
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err}`)
+    return out
   }
+  return { folder, run, done }
 }
 
 /** As sign-ins make them known. @param users email addresses by `sub` */

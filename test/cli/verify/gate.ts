@@ -1,32 +1,23 @@
 /** A gateway in a process of its own, and `seatgate verify` against it. */
 
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { Client } from '../../support/client.ts'
+import { adminRequest, Client } from '../../support/client.ts'
 import { writeConfiguration } from '../../support/configuration.ts'
 import { bundled } from '../../support/bundled.ts'
 import { GatewayProcess } from '../../support/gateway-process.ts'
 import { serverFolder } from '../../support/servers/folder.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { until } from '../../support/until.ts'
-import { MAIN, outcomeOf, type Ran, seatgate, SECRET } from '../command-line.ts'
+import { MAIN, outcomeOf, seatgate, SECRET } from '../command-line.ts'
 
 export const SPACE = 'main'
 
-export interface Gate {
-  readonly gateway: GatewayProcess
-  readonly folder: string
-  readonly key: string
-  admin(method: string, path: string, body?: unknown): Promise<{ status: number; json: any }> // oxlint-disable-line typescript/no-explicit-any
-  /** Names of Seats and of keys in force, in order. */
-  names(): Promise<string[]>
-  start(...args: string[]): ChildProcess
-  run(...args: string[]): Promise<Ran>
-}
+export type Gate = Awaited<ReturnType<typeof startGate>>
 
-export async function startGate(t: Test): Promise<Gate> {
+export async function startGate(t: Test) {
   const folder = serverFolder(t, 'verified')
   const port = await reservePort(t)
   writeConfiguration(folder, {
@@ -39,16 +30,11 @@ export async function startGate(t: Test): Promise<Gate> {
   if (bootstrapped.code !== 0) throw new Error(bootstrapped.err)
   const gateway = await (await GatewayProcess.launch(t, { folder })).listens()
   const key = readFileSync(join(folder, 'admin.key'), 'utf8').trim()
-  const admin: Gate['admin'] = async (method, path, body) => {
-    const client = new Client(gateway.port)
-    const headers = { 'x-api-key': key, space: 'admin', 'content-type': 'application/json' }
-    try {
-      return await client.send(method, path, headers, body === undefined ? undefined : JSON.stringify(body))
-    } finally {
-      client.close()
-    }
-  }
-  const start: Gate['start'] = (...args) => {
+  const client = new Client(gateway.port)
+  t.teardown(() => client.close())
+  const admin = (method: string, path: string, body?: unknown) =>
+    client.send(method, path, ...adminRequest(key, body))
+  const start = (...args: string[]) => {
     const env = { ...process.env, ...bundled(), SEATGATE_URL: gateway.origin, SEATGATE_API_KEY: key }
     const child = spawn(process.execPath, [MAIN, 'verify', '--space', SPACE, ...args], { cwd: folder, env })
     t.teardown(() => child.kill('SIGKILL'))
@@ -60,9 +46,10 @@ export async function startGate(t: Test): Promise<Gate> {
       const { status, json } = await admin('GET', path)
       return status === 200 && json.data
     }, path)
-  const names: Gate['names'] = async () => {
+  /** Names of Seats and of keys in force, in order. */
+  const names = async () => {
     const all = [...(await listed('/v1/seats?limit=100')), ...(await listed('/v1/api-keys?limit=100'))]
     return all.flatMap(({ name, revoked_at: revoked }) => (revoked === undefined ? [name] : [])).toSorted()
   }
-  return { gateway, folder, key, admin, names, start, run: (...args) => outcomeOf(start(...args)) }
+  return { gateway, folder, key, admin, names, start, run: (...args: string[]) => outcomeOf(start(...args)) }
 }

@@ -7,7 +7,7 @@ import { connect as connectTls, createServer as createTlsServer } from 'node:tls
 import t, { type Test } from 'tap'
 import { writeBody } from '../../../src/http/client/request-writer.ts'
 import { Authority } from '../../proxy/authority.ts'
-import { isFull } from '../../support/full-socket.ts'
+import { standstill } from '../../proxy/support.ts'
 import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 
@@ -49,7 +49,7 @@ for (const [name, length, tls] of CASES) {
       body.push(Buffer.alloc(bytes, 'a'))
       while (sent === before) await new Promise(setImmediate)
     }
-    while (!(await isFull(socket))) await send(LARGE)
+    while ((await standstill(() => socket.writableLength)) === 0) await send(LARGE)
     let parts = 0
     for (; !body.isPaused(); parts++) await send(1)
     t.ok(parts <= MOST, `${parts} parts wait`)

@@ -7,7 +7,7 @@ import { DATA, frame, PREFACE, SETTINGS, WINDOW_UPDATE } from '../../../src/http
 import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { openListener } from '../../support/listener.ts'
 import { RawHttp2 } from '../../support/raw-http2.ts'
-import { isFull } from '../../support/full-socket.ts'
+import { standstill } from '../../proxy/support.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 
@@ -38,7 +38,7 @@ async function open(t: Test) {
 async function writeEvents({ request, response }: Exchange) {
   const state = { large: 0, events: 0, drained: false }
   response.writeHead(200, ResponseFields.of(['content-type', 'text/event-stream']))
-  for (; !(await isFull(request.socket)); state.large++) {
+  for (; (await standstill(() => request.socket.writableLength)) === 0; state.large++) {
     response.write(LARGE)
     await turn()
   }

@@ -17,23 +17,19 @@ import { type Front, front, type FrontOptions } from '../support.ts'
 
 type OnStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: string[]) => void
 
-export interface Served {
-  readonly port: number
-  readonly server: Http2Server
-  readonly sessions: ServerHttp2Session[]
-}
+export type Served = Awaited<ReturnType<typeof serve2>>
 
 /** An upstream of HTTP/2 without TLS. Closed with the test. */
-export async function serve2(t: Test, onStream: OnStream, settings: Settings = {}): Promise<Served> {
+export function serve2(t: Test, onStream: OnStream, settings: Settings = {}) {
   return listening(t, createServer({ settings }), onStream)
 }
 
 /** The same with TLS. */
-export async function serveTls2(t: Test, identity: Identity, onStream: OnStream): Promise<Served> {
+export function serveTls2(t: Test, identity: Identity, onStream: OnStream) {
   return listening(t, createSecureServer({ ...identity }), onStream)
 }
 
-async function listening(t: Test, server: Http2Server, onStream: OnStream): Promise<Served> {
+async function listening(t: Test, server: Http2Server, onStream: OnStream) {
   const sessions: ServerHttp2Session[] = []
   server.on('session', (session) => sessions.push(session))
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _: number, raw: string[]) => {
