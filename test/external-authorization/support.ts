@@ -1,8 +1,6 @@
 /** A gateway with a decision listener, and questions to it. */
 
-import { connect } from 'node:net'
 import type { Test } from 'tap'
-import { frame, PREFACE, SETTINGS } from '../../src/http/wire/http2/http2-frames.ts'
 import { Client } from '../support/client.ts'
 import { RawHttp2 } from '../support/raw-http2.ts'
 import { startWorld, type World, type WorldOptions } from '../support/world.ts'
@@ -38,9 +36,9 @@ export async function startAsking(t: Test, options: WorldOptions = {}) {
 
 /** A connection with prior knowledge of HTTP/2, as that of a proxy. */
 export function openHttp2(t: Test, port: number): RawHttp2 {
-  const proxy = new RawHttp2(connect(port, '127.0.0.1'))
+  const proxy = RawHttp2.plain(port)
   t.teardown(() => proxy.socket.destroy())
-  return proxy.send(PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)))
+  return proxy
 }
 
 export function decisionPort({ gateway }: World): number {

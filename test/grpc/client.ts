@@ -37,7 +37,7 @@ export function openClient(
 /** A client of the service. */
 export class Caller {
   readonly #client: Client
-  readonly #metadata = new Metadata()
+  readonly #metadata: Metadata
 
   /** @param fields metadata of every call; base64 for names that end with `-bin` */
   constructor(
@@ -47,8 +47,7 @@ export class Caller {
     security?: ChannelCredentials,
   ) {
     this.#client = openClient(t, address, security)
-    for (const [name, value] of Object.entries(fields))
-      this.#metadata.set(name, name.endsWith('-bin') ? Buffer.from(value, 'base64') : value)
+    this.#metadata = Metadata.fromHttp2Headers(fields)
   }
 
   unary(text: string, options: CallOptions = {}): Promise<Outcome<string>> {

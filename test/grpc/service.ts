@@ -4,8 +4,7 @@
  */
 
 import {
-  type Metadata,
-  Metadata as Fields,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerDuplexStream,
@@ -48,19 +47,11 @@ const TALK: ServiceDefinition = {
   Chat: methodOf('Chat', true, true),
 }
 
-interface Call {
-  readonly kind: Kind
-  readonly metadata: Metadata
-  /** Ms since the epoch; Infinity without a deadline. */
-  readonly deadline: number
-}
-
-interface Started {
-  readonly metadata: Metadata
-  readonly cancelled: boolean
-  getDeadline(): Date | number
-  on(event: 'cancelled', listener: () => void): unknown
-}
+/** A value of each kind: bytes are base64 in a field whose name ends with `-bin`. */
+const INITIAL = Metadata.fromHttp2Headers({ 'x-initial': 'first', 'x-bytes-bin': 'AP8K' })
+const DONE = Metadata.fromHttp2Headers({ 'x-final': 'done' })
+const FAILED = Metadata.fromHttp2Headers({ 'x-final': 'failed' })
+const failure = { name: 'Failure', message: '', code: 9, details: 'not now', metadata: FAILED }
 
 /**
  * `Unary` and each message of `Chat` are echoed; `Collect` answers with all messages; `Count` sends as many messages as
@@ -68,7 +59,8 @@ interface Started {
  * percent-encoding, `hold` with nothing.
  */
 export class Talk {
-  readonly calls: Call[] = []
+  /** `deadline`: ms since the epoch; Infinity without one. */
+  readonly calls: { readonly kind: Kind; readonly metadata: Metadata; readonly deadline: number }[] = []
   /** `cancelled` and the kind, `begun` with the kind, `message` with a message of Chat or Collect. */
   readonly events: EventEmitter = new EventEmitter()
   readonly server = new Server()
@@ -77,7 +69,7 @@ export class Talk {
     this.server.addService(TALK, {
       Unary: (call: ServerUnaryCall<string, string>, answer: sendUnaryData<string>) => {
         this.#begin('Unary', call)
-        call.sendMetadata(initial())
+        call.sendMetadata(INITIAL)
         this.#answer(call.request, answer)
       },
       Collect: (call: ServerReadableStream<string, string>, answer: sendUnaryData<string>) => {
@@ -91,21 +83,21 @@ export class Talk {
       },
       Count: (call: ServerWritableStream<string, string>) => {
         this.#begin('Count', call)
-        call.sendMetadata(initial())
+        call.sendMetadata(INITIAL)
         const count = Number(call.request)
         for (let i = 1; i <= count; i++) call.write(String(i))
         // Any other text: the stream stays open without a message.
-        if (Number.isInteger(count)) call.end(trailing('done'))
+        if (Number.isInteger(count)) call.end(DONE)
       },
       Chat: (call: ServerDuplexStream<string, string>) => {
         this.#begin('Chat', call)
-        call.sendMetadata(initial())
+        call.sendMetadata(INITIAL)
         call.on('data', (text: string) => {
           this.events.emit('message', text)
           if (text === 'fail') call.emit('error', failure)
           else if (text !== 'hold') call.write(`${text}!`)
         })
-        call.on('end', () => call.end(trailing('done')))
+        call.on('end', () => call.end(DONE))
       },
     })
   }
@@ -123,9 +115,11 @@ export class Talk {
     return bind('127.0.0.1:0', ServerCredentials.createInsecure())
   }
 
-  #begin(kind: Kind, call: Started): void {
-    const deadline = Number(call.getDeadline())
-    this.calls.push({ kind, metadata: call.metadata, deadline })
+  #begin(
+    kind: Kind,
+    call: EventEmitter & Pick<ServerUnaryCall<string, string>, 'metadata' | 'getDeadline'>,
+  ): void {
+    this.calls.push({ kind, metadata: call.metadata, deadline: Number(call.getDeadline()) })
     call.on('cancelled', () => this.events.emit(`cancelled ${kind}`))
     this.events.emit('begun', kind)
   }
@@ -134,22 +128,6 @@ export class Talk {
     if (text === 'hold') return
     if (text === 'fail') return answer(failure)
     if (text === 'crash') return answer({ code: 13, details: 'a line\nand 100 % of it: ä' })
-    answer(null, `${text}!`, trailing('done'))
+    answer(null, `${text}!`, DONE)
   }
-}
-
-const failure = { name: 'Failure', message: '', code: 9, details: 'not now', metadata: trailing('failed') }
-
-/** A value of each kind: bytes are base64 in a field whose name ends with `-bin`. */
-function initial(): Metadata {
-  const fields = new Fields()
-  fields.set('x-initial', 'first')
-  fields.set('x-bytes-bin', Buffer.from([0, 255, 10]))
-  return fields
-}
-
-function trailing(text: string): Metadata {
-  const fields = new Fields()
-  fields.set('x-final', text)
-  return fields
 }

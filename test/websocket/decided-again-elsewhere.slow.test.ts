@@ -14,7 +14,7 @@ import { Client } from '../support/client.ts'
 import { routeTable, writeConfiguration } from '../support/configuration.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
 import { env, startWorld } from '../support/world.ts'
-import { Held, HELD_ROUTES, serveEvents } from './held.ts'
+import { openHeld, HELD_ROUTES, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 
 t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at the other', async (t) => {
@@ -27,9 +27,9 @@ t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at 
   const seat = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
   const { id } = await send('POST', '/v1/seats', seat)
   const lines = [`Authorization: Bearer ${await token(['s1:Viewer'])}`, 'Space: s1']
-  const held = await Held.open(gateways[0]?.addresses.front.port ?? 0, lines)
+  const held = await openHeld(gateways[0]?.addresses.front.port ?? 0, lines)
   const { key: opened, id: keyId } = await send('POST', '/v1/api-keys', { name: 'K', seats: ['Viewer'] })
-  const byKey = await Held.open(gateways[0]?.addresses.front.port ?? 0, [`x-api-key: ${opened}`, 'Space: s1'])
+  const byKey = await openHeld(gateways[0]?.addresses.front.port ?? 0, [`x-api-key: ${opened}`, 'Space: s1'])
   await there?.send('DELETE', `/v1/api-keys/${keyId}`, { 'x-api-key': key, space: 'admin' })
   await byKey.cut(t, 'api_key_revoked')
   await held.staysOpen(t)
@@ -64,7 +64,7 @@ t.test('two workers: the exchange may be open at any of them', async (t) => {
   const world = await startWorld(t, { routes: HELD_ROUTES, target: upstream.url, top: ['workers: 2'] })
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const lines = [`Authorization: Bearer ${await world.token(['s1:Viewer'])}`, 'Space: s1']
-  const all = await Promise.all(Array.from({ length: 8 }, () => Held.open(world.port, lines)))
+  const all = await Promise.all(Array.from({ length: 8 }, () => openHeld(world.port, lines)))
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:read'] })
   await Promise.all(all.map((held) => held.cut(t, 'permission_denied')))
 })
@@ -76,9 +76,9 @@ t.test('a reload: a removed secret, a removed route, and a route that requires m
   const own = [`Authorization: Bearer ${await world.token(['s1:Viewer'])}`, 'Space: s1']
   const foreign = [`Authorization: Bearer ${await world.token([], { tenant: 'globex' })}`]
   const [byToken, elsewhere, open] = await Promise.all([
-    Held.open(world.port, own),
-    Held.open(world.port, foreign, '/me'),
-    Held.open(world.port, [], '/open'),
+    openHeld(world.port, own),
+    openHeld(world.port, foreign, '/me'),
+    openHeld(world.port, [], '/open'),
   ])
   const routes = (lines: readonly string[]) =>
     writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(lines))

@@ -6,7 +6,7 @@ import t from 'tap'
 import { idTokenOf } from '../sign-in/id-token.ts'
 import { startSignIn } from '../sign-in/world.ts'
 import { until } from '../support/until.ts'
-import { Held, HELD_ROUTES, serveEvents } from './held.ts'
+import { openHeld, HELD_ROUTES, serveEvents } from './held.ts'
 import { sendHandshake, startWebSocketUpstream } from './support.ts'
 
 const upstream = await startWebSocketUpstream(t, { serve: serveEvents })
@@ -35,7 +35,7 @@ const seat = await gateway.seat('Viewer', ['main'], ['trainings:list'])
 t.test('a session after logout', async (t) => {
   const { visitor, lines } = await signedIn('alice')
   const other = await signedIn('bob')
-  const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, other.lines)]
+  const [held, kept] = [await openHeld(gateway.port, lines), await openHeld(gateway.port, other.lines)]
   t.equal((await visitor.logout()).status, 200)
   await held.cut(t, 'token_invalid')
   await kept.staysOpen(t)
@@ -52,7 +52,7 @@ t.test('a token of sign-in, after each way in which its session can end', async 
       visitor,
       token,
       handle,
-      held: await Held.open(gateway.port, [`Authorization: Bearer ${token}`, 'Space: main']),
+      held: await openHeld(gateway.port, [`Authorization: Bearer ${token}`, 'Space: main']),
     }
   }
   const kept = await program()
@@ -87,8 +87,8 @@ t.test("a provider's token whose Seat has changed", async (t) => {
   world.user('dave', { memberOf: ['Viewer'] })
   const token = await idTokenOf(world.visitor('dave'), world.acme)
   const lines = [`Authorization: Bearer ${token}`, 'Space: main']
-  const held = await Held.open(gateway.port, lines)
-  const elsewhere = await Held.open(gateway.port, lines, '/me')
+  const held = await openHeld(gateway.port, lines)
+  const elsewhere = await openHeld(gateway.port, lines, '/me')
   await gateway.admin('PUT', `/v1/seats/${seat}`, { permissions: ['trainings:read'] })
   await held.cut(t, 'permission_denied')
   await elsewhere.staysOpen(t)
@@ -101,7 +101,7 @@ t.test('Seats that are removed at the provider apply when the session is mapped 
   await world.configure({ token: ['lifetime: 3s'], routes })
   const { lines } = await signedIn('erin')
   const { lines: others } = await signedIn('frank')
-  const [held, kept] = [await Held.open(gateway.port, lines), await Held.open(gateway.port, others)]
+  const [held, kept] = [await openHeld(gateway.port, lines), await openHeld(gateway.port, others)]
   world.user('erin', { memberOf: [] })
   await held.cut(t, 'no_seat_in_space')
   await kept.staysOpen(t)

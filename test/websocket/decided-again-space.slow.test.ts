@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { routeTable } from '../support/configuration.ts'
 import { startWorld } from '../support/world.ts'
-import { Held, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
+import { openHeld, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 
 const routes = (space: string) =>
@@ -16,7 +16,7 @@ t.test('another space', async (t) => {
   const world = await startWorld(t, { target, routes: routes('main') })
   await world.seat('Both', ['main', 'dev'], ['trainings:list'])
   const token = await world.token(['main:Both', 'dev:Both'])
-  const held = await Held.open(world.port, [`Authorization: Bearer ${token}`])
+  const held = await openHeld(world.port, [`Authorization: Bearer ${token}`])
   await world.reload()
   await held.staysOpen(t)
   writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(routes('dev')))
@@ -28,7 +28,7 @@ t.test('a route that needs no space any more stays open', async (t) => {
   const { url: target } = await startWebSocketUpstream(t, { serve: serveEvents })
   const world = await startWorld(t, { target, routes: routes('main') })
   await world.seat('Both', ['main'], ['trainings:list'])
-  const held = await Held.open(world.port, [`Authorization: Bearer ${await world.token(['main:Both'])}`])
+  const held = await openHeld(world.port, [`Authorization: Bearer ${await world.token(['main:Both'])}`])
   const before = await reevaluated(world)
   writeFileSync(
     join(world.folder, 'routes', 'main.yaml'),

@@ -5,7 +5,7 @@ import t from 'tap'
 import { holdTime } from '../support/held-time.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { Held, HELD_ROUTES, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
+import { openHeld, HELD_ROUTES, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 
 t.test('they stay open; afterwards the decision applies', async (t) => {
@@ -14,7 +14,7 @@ t.test('they stay open; afterwards the decision applies', async (t) => {
   const id = await world.seat('Viewer', ['s1'], ['trainings:list'])
   const time = holdTime(t)
   const lines = [`Authorization: Bearer ${await world.token(['s1:Viewer'])}`, 'Space: s1']
-  const held = await Held.open(world.port, lines, '', time)
+  const held = await openHeld(world.port, lines, '', time)
   const database = new DatabaseSync(world.storeFile)
   t.teardown(() => database.close())
   database.exec('ALTER TABLE counter RENAME TO gone')

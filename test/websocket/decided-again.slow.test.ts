@@ -7,7 +7,7 @@ import { holdLease } from '../support/held-lease.ts'
 import { type HeldTime, holdTime, untilStepped } from '../support/held-time.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
-import { reevaluated, get, Held, HELD_ROUTES, reevaluatedAgain, serveEvents } from './held.ts'
+import { reevaluated, get, openHeld, HELD_ROUTES, reevaluatedAgain, serveEvents } from './held.ts'
 import { header } from './frames.ts'
 import { WebSocketClient, sendHandshake, startWebSocketUpstream } from './support.ts'
 import { metricsOf } from '../support/operations.ts'
@@ -26,7 +26,7 @@ let time: HeldTime
 t.beforeEach((t) => {
   time = holdTime(t)
 })
-const open = (lines: readonly string[], at = '') => Held.open(world.port, lines, at, time)
+const open = (lines: readonly string[], at = '') => openHeld(world.port, lines, at, time)
 let count = 0
 
 /** A new Seat, a token that names it, and a key. */

@@ -44,57 +44,45 @@ export function get(port: number, path: string, lines: readonly string[]): WebSo
   return new WebSocketClient(port).send([`GET ${path} HTTP/1.1`, 'Host: gw', ...lines, '', ''].join('\r\n'))
 }
 
-export class Held {
-  readonly socket: WebSocketClient
-  readonly stream: WebSocketClient
-  readonly #time: HeldTime | null
-
-  constructor(socket: WebSocketClient, stream: WebSocketClient, time: HeldTime | null) {
-    this.socket = socket
-    this.stream = stream
-    this.#time = time
-  }
-
-  /** @param at prefix of `/ws` and `/sse` @param time passes while a test waits for the cut */
-  static async open(
-    port: number,
-    lines: readonly string[],
-    at = '',
-    time: HeldTime | null = null,
-  ): Promise<Held> {
-    const held = new Held(sendHandshake(port, `${at}/ws`, lines), get(port, `${at}/sse`, lines), time)
-    await held.socket.opened()
-    await until(() => held.stream.http.includes('data: first') || held.stream.closed, 'the first event')
-    if (!held.stream.http.includes('data: first')) throw new Error(held.stream.http)
-    return held
-  }
-
-  /** Both are cut, in a way that cannot be read as a normal end. */
-  async cut(t: Test, code: string): Promise<void> {
-    await until(() => {
-      this.#time?.pass(STEP)
-      return this.socket.closed && this.stream.closed
-    }, `the cut: ${code}`)
-    const { closeFrame: close } = this.socket
-    t.equal(close && codeOf(close), 1008, 'Close 1008')
-    t.equal(close?.payload.subarray(2).toString(), code)
-    t.match(this.stream.http, /^HTTP\/1\.1 200 /)
-    t.notMatch(this.stream.http, /\r\n0\r\n/, 'the stream does not look complete')
-  }
-
-  /** Both stay open: further data arrives. */
-  async staysOpen(t: Test): Promise<void> {
-    const before = this.stream.http.length
-    this.socket.sendText('still here')
-    await this.socket.receives('still here')
-    await until(() => this.stream.http.length > before || this.stream.closed, 'a beat')
-    t.notOk(this.socket.closed || this.stream.closed, 'both stay open')
-    t.equal(this.socket.closeFrame, undefined)
-  }
-
-  end(): void {
-    this.socket.socket.destroy()
-    this.stream.socket.destroy()
+/** @param at prefix of `/ws` and `/sse` @param time passes while a test waits for the cut */
+export async function openHeld(
+  port: number,
+  lines: readonly string[],
+  at = '',
+  time: HeldTime | null = null,
+) {
+  const socket = sendHandshake(port, `${at}/ws`, lines)
+  const stream = get(port, `${at}/sse`, lines)
+  await socket.opened()
+  await stream.until('data: first')
+  return {
+    socket,
+    stream,
+    /** Both are cut, in a way that cannot be read as a normal end. */
+    async cut(t: Test, code: string): Promise<void> {
+      await until(() => {
+        time?.pass(STEP)
+        return socket.closed && stream.closed
+      }, `the cut: ${code}`)
+      const { closeFrame: close } = socket
+      t.equal(close && codeOf(close), 1008, 'Close 1008')
+      t.equal(close?.payload.subarray(2).toString(), code)
+      t.match(stream.http, /^HTTP\/1\.1 200 /)
+      t.notMatch(stream.http, /\r\n0\r\n/, 'the stream does not look complete')
+    },
+    /** Both stay open: further data arrives. */
+    async staysOpen(t: Test): Promise<void> {
+      const before = stream.http.length
+      socket.sendText('still here')
+      await socket.receives('still here')
+      await until(() => stream.http.length > before || stream.closed, 'a beat')
+      t.notOk(socket.closed || stream.closed, 'both stay open')
+      t.equal(socket.closeFrame, undefined)
+    },
+    end(): void {
+      socket.close()
+      stream.close()
+    },
   }
 }
 

@@ -108,6 +108,8 @@ export function handshake(path: string, lines: readonly string[] = []): string {
   return [`GET ${path} HTTP/1.1`, ...usual, `Sec-WebSocket-Key: ${KEY}`, ...lines, '', ''].join('\r\n')
 }
 
+const SWITCHED = /^HTTP\/1\.1 101 [^]*?\r\n\r\n/
+
 /** Bytes are HTTP until a 101, and frames after it. */
 export class WebSocketClient extends WebSocketEnd {
   /** Received bytes that are read already. */
@@ -132,7 +134,7 @@ export class WebSocketClient extends WebSocketEnd {
 
   /** The header section of a 101 has arrived. */
   get open(): boolean {
-    return /^HTTP\/1\.1 101 [^]*?\r\n\r\n/.test(this.received)
+    return SWITCHED.test(this.received)
   }
 
   get status(): number {
@@ -149,8 +151,7 @@ export class WebSocketClient extends WebSocketEnd {
 
   /** Resolves when the response to the handshake is a 101. */
   async opened(): Promise<this> {
-    await until(() => this.open || this.closed, 'a 101')
-    if (!this.open) throw new Error(`no 101: ${this.http}`)
+    await this.until(SWITCHED)
     return this
   }
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { env, startWorld } from '../../support/world.ts'
-import { Held, HELD_ROUTES, serveEvents } from '../../websocket/held.ts'
+import { openHeld, HELD_ROUTES, serveEvents } from '../../websocket/held.ts'
 import { startWebSocketUpstream } from '../../websocket/support.ts'
 import { seatgateHere } from '../in-process.ts'
 import { afar, signedIn } from './from-afar.ts'
@@ -37,7 +37,7 @@ t.test('a day', async (t) => {
 
   // A key for the nightly export.
   const key = (await done('keys', 'create', 'nightly-export', '--seat', 'Viewer', '--expires', '90d')).trim()
-  const held = await Held.open(world.port, [`x-api-key: ${key}`, 'Space: s1'])
+  const held = await openHeld(world.port, [`x-api-key: ${key}`, 'Space: s1'])
   await held.staysOpen(t)
 
   // Who may delete?
@@ -54,7 +54,7 @@ t.test('a day', async (t) => {
   // Eve leaves: what she has open is cut, and no token of hers passes.
   await done('seats', 'update', 'Cleaner', '--add', 'trainings:list')
   const eve = [`Authorization: Bearer ${await world.token(['s1:Cleaner'], { sub: 'eve' })}`, 'Space: s1']
-  const open = await Held.open(world.port, eve)
+  const open = await openHeld(world.port, eve)
   t.match(await done('users', 'block', 'eve@acme.example', '--reason', 'left the company'), 'blocked eve\n')
   await open.cut(t, 'caller_blocked')
   await held.staysOpen(t)
