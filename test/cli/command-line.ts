@@ -1,10 +1,9 @@
 /** Runs `seatgate` as a user does, in a process of its own. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { bundled } from '../support/bundled.ts'
+import { writeFiles } from '../support/configuration.ts'
 import { MAIN, SECRET } from '../support/gateway-process.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 
@@ -37,11 +36,7 @@ export function outcomeOf(child: ChildProcess): Promise<Ran> {
 /** A folder with a configuration and the given files. */
 export function folderWith(t: Test, files: Record<string, string>): string {
   const folder = serverFolder(t, 'cli')
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name)
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  }
+  writeFiles(folder, files)
   return folder
 }
 

@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { formatFault } from '../../src/config/faults.ts'
 import { type Folder, folderOf, tableFolder } from './support.ts'
 
 const VALUE = 'hunter2-hunter2-hunter2-hunter2-hunter2'
 
 async function silent(t: Test, folder: Folder, name: string, env: NodeJS.ProcessEnv = {}): Promise<void> {
-  const faults = await folder.faults(env)
+  const faults = (await folder.load(env)).faults.map(formatFault)
   t.ok(faults.length > 0, `${name}: has an error`)
   t.notMatch(faults.join('\n'), /hunter2/, name)
 }

@@ -1,12 +1,13 @@
 /** Real files in a folder of their own, loaded as by `seatgate check`. For the tests of this folder. */
 
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Config } from '../../src/config/config.ts'
 import { type Fault, formatFault } from '../../src/config/faults.ts'
 import { InvalidValue } from '../../src/config/invalid-value.ts'
 import { type LoadResult, loadConfigWithFaults } from '../../src/config/load.ts'
+import { writeFiles } from '../support/configuration.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { record } from './messages.ts'
 
@@ -35,21 +36,13 @@ export class Folder {
   }
 
   write(files: Files): void {
-    for (const [name, content] of Object.entries(files)) {
-      mkdirSync(dirname(this.file(name)), { recursive: true })
-      writeFileSync(this.file(name), content)
+    writeFiles(this.path, files)
+    for (const [name, content] of Object.entries(files))
       this.#texts.set(name, Buffer.from(content).toString())
-    }
   }
 
   load(env: NodeJS.ProcessEnv = {}, name = MAIN): Promise<LoadResult> {
     return loadConfigWithFaults(this.file(name), env)
-  }
-
-  /** Errors as printed, with file names relative to this folder. */
-  async faults(env: NodeJS.ProcessEnv = {}): Promise<string[]> {
-    const { faults } = await this.load(env)
-    return faults.map((fault) => formatFault(fault).replace(`${this.path}/`, ''))
   }
 
   /**

@@ -1,7 +1,7 @@
 /** The configuration files of a test's gateway. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Identity } from '../proxy/authority.ts'
 
 export interface ConfigurationOptions {
@@ -54,23 +54,31 @@ export function routeTable(lines: readonly string[], upstream = 'main'): string 
   return `upstream: ${upstream}\nroutes:\n${indented(lines, '  ')}`
 }
 
+/** Writes files below a folder: name → content. */
+export function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  mode = 0o666,
+): void {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, content, { mode })
+  }
+}
+
 /** Writes the files into an empty folder. Returns the path of the main file. */
 export function writeConfiguration(folder: string, options: ConfigurationOptions = {}): string {
   const { beside, secure, shadow, tables = {} } = options
-  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 })
-  mkdirSync(join(folder, 'routes'))
-  write('routes/main.yaml', routeTable(options.routes ?? DEFAULT_ROUTES))
-  if (beside !== undefined) write('routes/beside.yaml', routeTable(beside.routes, beside.name))
-  for (const [name, text] of Object.entries(tables)) write(`routes/${name}`, text)
-  if (shadow !== undefined) {
-    mkdirSync(join(folder, 'next'))
-    write('next/main.yaml', routeTable(shadow))
+  const files = {
+    'routes/main.yaml': routeTable(options.routes ?? DEFAULT_ROUTES),
+    ...(beside && { 'routes/beside.yaml': routeTable(beside.routes, beside.name) }),
+    ...Object.fromEntries(Object.entries(tables).map(([name, text]) => [`routes/${name}`, text])),
+    ...(shadow && { 'next/main.yaml': routeTable(shadow) }),
+    ...(secure && { 'front.pem': secure.cert, 'front.key': secure.key }),
+    'gateway.config.yaml': configurationOf(options),
   }
-  if (secure !== undefined) {
-    write('front.pem', secure.cert)
-    write('front.key', secure.key)
-  }
-  write('gateway.config.yaml', configurationOf(options))
+  writeFiles(folder, files, 0o600)
   return join(folder, 'gateway.config.yaml')
 }
 

@@ -3,12 +3,10 @@
  * world.ts.
  */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { bundled } from './bundled.ts'
-import { type ConfigurationOptions, writeConfiguration } from './configuration.ts'
+import { type ConfigurationOptions, writeConfiguration, writeFiles } from './configuration.ts'
 import { Child, type Launch } from './servers/child.ts'
 import { serverFolder, type User } from './servers/folder.ts'
 import { metric } from './operations.ts'
@@ -44,10 +42,7 @@ export class GatewayProcess extends Child {
     const { args = [], env = {}, through = [], program: main = [MAIN], user } = options
     super(serverFolder(t, 'gateway', user))
     this.folder = options.folder ?? this.ownFolder
-    for (const [name, text] of Object.entries(options.files ?? {})) {
-      mkdirSync(dirname(join(this.folder, name)), { recursive: true })
-      writeFileSync(join(this.folder, name), text)
-    }
+    writeFiles(this.folder, options.files ?? {})
     if (options.files === undefined && options.folder === undefined) writeConfiguration(this.folder, options)
     const [path = '', ...rest] = [...through, process.execPath, ...main, 'start', ...args]
     const secrets = { ACME_SECRET: SECRET, GLOBEX_SECRET: `${SECRET}, of globex` }
