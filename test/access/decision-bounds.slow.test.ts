@@ -3,7 +3,7 @@
 import { connect } from 'node:net'
 import t from 'tap'
 import { Client } from '../support/client.ts'
-import { EventStreamClient } from '../support/event-stream.ts'
+import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -18,16 +18,16 @@ const get = (path: string, headers: Record<string, string> = viewer) => clients.
 const decisions = async (query: string) => (await get(`/v1/decisions${query}`, admin)).json
 
 t.test('streams are bounded for each tenant', async (t) => {
-  const open: EventStreamClient[] = []
-  for (let i = 0; i < 20; i++) open.push(await EventStreamClient.open(t, world.port, '/v1/decisions', admin))
-  const further = await EventStreamClient.open(t, world.port, '/v1/decisions', admin)
+  const open: EventStream[] = []
+  for (let i = 0; i < 20; i++) open.push(await openEventStream(t, world.port, '/v1/decisions', admin))
+  const further = await openEventStream(t, world.port, '/v1/decisions', admin)
   t.equal(further.response.statusCode, 503)
   const globex = { 'x-api-key': world.keys['globex'] ?? '', space: 'admin' }
-  const other = await EventStreamClient.open(t, world.port, '/v1/decisions', globex)
+  const other = await openEventStream(t, world.port, '/v1/decisions', globex)
   t.equal(other.response.statusCode, 200, 'another tenant has room')
   for (const { response } of open) response.destroy()
   await until(async () => {
-    const again = await EventStreamClient.open(t, world.port, '/v1/decisions', admin)
+    const again = await openEventStream(t, world.port, '/v1/decisions', admin)
     return again.response.statusCode === 200
   }, 'room again')
 })

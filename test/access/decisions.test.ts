@@ -1,7 +1,7 @@
 /** `GET /v1/routes` and `GET /v1/decisions` on a running gateway of one process. */
 
 import t from 'tap'
-import { EventStreamClient } from '../support/event-stream.ts'
+import { openEventStream } from '../support/event-stream.ts'
 import { startWorld } from '../support/world.ts'
 
 const world = await startWorld(t, {
@@ -173,10 +173,10 @@ t.test('decisions are those of the tenant, and outside the admin space those of 
 })
 
 t.test('as events', async (t) => {
-  const stream = await EventStreamClient.open(t, world.port, '/v1/decisions', admin)
+  const stream = await openEventStream(t, world.port, '/v1/decisions', admin)
   t.match(stream.response.headers, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   t.match(stream.response.statusCode, 200)
-  const ofSpace = await EventStreamClient.open(t, world.port, '/v1/decisions?code=permission_denied', watcher)
+  const ofSpace = await openEventStream(t, world.port, '/v1/decisions?code=permission_denied', watcher)
   await get('/v1/trainings')
   const refused = await get('/v1/trainings/7')
   await get('/v1/trainings/7', { ...viewer, space: 's2' })
@@ -193,7 +193,7 @@ t.test('as events', async (t) => {
   await ofSpace.received(1)
   t.match(ofSpace.decisions, [{ code: 'permission_denied', request_id: refused.headers['x-request-id'] }])
   t.equal(ofSpace.decisions.length, 1)
-  const wrong = await EventStreamClient.open(t, world.port, '/v1/decisions?limit=1', admin)
+  const wrong = await openEventStream(t, world.port, '/v1/decisions?limit=1', admin)
   t.equal(wrong.response.statusCode, 400)
   const head = await world.client.send('HEAD', '/v1/decisions', { ...admin, accept: 'text/event-stream' })
   t.equal(head.headers['content-type'], 'application/json', 'a stream has no head alone')
@@ -204,11 +204,11 @@ t.test('as events', async (t) => {
 t.test('a stream ends when its right is lost, and with a clean end', async (t) => {
   const id = await world.seat('Once', ['s1'], ['decisions:list'])
   const once = { authorization: `Bearer ${await world.token(['s1:Once'], { sub: 'dan' })}`, space: 's1' }
-  const stream = await EventStreamClient.open(t, world.port, '/v1/decisions', once)
-  const blocked = await EventStreamClient.open(t, world.port, '/v1/decisions', watcher)
+  const stream = await openEventStream(t, world.port, '/v1/decisions', once)
+  const blocked = await openEventStream(t, world.port, '/v1/decisions', watcher)
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
   await stream.atEnd()
-  t.notOk(blocked.ended)
+  t.notOk(blocked.response.readableEnded)
   await world.admin('POST', '/v1/blocks', { user: 'bob' })
   await blocked.atEnd()
   t.match((await decisions('?code=caller_blocked')).data[0], { user: 'bob', path: '/v1/decisions' })
@@ -216,7 +216,7 @@ t.test('a stream ends when its right is lost, and with a clean end', async (t) =
 
 t.test('streams end at the beginning of a drain', async (t) => {
   const globex = { 'x-api-key': world.keys['globex'] ?? '', space: 'admin' }
-  const stream = await EventStreamClient.open(t, world.port, '/v1/decisions', globex)
+  const stream = await openEventStream(t, world.port, '/v1/decisions', globex)
   const closing = world.gateway.close(60_000)
   await stream.atEnd()
   await closing

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { Client } from '../support/client.ts'
-import { EventStreamClient } from '../support/event-stream.ts'
+import { openEventStream } from '../support/event-stream.ts'
 import { startTcpProxy } from '../support/servers/proxy.ts'
 import { until } from '../support/until.ts'
 import { HOME, startConsole } from './console.ts'
@@ -250,7 +250,7 @@ t.test('no page violated its policy or failed', (t) => {
 /** Null: the tenant has none left. Not by `fetch`, which ends the stream of a response that is garbage. */
 async function stream(t: Test): Promise<IncomingMessage | null> {
   const headers = { 'x-api-key': console.key, space: 'admin' }
-  const { response } = await EventStreamClient.open(t, gateway.port, '/v1/decisions', headers)
+  const { response } = await openEventStream(t, gateway.port, '/v1/decisions', headers)
   if (response.statusCode === 200) return response
   t.equal(response.statusCode, 503)
   return null

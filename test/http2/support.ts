@@ -1,5 +1,6 @@
 /** A whole gateway with HTTP/2 on a listener with TLS, and a client of Node.js. */
 
+import { once } from 'node:events'
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -35,43 +36,26 @@ export async function openRaw(t: Test, port: number): Promise<RawHttp2> {
   return client
 }
 
-interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly trailers: IncomingHttpHeaders
-  readonly body: string
-  /** The code of RST_STREAM; 0 without one. */
-  readonly code: number
-}
-
 type Headers = Record<string, string | string[]>
 
 /** One request and its whole response. Rejects where the stream ends with an error. */
-export function ask(session: ClientHttp2Session, headers: Headers, body?: Buffer | string): Promise<Answer> {
+export function ask(session: ClientHttp2Session, headers: Headers, body?: Buffer | string) {
   const stream = session.request(headers, { endStream: body === undefined })
   if (body !== undefined) stream.end(body)
   return answerOf(stream)
 }
 
-export function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let headers: IncomingHttpHeaders = {}
-    let trailers: IncomingHttpHeaders = {}
-    const chunks: Buffer[] = []
-    stream.on('response', (received) => (headers = received))
-    stream.on('trailers', (received) => (trailers = received))
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-    stream.on('error', reject)
-    stream.on('close', () =>
-      resolve({
-        status: Number(headers[':status']),
-        headers,
-        trailers,
-        body: Buffer.concat(chunks).toString('latin1'),
-        code: stream.rstCode,
-      }),
-    )
-  })
+export async function answerOf(stream: ClientHttp2Stream) {
+  let headers: IncomingHttpHeaders = {}
+  let trailers: IncomingHttpHeaders = {}
+  const chunks: Buffer[] = []
+  stream.on('response', (received) => (headers = received))
+  stream.on('trailers', (received) => (trailers = received))
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await once(stream, 'close')
+  const body = Buffer.concat(chunks).toString('latin1')
+  // The code of RST_STREAM is 0 without one.
+  return { status: Number(headers[':status']), headers, trailers, body, code: stream.rstCode }
 }
 
 /** An upstream of bytes. @param answer called with all that a connection has received, after each part */

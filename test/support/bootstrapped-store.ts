@@ -1,6 +1,6 @@
 /** The store of a test's gateway before its first request: it has the first Seat and API key of each tenant. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempDisposableSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bootstrapTenant, openStore, type Store } from '../../seats-admin/index.ts'
@@ -25,17 +25,13 @@ export function bootstrappedStore(): Promise<BootstrappedStore> {
 }
 
 async function bootstrap(): Promise<BootstrappedStore> {
-  const folder = mkdtempSync(join(tmpdir(), 'seatgate-test-'))
-  try {
-    const path = join(folder, 'seatgate.db')
-    const store = await openStore({ kind: 'sqlite', path })
-    const keys: Record<string, string> = {}
-    for (const tenant of TENANTS) keys[tenant] = await bootstrapIn(store, tenant)
-    await store.close()
-    return { keys, file: readFileSync(path, 'base64') }
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  using folder = mkdtempDisposableSync(join(tmpdir(), 'seatgate-test-'))
+  const path = join(folder.path, 'seatgate.db')
+  const store = await openStore({ kind: 'sqlite', path })
+  const keys: Record<string, string> = {}
+  for (const tenant of TENANTS) keys[tenant] = await bootstrapIn(store, tenant)
+  await store.close()
+  return { keys, file: readFileSync(path, 'base64') }
 }
 
 /** @returns the API key of the tenant's administrator */

@@ -1,6 +1,7 @@
 /** The client that speaks HTTP/1.1 as programs do. The one that writes bytes is raw-client.ts. */
 
 import { once } from 'node:events'
+import { buffer } from 'node:stream/consumers'
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
 export interface Answer {
@@ -43,26 +44,20 @@ export class Client {
     return answer
   }
 
-  async #exchange(method: string, path: string, given: HeaderInput, body?: string | Buffer): Promise<Answer> {
+  async #exchange(method: string, path: string, given: HeaderInput, sent?: string | Buffer): Promise<Answer> {
     const flat = Array.isArray(given) ? [...given] : (given as Record<string, string | string[]>)
-    const headers = withLength(flat, this.#port, body)
-    const outgoing = request({
-      port: this.#port,
-      host: '127.0.0.1',
-      method,
-      path,
-      agent: this.#agent,
-      headers,
-    })
+    const headers = withLength(flat, this.#port, sent)
+    const to = { port: this.#port, host: '127.0.0.1', agent: this.#agent }
+    const outgoing = request({ ...to, method, path, headers })
     // Behind the response, a fault of the connection is one of its body.
-    outgoing.on('error', () => {}).end(body)
+    outgoing.on('error', () => {}).end(sent)
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
     const { statusCode: status = 0, rawHeaders } = response
-    const text = Buffer.concat(await Array.fromAsync<Buffer>(response)).toString('utf8')
+    const body = (await buffer(response)).toString()
     return {
-      ...{ status, headers: response.headers, rawHeaders, trailers: response.trailers, body: text },
+      ...{ status, headers: response.headers, rawHeaders, trailers: response.trailers, body },
       get json() {
-        return JSON.parse(text)
+        return JSON.parse(body)
       },
     }
   }

@@ -11,63 +11,44 @@ export interface ReceivedEvent {
   readonly data: any
 }
 
-export class EventStreamClient {
-  readonly response: IncomingMessage
-  readonly events: ReceivedEvent[] = []
-  /** The response is complete: not cut. */
-  ended = false
-  #rest = ''
+export type EventStream = Awaited<ReturnType<typeof openEventStream>>
 
-  private constructor(response: IncomingMessage) {
-    this.response = response
-    response.setEncoding('utf8')
-    response.on('data', (text: string) => this.#read(text))
-    response.on('end', () => {
-      this.ended = true
-    })
-    response.on('error', () => {})
-  }
-
-  /** Resolves with the head of the response. The connection ends with the test. */
-  static async open(
-    t: Test,
-    port: number,
-    path: string,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<EventStreamClient> {
-    const sent = { accept: 'text/event-stream', ...headers }
-    const outgoing = request({ port, host: '127.0.0.1', path, headers: sent, agent: false })
-    outgoing.on('error', () => {}).end()
-    t.teardown(() => outgoing.destroy())
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-    return new EventStreamClient(response)
-  }
-
-  get decisions(): ReceivedEvent['data'][] {
-    return this.events.filter(({ event }) => event === 'decision').map(({ data }) => data)
-  }
-
-  get lost(): number {
-    return this.events
-      .filter(({ event }) => event === 'lost')
-      .reduce((sum, { data }) => sum + Number(data.lost), 0)
-  }
-
-  async received(count: number): Promise<void> {
-    await until(() => this.decisions.length >= count, `${count} decisions`)
-  }
-
-  async atEnd(): Promise<void> {
-    await until(() => this.ended, 'the end of the stream')
-  }
-
-  #read(text: string): void {
-    const blocks = (this.#rest + text).split('\n\n')
-    this.#rest = blocks.pop() ?? ''
+/** Resolves with the head of the response. The connection ends with the test. */
+export async function openEventStream(
+  t: Test,
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+) {
+  const sent = { accept: 'text/event-stream', ...headers }
+  const outgoing = request({ port, host: '127.0.0.1', path, headers: sent, agent: false })
+  outgoing.on('error', () => {}).end()
+  t.teardown(() => outgoing.destroy())
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const events: ReceivedEvent[] = []
+  let rest = ''
+  response.on('error', () => {})
+  response.setEncoding('utf8').on('data', (text: string) => {
+    const blocks = (rest + text).split('\n\n')
+    rest = blocks.pop() ?? ''
     for (const block of blocks) {
       const event = /^event: (.*)$/m.exec(block)?.[1]
       const data = /^data: (.*)$/m.exec(block)?.[1]
-      if (event !== undefined && data !== undefined) this.events.push({ event, data: JSON.parse(data) })
+      if (event !== undefined && data !== undefined) events.push({ event, data: JSON.parse(data) })
     }
+  })
+  const dataOf = (name: string) => events.filter(({ event }) => event === name).map(({ data }) => data)
+  return {
+    response,
+    events,
+    get decisions(): ReceivedEvent['data'][] {
+      return dataOf('decision')
+    },
+    get lost(): number {
+      return dataOf('lost').reduce((sum, data) => sum + Number(data.lost), 0)
+    },
+    received: (count: number) => until(() => dataOf('decision').length >= count, `${count} decisions`),
+    /** The response is complete: not cut. */
+    atEnd: () => until(() => response.readableEnded, 'the end of the stream'),
   }
 }

@@ -18,9 +18,8 @@ import type { RespondUnparsed } from '../../src/http/server/problem.ts'
 /** What a test sets of a listener. */
 export interface ListenerParts {
   readonly events?: Partial<ListenerEvents>
+  /** `tls`: one for each listening socket. */
   readonly settings?: Partial<ListenerSettings>
-  /** Listening sockets: one where it is left out. */
-  readonly doors?: number
   /** Of the first one; a free one where it is left out. */
   readonly port?: number
 }
@@ -29,7 +28,7 @@ export interface ListenerParts {
 export function openListener(
   handle: (request: ClientRequest, response: ClientResponse) => Exchange,
   limits: Partial<Limits> = {},
-  { events: someEvents = {}, settings: someSettings = {}, doors = 1, port = 0 }: ListenerParts = {},
+  { events: someEvents = {}, settings: someSettings = {}, port = 0 }: ListenerParts = {},
 ): Promise<RequestListener> {
   const handler = {
     handle,
@@ -62,7 +61,7 @@ export function openListener(
     stall: 60_000,
     ...someSettings,
   }
-  const addresses = Array.from({ length: doors }, () => ({ host: '127.0.0.1', port }))
+  const addresses = Array.from(settings.tls ?? [null], () => ({ host: '127.0.0.1', port }))
   return openRequestListener(addresses, handler, { settings, events })
 }
 

@@ -27,6 +27,13 @@ export interface ReceivedFrame {
   readonly flags: number
   readonly stream: number
   readonly payload: Buffer
+  /** Of a header section. */
+  readonly fields?: Readonly<Record<string, string>>
+}
+
+/** An error ends the connection. */
+function isError({ type, payload }: ReceivedFrame): boolean {
+  return type === GOAWAY && payload.readUInt32BE(4) !== 0
 }
 
 export type Fields = readonly (readonly [string, string])[]
@@ -44,7 +51,6 @@ export class RawHttp2 {
   readonly received: ReceivedFrame[] = []
   readonly #encoder = new HpackEncoder()
   readonly #decoder = new HpackDecoder(4096)
-  readonly #fields = new Map<ReceivedFrame, Record<string, string>>()
   #wake: (() => void)[] = []
   ended = false
 
@@ -70,9 +76,9 @@ export class RawHttp2 {
     this.socket = socket
     let parts: Buffer[] = []
     const keep = (each: ReceivedFrame) => {
-      if (each.type === HEADERS) this.#decode(each)
-      this.received.push(each)
-      serve?.(each)
+      const received = each.type === HEADERS ? { ...each, fields: this.#decode(each.payload) } : each
+      this.received.push(received)
+      serve?.(received)
     }
     const reader = new FrameReader({
       frameStarted: () => {},
@@ -102,12 +108,12 @@ export class RawHttp2 {
     for (const each of wake) each()
   }
 
-  #decode(received: ReceivedFrame): void {
+  #decode(block: Buffer): Record<string, string> {
     const fields: Record<string, string> = {}
-    this.#decoder.decode(received.payload, { maxBytes: 1e6, maxFields: 1e4 }, (name, value) => {
+    this.#decoder.decode(block, { maxBytes: 1e6, maxFields: 1e4 }, (name, value) => {
       fields[name] = value
     })
-    this.#fields.set(received, fields)
+    return fields
   }
 
   send(...pieces: Buffer[]): this {
@@ -160,13 +166,12 @@ export class RawHttp2 {
   /** The status of a response. */
   async status(stream: number): Promise<number> {
     const headers = await this.next((each) => each.type === HEADERS && each.stream === stream)
-    return Number(this.#fields.get(headers)?.[':status'])
+    return Number(headers.fields?.[':status'])
   }
 
   /** The code of GOAWAY other than 0. */
   async goAway(): Promise<number> {
-    const found = await this.next(({ type, payload }) => type === GOAWAY && payload.readUInt32BE(4) !== 0)
-    return found.payload.readUInt32BE(4)
+    return (await this.next(isError)).payload.readUInt32BE(4)
   }
 
   /** The code of RST_STREAM. */
@@ -177,15 +182,10 @@ export class RawHttp2 {
 
   /** `GOAWAY code`, `RST code` or `status` of the stream: whichever comes first. */
   async outcome(stream: number): Promise<string> {
-    const found = await this.next(
-      (each) =>
-        (each.type === GOAWAY && each.payload.readUInt32BE(4) !== 0) ||
-        (each.stream === stream && (each.type === RST_STREAM || each.type === HEADERS)),
-    )
-    if (found.type === HEADERS) return `status ${this.#fields.get(found)?.[':status']}`
-    return found.type === GOAWAY
-      ? `GOAWAY ${found.payload.readUInt32BE(4)}`
-      : `RST ${found.payload.readUInt32BE(0)}`
+    const ends = ({ type }: ReceivedFrame) => type === RST_STREAM || type === HEADERS
+    const found = await this.next((each) => isError(each) || (each.stream === stream && ends(each)))
+    if (isError(found)) return `GOAWAY ${found.payload.readUInt32BE(4)}`
+    return found.fields ? `status ${found.fields[':status']}` : `RST ${found.payload.readUInt32BE(0)}`
   }
 
   /** Resolves when all that was sent is read: a PING is answered. */

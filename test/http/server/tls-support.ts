@@ -39,11 +39,9 @@ export async function openSecured(
 ) {
   const failed: (HandshakeFault & { peer: string | undefined; listener: string })[] = []
   const completed: { version: string; resumed: boolean }[] = []
-  const doors = [tls].flat()
   const listener = await openListener(handle, limits, {
     ...parts,
-    doors: doors.length,
-    settings: { tls: doors, ...parts.settings },
+    settings: { tls: [tls].flat(), ...parts.settings },
     events: {
       handshakeFailed: (fault, name, peer) => failed.push({ ...fault, listener: name, peer }),
       handshakeCompleted: (version, resumed) => completed.push({ version, resumed }),

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { Client } from '../../support/client.ts'
-import { EventStreamClient } from '../../support/event-stream.ts'
+import { type EventStream, openEventStream } from '../../support/event-stream.ts'
 import { readiness } from '../../support/operations.ts'
 import { until } from '../../support/until.ts'
 import { workersOf } from '../../support/workers.ts'
@@ -48,9 +48,9 @@ t.test('decisions of all workers, in order, page by page', async (t) => {
 })
 
 t.test('a stream has the decisions of all workers, and ends where its worker ends', async (t) => {
-  const streams: EventStreamClient[] = []
+  const streams: EventStream[] = []
   for (let i = 0; i < 4; i++)
-    streams.push(await EventStreamClient.open(t, world.port, '/v1/decisions?code=permission_denied', admin))
+    streams.push(await openEventStream(t, world.port, '/v1/decisions?code=permission_denied', admin))
   await Promise.all(Array.from({ length: 30 }, () => send('/v1/trainings/7', viewer)))
   for (const stream of streams) await stream.received(30)
   for (const { decisions, lost } of streams) {
@@ -68,7 +68,7 @@ t.test('counts stay when a worker ends, as far as they were reported', async (t)
   const isReplaced = () => workersOf().length === 3 && !workersOf().includes(first)
   await until(async () => isReplaced() && (await readiness(world)).workers === 'ok', 'a new worker')
   t.equal(await usesOf(), 30)
-  const stream = await EventStreamClient.open(t, world.port, '/v1/decisions?code=permission_denied', admin)
+  const stream = await openEventStream(t, world.port, '/v1/decisions?code=permission_denied', admin)
   await Promise.all(Array.from({ length: 12 }, () => send('/v1/trainings/7', viewer)))
   await stream.received(12)
 })
@@ -79,9 +79,8 @@ t.test('a right that is lost ends the streams of every worker', async (t) => {
     authorization: `Bearer ${await world.token(['s1:Watcher'], { sub: 'bob' })}`,
     space: 's1',
   }
-  const streams: EventStreamClient[] = []
-  for (let i = 0; i < 6; i++)
-    streams.push(await EventStreamClient.open(t, world.port, '/v1/decisions', watcher))
+  const streams: EventStream[] = []
+  for (let i = 0; i < 6; i++) streams.push(await openEventStream(t, world.port, '/v1/decisions', watcher))
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
   for (const stream of streams) await stream.atEnd()
 })

@@ -49,47 +49,48 @@ export function partialSuccess(rejectedSpans: number, errorMessage: string): Buf
   return rpc.responseSerialize({ partialSuccess: { rejectedSpans, errorMessage } })
 }
 
-export class Receiver {
-  readonly batches: ReceivedBatch[] = []
-  /** Requests, with those that `respond` refused. */
-  requests = 0
-  url = ''
-
-  get spans(): readonly ReceivedSpan[] {
-    return this.batches.flatMap(({ spans }) => spans)
-  }
-
-  /** Resolves with the spans once there are that many. */
-  atLeast(count: number): Promise<readonly ReceivedSpan[]> {
-    return until(
-      () => this.spans.length >= count && this.spans,
-      () => `${this.spans.length} spans, not ${count}`,
-    )
-  }
-
-  /** Resolves with a span for which it holds. */
-  spanWhere(holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
-    return until(
-      () => this.spans.find(holds),
-      () => `such a span among ${this.spans.map(({ name }) => name).join()}`,
-    )
-  }
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** @param options.respond left out: 200 @param options.tls makes it an https server */
 export async function startReceiver(
   t: Test,
   { respond = (response) => response.end(), tls }: { respond?: Respond; tls?: ServerOptions } = {},
-): Promise<Receiver> {
-  const receiver = new Receiver()
+) {
+  const batches: ReceivedBatch[] = []
+  let requests = 0
   const listener = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request)
-    respond(response, receiver.requests++)
-    if (response.headersSent && response.statusCode === 200) receiver.batches.push(read(request, body))
+    respond(response, requests++)
+    if (response.headersSent && response.statusCode === 200) batches.push(read(request, body))
   }
   const server = tls === undefined ? createServer(listener) : createSecureServer(tls, listener)
-  receiver.url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${await listen(t, server)}`
-  return receiver
+  const spans = () => batches.flatMap((batch) => batch.spans)
+  return {
+    batches,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${await listen(t, server)}`,
+    /** With those that `respond` refused. */
+    get requests(): number {
+      return requests
+    },
+    get spans(): readonly ReceivedSpan[] {
+      return spans()
+    },
+    /** Resolves with the spans once there are that many. */
+    atLeast: (count: number): Promise<readonly ReceivedSpan[]> =>
+      until(
+        () => spans().length >= count && spans(),
+        () => `${spans().length} spans, not ${count}`,
+      ),
+    /** Resolves with a span for which it holds. */
+    spanWhere: (holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> =>
+      until(
+        () => spans().find(holds),
+        () =>
+          `such a span among ${spans()
+            .map(({ name }) => name)
+            .join()}`,
+      ),
+  }
 }
 
 /** As OTLP writes them in JSON: ids are hexadecimal, and fields with their default values may be missing. */
