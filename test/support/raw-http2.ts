@@ -31,6 +31,13 @@ export interface ReceivedFrame {
   readonly fields?: Readonly<Record<string, string>>
 }
 
+/** A field block. */
+export function encoded(encoder: HpackEncoder, fields: Fields): Buffer {
+  encoder.begin()
+  for (const [name, value] of fields) encoder.field(name, value)
+  return Buffer.from(encoder.end())
+}
+
 /** An error ends the connection. */
 function isError({ type, payload }: ReceivedFrame): boolean {
   return type === GOAWAY && payload.readUInt32BE(4) !== 0
@@ -127,9 +134,7 @@ export class RawHttp2 {
   }
 
   block(fields: Fields): Buffer {
-    this.#encoder.begin()
-    for (const [name, value] of fields) this.#encoder.field(name, value)
-    return Buffer.from(this.#encoder.end())
+    return encoded(this.#encoder, fields)
   }
 
   /** HEADERS, with CONTINUATION where it is long. */
