@@ -26,7 +26,24 @@ export function seatgateAt(
   at: Partial<Terminal>,
   ...[cwd, args, more]: Parameters<typeof seatgate>
 ): Promise<Ran> {
-  const ran = last.then(() => run(cwd, args, { env: { ...env, ACME_SECRET: SECRET, ...more }, ...at }))
+  const ran = last.then(async () => {
+    let out = ''
+    let err = ''
+    const terminal: Terminal = {
+      ...NO_TERMINAL,
+      env: { ...env, ACME_SECRET: SECRET, ...more },
+      print: async (line) => void (out += `${line}\n`),
+      printError: (line) => void (err += `${line}\n`),
+      ...at,
+    }
+    const before = folder()
+    chdir(cwd)
+    try {
+      return { code: await runCommandLine([...args], terminal), out, err }
+    } finally {
+      chdir(before)
+    }
+  })
   last = ran.catch(() => {})
   return ran
 }
@@ -40,22 +57,4 @@ export const NO_TERMINAL: Terminal = {
   readInput: async () => Buffer.alloc(0),
   ask: async () => null,
   abandonOutput: () => {},
-}
-
-async function run(cwd: string, args: readonly string[], at: Partial<Terminal>): Promise<Ran> {
-  const before = folder()
-  let out = ''
-  let err = ''
-  const terminal: Terminal = {
-    ...NO_TERMINAL,
-    print: async (line) => void (out += `${line}\n`),
-    printError: (line) => void (err += `${line}\n`),
-    ...at,
-  }
-  chdir(cwd)
-  try {
-    return { code: await runCommandLine([...args], terminal), out, err }
-  } finally {
-    chdir(before)
-  }
 }

@@ -24,6 +24,13 @@ class WebSocketEnd extends RawClient {
   readonly frames: Frame[] = []
   readonly reader = new FrameReader()
 
+  /** @returns the frames that these bytes complete */
+  take(bytes: Buffer): Frame[] {
+    const whole = this.reader.read(bytes)
+    this.frames.push(...whole)
+    return whole
+  }
+
   get closed(): boolean {
     return this.socket.closed
   }
@@ -37,29 +44,10 @@ class WebSocketEnd extends RawClient {
   }
 }
 
-class UpstreamSocket extends WebSocketEnd {
-  readonly request: IncomingMessage
-
-  constructor(request: IncomingMessage, socket: Socket, head: Buffer, echoes: boolean) {
-    super(socket)
-    this.request = request
-    if (head.length > 0) socket.unshift(head)
-    socket.on('end', () => {
-      if (echoes) socket.end()
-    })
-    socket.on('data', (chunk: Buffer) => {
-      for (const frame of this.reader.read(chunk)) {
-        this.frames.push(frame)
-        if (echoes) this.#echo(frame)
-      }
-    })
-  }
-
-  #echo({ opcode, payload }: Frame): void {
-    if (opcode === PONG || !this.socket.writable) return
-    this.socket.write(fromServer(opcode === PING ? PONG : opcode, payload))
-    if (opcode === CLOSE) this.socket.end()
-  }
+function echo(socket: Socket, { opcode, payload }: Frame): void {
+  if (opcode === PONG || !socket.writable) return
+  socket.write(fromServer(opcode === PING ? PONG : opcode, payload))
+  if (opcode === CLOSE) socket.end()
 }
 
 export interface UpstreamBehaviour {
@@ -78,7 +66,7 @@ export interface UpstreamBehaviour {
 export async function startWebSocketUpstream(t: Test, behaviour: UpstreamBehaviour = {}) {
   /** Ordinary requests that it received. */
   const requests: IncomingMessage[] = []
-  const sockets: UpstreamSocket[] = []
+  const sockets: (WebSocketEnd & { readonly request: IncomingMessage })[] = []
   const { tls, serve } = behaviour
   const listener: RequestListener = (request, response) => {
     requests.push(request)
@@ -86,11 +74,18 @@ export async function startWebSocketUpstream(t: Test, behaviour: UpstreamBehavio
     else response.end('plain')
   }
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener)
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, stream, head) => {
+    const socket = stream as Socket
     const { lines = [], answer, silent = false } = behaviour
-    if (answer !== undefined) return answer(request, socket as Socket)
-    socket.write(`${switching(request.headers['sec-websocket-key'] ?? '', lines)}`)
-    sockets.push(new UpstreamSocket(request, socket as Socket, head, !silent))
+    if (answer !== undefined) return answer(request, socket)
+    socket.write(switching(request.headers['sec-websocket-key'] ?? '', lines))
+    if (head.length > 0) socket.unshift(head)
+    const end = Object.assign(new WebSocketEnd(socket), { request })
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of end.take(chunk)) if (!silent) echo(socket, frame)
+    })
+    if (!silent) socket.on('end', () => socket.end())
+    sockets.push(end)
   })
   const scheme = tls === undefined ? 'http' : 'https'
   return { url: `${scheme}://127.0.0.1:${await listen(t, server)}`, requests, sockets }
@@ -124,7 +119,7 @@ export class WebSocketClient extends WebSocketEnd {
     if (!this.open) return
     const from = Math.max(this.#read, this.http.length)
     this.#read = this.received.length
-    this.frames.push(...this.reader.read(Buffer.from(this.received.slice(from), 'latin1')))
+    this.take(Buffer.from(this.received.slice(from), 'latin1'))
   }
 
   /** All that is received, but no frames. */
