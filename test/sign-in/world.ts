@@ -8,20 +8,29 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
+import { defaults, type HttpLimits } from '../../src/oidc/provider/http.ts'
+import type { ProviderOptions } from '../oidc/provider.ts'
 import { routeTable } from '../support/configuration.ts'
-import { startWorld, type World, type WorldOptions } from '../support/world.ts'
+import { env as secretsOf, startWorld, type World, type WorldOptions } from '../support/world.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { SignInTenants, startProviders } from './tenants.ts'
 import { metricsOf } from '../support/operations.ts'
 
+/** A slow machine is no slow provider. */
+const PATIENT: HttpLimits = { ...defaults, connect: 30_000, total: 30_000, names: {} }
+
 /** Null: the tenant has no provider. Absent: its own, with the default configuration. */
-interface Settings {
+export interface Settings {
   readonly acme?: Partial<OidcConfig> | null | undefined
   readonly globex?: Partial<OidcConfig> | null | undefined
   /** Settings of acme's token. */
   readonly token?: readonly string[] | undefined
   readonly routes?: readonly string[] | undefined
+  /** Of requests to the providers, where they differ from those of a patient gateway. */
+  readonly limits?: HttpLimits | undefined
+  /** Variables more of the environment. */
+  readonly env?: Readonly<Record<string, string>> | undefined
 }
 
 const ROUTES = [
@@ -36,29 +45,56 @@ const ROUTES = [
 
 export class SignInWorld extends SignInTenants {
   readonly gateway: World
+  /** Lines of the log before the latest {@link anew}. */
+  #before = 0
+  /** Secrets that no sign-in has brought. */
+  readonly #configured: number
 
   constructor(gateway: World, ...tenants: ConstructorParameters<typeof SignInTenants>) {
     super(...tenants)
     this.gateway = gateway
+    for (const secret of Object.values(secretsOf)) this.secrets.add(secret)
+    this.#configured = this.secrets.size
   }
 
   /** Writes a new configuration and reloads it. */
-  async configure({ acme = {}, globex = {}, token = [], routes = ROUTES }: Settings = {}): Promise<void> {
+  async configure({ acme = {}, globex = {}, token = [], routes = ROUTES, ...more }: Settings = {}) {
     const { file } = this.gateway.config
+    Object.assign(defaults, PATIENT, more.limits)
     configureTenant(file, 'acme', acme && this.acme.config(acme), token)
     configureTenant(file, 'globex', globex && this.globex.config(globex))
     writeFileSync(join(this.gateway.folder, 'routes', 'main.yaml'), routeTable(routes))
-    await this.gateway.reload()
+    await this.gateway.reload(more.env)
+  }
+
+  /** For a further case on the same gateway: users, counts of requests and lines of the log begin anew. */
+  async anew(settings: Settings = {}): Promise<void> {
+    for (const provider of [this.acme, this.globex]) {
+      provider.accounts.clear()
+      provider.requestCounts.clear()
+      eavesdrop(provider, this.secrets)
+    }
+    await this.configure(settings)
+    this.#before = this.gateway.log().length
+  }
+
+  /** Log lines of sign-in. */
+  lines(): Record<string, unknown>[] {
+    return this.gateway
+      .log()
+      .slice(this.#before)
+      .filter((line) => 'event' in line)
   }
 
   /** Log lines of a sign-in event. */
   events(event: string): Record<string, unknown>[] {
-    return this.gateway.log().filter((line) => line['event'] === event)
+    return this.lines().filter((line) => line['event'] === event)
   }
 
   /** No token, code, secret or cookie is in the log or the metrics, or unsealed in the store. */
   async search(): Promise<void> {
-    if (this.secrets.size < 2) throw new Error('no secret was seen, so that the search would find nothing')
+    if (this.secrets.size === this.#configured)
+      throw new Error('no secret was seen, so that the search would find nothing')
     const { ops, storeFile } = this.gateway
     searchIn('the log', this.gateway.logText(), this.secrets)
     searchIn('the metrics', await metricsOf({ ops }), this.secrets)
@@ -67,7 +103,7 @@ export class SignInWorld extends SignInTenants {
   }
 }
 
-/** Replaces the tenant's line in the configuration. @param token further lines for its token */
+/** Replaces the tenant's line in the configuration. @param token lines for its token; its secrets are added where they are absent */
 export function configureTenant(
   file: string,
   id: string,
@@ -75,7 +111,8 @@ export function configureTenant(
   token: readonly string[] = [],
 ): void {
   const secret = `"\${${id.toUpperCase()}_SECRET}"`
-  const parts = [`secrets: [${secret}]`, ...token].join(', ')
+  const secrets = token.some((line) => line.startsWith('secrets:')) ? [] : [`secrets: [${secret}]`]
+  const parts = [...secrets, ...token].join(', ')
   const line = `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
   writeFileSync(
     file,
@@ -83,7 +120,7 @@ export function configureTenant(
   )
 }
 
-/** In JSON, which is also YAML. */
+/** As the configuration has it: in JSON, which is also YAML. */
 function written(oidc: OidcConfig): string {
   const settings = Object.entries(oidc)
     .filter(([, value]) => value !== null)
@@ -94,19 +131,22 @@ function written(oidc: OidcConfig): string {
 export interface Start extends Settings, Pick<WorldOptions, 'answer' | 'target' | 'secure' | 'top'> {
   /** The gateway's origin for browsers, by its port. */
   readonly originOf?: (port: number, gateway: World) => string | Promise<string>
+  /** Settings of the providers, by the origin. */
+  readonly providers?: (origin: string) => Partial<ProviderOptions>
 }
 
 export async function startSignIn(
   t: Test,
-  { acme, globex, token, routes, originOf = (port) => `http://127.0.0.1:${port}`, ...options }: Start = {},
+  { originOf = (port) => `http://127.0.0.1:${port}`, providers = () => ({}), ...more }: Start = {},
 ): Promise<SignInWorld> {
+  const { acme, globex, token, routes, limits, env, ...options } = more
   const searched = searchAtEnd(t)
   const gateway = await startWorld(t, options)
   const origin = await originOf(gateway.port, gateway)
-  const providers = await startProviders(t, origin, { postLogoutRedirect: `${origin}/bye` })
-  const world = new SignInWorld(gateway, origin, providers)
-  for (const provider of Object.values(providers)) eavesdrop(provider, world.secrets)
+  const common = { lazy: true, postLogoutRedirect: `${origin}/bye` }
+  const started = await startProviders(t, origin, { ...common, ...providers(origin) })
+  const world = new SignInWorld(gateway, origin, started)
   searched(() => world.search())
-  await world.configure({ acme, globex, token, routes })
+  await world.anew({ acme, globex, token, routes, limits, env })
   return world
 }

@@ -32,6 +32,15 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Tests set more time, so that a slow machine is no slow provider. */
+export const defaults: HttpLimits &
+  Required<Pick<HttpLimits, 'connect' | 'total' | 'maxBody' | 'maxRequests'>> = {
+  connect: 3_000,
+  total: 5_000,
+  maxBody: 1024 * 1024,
+  maxRequests: 256,
+}
+
 const CONNECTIONS = 64
 const MAX_HEADER_BYTES = 32 * 1024
 /** Error codes of a connection closed before the response is complete. */
@@ -48,9 +57,9 @@ export class ProviderHttp {
   #inFlight = 0
 
   constructor(place: ProviderPlace & { readonly allowInsecure: boolean }, limits: HttpLimits = {}) {
-    const { connect = 3_000, total = 5_000, maxBody = 1024 * 1024, maxRequests = 256 } = limits
+    const { connect, total, maxBody, maxRequests, names, proxies } = { ...defaults, ...limits }
     this.#allowInsecure = place.allowInsecure
-    this.#addresses = new EndpointAddresses(place, new NameLookup(limits.names), limits.proxies)
+    this.#addresses = new EndpointAddresses(place, new NameLookup(names), proxies)
     this.#total = total
     this.#maxRequests = maxRequests
     this.#agent = new Agent({
