@@ -65,8 +65,28 @@ t.test('one callback at two gateways at the same time: one of them accepts it', 
   const visitor = fleet.visitor()
   const answer = await visitor.answer()
   const other = throughOther(visitor, 'alice')
-  const pages = await Promise.all([visitor.send(answer.href), other.send(atOther(answer))])
-  t.same(pages.map(({ status }) => status).toSorted(), [200, 400])
+  const tokenRequests = fleet.acme.count('/token')
+  const sent = [visitor.send(answer.href), other.send(atOther(answer))]
+  const pages = await Promise.all([...sent, visitor.send(answer.href), other.send(atOther(answer))])
+  t.same(pages.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
+  t.equal(fleet.acme.count('/token') - tokenRequests, 1, 'the code is redeemed once')
+})
+
+t.test('Seats that are too old: one gateway asks the provider, the other waits for its result', async (t) => {
+  fleet.user('carol', { memberOf: ['Viewer'] })
+  const visitor = fleet.visitor('carol')
+  await visitor.send((await visitor.answer('acme', { return_to: '/pages/a' })).href)
+  // Before a gateway has read the session.
+  const sql = 'UPDATE sessions SET renew_at = issued_at * 1000 WHERE sub = $1 RETURNING id'
+  t.equal((await postgres.query(sql, ['"carol"'], 'sign_in')).length, 1)
+  const other = throughOther(visitor, 'carol')
+  const tokenRequests = fleet.acme.count('/token')
+  const asked = [visitor, other, visitor, other].map((each) => each.ask('/v1/trainings', { space: 'main' }))
+  t.same(
+    (await Promise.all(asked)).map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  t.equal(fleet.acme.count('/token') - tokenRequests, 1)
 })
 
 t.test('thirty users at once', async (t) => {
@@ -87,7 +107,7 @@ t.test('thirty users at once', async (t) => {
   t.equal(new Set(tokens.map(({ access_token }) => access_token)).size, 30)
   const { json } = await fleet.admin('GET', '/v1/seats?limit=100')
   const viewer = json.data.find((seat: { name: string }) => seat.name === 'Viewer')
-  t.equal(viewer.member_count, 31)
+  t.equal(viewer.member_count, 32)
 })
 
 t.test('logout on one gateway: the cookie is invalid on the other once the response arrives', async (t) => {
@@ -138,8 +158,14 @@ t.test(
 t.test('Redis is unavailable: no sign-in begins, and sessions stay valid', async (t) => {
   const visitor = await signedIn('alice')
   const token = (await fleet.visitor().signIn()).json
+  const late = fleet.visitor()
+  const answer = await late.answer()
+  const tokenRequests = fleet.acme.count('/token')
+  await redis.command('SAVE')
   await redis.kill()
   t.match((await fleet.visitor().begin()).json, { status: 503, code: 'unavailable' })
+  t.equal((await late.send(answer.href)).status, 503, 'no sign-in completes')
+  t.equal(fleet.acme.count('/token'), tokenRequests, 'its code is not redeemed')
   const sent = await fleet.visitor('alice', 1).ask('/pages/a', { headers: NAVIGATION })
   t.equal(sent.status, 503, 'a browser is not redirected to the provider either')
   t.equal((await visitor.ask('/v1/me')).status, 200)
@@ -151,5 +177,6 @@ t.test('Redis is unavailable: no sign-in begins, and sessions stay valid', async
   await redis.restart()
   const again = async () => (await fleet.visitor().begin()).status === 200
   await until(again, () => 'no sign-in begins again', { pause: 100 })
+  t.equal((await late.send(answer.href)).status, 200, 'the sign-in was not consumed')
   t.equal((await fleet.visitor().signIn()).status, 200, 'sign-in works again when Redis is back')
 })
