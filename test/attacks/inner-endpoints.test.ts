@@ -14,7 +14,7 @@ import type { OidcConfig } from '../../src/config/config.ts'
 import { callbackOf, HostileProvider } from '../oidc/hostile-provider.ts'
 import { NameServer } from '../oidc/name-server.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
-import { startWorld } from '../oidc/world.ts'
+import { freshWorld } from '../oidc/world.ts'
 import { until } from '../support/until.ts'
 
 const DISCOVERED = [
@@ -40,7 +40,7 @@ async function innerService(t: Test) {
 }
 
 async function attack(t: Test, acme: Partial<OidcConfig> = {}) {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   const nameServer = await NameServer.start(t)
   const names = { servers: [nameServer.address], resolvFile: '/nowhere', total: 60_000, timeout: 20_000 }

@@ -6,25 +6,25 @@
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
 import { NAVIGATION } from '../sign-in/visitor.ts'
-import { startWorld } from '../oidc/world.ts'
+import { announced, freshWorld } from '../oidc/world.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const LISTED = 'https://www.globex.example'
 
-async function victimWorld(t: Parameters<typeof startWorld>[0]) {
-  const world = await startWorld(t, { globex: { origins: [LISTED] } })
+async function victimWorld() {
+  const world = await freshWorld({ globex: { origins: [LISTED] } })
   world.user('victim', {})
   world.user('victim', {}, world.globex)
   const victim = world.visitor('victim')
   await victim.page('/pages/home')
-  const fields = { tenant: 'globex', return_to: '/pages/a' }
+  const fields = { tenant: 'globex', return_to: '/globex/a' }
   const post = (headers: Readonly<Record<string, string>>, more = {}) =>
     victim.post(`${world.origin}/auth/oidc/login`, { ...fields, ...more }, headers)
   return { world, victim, post }
 }
 
 t.test('the form of another site', async (t) => {
-  const { world, victim, post } = await victimWorld(t)
+  const { world, victim, post } = await victimWorld()
   const { port } = new URL(world.origin)
   const before = victim.cookies(world.origin).size
   for (const headers of [
@@ -64,7 +64,7 @@ t.test('the form of another site', async (t) => {
 })
 
 t.test("forms of the gateway's own pages, and of origins that the tenant lists", async (t) => {
-  const { world, post } = await victimWorld(t)
+  const { world, post } = await victimWorld()
   for (const headers of [
     { origin: world.origin },
     { 'sec-fetch-site': 'same-origin' },
@@ -81,23 +81,23 @@ t.test("forms of the gateway's own pages, and of origins that the tenant lists",
 })
 
 t.test('programs send JSON without Origin', async (t) => {
-  const { world } = await victimWorld(t)
+  const { world } = await victimWorld()
   t.equal((await world.visitor('victim').signIn('globex')).status, 200)
 })
 
 t.test('a sign-in ends no session of another tenant', async (t) => {
-  const { world, victim, post } = await victimWorld(t)
+  const { world, victim, post } = await victimWorld()
   const acme = victim.cookies(world.origin).get(SESSION_COOKIE) ?? ''
   const page = await victim.onward(await post({ origin: world.origin, ...NAVIGATION }))
   t.match(page.json, { tenant: 'globex' })
   const other = world.visitor()
   other.cookies(world.origin).set(SESSION_COOKIE, acme)
   t.match((await other.send(`${world.origin}/v1/me`)).json, { tenant: 'acme' })
-  t.same(world.announced, [])
+  t.same(announced(world), [])
 })
 
 t.test('a page at http:// of a gateway that is served by HTTPS', async (t) => {
-  const world = await startWorld(t, { acme: { redirectUri: 'https://gw.example/auth/oidc/callback' } })
+  const world = await freshWorld({ acme: { redirectUri: 'https://gw.example/auth/oidc/callback' } })
   const post = async (origin: string) => {
     const headers = { origin, host: 'gw.example' }
     return (await world.visitor().post(`${world.origin}/auth/oidc/login`, { tenant: 'acme' }, headers)).status

@@ -4,38 +4,35 @@
  * tenant only.
  */
 
-import { performance } from 'node:perf_hooks'
+import { mock } from 'node:test'
 import t from 'tap'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
-import { Refusal } from '../../src/model/errors.ts'
 import { signInCookieName } from '../../src/oidc/session/cookies.ts'
 import { startProcesses } from '../sign-in/processes.ts'
 import { startRedis } from '../support/servers/redis.ts'
-import { startWorld } from '../oidc/world.ts'
+import { startOwn } from '../oidc/world.ts'
 
 const LONG = `/${'a'.repeat(2000)}`
 
+/** The memory of used sign-ins of the gateway that was asked last. */
+let used = new ProcessEphemeral()
+const note = (asked: ProcessEphemeral) => void (used = asked)
+const { epoch } = ProcessEphemeral.prototype
+mock.method(ProcessEphemeral.prototype, 'epoch', function (this: ProcessEphemeral) {
+  note(this)
+  return epoch.call(this)
+})
+
 t.test('anonymous starts take no place: sign-ins begun before them complete', async (t) => {
-  const used = new ProcessEphemeral({ reserved: 3, pool: 5, perTenant: 6 }, () => performance.now())
-  const world = await startWorld(t, { ephemeral: used })
+  const world = await startOwn(t)
   world.user('alice', {})
   const browser = world.visitor()
   const answer = await browser.answer()
-  const body = Buffer.from(JSON.stringify({ tenant: 'acme', return_to: LONG }))
-  const rawHeaders = ['Content-Type', 'application/json']
-  for (let i = 0; i < 100; i++) {
-    const begun = await world.oidc.serve({
-      method: 'POST',
-      path: '/auth/oidc/login',
-      query: '',
-      rawHeaders,
-      body,
-      requestId: `${i}`,
-    })
-    if (begun.status !== 200) throw new Error(`start ${i}: ${begun.status}`)
-  }
+  for (let i = 0; i < 100; i++)
+    t.equal((await world.visitor().begin('acme', { return_to: LONG })).status, 200)
   t.equal(used.size, 0)
   t.equal((await browser.send(answer.href)).status, 200)
+  t.equal(used.size, 1)
 })
 
 t.test('anonymous starts with Redis leave no keys in it', async (t) => {
@@ -56,34 +53,30 @@ t.test('anonymous starts with Redis leave no keys in it', async (t) => {
 })
 
 t.test('callbacks with unknown states', async (t) => {
-  const used = new ProcessEphemeral()
-  const world = await startWorld(t, { ephemeral: used })
+  const world = await startOwn(t)
+  await world.visitor().begin()
+  world.acme.requestCounts.clear()
   const time = Math.floor(Date.now() / 1000).toString(36)
   for (let i = 0; i < 100; i++) {
     const state = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
     const cookie = `${signInCookieName(state)}=acme.${time}.${'A'.repeat(60)}`
     const query = new URLSearchParams({ state, code: 'x', iss: world.acme.issuer })
-    const page = await world.oidc.serve({
-      method: 'GET',
-      path: '/auth/oidc/callback',
-      query: query.toString(),
-      rawHeaders: ['Cookie', cookie],
-      body: null,
-      requestId: `${i}`,
-    })
-    t.ok(page instanceof Refusal && page.code === 'input_invalid')
+    const page = await world.visitor().ask(`/auth/oidc/callback?${query}`, { headers: { cookie } })
+    t.match(page.json, { status: 400, code: 'input_invalid' })
   }
   t.equal(used.size, 0)
   t.equal(world.acme.requestCounts.size, 0, 'the provider receives no request')
 })
 
 t.test('callbacks with made-up codes until the memory is full: other tenants can sign in', async (t) => {
-  const used = new ProcessEphemeral({ reserved: 3, pool: 5, perTenant: 6 }, () => performance.now())
-  const world = await startWorld(t, { ephemeral: used })
+  const world = await startOwn(t)
   world.user('alice', {})
   world.user('alice', {}, world.globex)
   const honest = world.visitor()
   const answer = await honest.answer()
+  // As earlier callbacks have left it: six less than acme may have, and than the pool of all tenants has.
+  for (const [tenant, count] of Object.entries({ acme: 49_994, initech: 50_000, umbrella: 3_000 }))
+    for (let i = 0; i < count; i++) used.add(tenant, `earlier ${i}`, 600_000)
   const statuses: number[] = []
   for (let i = 0; i < 10; i++) {
     const attacker = world.visitor('mallory')
@@ -97,6 +90,6 @@ t.test('callbacks with made-up codes until the memory is full: other tenants can
   t.equal((await world.visitor().signIn('globex')).status, 200)
   t.match(world.events('sign_in_failed').at(-1), {
     tenant: 'acme',
-    reason: /acme has reached the limit of 6/,
+    reason: /acme has reached the limit of 50000/,
   })
 })

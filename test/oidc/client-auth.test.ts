@@ -1,8 +1,9 @@
 /** Client authentication at token endpoints that decode HTTP Basic credentials, and at those that do not. */
 
+import type { Test } from 'tap'
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
-import { type SignInWorld, startWorld } from './world.ts'
+import { freshWorld, type SignInWorld } from './world.ts'
 
 const CLIENT_ID = 'acme-gate_way.1~x'
 const UNRESERVED = 'S3cret-with_un.reserved~characters'
@@ -33,8 +34,8 @@ const decodesStrictly: Accepts = (id, secret, headers, form) =>
 const readsBody: Accepts = (id, secret, headers, form) =>
   headers.authorization === undefined && form.get('client_id') === id && form.get('client_secret') === secret
 
-async function provided(t: Tap, secret: string, accepts: Accepts, error = 'invalid_client') {
-  const world = await startWorld(t)
+async function provided(t: Test, secret: string, accepts: Accepts, error = 'invalid_client') {
+  const world = await freshWorld()
   world.secrets.add(secret)
   const provider = await HostileProvider.start(t)
   const config = { clientId: CLIENT_ID, clientSecret: secret, clientAuth: null }
@@ -56,8 +57,6 @@ async function provided(t: Tap, secret: string, accepts: Accepts, error = 'inval
   }
   return { world, provider, take, signIn }
 }
-
-type Tap = Parameters<typeof startWorld>[0]
 
 const reasons = (world: SignInWorld) => world.events('sign_in_failed').map(({ reason }) => String(reason))
 

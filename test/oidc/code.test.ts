@@ -1,10 +1,10 @@
 /** Authorization codes, replayed or injected. The provider's PKCE check and the gateway's state make them worthless. */
 
 import t from 'tap'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 t.test('replay: a redeemed code under the state of a new sign-in', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const first = await browser.answer()
@@ -18,7 +18,7 @@ t.test('replay: a redeemed code under the state of a new sign-in', async (t) => 
 })
 
 t.test("injection: a victim's unredeemed code under the attacker's own state", async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   world.user('mallory', {})
   const victim = await world.visitor('alice').answer()
@@ -31,7 +31,7 @@ t.test("injection: a victim's unredeemed code under the attacker's own state", a
 })
 
 t.test('a missing, empty or repeated code', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const twice = await browser.answer()
@@ -47,7 +47,7 @@ t.test('a missing, empty or repeated code', async (t) => {
 })
 
 t.test('each sign-in has its own verifier, nonce and state', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const seen = new Set<string>()
   for (let i = 0; i < 10; i++) {
     const begun = await world.visitor().begin()
@@ -61,7 +61,7 @@ t.test('each sign-in has its own verifier, nonce and state', async (t) => {
 })
 
 t.test("the response of another flow is the client's error, not the provider's", async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   for (const name of ['response', 'id_token', 'token', 'token_type', 'access_token']) {
@@ -74,7 +74,7 @@ t.test("the response of another flow is the client's error, not the provider's",
 })
 
 t.test('HEAD is refused and does not consume the sign-in', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const answer = await browser.answer()

@@ -3,10 +3,12 @@
 import t from 'tap'
 import { CorsPolicy } from '../../src/model/cors.ts'
 import { isCookieAccepted, isNavigation, isSameOrigin } from '../../src/oidc/sign-in/browser.ts'
-import { startWorld } from './world.ts'
+import { freshWorld, shareWorld } from './world.ts'
+
+shareWorld({ top: ['methods: [PURGE]'] })
 
 t.test('cross-site requests', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
@@ -49,7 +51,7 @@ t.test('cross-site requests', async (t) => {
 })
 
 t.test('cross-site logout', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')

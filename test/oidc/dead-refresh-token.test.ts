@@ -5,8 +5,11 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
+import { moveClock } from '../sign-in/moving-clock.ts'
 import { HostileProvider } from './hostile-provider.ts'
-import { HOUR, startWorld } from './world.ts'
+import { endsInAudit, freshWorld, HOUR } from './world.ts'
+
+const clock = moveClock(t)
 
 type Answer = Parameters<HostileProvider['answers']['set']>[1]
 
@@ -44,7 +47,7 @@ const KEEPS: Readonly<Record<string, Answer>> = {
 }
 
 async function signedIn(t: Test) {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
@@ -74,17 +77,17 @@ t.test('responses that end the session of a program', async (t) => {
   const lines = world.events('session_ended')
   t.equal(lines.length, Object.keys(ENDS).length, 'each end is logged')
   const asked = lines.map(({ session, request_id }) => ({ target: { id: session }, request_id }))
-  t.match(world.sessions.audit(), asked, 'and in the audit')
-  t.ok(world.sessions.audit().every(({ actor }) => actor.id === provider.issuer))
+  const entries = await endsInAudit(world)
+  t.match(entries, asked, 'and in the audit')
+  for (const { actor } of entries) t.equal(actor.id, provider.issuer)
 })
 
 t.test('responses that end the session of a browser', async (t) => {
   const { world, provider, session } = await signedIn(t)
   for (const [name, answer] of Object.entries(ENDS)) {
-    world.ahead = 0
     const { browser } = await session('/pages/a')
     t.equal((await browser.send(`${world.origin}/pages/a`)).status, 200)
-    world.ahead = HOUR + 1000
+    clock.pass(HOUR)
     provider.answers.set('/token', answer)
     const navigation = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', accept: 'text/html' }
     const page = await browser.send(`${world.origin}/pages/a`, { headers: navigation })
@@ -105,7 +108,7 @@ t.test('responses that end the session of a browser', async (t) => {
 t.test('background requests of a page whose session ends', async (t) => {
   const { world, provider, session } = await signedIn(t)
   const { browser } = await session('/pages/a')
-  world.ahead = HOUR + 1000
+  clock.pass(HOUR)
   provider.answers.set('/token', () => ({ status: 400, body: { error: 'invalid_request' } }))
   const page = await browser.send(`${world.origin}/v1/me`)
   t.match(page.json, { status: 401, code: 'token_expired' })

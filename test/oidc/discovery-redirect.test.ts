@@ -5,14 +5,14 @@
 
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
 
 t.test('a redirect to the same address with a trailing slash added or removed', async (t) => {
   for (const status of [301, 302, 303, 307, 308])
     for (const absolute of [true, false]) {
-      const world = await startWorld(t)
+      const world = await freshWorld()
       const provider = await HostileProvider.start(t)
       const document = provider.answers.get(DISCOVERY)
       if (document === undefined) throw new Error('no discovery')
@@ -27,7 +27,7 @@ t.test('a redirect to the same address with a trailing slash added or removed', 
 })
 
 t.test('one redirect only', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   const redirect = (location: string) => () => ({ status: 301, headers: { location }, body: '' })
   provider.answers.set(DISCOVERY, redirect(`${DISCOVERY}/`))
@@ -39,7 +39,7 @@ t.test('one redirect only', async (t) => {
 })
 
 t.test('a redirect to any other address', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   const elsewhere = await HostileProvider.start(t)
   const document = provider.answers.get(DISCOVERY)

@@ -3,21 +3,22 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { SIGN_IN_ENDPOINTS } from '../../src/oidc/sign-in-endpoints.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 t.test('served', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
+  t.equal((await world.visitor().begin()).status, 200)
   for (const { method, path, body } of SIGN_IN_ENDPOINTS) {
     const url = world.origin + path.replace('{tenant}', 'acme')
     const browser = world.visitor()
     const page = method === 'POST' ? await browser.postJson(url, {}) : await browser.send(url)
     t.equal(page.status, body?.optional === true ? 200 : 400, path)
-    if (method === 'POST') t.equal((await browser.send(url)).json.code, 'route_not_found', path)
+    if (method === 'POST') t.equal((await browser.send(url)).json.code, 'method_not_allowed', path)
   }
 })
 
 t.test('fields: the declared ones are accepted, and the required ones are asked for', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   for (const { path, body } of SIGN_IN_ENDPOINTS) {
     // A logout token of the provider comes as a form alone, and its refusals are those of another specification.
     if (body?.types?.includes('json') !== true) continue
@@ -42,7 +43,7 @@ t.test('fields: the declared ones are accepted, and the required ones are asked 
 })
 
 t.test('the fields of a form alone: others are ignored, and the required ones are asked for', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   for (const { path, body } of SIGN_IN_ENDPOINTS) {
     if (body === undefined || body.types?.includes('json') === true) continue
     t.same(Object.keys(body.schema.properties ?? {}), ['logout_token'])
@@ -67,7 +68,7 @@ t.test('the manual names them', async (t) => {
 })
 
 t.test('JSON that Content-Type calls a form, as curl -d sends it, is named', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const body = ' {"tenant": "acme"}'
   const { status, json } = await world

@@ -10,7 +10,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'j
 import type { Test } from 'tap'
 import type { Page, Visitor } from '../sign-in/visitor.ts'
 import { listen } from '../support/listen.ts'
-import type { SignInWorld } from './world.ts'
+import type { SignInWorld } from '../sign-in/world.ts'
 
 export const CLIENT = 'seatgate'
 
@@ -59,10 +59,10 @@ export class HostileProvider {
    * A world whose tenant acme signs in at this provider. The provider does not send `iss`, so the tenant has a
    * callback of its own.
    */
-  async takes(world: SignInWorld, more: Parameters<SignInWorld['reopen']>[0] = {}): Promise<void> {
+  async takes(world: SignInWorld, more: Parameters<SignInWorld['configure']>[0] = {}): Promise<void> {
     const client = { clientId: CLIENT, clientSecret: null, clientAuth: null }
     const redirectUri = `${world.origin}/auth/oidc/callback/acme`
-    await world.reopen({ ...more, acme: { issuer: this.issuer, ...client, redirectUri, ...more.acme } })
+    await world.configure({ ...more, acme: { issuer: this.issuer, ...client, redirectUri, ...more.acme } })
   }
 
   /** Publishes an ES256 key under this name, and signs with it from now on. */

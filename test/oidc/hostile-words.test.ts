@@ -3,7 +3,10 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import { ACCESS_TOKEN, callbackOf, HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld, seat, shareWorld } from './world.ts'
+
+// The words of a callback are long.
+shareWorld({ top: ['limits: { target_bytes: 32KiB }'] })
 
 const HOSTILE = [
   '<script>alert(1)</script>',
@@ -16,7 +19,7 @@ const HOSTILE = [
 ]
 
 t.test('error parameters of a callback', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   for (const words of [
@@ -35,7 +38,7 @@ t.test('error parameters of a callback', async (t) => {
     t.equal(page.headers.location, undefined)
   }
   t.equal(provider.forms.length, 0, 'the code in the same response was not redeemed')
-  checkLines(t, world.lines)
+  checkLines(t, world.lines())
   t.match(
     world.events('sign_in_failed').at(-3),
     { reason: 'access_denied access_denied' },
@@ -44,7 +47,7 @@ t.test('error parameters of a callback', async (t) => {
 })
 
 t.test('the provider reports that it is unavailable', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   for (const error of ['temporarily_unavailable', 'server_error']) {
@@ -56,14 +59,14 @@ t.test('the provider reports that it is unavailable', async (t) => {
 })
 
 t.test('an error with an unknown state is not logged', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const page = await world.visitor().send(`${world.origin}/auth/oidc/callback?error=access_denied&state=x`)
   t.equal(page.status, 400)
-  t.equal(world.lines.length, 0)
+  t.same(world.lines(), [])
 })
 
 t.test('errors of the token endpoint', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   for (const words of HOSTILE) {
@@ -80,11 +83,11 @@ t.test('errors of the token endpoint', async (t) => {
       t.notMatch(page.body, 'forged')
     }
   }
-  checkLines(t, world.lines)
+  checkLines(t, world.lines())
 })
 
 t.test('errors in a WWW-Authenticate challenge', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   const challenge = 'Bearer realm="evil <script>", error="invalid_client", error_description="<script>"'
@@ -98,11 +101,11 @@ t.test('errors in a WWW-Authenticate challenge', async (t) => {
   const page = await browser.send(callbackOf(world, begun.json.state))
   t.equal(page.json.code, 'unavailable')
   t.notMatch(page.headers['www-authenticate'] ?? '', 'evil')
-  checkLines(t, world.lines)
+  checkLines(t, world.lines())
 })
 
 t.test('credentials that the provider echoes', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   const browser = world.visitor()
@@ -119,10 +122,10 @@ t.test('credentials that the provider echoes', async (t) => {
 })
 
 t.test('Seat names', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
   const memberOf = [
     ...HOSTILE,
     'Viewer',
@@ -135,14 +138,14 @@ t.test('Seat names', async (t) => {
   t.same(page.json.user.seats, ['Viewer'])
   t.equal(world.events('seats_unknown').length, 1, 'one log line')
   t.match(world.events('seats_unknown'), [{ names: { length: 10 } }], 'the line has ten of the names')
-  checkLines(t, world.lines)
+  checkLines(t, world.lines())
 })
 
 t.test('a claim of another shape names no Seat, and is logged', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
   for (const memberOf of [{ 0: 'Viewer' }, ['Viewer', 7], 7, true, [['Viewer']]]) {
     const page = await provider.signIn(world, { memberOf })
     t.same(page.json.user.seats, [], JSON.stringify(memberOf))
@@ -151,11 +154,11 @@ t.test('a claim of another shape names no Seat, and is logged', async (t) => {
 })
 
 t.test('userinfo of another subject', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
   await provider.takes(world)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
   let seen: unknown = null
   for (const [sub, status] of [
     ['mallory', 401],

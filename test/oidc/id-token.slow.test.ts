@@ -7,12 +7,12 @@ import { createHmac, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { exportSPKI, generateKeyPair, importJWK } from 'jose'
 import t from 'tap'
 import { ACCESS_TOKEN, atHash, CLIENT, type Claims, HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld, seat, sessions, userOf } from './world.ts'
 
-const world = await startWorld(t)
+const world = await freshWorld()
 const provider = await HostileProvider.start(t)
 await provider.takes(world)
-world.seats.add('acme', 'Viewer', ['s1'])
+await seat(world, 'Viewer', ['s1'])
 
 type Make = (nonce: string) => string | Promise<string>
 
@@ -38,12 +38,12 @@ async function verdicts(make: Make): Promise<{ signIn: string; validate: string 
 
 function attack(name: string, make: Make, code = 'token_invalid'): void {
   t.test(name, async (t) => {
-    const sessions = world.sessions.rows().length
+    const opened = sessions(world).length
     const said = await verdicts(make)
     t.equal(said.signIn, code, 'at sign-in')
     t.equal(said.validate, code, 'at validate')
-    t.equal(world.sessions.rows().length, sessions, 'no session was opened')
-    t.equal(world.seats.members.has('acme mallory'), false)
+    t.equal(sessions(world).length, opened, 'no session was opened')
+    t.equal(await userOf(world, 'mallory'), undefined)
   })
 }
 

@@ -3,12 +3,12 @@
 import type { Test } from 'tap'
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld, seat } from './world.ts'
 
 type Members = Record<string, unknown>
 
 async function start(t: Test) {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
   await provider.takes(world)
@@ -71,7 +71,7 @@ t.test('members of the token response', async (t) => {
 
 t.test('a refresh without the claim that names Seats takes them, with a warning', async (t) => {
   const { world, provider, signIn } = await start(t)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
   let userinfo: Members = { sub: 'alice', memberOf: ['Viewer'] }
   provider.answers.set('/userinfo', () => ({ body: userinfo }))
   const first = (await signIn({ refresh_token: 'an-old-refresh-token-of-alice' }, { memberOf: undefined }))

@@ -3,8 +3,13 @@
 import { globSync, readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
+import { moveClock } from '../sign-in/moving-clock.ts'
 import { HostileProvider } from './hostile-provider.ts'
-import { HOUR, startWorld } from './world.ts'
+import { block, freshWorld, HOUR, seat, sessions, shareWorld } from './world.ts'
+
+const clock = moveClock(t)
+// Large Seats make tokens too long.
+shareWorld({ top: ['limits: { seat_bytes: 1MiB }'] })
 
 /** What each line has beside its request's id. `sign_in_failed` has what is known by then: see its test. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
@@ -35,12 +40,12 @@ const ELSEWHERE = ['issuer_token_unknown']
 type Members = Record<string, unknown>
 
 async function start(t: Test, options: Parameters<HostileProvider['takes']>[1] = {}) {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
   provider.answers.set('/userinfo', () => ({ body: { sub: 'alice', email: 'alice@acme.example' } }))
   await provider.takes(world, options)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
   const signIn = (claims: Members = {}, more: Members = {}) =>
     provider.signIn(world, claims, { refresh_token: 'a-refresh-token-of-alice', ...more })
   const handle = async () => String((await signIn()).json.refresh_token)
@@ -55,23 +60,23 @@ async function start(t: Test, options: Parameters<HostileProvider['takes']>[1] =
 t.test('every line', async (t) => {
   const { world, provider, signIn, handle, bearer } = await start(t, { acme: { acceptProviderTokens: true } })
   const refresh = (text: string) => world.visitor().refresh(text)
-  world.seats.add(
-    'acme',
+  await seat(
+    world,
     'Wide',
     Array.from({ length: 2000 }, (_, i) => `space-${i}`),
   )
-  world.seats.add(
-    'acme',
+  await seat(
+    world,
     'Wider',
     Array.from({ length: 6000 }, (_, i) => `space-${i}`),
   )
   await signIn({ memberOf: ['Unknown', 'Wider'] })
   await signIn({ memberOf: ['Wide'] })
   await signIn({ memberOf: { no: 'names' } })
-  const first = await handle()
+  const used = await handle()
   provider.gives(await provider.sign(provider.claims({ memberOf: undefined })), {})
-  const second = String((await refresh(first)).json.refresh_token)
-  await refresh(first)
+  const second = String((await refresh(used)).json.refresh_token)
+  await refresh(used)
   t.equal((await refresh(second)).status, 401)
   const third = await handle()
   provider.answers.set('/token', () => ({ status: 400, body: { error: 'invalid_grant' } }))
@@ -83,6 +88,8 @@ t.test('every line', async (t) => {
   provider.answers.set('/.well-known/openid-configuration', () => ({ status: 500, body: '' }))
   await world.visitor().postJson(`${world.origin}/auth/oidc/logout`, { refresh_token: fourth })
   t.equal((await bearer()).status, 503)
+
+  const first = world.lines()
 
   const other = await start(t, {
     acme: { acceptProviderTokens: true, tenantClaim: { name: 'org', value: 'acme' } },
@@ -109,7 +116,7 @@ t.test('every line', async (t) => {
   t.equal((await logout({ sub: 'alice', jti: 'two' })).status, 400)
   await other.signIn({ org: 'initech' })
 
-  const lines = [...world.lines, ...other.world.lines]
+  const lines = [...first, ...other.world.lines()]
   for (const [event, members] of Object.entries(MEMBERS)) {
     if (ELSEWHERE.includes(event)) continue
     const found = lines.filter((line) => line.event === event)
@@ -134,25 +141,25 @@ t.test('a failed sign-in or refresh names the user once the provider has', async
   t.equal((await signIn()).status, 401)
   t.match(last(), { user: 'alice', request_id: String }, 'userinfo of another user')
   provider.answers.set('/userinfo', () => ({ body: { sub: 'alice' } }))
-  world.blocked.add('acme alice')
+  const unblock = await block(world, 'alice')
   t.equal((await signIn()).status, 403)
   t.match(last(), { user: 'alice', request_id: String })
-  world.blocked.clear()
+  await unblock()
   const text = await handle()
-  const session = world.sessions.rows().at(-1)?.id
+  const session = sessions(world).at(-1)?.id
   provider.answers.set('/token', () => ({ status: 500, body: '' }))
   t.equal((await world.visitor().refresh(text)).status, 503)
   t.match(last(), { user: 'alice', session, request_id: String }, 'a refresh')
 })
 
 t.test('a renewal of a browser session names it', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
-  const session = world.sessions.rows().at(-1)?.id
+  const session = sessions(world).at(-1)?.id
   t.match(world.events('signed_in'), [{ user: 'alice', session }])
-  world.ahead = HOUR + 1000
+  clock.pass(HOUR)
   await world.acme.down()
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 503)
   t.match(world.events('sign_in_failed').at(-1), { user: 'alice', session, request_id: String })

@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { startWorld } from './world.ts'
+import { announced, breakTable, freshWorld, sessions } from './world.ts'
 
 t.test('a browser is redirected to sign out at the provider, and returns', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
@@ -19,17 +19,15 @@ t.test('a browser is redirected to sign out at the provider, and returns', async
   t.equal(target.origin, world.acme.issuer)
   t.match(Object.fromEntries(target.searchParams), {
     id_token_hint: /^ey/,
-    post_logout_redirect_uri: `${world.origin}/pages/bye`,
+    post_logout_redirect_uri: `${world.origin}/bye`,
   })
   const page = await browser.onward(out)
-  t.equal(page.url, `${world.origin}/pages/bye`)
+  t.equal(page.url, `${world.origin}/bye`)
 
   const attacker = world.visitor()
   attacker.cookies(world.origin).set(SESSION_COOKIE, cookie)
   t.equal((await attacker.send(`${world.origin}/v1/me`)).status, 401, 'the cookie is no longer valid')
-  t.match(world.announced.at(-1), {
-    changes: [{ tenant: 'acme', kind: 'session', key: cookie.split('.')[1] }],
-  })
+  t.same(announced(world), [cookie.split('.')[1]])
 
   // The session at the provider has ended too: the provider asks for a login.
   const again = await browser.send(`${world.origin}/pages/a`, { headers: { accept: 'text/html' } })
@@ -38,7 +36,7 @@ t.test('a browser is redirected to sign out at the provider, and returns', async
 })
 
 t.test('a program signs out by cookie or by refresh handle', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
@@ -54,7 +52,7 @@ t.test('a program signs out by cookie or by refresh handle', async (t) => {
 })
 
 t.test('a used handle still ends its session; a made-up handle ends none', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const first = (await browser.signIn()).json.refresh_token
@@ -72,7 +70,7 @@ t.test('a used handle still ends its session; a made-up handle ends none', async
 })
 
 t.test('a request without cookie and handle', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const browser = world.visitor()
   for (let i = 0; i < 2; i++) {
     const page = await browser.send(`${world.origin}/auth/oidc/logout`, { method: 'POST' })
@@ -83,36 +81,36 @@ t.test('a request without cookie and handle', async (t) => {
 })
 
 t.test('the provider is unavailable: the session ends at the gateway', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
-  await world.reopen()
+  await world.configure()
   await world.acme.down()
   const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
   t.same(page.json, { logged_out: true })
   t.match(world.events('logout_incomplete'), [{ tenant: 'acme' }])
   await world.acme.up()
   t.equal(
-    world.sessions.rows().every(({ endedAt }) => endedAt !== null),
+    sessions(world).every(({ endedAt }) => endedAt !== null),
     true,
   )
 })
 
 t.test('the store is unavailable: 503, and no response claims success', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   await browser.page('/pages/home')
-  world.sessions.fault = new Error('the store is away')
+  const mend = breakTable(world, 'sessions')
   const page = await browser.postJson(`${world.origin}/auth/oidc/logout`, {}, { origin: world.origin })
   t.equal(page.status, 503)
-  world.sessions.fault = null
+  mend()
   t.equal((await browser.send(`${world.origin}/v1/me`)).status, 200)
 })
 
 t.test("the provider's refresh token is revoked", async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const { refresh_token } = (await browser.signIn()).json

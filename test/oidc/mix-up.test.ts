@@ -5,10 +5,10 @@
 
 import t from 'tap'
 import { callbackOf, HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 t.test('another issuer in the response, or none although the provider always sends one', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const changes: ((query: URLSearchParams) => void)[] = [
@@ -31,7 +31,7 @@ t.test('another issuer in the response, or none although the provider always sen
 t.test(
   "a hostile tenant's provider redirects the browser to an honest one, with its own state",
   async (t) => {
-    const world = await startWorld(t)
+    const world = await freshWorld()
     const hostile = await HostileProvider.start(t)
     // It claims to send `iss`, so that the common callback accepts it.
     hostile.metadata = { authorization_response_iss_parameter_supported: true }
@@ -59,7 +59,7 @@ t.test(
 )
 
 t.test('a provider that does not send iss, on a callback shared with another tenant', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const silent = await HostileProvider.start(t)
   await silent.takes(world, { acme: { redirectUri: `${world.origin}/auth/oidc/callback` } })
   const page = await world.visitor().begin()
@@ -72,7 +72,7 @@ t.test('a provider that does not send iss, on a callback shared with another ten
 })
 
 t.test('the sign-in succeeds with a callback of its own', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const silent = await HostileProvider.start(t)
   await silent.takes(world)
   const browser = world.visitor()

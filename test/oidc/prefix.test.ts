@@ -1,12 +1,16 @@
 /** Sign-in behind `api.auth_prefix`, as a whole: the gateway has one prefix, and the provider knows the address with it. */
 
 import t from 'tap'
-import { startWorld } from './world.ts'
+import { freshWorld, shareWorld } from './world.ts'
 
 const prefix = '/_gate'
+shareWorld({
+  top: [`api: { auth_prefix: ${prefix} }`],
+  providers: (origin) => ({ redirectUri: `${origin}${prefix}/auth/oidc/callback` }),
+})
 
 t.test('a program signs in, refreshes and signs out', async (t) => {
-  const world = await startWorld(t, { prefix })
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const at = `${world.origin}${prefix}/auth/oidc`
@@ -20,7 +24,7 @@ t.test('a program signs in, refreshes and signs out', async (t) => {
 })
 
 t.test('a browser signs in for a page, and has a session', async (t) => {
-  const world = await startWorld(t, { prefix })
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const page = await browser.walk(`${world.origin}/pages/report`)
@@ -29,7 +33,7 @@ t.test('a browser signs in for a page, and has a session', async (t) => {
 })
 
 t.test('a sign-in does not complete at another address than its redirect_uri', async (t) => {
-  const world = await startWorld(t, { prefix })
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const { json } = await browser.postJson(`${world.origin}${prefix}/auth/oidc/login`, { tenant: 'acme' })

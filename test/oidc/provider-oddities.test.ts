@@ -2,10 +2,10 @@
 
 import t from 'tap'
 import { HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 t.test('members of the discovery document that are null', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   Object.assign(provider.metadata, {
     userinfo_endpoint: null,
@@ -23,7 +23,7 @@ t.test('members of the discovery document that are null', async (t) => {
 })
 
 t.test('two keys with one kid', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.newKey('same')
   const first = provider.key

@@ -15,7 +15,7 @@ import { ForwardProxy, type ForwardProxyOptions } from '../support/servers/forwa
 import { HostileProvider } from './hostile-provider.ts'
 import { NameServer } from './name-server.ts'
 import { TestProvider } from './provider.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 /** Nothing listens there: only the proxy leads to it. */
 const HOST = '127.0.0.5'
@@ -32,14 +32,13 @@ function proxiesOf(env: Record<string, string>): ProviderProxies {
 }
 
 async function startSignIn(t: Test, env: (proxy: ForwardProxy) => Record<string, string>) {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const redirectUri = `${world.origin}/auth/oidc/callback`
   const provider = await TestProvider.start(t, { redirectUri, host: HOST, claimsInIdToken: false })
   const { host, port, origin: issuer } = new URL(provider.issuer)
   const proxy = await ForwardProxy.start(t, { credentials: CREDENTIALS })
   proxy.routes.set(host, Number(port))
-  const take = (variables = env(proxy)) =>
-    world.reopen({ acme: { issuer }, limits: { ...PATIENT, proxies: proxiesOf(variables) } })
+  const take = (variables = env(proxy)) => world.configure({ acme: { issuer }, env: variables })
   await take()
   provider.user('alice', { memberOf: ['Viewer'] })
   const begin = () => world.visitor().begin()
@@ -104,16 +103,18 @@ t.test('a proxy that refuses, is away or answers garbage', async (t) => {
   t.match(reason(), `the proxy http://127.0.0.1:${port} of HTTP_PROXY is unreachable (ECONNREFUSED)`)
   const encoded = Buffer.from(CREDENTIALS).toString('base64')
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), encoded, 'wrong-secret'])
-    t.notMatch(JSON.stringify(world.lines), secret)
+    t.notMatch(JSON.stringify(world.lines()), secret)
 })
 
 t.test('a proxy that answers nothing', async (t) => {
   const silent = await listen(t, createServer())
-  const { take, world, begin, reason } = await startSignIn(t, through)
+  const { world, begin, reason } = await startSignIn(t, through)
   const HTTP_PROXY = `http://127.0.0.1:${silent}`
-  const limits = { connect: 20, total: 60_000, proxies: proxiesOf({ HTTP_PROXY }) }
-  await take()
-  await world.reopen({ acme: { issuer: `http://${HOST}:9` }, limits })
+  await world.configure({
+    acme: { issuer: `http://${HOST}:9` },
+    limits: { connect: 20, total: 60_000 },
+    env: { HTTP_PROXY },
+  })
   t.equal((await begin()).status, 503)
   t.match(reason(), `the proxy http://127.0.0.1:${silent} of HTTP_PROXY has not answered within 20 ms`)
 })

@@ -2,23 +2,37 @@
 
 import { generateKeyPair } from 'jose'
 import t from 'tap'
+import type { OidcConfig } from '../../src/config/config.ts'
+import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import { Refusal } from '../../src/model/errors.ts'
+import { openOidc, openStore, tenantOf } from './component.ts'
 import { type Claims, CLIENT, HostileProvider } from './hostile-provider.ts'
-import { startWorld } from './world.ts'
+import { OIDC_DEFAULTS } from './provider.ts'
 
-const world = await startWorld(t)
+const store = await openStore(t)
 const provider = await HostileProvider.start(t)
 const API = 'https://api.acme.example'
-await provider.takes(world, { acme: { acceptProviderTokens: true, audience: [API] } })
+const ELSEWHERE = 'https://login.globex.example'
+
+/** The tenants, by themselves: a gateway would hide which of them refuses a token, and refuses some of these settings. */
+function tenants(acme: Partial<OidcConfig>, globex: Partial<OidcConfig> = { issuer: ELSEWHERE }) {
+  const client = { issuer: provider.issuer, clientId: CLIENT, clientSecret: null, clientAuth: null }
+  const of = (id: string, more: Partial<OidcConfig>): OidcConfig => ({
+    ...{ ...OIDC_DEFAULTS, ...client, scopes: ['openid'], postLogoutRedirect: null },
+    ...{ redirectUri: `https://gw.example/auth/oidc/callback/${id}`, ...more },
+  })
+  return openOidc(t, store, { acme: of('acme', acme), globex: of('globex', globex) })
+}
+
+let oidc = tenants({ acceptProviderTokens: true, audience: [API] })
 
 async function authenticate(claims: Claims = {}, header: Record<string, unknown> = {}) {
   const token = await provider.sign(provider.claims(claims), header)
-  world.secrets.add(token)
   return verdict(token)
 }
 
 async function verdict(token: string): Promise<unknown> {
-  const found = await world.oidc.verifyProviderToken(token)
+  const found = await oidc.verifyProviderToken(token)
   return found instanceof Refusal ? found.code : found
 }
 
@@ -59,10 +73,11 @@ t.test('tokens for another audience are left to other authenticators', async (t)
     { iss: 'https://other.example' },
     { aud: 'other' },
     { aud: undefined },
-    { iss: world.globex.issuer },
+    { iss: ELSEWHERE },
   ])
     t.equal(await authenticate(claims), null, JSON.stringify(claims))
-  for (const text of ['', 'x', 'a.b.c', await world.ownToken()]) t.equal(await verdict(text), null)
+  const own = await mintToken(tenantOf('acme', null), { sub: 'alice', hashPerm: [] }, Date.now())
+  for (const text of ['', 'x', 'a.b.c', own]) t.equal(await verdict(text), null)
 })
 
 t.test('refused tokens', async (t) => {
@@ -100,31 +115,26 @@ t.test('refused tokens', async (t) => {
 })
 
 t.test('a tenant that does not accept provider tokens', async (t) => {
-  await provider.takes(world, { acme: { acceptProviderTokens: false } })
+  oidc = tenants({ acceptProviderTokens: false })
   t.equal(await authenticate(), null)
 })
 
 t.test('one token that fits two tenants', async (t) => {
-  const redirectUri = `${world.origin}/auth/oidc/callback/globex`
-  const globex = { issuer: provider.issuer, clientId: CLIENT, acceptProviderTokens: true, redirectUri }
-  await provider.takes(world, { acme: { acceptProviderTokens: true }, globex })
+  const accepts = { acceptProviderTokens: true }
+  oidc = tenants(accepts, accepts)
   t.equal(await authenticate(), 'token_invalid')
-  await provider.takes(world, {
-    acme: { acceptProviderTokens: true },
-    globex: { ...globex, clientId: 'another' },
-  })
+  oidc = tenants(accepts, { ...accepts, clientId: 'another' })
   t.match(await authenticate(), { tenant: 'acme' })
   t.match(await authenticate({ aud: 'another' }), { tenant: 'globex' })
 })
 
 t.test('an expired token of no tenant is no matter of the one whose keys verified it', async (t) => {
   const tenantClaim = { name: 'org', value: 'acme' }
-  await provider.takes(world, { acme: { acceptProviderTokens: true, tenantClaim } })
+  oidc = tenants({ acceptProviderTokens: true, tenantClaim })
   const callerOf = async (org: string) => {
     const past = Math.floor(Date.now() / 1000) - 3600
     const token = await provider.sign(provider.claims({ org, iat: past - 60, exp: past }))
-    world.secrets.add(token)
-    const found = await world.oidc.verifyProviderToken(token)
+    const found = await oidc.verifyProviderToken(token)
     return found instanceof Refusal ? [found.code, found.caller?.tenant] : found
   }
   t.same(await callerOf('acme'), ['token_expired', 'acme'])
@@ -132,7 +142,7 @@ t.test('an expired token of no tenant is no matter of the one whose keys verifie
 })
 
 t.test('the keys are unavailable', async (t) => {
-  await provider.takes(world, { acme: { acceptProviderTokens: true } })
+  oidc = tenants({ acceptProviderTokens: true })
   provider.answers.set('/jwks', () => ({ status: 500, body: {} }))
   t.equal(await authenticate(), 'unavailable')
 })

@@ -5,15 +5,16 @@
 
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import type { Test } from 'tap'
 import t from 'tap'
 import type { Page } from '../sign-in/visitor.ts'
-import { callbackOf, HostileProvider } from './hostile-provider.ts'
+import { openOidc, openStore } from './component.ts'
+import { callbackOf, CLIENT, HostileProvider } from './hostile-provider.ts'
+import { OIDC_DEFAULTS } from './provider.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 import type { HttpLimits } from '../../src/oidc/provider/http.ts'
 import { until } from '../support/until.ts'
-import { type SignInWorld, startWorld } from './world.ts'
+import { freshWorld, sessions, type SignInWorld } from './world.ts'
 
 const DISCOVERY = '/.well-known/openid-configuration'
 /** Valid except for its size. */
@@ -40,7 +41,7 @@ async function hostileWorld(
   t: Test,
   options = {},
 ): Promise<{ world: SignInWorld; provider: HostileProvider }> {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world, options)
   return { world, provider }
@@ -96,7 +97,7 @@ t.test('discovery', async (t) => {
   }
   t.equal(elsewhere.requestCounts.size, 0, 'no redirect was followed')
   for (const line of world.events('sign_in_failed')) t.equal(line.tenant, 'acme')
-  t.match(JSON.stringify(world.lines), 'differs from the configured issuer', 'the log has the reason')
+  t.match(JSON.stringify(world.lines()), 'differs from the configured issuer', 'the log has the reason')
 })
 
 t.test('keys', async (t) => {
@@ -127,7 +128,7 @@ t.test('keys', async (t) => {
     await recovered(ask, name)
   }
   t.equal(provider.count('/elsewhere'), 0)
-  t.equal(world.sessions.rows().length, 0)
+  t.equal(sessions(world).length, 0)
 })
 
 t.test('the token endpoint', async (t) => {
@@ -213,25 +214,40 @@ t.test('requests beyond the limit of pending ones are refused', async (t) => {
   for (const page of pages) t.equal(page.status, 503)
 })
 
-t.test('plain HTTP that is not allowed, or not on loopback', async (t) => {
-  const { world, provider } = await hostileWorld(t)
-  await provider.takes(world, { acme: { allowInsecure: false } })
-  unavailable(t, await world.visitor().begin(), 'not allowed')
-  t.equal(provider.requestCounts.size, 0, 'the provider received no request')
-  for (const issuer of [
-    'http://192.0.2.1',
-    'http://localhost.evil.example',
-    'http://127.0.0.1.evil.example',
-    'http://[::2]',
-  ]) {
-    await provider.takes(world, { acme: { issuer } })
-    unavailable(t, await world.visitor().begin(), issuer)
+t.test('plain HTTP that is not allowed, or not on loopback, whatever the configuration says', async (t) => {
+  const provider = await HostileProvider.start(t)
+  const config = {
+    ...OIDC_DEFAULTS,
+    clientId: CLIENT,
+    clientSecret: null,
+    clientAuth: null,
+    scopes: ['openid'],
   }
-  t.match(world.events('sign_in_failed').at(-1), { reason: 'the issuer is not https' })
+  const redirects = { redirectUri: 'https://gw.example/auth/oidc/callback', postLogoutRedirect: null }
+  const lines: object[] = []
+  const warn = (fields: object) => void lines.push(fields)
+  const store = await openStore(t)
+  const body = Buffer.from(JSON.stringify({ tenant: 'acme' }))
+  const request = { query: '', rawHeaders: ['Content-Type', 'application/json'], body, requestId: 'r' }
+  for (const more of [
+    { issuer: provider.issuer, allowInsecure: false },
+    { issuer: 'http://192.0.2.1' },
+    { issuer: 'http://localhost.evil.example' },
+    { issuer: 'http://127.0.0.1.evil.example' },
+    { issuer: 'http://[::2]' },
+  ]) {
+    const log = { info: warn, warn, error: warn }
+    const oidc = openOidc(t, store, { acme: { ...config, ...redirects, ...more } }, { log })
+    const reply = await oidc.serve({ ...request, method: 'POST', path: '/auth/oidc/login' })
+    t.match(reply, { code: 'unavailable', detail: /identity provider/ }, more.issuer)
+    t.match(lines.at(-1), { event: 'sign_in_failed', reason: 'the issuer is not https' })
+  }
+  t.equal(lines.length, 5)
+  t.equal(provider.requestCounts.size, 0, 'the provider received no request')
 })
 
 t.test('an untrusted certificate', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   let requests = 0
   const server = createServer(CERTIFICATES.server, (_request, response) => {
     requests++
@@ -247,32 +263,8 @@ t.test('an untrusted certificate', async (t) => {
   })
   const redirectUri = `${world.origin}/auth/oidc/callback/acme`
   const issuer = `https://localhost:${(server.address() as AddressInfo).port}`
-  await world.reopen({ acme: { issuer, redirectUri } })
+  await world.configure({ acme: { issuer, redirectUri } })
   unavailable(t, await world.visitor().begin(), 'with any environment')
   t.equal(requests, 0)
   t.match(world.events('sign_in_failed'), [{ reason: /SELF_SIGNED_CERT_IN_CHAIN/ }])
-})
-
-t.test('the memory of used sign-ins is unavailable', async (t) => {
-  const used = new ProcessEphemeral()
-  let away = false
-  const unlessAway = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (away) throw new Error('away')
-    return work()
-  }
-  const world = await startWorld(t, {
-    ephemeral: {
-      epoch: () => unlessAway(() => used.epoch()),
-      use: (...call) => unlessAway(() => used.use(...call)),
-    },
-  })
-  world.user('alice', {})
-  const browser = world.visitor()
-  const answer = await browser.answer()
-  away = true
-  t.equal((await world.visitor().begin()).status, 503, 'no sign-in begins')
-  t.equal((await browser.send(answer.href)).status, 503, 'no sign-in completes')
-  t.equal(world.acme.count('/token'), 0, 'the code was not redeemed')
-  away = false
-  t.equal((await browser.send(answer.href)).status, 200, 'the sign-in was not consumed')
 })

@@ -3,23 +3,27 @@
  * and which keep it.
  */
 
+import { randomBytes } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import t from 'tap'
 import { openProviderGrant } from '../../src/oidc/session/open-session.ts'
+import { moveClock } from '../sign-in/moving-clock.ts'
 import { ACCESS_TOKEN, HostileProvider } from './hostile-provider.ts'
-import { HOUR, startWorld } from './world.ts'
+import { block, breakTable, freshWorld, HOUR, seat, sessions, userOf } from './world.ts'
+
+const clock = moveClock(t)
 
 t.test('Seats are mapped again, and the handle rotates', async (t) => {
-  const world = await startWorld(t)
-  world.seats.add('acme', 'Viewer', ['s1'])
-  const editor = world.seats.add('acme', 'Editor', ['s1', 's2'])
+  const world = await freshWorld()
+  await seat(world, 'Viewer', ['s1'])
+  await seat(world, 'Editor', ['s1', 's2'])
   world.user('alice', { memberOf: ['Viewer'] })
   const browser = world.visitor()
   const first = (await browser.signIn()).json
   t.same(decodeJwt(first.access_token).hash_perm, ['s1:Viewer'])
 
   world.user('alice', { memberOf: ['Editor'], email: 'new@acme.example' })
-  world.ahead = HOUR
+  clock.pass(HOUR)
   const second = await browser.refresh(first.refresh_token)
   t.equal(second.status, 200)
   t.match(second.json, { token_type: 'Bearer', expires_in: 3600, user: { sub: 'alice', seats: ['Editor'] } })
@@ -28,13 +32,14 @@ t.test('Seats are mapped again, and the handle rotates', async (t) => {
   t.same(claims.hash_perm, ['s1:Editor', 's2:Editor'])
   t.ok((claims.iat ?? 0) >= (decodeJwt(first.access_token).iat ?? 0) + 3600, 'the token was issued now')
   t.not(second.json.refresh_token, first.refresh_token)
-  t.same(world.seats.members.get('acme alice'), [editor], 'the member is recorded')
-  t.match(world.seats.users.get('acme alice'), { email: 'new@acme.example', name: first.user.name ?? null })
+  const recorded = await userOf(world, 'alice')
+  t.match(recorded, { email: 'new@acme.example', seats: ['Editor'] }, 'the member is recorded')
+  t.equal(sessions(world)[0]?.name, first.user.name)
   t.equal((await browser.refresh(second.json.refresh_token)).status, 200, 'the new handle refreshes too')
 })
 
 t.test('invalid handles', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle: string = (await browser.signIn()).json.refresh_token
@@ -64,14 +69,14 @@ t.test('invalid handles', async (t) => {
 })
 
 t.test('the provider no longer has the user: 401, and the session ends', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
   world.acme.accounts.delete('alice')
   const page = await browser.refresh(handle)
   t.match(page.json, { status: 401, code: 'token_expired' })
-  const [session] = world.sessions.rows()
+  const [session] = sessions(world)
   t.ok(session?.endedAt, 'the session has ended')
   t.equal(session?.sealed, '', "the provider's tokens are removed")
   world.user('alice', {})
@@ -80,35 +85,35 @@ t.test('the provider no longer has the user: 401, and the session ends', async (
 })
 
 t.test('a blocked user: 403, and the handle stays valid', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle: string = (await browser.signIn()).json.refresh_token
   const asked = world.acme.count('/token')
-  const before = { ...world.seats.users.get('acme alice') }
-  world.blocked.add('acme alice')
+  const before = await userOf(world, 'alice')
+  const unblock = await block(world, 'alice')
   for (let times = 0; times < 2; times++) {
     const page = await browser.refresh(handle)
     t.match(page.json, { status: 403, code: 'caller_blocked' })
   }
   t.equal(world.acme.count('/token'), asked, 'the provider is not asked')
-  t.same(world.seats.users.get('acme alice'), before, 'no trace among the users')
-  world.blocked.clear()
+  t.same(await userOf(world, 'alice'), { ...before, blocked: true }, 'no other trace among the users')
+  await unblock()
   t.equal((await browser.refresh(handle)).status, 200, 'the block has ended')
 })
 
 t.test('the session has a maximum age', async (t) => {
-  const world = await startWorld(t, { acme: { sessionLifetime: 2 * HOUR } })
+  const world = await freshWorld({ acme: { sessionLifetime: 2 * HOUR } })
   world.user('alice', {})
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
-  world.ahead = 2 * HOUR
+  clock.pass(2 * HOUR)
   const page = await browser.refresh(handle)
   t.match(page.json, { status: 401, code: 'token_expired' })
 })
 
 t.test('the provider is down: 503, and the handle stays valid', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
@@ -126,7 +131,7 @@ t.test('the provider is down: 503, and the handle stays valid', async (t) => {
 })
 
 t.test('other failures of the provider: 503, and the handle stays valid', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
@@ -156,35 +161,35 @@ t.test('other failures of the provider: 503, and the handle stays valid', async 
 t.test(
   "the store fails after the provider's response: 503, and the new refresh token is not lost",
   async (t) => {
-    const world = await startWorld(t)
+    const world = await freshWorld()
     world.user('alice', {})
     const browser = world.visitor()
     const handle = (await browser.signIn()).json.refresh_token
-    world.seats.fault = new Error('the store is away')
+    const mend = breakTable(world, 'users')
     t.equal((await browser.refresh(handle)).status, 503)
-    world.seats.fault = null
+    mend()
     t.equal((await browser.refresh(handle)).status, 200, 'the provider accepted its new refresh token')
   },
 )
 
 t.test('the store is unavailable', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
-  world.sessions.fault = new Error('the store is away')
+  const mend = breakTable(world, 'sessions')
   t.equal((await browser.refresh(handle)).status, 503)
   t.equal((await world.visitor().signIn()).status, 503, 'sign-in is refused too')
-  world.sessions.fault = null
+  mend()
   t.equal((await browser.refresh(handle)).status, 200)
 })
 
 t.test("variants of the provider's refresh response", async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   provider.metadata = { userinfo_endpoint: `${provider.issuer}/userinfo` }
-  world.seats.add('acme', 'Viewer', ['s1'])
-  world.seats.add('acme', 'Editor', ['s1'])
+  await seat(world, 'Viewer', ['s1'])
+  await seat(world, 'Editor', ['s1'])
   let claims: Record<string, unknown> = {}
   provider.answers.set('/userinfo', () => ({ body: claims }))
   let nonce = ''
@@ -262,23 +267,23 @@ t.test("variants of the provider's refresh response", async (t) => {
 })
 
 t.test('without a refresh token of the provider there is no handle', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   const page = await provider.signIn(world)
   t.equal(page.status, 200)
   t.notOk('refresh_token' in page.json)
   const { sid, exp } = decodeJwt(page.json.access_token)
-  const [session] = world.sessions.rows()
+  const [session] = sessions(world)
   t.match(session, { id: sid, expiresAt: Number(exp) * 1000 }, 'its session lasts as long as the token')
 })
 
 t.test('at rest, the store has neither handles nor plain provider tokens', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   const provider = await HostileProvider.start(t)
   await provider.takes(world)
   const page = await provider.signIn(world, {}, { refresh_token: 'provider-refresh-token-1' })
-  const [session] = world.sessions.rows()
+  const [session] = sessions(world)
   const stored = JSON.stringify(session, (_key, value) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
   )
@@ -288,9 +293,11 @@ t.test('at rest, the store has neither handles nor plain provider tokens', async
   }
   t.notMatch(stored, 'provider-refresh-token-1')
   t.notMatch(stored, ACCESS_TOKEN)
-  const [tenant] = world.tenants({ acme: { issuer: provider.issuer } })
-  const [other] = world.tenants()
-  if (session === undefined || tenant === undefined || other === undefined) throw new Error('no session')
+  if (session === undefined) throw new Error('no session')
+  const { token } = world.gateway.tenant('acme')
+  const own = { id: 'acme', adminSpace: 'admin', token }
+  const tenant = { ...own, oidc: { ...world.acme.config(), issuer: provider.issuer } }
+  const other = { ...own, oidc: world.acme.config() }
   t.equal(
     openProviderGrant(session, tenant)?.refreshToken,
     'provider-refresh-token-1',
@@ -307,33 +314,35 @@ t.test('at rest, the store has neither handles nor plain provider tokens', async
 t.test(
   "after a change of the tenant's secrets the old ones open sealed text until they are removed",
   async (t) => {
-    const world = await startWorld(t)
+    const world = await freshWorld()
     world.user('alice', {})
     const browser = world.visitor()
     const handle = (await browser.signIn()).json.refresh_token
-    await world.newSecret('keep')
+    const secret = () => randomBytes(32).toString('hex')
+    const env = { NEW_SECRET: secret(), NEWEST_SECRET: secret() }
+    await world.configure({ token: ['secrets: ["${NEW_SECRET}", "${ACME_SECRET}"]'], env })
     const page = await browser.refresh(handle)
     t.equal(page.status, 200, 'newly sealed under the new secret')
-    await world.newSecret('drop')
+    await world.configure({ token: ['secrets: ["${NEWEST_SECRET}"]'], env })
     t.equal((await browser.refresh(page.json.refresh_token)).status, 401)
   },
 )
 
 t.test('more Seats than a token can carry: 503, and the handle stays valid', async (t) => {
-  const world = await startWorld(t)
-  world.seats.add('acme', 'Viewer', ['s1'])
+  const world = await freshWorld()
+  await seat(world, 'Viewer', ['s1'])
   world.user('alice', { memberOf: ['Viewer'] })
   const browser = world.visitor()
   const handle = (await browser.signIn()).json.refresh_token
-  world.seats.add(
-    'acme',
+  await seat(
+    world,
     'Viewer',
     Array.from({ length: 2000 }, (_, i) => `space-${i}`),
   )
   const page = await browser.refresh(handle)
   t.match(page.json, { status: 503, code: 'unavailable', detail: /do not fit into a token/ })
   t.equal(world.events('token_too_long').length, 1)
-  world.seats.add('acme', 'Viewer', ['s2'])
+  await seat(world, 'Viewer', ['s2'])
   const next = await browser.refresh(handle)
   t.equal(next.status, 200, 'the refresh succeeds after the Seat loses spaces')
   t.same(decodeJwt(next.json.access_token).hash_perm, ['s2:Viewer'])

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { pageOf, returnAddress, safeReturnTo } from '../../src/oidc/sign-in/return-to.ts'
-import { startWorld } from './world.ts'
+import { freshWorld } from './world.ts'
 
 const ORIGIN = 'https://gw.example'
 
@@ -89,7 +89,7 @@ t.test("the address has the gateway's origin, even for unsafe input", async (t) 
 })
 
 t.test('return_to at the login endpoint', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   for (const return_to of BAD) {
@@ -108,7 +108,7 @@ t.test('return_to at the login endpoint', async (t) => {
 })
 
 t.test('the callback takes no destination from the request', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
   const answer = await browser.answer('acme', { return_to: '/pages/a' })
@@ -121,13 +121,10 @@ t.test('the callback takes no destination from the request', async (t) => {
 })
 
 t.test('a navigation to a path that is no safe return address leads to the start page', async (t) => {
-  const world = await startWorld(t)
+  const world = await freshWorld()
   world.user('alice', {})
   const browser = world.visitor()
-  const page = await browser.walk(
-    `${world.origin}/pages/%2f%2fevil.example`,
-    (url) => url === `${world.origin}/`,
-  )
+  const page = await browser.walk(`${world.origin}/pages/a%252Fb`, (url) => url === `${world.origin}/`)
   t.equal(page.headers.location, `${world.origin}/`)
 })
 

@@ -1,294 +1,127 @@
 /**
- * Sign-in as a whole: two tenants, each with a real provider, and the sign-in endpoints behind a real server.
- * Everything stops with the test. Then the test searches the log for every secret that was seen.
+ * The whole gateway of `sign-in/world.ts`, one for all cases of a file, and what the tests of this folder read in its store
+ * and its audit.
  */
 
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
-import type { Test } from 'tap'
-import { mintToken } from '../../src/decision/authn/gateway-token.ts'
-import type { OidcConfig, TenantConfig } from '../../src/config/config.ts'
-import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
-import type { HttpLimits } from '../../src/oidc/provider/http.ts'
-import { Oidc } from '../../src/oidc/oidc.ts'
-import type { Ephemeral, OidcPorts, OidcTenant, SeatDirectory, SeatOfName } from '../../src/oidc/ports.ts'
-import type { AuditEntry, Committed } from '../../seats-admin/index.ts'
-import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
-import { searchIn } from '../sign-in/search.ts'
-import { SignInTenants, startProviders } from '../sign-in/tenants.ts'
-import { listen } from '../support/listen.ts'
-import { Authenticator } from '../../src/decision/authn/authenticator.ts'
-import type { BrowserContext } from '../../src/model/authorization-request.ts'
-import { Refusal } from '../../src/model/errors.ts'
-import type { Principal } from '../../src/model/principal.ts'
-import { headerLines, isNavigation } from '../../src/oidc/sign-in/browser.ts'
-import type { PublicResponse } from '../../src/model/route.ts'
-import type { Reply } from '../../src/oidc/ports.ts'
-import { Sessions } from '../../src/oidc/session/session-authentication.ts'
-import { problemContent, problemHeaders, rawProblem } from '../../src/http/server/problem.ts'
-import { verifiedToken } from '../../src/runtime/other-issuers.ts'
-import { DEFAULT_MEMORY } from '../support/default-settings.ts'
-import { openSessions } from './sessions.ts'
+import type { RequestListener } from 'node:http'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import root, { type Test } from 'tap'
+import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-rows.ts'
+import { type Settings, type SignInWorld, type Start, startSignIn } from '../sign-in/world.ts'
 
-export type Line = Readonly<Record<string, unknown>> & { readonly level: string; readonly message: string }
-
-export interface WorldOptions {
-  readonly acme?: Partial<OidcConfig>
-  readonly globex?: Partial<OidcConfig>
-  readonly limits?: HttpLimits
-  readonly ephemeral?: Ephemeral
-  /** The providers send back-channel logouts; `session`: with `sid`. */
-  readonly backchannel?: 'session' | 'user'
-  /** Before the paths of sign-in. */
-  readonly prefix?: string
-}
+export type { SignInWorld }
 
 export const HOUR = 3_600_000
 
-/** A slow machine is no slow provider. */
-const PATIENT: HttpLimits = { connect: 30_000, total: 30_000 }
-
-/** Seats of a tenant, and their recorded members. */
-export class Seats implements SeatDirectory {
-  readonly #seats = new Map<string, SeatOfName>()
-  /** `tenant user` → Seat ids of the latest sign-in. */
-  readonly members = new Map<string, readonly string[]>()
-  /** `tenant user` → the latest sign-in. */
-  readonly users = new Map<string, SignedInIdentity>()
-  fault: Error | null = null
-
-  add(tenant: string, name: string, spaces: readonly string[]): string {
-    const id = createHash('sha256').update(`${tenant} ${name}`).digest('hex').slice(0, 26)
-    this.#seats.set(`${tenant} ${name}`, { id, name, spaces })
-    return id
-  }
-
-  async seatsByName(tenant: string, names: readonly string[]): Promise<SeatOfName[]> {
-    if (this.fault !== null) throw this.fault
-    return names.map((name) => this.#seats.get(`${tenant} ${name}`)).filter((seat) => seat !== undefined)
-  }
-
-  async recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void> {
-    if (this.fault !== null) throw this.fault
-    this.members.set(`${tenant} ${user.sub}`, seatIds)
-    this.users.set(`${tenant} ${user.sub}`, user)
-  }
+/** Says what the gateway has told the upstream about the caller. */
+const answer: RequestListener = ({ headers }, response) => {
+  const of = (name: string) => headers[`x-seatgate-${name}`]
+  response.setHeader('content-type', 'application/json')
+  const caller = { auth: of('auth'), tenant: of('tenant'), user: of('user'), email: of('email') }
+  response.end(JSON.stringify({ ...caller, seats: of('seats') }))
 }
 
-export class SignInWorld extends SignInTenants {
-  readonly t: Test
-  readonly prefix: string
-  readonly seats = new Seats()
-  readonly sessions = openSessions()
-  /** `tenant user` */
-  readonly blocked = new Set<string>()
-  readonly announced: Committed[] = []
-  readonly lines: Line[] = []
-  readonly ephemeral: Ephemeral
-  /** Offset of the clock, ms. */
-  ahead = 0
-  oidc: Oidc
-  #acme = tenantConfig('acme')
-  readonly #globex = tenantConfig('globex')
+let start: Start = {}
+let shared: Promise<SignInWorld> | null = null
+const NEWEST = `SELECT
+  (SELECT ifnull(max(rowid), 0) FROM sessions) AS sessions,
+  (SELECT max(seq) FROM changes) AS changes,
+  (SELECT max(seq) FROM audit WHERE tenant = 'acme') AS audit`
+const NONE = { sessions: 0, changes: 0, audit: 0 }
+/** The newest rows of earlier cases. */
+let before: Record<string, SQLOutputValue> = NONE
 
-  constructor(
-    t: Test,
-    parts: { server: Server; origin: string; providers: Awaited<ReturnType<typeof startProviders>> },
-    options: WorldOptions,
-  ) {
-    super(parts.origin, parts.providers)
-    this.t = t
-    this.prefix = options.prefix ?? ''
-    this.ephemeral = options.ephemeral ?? new ProcessEphemeral()
-    this.oidc = this.#open(options)
-    mount(parts.server, this)
-    t.teardown(() => this.oidc.close())
-  }
-
-  readonly now = (): number => Date.now() + this.ahead
-
-  /** A second instance on the same store; stops with the test. */
-  instance(options: WorldOptions = {}): Oidc {
-    const other = this.#open(options)
-    this.t.teardown(() => other.close())
-    return other
-  }
-
-  /** As after a reload: new objects, the same store. */
-  async reopen(options: WorldOptions = {}): Promise<void> {
-    await this.oidc.close()
-    this.oidc = this.#open(options)
-  }
-
-  /** A token issued by the gateway. */
-  ownToken(): Promise<string> {
-    return mintToken(this.#acme, { sub: 'alice', hashPerm: [] }, this.now())
-  }
-
-  /** Adds a first secret to those of acme; `before`: the earlier ones stay. */
-  async newSecret(before: 'keep' | 'drop'): Promise<void> {
-    const { token } = this.#acme
-    const secrets = [randomBytes(32), ...(before === 'keep' ? token.secrets : [])]
-    this.#acme = { ...this.#acme, token: { ...token, secrets } }
-    await this.reopen()
-  }
-
-  events(event: string): Line[] {
-    return this.lines.filter((line) => line.event === event)
-  }
-
-  /**
-   * The sessions that the audit of `acme` says its provider ended, oldest first.
-   *
-   * @param event of the log: each line's request is the one of an entry
-   */
-  endedByProvider(event: string): AuditEntry[] {
-    const { issuer } = this.acme
-    const actor = { kind: 'provider', id: issuer, name: new URL(issuer).host }
-    const entries = this.sessions.audit()
-    for (const each of entries)
-      this.t.match(each, { tenant: 'acme', action: 'session.end', actor, space: 'admin' })
-    const asked = new Set(entries.map(({ request_id }) => request_id))
-    const logged = new Set(this.events(event).map(({ request_id }) => request_id))
-    this.t.same([...asked], [...logged], 'the audit and the log name the same requests')
-    return entries
-  }
-
-  #open(options: WorldOptions): Oidc {
-    const write = (level: string) => (fields: Readonly<Record<string, unknown>>, message: string) =>
-      void this.lines.push({ ...fields, level, message })
-    const ports: OidcPorts = {
-      ephemeral: this.ephemeral,
-      sessions: this.sessions,
-      seats: this.seats,
-      isBlocked: (tenant, sub) => this.blocked.has(`${tenant} ${sub}`),
-      mint: (tenant, subject, now, lifetime) =>
-        mintToken(tenant === 'acme' ? this.#acme : this.#globex, subject, now, lifetime),
-      announce: async (committed) => void this.announced.push(committed),
-      log: { info: write('info'), warn: write('warn'), error: write('error') },
-      now: this.now,
-    }
-    const { prefix } = this
-    return new Oidc(ports, this.tenants(options), { ...PATIENT, ...options.limits, prefix })
-  }
-
-  tenants(options: WorldOptions = {}): (TenantConfig & OidcTenant)[] {
-    return [
-      { ...this.#acme, oidc: this.acme.config(options.acme) },
-      { ...this.#globex, oidc: this.globex.config(options.globex) },
-    ]
-  }
-
-  /** No token, code, secret or cookie is in any line. */
-  searchLog(): void {
-    const known = [this.#acme, this.#globex].flatMap(({ token }) => token.secrets)
-    const secrets = [...this.secrets, ...known.map((each) => Buffer.from(each).toString('base64url'))]
-    searchIn('the log', JSON.stringify(this.lines), new Set(secrets))
-  }
+/** What the gateway of this file is started with. Call it before any case. */
+export function shareWorld(options: Start): void {
+  start = options
 }
 
-function tenantConfig(id: string): TenantConfig {
-  const token = { secrets: [randomBytes(32)], algorithm: 'HS256', lifetime: HOUR, leeway: 0 } as const
-  return { id, adminSpace: 'admin', token, oidc: null }
-}
-
-export async function startWorld(t: Test, options: WorldOptions = {}): Promise<SignInWorld> {
-  let world: SignInWorld | null = null
-  // Teardowns run in reverse order.
-  t.teardown(() => world?.searchLog())
-  const server = createServer()
-  const origin = `http://127.0.0.1:${await listen(t, server)}`
-  const { backchannel, prefix = '' } = options
-  const uri = `${origin}${prefix}/auth/oidc/backchannel-logout`
-  const providers = await startProviders(t, origin, {
-    // Many tests use one of the two providers, or none.
-    lazy: true,
-    redirectUri: `${origin}${prefix}/auth/oidc/callback`,
-    postLogoutRedirect: `${origin}/pages/bye`,
-    ...(backchannel && { backchannelLogout: { uri, session: backchannel === 'session' } }),
-  })
-  world = new SignInWorld(t, { server, origin, providers }, options)
+/** The gateway of this file, without users, and with the default configuration besides these settings. */
+export async function freshWorld(settings: Settings = {}): Promise<SignInWorld> {
+  const isFirst = shared === null
+  const world = await (shared ??= startSignIn(root, { answer, ...start, ...settings }))
+  if (!isFirst) await world.anew(settings)
+  before = stored(world, NEWEST)[0] ?? NONE
   return world
 }
 
-/** The endpoints, one page that requires sign-in, and one route for programs. */
-function mount(server: Server, world: SignInWorld): void {
-  server.on('request', (request, response) => {
-    serve(request, world)
-      .catch(() => new Refusal('unavailable', 'The gateway cannot decide at the moment.'))
-      .then((result) => (result instanceof Refusal ? refuse(response, result) : reply(response, result)))
-  })
-  // Cookies of many sign-ins.
-  server.on('clientError', (_error, socket) =>
-    socket.end(rawProblem(new Refusal('headers_too_large', 'The request cannot be read.'), 'a-test')),
-  )
+/** A gateway of its own, for what no reload changes. */
+export function startOwn(t: Test, options: Start = {}): Promise<SignInWorld> {
+  before = NONE
+  return startSignIn(t, { answer, ...options })
 }
 
-async function serve(request: IncomingMessage, world: SignInWorld): Promise<Reply> {
-  const { method = '', url = '', rawHeaders } = request
-  const requestId = randomUUID()
-  const [path = '', query = ''] = url.split(/\?(.*)/s, 2)
-  const received = await buffer(request)
-  const body = received.length === 0 ? null : received
-  if (path.startsWith(`${world.prefix}/auth/oidc/`))
-    return world.oidc.serve({ method, path, query, rawHeaders, body, requestId })
-  const caller = await authenticate(world, { method, rawHeaders, upgrade: false, requestId })
-  if (path === '/pages/bye') return { status: 200, headers: [], body: { page: 'bye' } }
-  // The behaviour of `sign_in: acme` on a route.
-  if (
-    caller instanceof Refusal &&
-    caller.status === 401 &&
-    path.startsWith('/pages/') &&
-    isNavigation(method, rawHeaders)
-  )
-    return world.oidc.signIn('acme', { target: url, rawHeaders, requestId })
-  return caller instanceof Refusal ? caller : { status: 200, headers: [], body: { path, ...shown(caller) } }
+/** Makes the Seat, or gives the one of that name these spaces. @returns its id */
+export async function seat(
+  { gateway }: SignInWorld,
+  name: string,
+  spaces: readonly string[],
+  tenant = 'acme',
+) {
+  const { json } = await gateway.admin('GET', '/v1/seats?limit=100', undefined, tenant)
+  const found = json.data.find((each: { name: string }) => each.name === name)
+  if (found === undefined) return gateway.seat(name, spaces, ['trainings:list'], tenant)
+  await gateway.admin('PUT', `/v1/seats/${found.id}`, { spaces }, tenant)
+  return String(found.id)
 }
 
-/** As on a route that requires `authenticated`. */
-async function authenticate(world: SignInWorld, browser: BrowserContext): Promise<Principal | Refusal> {
-  const sessionById = async (tenant: string, id: string) =>
-    (await world.sessions.readSession(tenant, id)).value
-  const tenants = new Map(world.tenants().map((each) => [each.id, each]))
-  const { now, oidc } = world
-  const authenticator = new Authenticator({
-    ...{ tenants, defaultTenant: null, apiKeyById: () => null, sessionById, now, memory: DEFAULT_MEMORY },
-    sessions: new Sessions({ tenants, sessionById, renew: oidc.renew, now }),
-    otherIssuer: async (token, requestId) => {
-      const found = await oidc.verifyProviderToken(token, requestId)
-      return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', 0)
-    },
-  })
-  const linesOf = (name: string) => headerLines(browser.rawHeaders, name)
-  const credentials = {
-    apiKey: [],
-    authorization: linesOf('authorization'),
-    cookie: linesOf('cookie'),
-    space: [],
+/** Blocks the user. @returns what ends the block */
+export async function block({ gateway }: SignInWorld, user: string): Promise<() => Promise<unknown>> {
+  const { json } = await gateway.admin('POST', '/v1/blocks', { user })
+  return () => gateway.admin('DELETE', `/v1/blocks/${json.id}`)
+}
+
+/** Rows of the store. */
+export function stored({ gateway }: SignInWorld, sql: string): Record<string, SQLOutputValue>[] {
+  using store = new DatabaseSync(gateway.storeFile, { readOnly: true, timeout: 60_000 })
+  return store.prepare(sql).all()
+}
+
+/** The sessions of this case, in the order of their creation. */
+export function sessions(world: SignInWorld) {
+  const sql = `SELECT ${SESSION_COLUMNS} FROM sessions WHERE rowid > ${before['sessions']} ORDER BY rowid`
+  return stored(world, sql).map(storedSession)
+}
+
+/** Ids of the sessions that every instance reads to have changed, in this case. */
+export function announced(world: SignInWorld) {
+  const sql = `SELECT key FROM changes WHERE kind = 'session' AND seq > ${before['changes']} ORDER BY seq`
+  return stored(world, sql).map(({ key }) => key)
+}
+
+/** Statements about this table fail. @returns what makes them work again */
+export function breakTable({ gateway }: SignInWorld, table: string): () => void {
+  const rename = (from: string, to: string) => {
+    using store = new DatabaseSync(gateway.storeFile, { timeout: 60_000 })
+    store.exec(`ALTER TABLE ${from} RENAME TO ${to}`)
   }
-  return authenticator.authenticate(credentials, undefined, browser)
+  rename(table, 'gone')
+  return () => rename('gone', table)
 }
 
-function shown({ method, tenant, user, email, claims }: Principal) {
-  return {
-    auth: method,
-    tenant,
-    user,
-    email,
-    entries: claims.by === 'name' ? Object.fromEntries(claims.entries) : {},
-  }
+/** What the audit of acme says about ends of sessions in this case, oldest first. */
+export async function endsInAudit({ gateway }: SignInWorld) {
+  const { json } = await gateway.admin('GET', '/v1/audit?action=session.end&limit=100')
+  return json.data.filter(({ seq }: { seq: number }) => seq > Number(before['audit'])).toReversed()
 }
 
-function reply(response: ServerResponse, { status, headers, body }: PublicResponse): void {
-  const bytes = body === undefined ? '' : JSON.stringify(body)
-  const own = ['Cache-Control', 'no-store', 'Content-Type', 'application/json', 'X-Request-Id', 'a-test']
-  response.writeHead(status, [...own, ...headers])
-  response.end(bytes)
+/**
+ * The sessions that the audit of acme says its provider ended in this case, oldest first.
+ *
+ * @param event of the log: each line's request is the one of an entry
+ */
+export async function endedByProvider(t: Test, world: SignInWorld, event: string) {
+  const { issuer } = world.acme
+  const actor = { kind: 'provider', id: issuer, name: new URL(issuer).host }
+  const entries = await endsInAudit(world)
+  for (const each of entries) t.match(each, { tenant: 'acme', action: 'session.end', actor, space: 'admin' })
+  const asked = new Set(entries.map(({ request_id }: { request_id: string }) => request_id))
+  const logged = new Set(world.events(event).map(({ request_id }) => request_id))
+  t.same([...asked], [...logged], 'the audit and the log name the same requests')
+  return entries
 }
 
-function refuse(response: ServerResponse, refusal: Refusal): void {
-  const { type, text } = problemContent(refusal, 'a-test')
-  response.writeHead(refusal.status, ['Content-Type', type, ...problemHeaders(refusal, 'a-test')])
-  response.end(text)
+/** A user of acme, as administrators see it. */
+export async function userOf({ gateway }: SignInWorld, sub: string) {
+  return (await gateway.admin('GET', `/v1/users?sub=${sub}`)).json.data[0]
 }
