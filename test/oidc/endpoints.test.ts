@@ -3,10 +3,12 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { SIGN_IN_ENDPOINTS } from '../../src/oidc/sign-in-endpoints.ts'
+import { HostileProvider } from './hostile-provider.ts'
 import { freshWorld } from './world.ts'
 
 t.test('served', async (t) => {
   const world = await freshWorld()
+  await (await HostileProvider.start(t)).takes(world)
   t.equal((await world.visitor().begin()).status, 200)
   for (const { method, path, body } of SIGN_IN_ENDPOINTS) {
     const url = world.origin + path.replace('{tenant}', 'acme')

@@ -63,7 +63,7 @@ export class SignInWorld extends SignInTenants {
     Object.assign(defaults, PATIENT, more.limits)
     configureTenant(file, 'acme', acme && this.acme.config(acme), token)
     configureTenant(file, 'globex', globex && this.globex.config(globex))
-    writeFileSync(join(this.gateway.folder, 'routes', 'main.yaml'), routeTable(routes))
+    rewrite(join(this.gateway.folder, 'routes', 'main.yaml'), () => routeTable(routes))
     await this.gateway.reload(more.env)
   }
 
@@ -74,6 +74,7 @@ export class SignInWorld extends SignInTenants {
       provider.requestCounts.clear()
       eavesdrop(provider, this.secrets)
     }
+    // Also where nothing has changed: what the gateway remembers of the providers goes.
     await this.configure(settings)
     this.#before = this.gateway.log().length
   }
@@ -114,10 +115,14 @@ export function configureTenant(
   const secrets = token.some((line) => line.startsWith('secrets:')) ? [] : [`secrets: [${secret}]`]
   const parts = [...secrets, ...token].join(', ')
   const line = `  ${id}: { token: { ${parts} }${oidc === null ? '' : `, oidc: ${written(oidc)}`} }`
-  writeFileSync(
-    file,
-    readFileSync(file, 'utf8').replace(new RegExp(`^  ${id}: .*$`, 'm'), () => line),
-  )
+  rewrite(file, (text) => text.replace(new RegExp(`^  ${id}: .*$`, 'm'), () => line))
+}
+
+/** Many cases have the same text as the one before. */
+function rewrite(file: string, change: (text: string) => string): void {
+  const before = readFileSync(file, 'utf8')
+  const after = change(before)
+  if (after !== before) writeFileSync(file, after)
 }
 
 /** As the configuration has it: in JSON, which is also YAML. */
