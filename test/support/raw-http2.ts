@@ -57,7 +57,7 @@ export class RawHttp2 {
   readonly socket: net.Socket
   readonly received: ReceivedFrame[] = []
   readonly #encoder = new HpackEncoder()
-  readonly #decoder = new HpackDecoder(4096)
+  readonly #decoder = new HpackDecoder()
   #wake: (() => void)[] = []
   ended = false
 

@@ -166,12 +166,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     return new ConnectionLost(message, code, this.#used && this.#receivedAt < busySince, cause)
   }
 
-  goAwayReceived(): void {
-    this.#drain()
-  }
-
   /** Takes no further requests, and is closed after the last one. */
-  #drain(): void {
+  goAwayReceived(): void {
     if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
     if (this.#state !== 'open') return
     this.#state = 'draining'
@@ -188,16 +184,13 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#owner.connectionReady(this)
   }
 
-  /** A session of a client calls none of these. */
+  /** A server opens no streams. */
   streamOpened(): null {
     return null
   }
 
-  received(): void {}
-
+  /** The receiver of the stream knows. */
   streamClosed(): void {}
-
-  pingAnswered(): void {}
 
   checkAlive(now: number): void {
     if (this.#state === 'connecting' || this.slots.size === 0) return

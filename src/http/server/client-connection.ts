@@ -14,7 +14,7 @@ import {
 } from './http1-connection.ts'
 import { Http2Connection, type Http2ConnectionOwner } from './http2-server-connection.ts'
 import type { Http2Error } from '../wire/http2/http2-errors.ts'
-import type { SessionSettings } from '../wire/http2/http2-session.ts'
+import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import type { Entry } from '../../lib/ledger.ts'

@@ -6,9 +6,9 @@
 import type { Socket } from 'node:net'
 import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
-import { cutHead, requestHead } from '../wire/http2/request-head.ts'
-import { isHead, RequestListReader } from '../wire/http2/request-list.ts'
-import { Http2Session, type SessionOwner, type SessionSettings } from '../wire/http2/http2-session.ts'
+import { cutHead, isHead, requestHead, RequestListReader } from '../wire/http2/request-list.ts'
+import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { StreamTable } from '../wire/http2/stream-table.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
@@ -119,7 +119,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   unreadChanged(): void {
     if (!this.#isActive && this.#turns.unreadBytes === 0) this.#reportHead()
-    this.#reportMemory()
+    this.buffered()
   }
 
   #reportHead(): void {
@@ -128,10 +128,6 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   buffered(): void {
-    this.#reportMemory()
-  }
-
-  #reportMemory(): void {
     const held = this.#stopped ? 0 : this.#session.heldBytes + this.#headBytes + this.#turns.unreadBytes
     const bytes = held < REPORT_STEP ? 0 : Math.ceil(held / REPORT_STEP) * REPORT_STEP
     if (bytes === this.#reported) return
@@ -174,13 +170,13 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     else if (writableFinished) this.#turns.answered()
     this.#owner.http2ExchangeEnded(exchange)
     this.#release(request)
-    this.#reportMemory()
+    this.buffered()
   }
 
   streamClosed(stream: Http2Stream): void {
     const request = this.#requests.get(stream.id)
     if (request !== undefined) {
-      if (this.#release(request)) this.#reportMemory()
+      if (this.#release(request)) this.buffered()
     } else if (this.#refused.delete(stream.id)) this.#reportIdle()
   }
 
@@ -198,18 +194,6 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
 
   #reportIdle(): void {
     if (!this.#isActive && !this.#stopped) this.#owner.becameIdle()
-  }
-
-  goAwayReceived(): void {
-    // The client opens no more streams. It closes the connection, or the idle timeout does.
-  }
-
-  settingsReceived(): void {
-    // Responses open no streams.
-  }
-
-  pingAnswered(): void {
-    // The gateway sends no PING to clients.
   }
 
   failed(error: Http2Error): void {
@@ -259,7 +243,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     this.#stopped = true
     this.#turns.stop()
     this.#direct.end()
-    this.#reportMemory()
+    this.buffered()
     this.socket.off('data', this.#onData).off('end', this.#onEnd)
   }
 

@@ -1,7 +1,7 @@
 /** Reads integers and strings of a field block (RFC 7541, section 5). */
 
 import { timingSafeEqual } from 'node:crypto'
-import { HpackError } from './hpack-error.ts'
+import { HpackError } from './http2-errors.ts'
 import { decodeHuffman } from './huffman-decoder.ts'
 
 /** Of a string: it has the Huffman code. */

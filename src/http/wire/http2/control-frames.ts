@@ -29,20 +29,22 @@ import type { Http2Stream } from './stream.ts'
 
 /** Learns what a peer says of the connection. */
 export interface ControlListener {
-  /** A peer that ends the connection: no stream above `last` is served. */
-  goAwayReceived(last: number, code: number): void
+  /** The peer ends the connection. */
+  goAwayReceived?(): void
   /** The peer has changed its settings, and may serve more streams or fewer. */
-  settingsReceived(): void
-  /** A PING of ours was answered. */
-  pingAnswered(): void
+  settingsReceived?(): void
 }
 
-/** The connection that the frames apply to. */
-export interface ControlledSession {
+/** The connection that the frames of a peer apply to. */
+export interface FrameSession {
   readonly streams: Iterable<Http2Stream>
   stream(id: number): Http2Stream | undefined
   isIdle(id: number): boolean
   streamError(id: number, code: number): void
+  /** The stream has ended, and the frame is one too many. */
+  lateFrame(id: number): void
+  /** Frames of the stream may be under way although it has ended. */
+  hasEndedEarly(id: number): boolean
 }
 
 /** The reserved bit is ignored (RFC 9113, section 4.1). */
@@ -53,14 +55,14 @@ export class ControlFrames {
   /** The first frame of the peer, which has not arrived (RFC 9113, section 3.4). */
   settingsDue = true
   goAwayReceived = false
-  readonly #session: ControlledSession
+  readonly #session: FrameSession
   readonly #sender: Sender
   readonly #guard: FloodGuard
   readonly #listener: ControlListener
   readonly #isServer: boolean
 
   constructor(
-    session: ControlledSession,
+    session: FrameSession,
     sender: Sender,
     guard: FloodGuard,
     listener: ControlListener,
@@ -109,7 +111,7 @@ export class ControlFrames {
     this.#sender.encoder.setTableSize(this.peer.headerTableSize)
     this.#sender.writeControl(SETTINGS_ACK)
     this.#moveWindows(this.peer.initialWindow - before)
-    this.#listener.settingsReceived()
+    this.#listener.settingsReceived?.()
   }
 
   /** A changed INITIAL_WINDOW_SIZE applies to open streams too (RFC 9113, section 6.9.2). */
@@ -162,7 +164,6 @@ export class ControlFrames {
     if (payload.length !== 8) throw new Http2Error(FRAME_SIZE_ERROR, 'PING is not eight bytes')
     this.#guard.overhead()
     if ((flags & ACK) === 0) this.#sender.writeControl(frame(PING, ACK, 0, payload))
-    else this.#listener.pingAnswered()
   }
 
   #goAway(id: number, payload: Buffer): void {
@@ -174,7 +175,7 @@ export class ControlFrames {
     if (!this.#isServer)
       for (const stream of [...this.#session.streams])
         if (stream.id > last) stream.fail(REFUSED_STREAM, false)
-    this.#listener.goAwayReceived(last, payload.readUInt32BE(4))
+    this.#listener.goAwayReceived?.()
   }
 
   /** Deprecated, and ignored (RFC 9113, section 5.3.2). */

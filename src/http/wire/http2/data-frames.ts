@@ -3,25 +3,15 @@
  * to its stream, and the room is returned.
  */
 
+import type { FrameSession } from './control-frames.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import { FLOW_CONTROL_ERROR, Http2Error, PROTOCOL_ERROR, STREAM_CLOSED } from './http2-errors.ts'
 import { DEFAULT_WINDOW, END_STREAM, numberFrame, WINDOW_UPDATE } from './http2-frames.ts'
 import type { Sender } from './sender.ts'
 import type { Http2Stream } from './stream.ts'
 
-/** The connection that the frames belong to. */
-export interface DataSession {
-  stream(id: number): Http2Stream | undefined
-  isIdle(id: number): boolean
-  streamError(id: number, code: number): void
-  /** The stream has ended, and the frame is one too many. */
-  lateFrame(id: number): void
-  /** Frames of the stream may be under way although it has ended. */
-  hasEndedEarly(id: number): boolean
-}
-
 export class DataFrames {
-  readonly #session: DataSession
+  readonly #session: FrameSession
   readonly #sender: Sender
   readonly #guard: FloodGuard
   /** The window of the connection as set; what the peer may still send; and what it has sent since the last return. */
@@ -35,7 +25,7 @@ export class DataFrames {
   #padding = 0
 
   /** Announces the window. @param size bytes */
-  constructor(size: number, session: DataSession, sender: Sender, guard: FloodGuard) {
+  constructor(size: number, session: FrameSession, sender: Sender, guard: FloodGuard) {
     this.#session = session
     this.#sender = sender
     this.#guard = guard

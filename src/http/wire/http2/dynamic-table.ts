@@ -1,4 +1,4 @@
-/** The dynamic table of HPACK (RFC 7541, section 4), of a decoder or an encoder: a ring that grows with its entries. */
+/** The dynamic table of HPACK (RFC 7541, section 4): a ring that grows with its entries. */
 
 /** Added to the length of an entry (RFC 7541, section 4.1), in bytes. */
 export const ENTRY_OVERHEAD = 32
@@ -17,7 +17,6 @@ export class DynamicTable {
   #count = 0
   #bytes = 0
   #maxBytes: number
-  #generation = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
@@ -36,11 +35,6 @@ export class DynamicTable {
     return this.#maxBytes
   }
 
-  /** Changes with each change of the table. */
-  get generation(): number {
-    return this.#generation
-  }
-
   /** @param i below `count`; 0 is the newest entry */
   name(i: number): string {
     return this.#names[(this.#next - 1 - i) & (this.#names.length - 1)] ?? ''
@@ -53,28 +47,24 @@ export class DynamicTable {
 
   /** Evicts what exceeds the new size. */
   resize(maxBytes: number): void {
-    this.#generation++
     this.#maxBytes = maxBytes
     this.#evict(0)
   }
 
-  /** An entry that is larger than the table clears it (RFC 7541, section 4.4). @returns whether the entry is in the table */
-  add(name: string, value: string): boolean {
-    this.#generation++
+  /** An entry that is larger than the table clears it (RFC 7541, section 4.4). */
+  add(name: string, value: string): void {
     const size = name.length + value.length + ENTRY_OVERHEAD
     this.#evict(size)
-    if (size > this.#maxBytes) return false
+    if (size > this.#maxBytes) return
     if (this.#count === this.#names.length) this.#grow()
     this.#names[this.#next] = name
     this.#values[this.#next] = value
     this.#next = (this.#next + 1) & (this.#names.length - 1)
     this.#count++
     this.#bytes += size
-    return true
   }
 
   clear(): void {
-    this.#generation++
     this.#evict(Infinity)
   }
 

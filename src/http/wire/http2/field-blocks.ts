@@ -9,7 +9,7 @@ import { headersContent } from './frame-reader.ts'
 import { HpackDecoder } from './hpack-decoder.ts'
 import { ENHANCE_YOUR_CALM, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
 import { CONTINUATION, END_HEADERS, END_STREAM, MAX_PAYLOAD } from './http2-frames.ts'
-import type { OwnSettings } from './settings.ts'
+import type { SessionSettings } from './settings.ts'
 
 /** CONTINUATION frames of a block: with full frames, more than any accepted header section needs (CVE-2024-27983). */
 const MAX_CONTINUATIONS = 16
@@ -17,6 +17,8 @@ const MAX_CONTINUATIONS = 16
 const BLOCK_FACTOR = 4
 /** `:method`, `:scheme`, `:authority`, `:path` do not count as fields. */
 const MAX_PSEUDO = 4
+
+type Limits = Pick<SessionSettings, 'headerBytes' | 'headerFields'>
 
 /** A decoded block. */
 export interface FieldSection {
@@ -31,20 +33,14 @@ export interface FieldSection {
 }
 
 export class FieldBlocks {
-  readonly #settings: Pick<OwnSettings, 'headerBytes' | 'headerFields'>
+  readonly #settings: Limits
   readonly #guard: FloodGuard
-  readonly #decoder: HpackDecoder
+  readonly #decoder = new HpackDecoder()
   #block: Block | null = null
 
-  /** @param tableSize the bound of the dynamic table, which both sides have from the start */
-  constructor(
-    settings: Pick<OwnSettings, 'headerBytes' | 'headerFields'>,
-    guard: FloodGuard,
-    tableSize: number,
-  ) {
+  constructor(settings: Limits, guard: FloodGuard) {
     this.#settings = settings
     this.#guard = guard
-    this.#decoder = new HpackDecoder(tableSize)
   }
 
   /** Monotonic ms since when a block is incomplete; Infinity: none is. */

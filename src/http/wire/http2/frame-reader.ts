@@ -4,7 +4,7 @@
  */
 
 import { FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
-import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED } from './http2-frames.ts'
+import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED, WITH_PRIORITY } from './http2-frames.ts'
 
 export interface FrameSink {
   /** A frame begins. Throws to refuse it. */
@@ -170,7 +170,7 @@ export function headersContent(flags: number, payload: Buffer): { block: Buffer;
     at = 1
   }
   let dependsOn = 0
-  if ((flags & 0x20) !== 0) {
+  if ((flags & WITH_PRIORITY) !== 0) {
     if (payload.length < at + 5) throw new Http2Error(FRAME_SIZE_ERROR, 'a HEADERS frame is too short')
     dependsOn = payload.readUInt32BE(at) & 0x7fffffff
     at += 5

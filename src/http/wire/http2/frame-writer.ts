@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { nextStage } from '../../../lib/batched-stages.ts'
 import { writeLast } from '../last-write.ts'
 import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
+import type { Http2Stream } from './stream.ts'
 
 /** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
 const HIGH_WATER_MARK = 64 * 1024
@@ -14,34 +15,26 @@ const HIGH_WATER_MARK = 64 * 1024
 const MAX_COPIED = 16 * 1024
 const NOTHING = Buffer.alloc(0)
 
-/** A stream whose last frame is on its way. */
-export interface Finishing {
-  flushed(): void
-}
-
-export interface FrameWriterOwner {
-  /** The operating system has accepted what was written. */
-  writable(): void
-}
-
-export class FrameWriter {
+export abstract class FrameWriter {
   readonly #socket: Socket
-  readonly #owner: FrameWriterOwner
   readonly #writes: WriteQueue
   #pieces: Buffer[] = []
   #bytes = 0
-  #finishing: Finishing[] = []
+  /** Streams whose last frames are among them. */
+  #finishing: Http2Stream[] = []
   #unflushed = 0
   #scheduled = false
 
-  constructor(socket: Socket, owner: FrameWriterOwner) {
+  constructor(socket: Socket) {
     this.#socket = socket
-    this.#owner = owner
     this.#writes = new WriteQueue(socket)
   }
 
+  /** The operating system has accepted what was written. */
+  protected abstract writable(): void
+
   /** @param finishing learns when the operating system has this piece and all before it */
-  add(piece: Buffer, finishing: Finishing | null = null): void {
+  write(piece: Buffer, finishing: Http2Stream | null = null): void {
     this.#pieces.push(piece)
     this.#bytes += piece.length
     if (finishing !== null) {
@@ -84,11 +77,11 @@ export class FrameWriter {
     if (writePieces(socket, pieces, bytes, accepted)) accepted()
   }
 
-  #accepted(finishing: readonly Finishing[]): void {
+  #accepted(finishing: readonly Http2Stream[]): void {
     this.#unflushed -= finishing.length
     if (this.#socket.destroyed) return
     for (const each of finishing) each.flushed()
-    this.#owner.writable()
+    this.writable()
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { BlockReader } from './block-reader.ts'
 import { DynamicTable, ENTRY_OVERHEAD, INITIAL_TABLE_BYTES } from './dynamic-table.ts'
-import { HpackError } from './hpack-error.ts'
+import { HpackError } from './http2-errors.ts'
 import { STATIC_ENTRIES, STATIC_NAMES, STATIC_VALUES } from './static-table.ts'
 
 /** An update to the lowest size in between, and one to the last size (RFC 7541, section 4.2). */
@@ -27,11 +27,6 @@ export interface FieldListLimits {
 export type FieldListener = (name: string, value: string) => void
 
 export class HpackDecoder {
-  readonly #tableBytes: number
-  /** The largest size that the peer may set. */
-  #limit: number
-  /** The next block has to begin with an update of the size (RFC 9113, section 4.3.1). */
-  #updateDue = false
   readonly #table = new DynamicTable(INITIAL_TABLE_BYTES)
   readonly #reader = new BlockReader()
   #maxBytes = 0
@@ -40,26 +35,6 @@ export class HpackDecoder {
   #bytes = 0
   #fields = 0
   #within = true
-
-  /** @param tableBytes the announced SETTINGS_HEADER_TABLE_SIZE */
-  constructor(tableBytes: number) {
-    this.#tableBytes = tableBytes
-    this.#limit = Math.max(tableBytes, INITIAL_TABLE_BYTES)
-  }
-
-  /**
-   * The peer has acknowledged the SETTINGS. Until then it may use a table of {@link INITIAL_TABLE_BYTES}; afterwards it
-   * has to begin a block with the reduction to a smaller one.
-   */
-  acknowledged(): void {
-    this.#limit = this.#tableBytes
-    this.#updateDue = this.#table.maxBytes > this.#limit
-  }
-
-  /** Changes whenever the dynamic table does. A block that did not change it means the same until it changes. */
-  get generation(): number {
-    return this.#table.generation
-  }
 
   /**
    * Decodes a complete field block. Fields are passed on in order until the list exceeds a limit; the rest is still decoded
@@ -95,11 +70,10 @@ export class HpackDecoder {
     while ((reader.peek & UPDATE_BITS) === SIZE_UPDATE) {
       if (++updates > MAX_UPDATES) throw new HpackError('The table size is updated more than twice.')
       const size = reader.integer(reader.byte() & UPDATE_MASK, UPDATE_MASK)
-      if (size > this.#limit) throw new HpackError('The table size exceeds the announced one.')
+      // Our SETTINGS leave the initial size.
+      if (size > INITIAL_TABLE_BYTES) throw new HpackError('The table size exceeds the announced one.')
       this.#table.resize(size)
     }
-    if (this.#updateDue && updates === 0) throw new HpackError('The reduced table size is not acknowledged.')
-    this.#updateDue = false
   }
 
   #indexed(index: number, field: FieldListener): void {

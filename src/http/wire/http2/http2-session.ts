@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import {
   CANCEL,
   COMPRESSION_ERROR,
+  HpackError,
   Http2Error,
   INTERNAL_ERROR,
   NO_ERROR,
@@ -15,8 +16,8 @@ import {
   REFUSED_STREAM,
   STREAM_CLOSED,
 } from './http2-errors.ts'
-import { ControlFrames, type ControlledSession, type ControlListener } from './control-frames.ts'
-import { DataFrames, type DataSession } from './data-frames.ts'
+import { ControlFrames, type ControlListener, type FrameSession } from './control-frames.ts'
+import { DataFrames } from './data-frames.ts'
 import { FieldBlocks, type FieldSection } from './field-blocks.ts'
 import { FloodGuard } from './flood-guard.ts'
 import { FrameReader, type FrameSink } from './frame-reader.ts'
@@ -34,18 +35,10 @@ import {
   RST_STREAM,
   SETTINGS,
 } from './http2-frames.ts'
-import { HpackError } from './hpack-error.ts'
-import { type OwnSettings, settingsFrame } from './settings.ts'
+import { type SessionSettings, settingsFrame } from './settings.ts'
 import { Sender } from './sender.ts'
 import { Http2Stream, type StreamReceiver } from './stream.ts'
 import { StreamTable } from './stream-table.ts'
-
-export interface SessionSettings extends OwnSettings {
-  /** The receive window of the connection in bytes. What arrives is returned at once: streams have windows of their own. */
-  readonly connectionWindow: number
-  /** The peer is a proxy, and the connection carries the requests of many clients. */
-  readonly shared?: boolean
-}
 
 export interface SessionOwner extends ControlListener {
   /**
@@ -73,8 +66,7 @@ const UNFLUSHED_FACTOR = 4
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
-export class Http2Session implements FrameSink, ControlledSession, DataSession {
-  readonly socket: Socket
+export class Http2Session implements FrameSink, FrameSession {
   readonly #settings: SessionSettings
   readonly #owner: SessionOwner
   readonly #isServer: boolean
@@ -96,7 +88,6 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
   #ended = false
 
   constructor(socket: Socket, settings: SessionSettings, owner: SessionOwner) {
-    this.socket = socket
     this.#settings = settings
     this.#owner = owner
     this.#isServer = settings.role === 'server'
@@ -104,15 +95,10 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     this.#reader = new FrameReader(this)
     this.#sender = new Sender(socket, this.#guard, this)
     this.#control = new ControlFrames(this, this.#sender, this.#guard, owner, this.#isServer)
-    this.#blocks = new FieldBlocks(settings, this.#guard, this.#control.peer.headerTableSize)
+    this.#blocks = new FieldBlocks(settings, this.#guard)
     if (!this.#isServer) this.#sender.write(PREFACE)
     this.#sender.write(settingsFrame(settings))
     this.#data = new DataFrames(settings.connectionWindow, this, this.#sender, this.#guard)
-  }
-
-  /** Streams that have not ended on both sides. */
-  get openStreams(): number {
-    return this.#streams.size
   }
 
   get streams(): Iterable<Http2Stream> {
@@ -166,7 +152,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
       const read = this.#reader.read(bytes)
       return read < bytes.length && !this.#ended ? bytes.subarray(read) : null
     } catch (error) {
-      this.#fail(error)
+      this.fail(error)
       return null
     }
   }
@@ -207,7 +193,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
     return stream
   }
 
-  /** Asks the peer whether it is there. `pingAnswered` follows. */
+  /** Asks the peer whether it is there. */
   ping(): void {
     this.#sender.write(frame(PING, 0, 0, Buffer.alloc(8)))
   }
@@ -243,11 +229,7 @@ export class Http2Session implements FrameSink, ControlledSession, DataSession {
   }
 
   /** Ends the connection with an error of our own finding. */
-  fail(error: Http2Error): void {
-    this.#fail(error)
-  }
-
-  #fail(cause: unknown): void {
+  fail(cause: unknown): void {
     if (this.#ended) return
     const error = connectionError(cause)
     this.#end(error.code, true)

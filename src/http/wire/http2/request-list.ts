@@ -3,18 +3,19 @@
  * parser of HTTP/1.1 has them. A malformed list is refused, not repaired.
  */
 
+import { isSameAuthority } from '../../../model/host.ts'
+import type { FieldTable } from '../field-table.ts'
 import { type HeaderSection, sectionOf } from '../header-section.ts'
-import { checkedMethod, checkTarget } from '../request-parser.ts'
-import { isPseudo, trailerFields } from './field-list.ts'
-import { requestFault, RequestLines } from './request-lines.ts'
+import { malformed, MalformedRequest } from '../malformed-request.ts'
+import { CHUNKED } from '../message-parser.ts'
+import { checkedMethod, checkTarget, type RequestHead } from '../request-parser.ts'
+import { checkField, fieldsOf, isPseudo, trailerFields } from './field-list.ts'
 
 export interface RequestFieldList {
   readonly method: string
   /** As the target of a {@link RequestHead}: origin form, or `*`. */
   readonly target: string
-  /** Of `:authority` or else Host; null without both. The section has it as its only Host field. */
-  readonly authority: string | null
-  /** Cookie fields are one line, the last one. */
+  /** Its only Host field is that of `:authority` or else Host. Cookie fields are one line, the last one. */
   readonly section: HeaderSection
   /** Of Content-Length, in bytes; null without one. */
   readonly length: number | null
@@ -54,7 +55,7 @@ export class RequestListReader {
       throw requestFault('the scheme is neither https nor http')
     checkTarget(method, target)
     const { section, length } = this.#section(pseudo.authority, list, pseudo.end)
-    return { method, target, authority: section.host, section, length }
+    return { method, target, section, length }
   }
 
   #section(authority: string | null, list: readonly string[], from: number): Section {
@@ -135,4 +136,104 @@ function first(before: string | null, value: string): string {
 
 function missing(): never {
   throw requestFault('a pseudo-header field is missing')
+}
+
+/** The regular fields of a request as lines of HTTP/1.1: one Host, one Cookie. The methods throw a MalformedRequest. */
+class RequestLines {
+  #text = ''
+  #count = 0
+  #host: string | null
+  /** Host has been seen beside `:authority`, or alone. */
+  #hasHost = false
+  #cookies: string | null = null
+  /** With a Content-Length. */
+  hasLength = false
+
+  /** @param authority of `:authority`; null without it */
+  constructor(authority: string | null) {
+    this.#host = authority
+    if (authority !== null) this.#add('host', authority)
+  }
+
+  add(name: string, value: string): void {
+    if (name === 'host') this.#addHost(value)
+    // In HTTP/1.1 the pieces of a cookie are one field (RFC 9113, section 8.2.3).
+    else if (name === 'cookie') this.#addCookie(value)
+    else {
+      if (name === 'content-length') this.hasLength = true
+      this.#add(name, value)
+    }
+  }
+
+  parsed(): FieldTable {
+    if (this.#cookies !== null) this.#add('cookie', this.#cookies)
+    return fieldsOf(this.#text, this.#count, requestFault)
+  }
+
+  /**
+   * Beside `:authority` it is one field too many for HTTP/1.1. Where both name the same authority, as for an absolute target of
+   * HTTP/1.1, `:authority` is kept (RFC 9113, section 8.3.1).
+   */
+  #addHost(value: string): void {
+    if (this.#hasHost) throw requestFault('Host is repeated')
+    this.#hasHost = true
+    if (this.#host === null) this.#add('host', value)
+    else if (!isSameAuthority(this.#host, value)) throw requestFault('Host differs from the authority')
+  }
+
+  /** Joined in their order. An empty piece has no cookie, and would begin or end the joined value with a separator. */
+  #addCookie(value: string): void {
+    checkField('cookie', value, requestFault)
+    if (this.#cookies === null || this.#cookies === '') this.#cookies = value
+    else if (value !== '') this.#cookies += `; ${value}`
+  }
+
+  #add(name: string, value: string): void {
+    checkField(name, value, requestFault)
+    this.#text += `${name}: ${value}\r\n`
+    this.#count++
+  }
+}
+
+/** @param what a clause without a full stop, free of received bytes */
+function requestFault(what: string): MalformedRequest {
+  return malformed(`The request is not valid HTTP/2: ${what}.`)
+}
+
+/** Two spaces, the version and the end of a line in HTTP/1.1. */
+const VERSION_BYTES = 12
+/** The end of a header section. */
+const END_BYTES = 2
+
+/**
+ * The head as the parser of HTTP/1.1 gives it, and within the same limit. Throws a MalformedRequest where the head is too long, or a body is announced and none follows.
+ *
+ * @param endStream no body follows @param maxBytes the limit of the same head in HTTP/1.1
+ */
+export function requestHead(list: RequestFieldList, endStream: boolean, maxBytes: number): RequestHead {
+  const { method, target, section } = list
+  const lineBytes = method.length + target.length + VERSION_BYTES
+  if (lineBytes > maxBytes) throw largeTarget(maxBytes)
+  if (lineBytes + section.fields.bytes + END_BYTES > maxBytes) throw largeHead(maxBytes)
+  if (endStream && (list.length ?? 0) > 0) throw malformed('The request has a Content-Length, and no body.')
+  const length = endStream ? 0 : (list.length ?? CHUNKED)
+  return { method, target, minor: 1, section, length, keepAlive: true, http2: true }
+}
+
+/** The fault of a head over the limits. @param fields those before the limit: name, value, … */
+export function cutHead(fields: readonly string[], maxBytes: number): MalformedRequest {
+  return fields.some((name, i) => i % 2 === 0 && name === ':path')
+    ? largeHead(maxBytes)
+    : largeTarget(maxBytes)
+}
+
+function largeTarget(maxBytes: number): MalformedRequest {
+  return new MalformedRequest('large-target', `The request line is longer than ${maxBytes} bytes.`)
+}
+
+function largeHead(maxBytes: number): MalformedRequest {
+  return new MalformedRequest(
+    'large-head',
+    `The header section is larger than ${maxBytes} bytes, or has too many fields.`,
+  )
 }

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net'
 import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
-import { FrameWriter, type FrameWriterOwner } from './frame-writer.ts'
+import { FrameWriter } from './frame-writer.ts'
 import {
   CONTINUATION,
   DATA,
@@ -33,11 +33,10 @@ export interface SenderOwner {
   streamClosed(stream: Http2Stream): void
 }
 
-export class Sender implements StreamOwner, FrameWriterOwner {
+export class Sender extends FrameWriter implements StreamOwner {
   readonly encoder: HpackEncoder = new HpackEncoder()
   readonly #owner: SenderOwner
   readonly #guard: FloodGuard
-  readonly #writer: FrameWriter
   /** Streams that wait for the socket or for windows, in the order in which they get their turns. */
   readonly #waiting = new Set<Http2Stream>()
   /** Bytes that the peer accepts on the connection. */
@@ -47,36 +46,17 @@ export class Sender implements StreamOwner, FrameWriterOwner {
   #ended = false
 
   constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner) {
+    super(socket)
     this.#owner = owner
     this.#guard = guard
-    this.#writer = new FrameWriter(socket, this)
-  }
-
-  /** Adds a whole frame. */
-  write(piece: Buffer): void {
-    this.#writer.add(piece)
   }
 
   /** Adds a frame that the peer has caused. Throws an Http2Error where it causes them without end and reads none. */
   writeControl(piece: Buffer): void {
-    if (!this.#writer.congested) this.#unreadControl = 0
+    if (!this.congested) this.#unreadControl = 0
     else if (++this.#unreadControl > MAX_UNREAD_CONTROL)
       throw new Http2Error(INTERNAL_ERROR, 'the peer does not read the answers to its frames')
-    this.#writer.add(piece)
-  }
-
-  flush(): void {
-    this.#writer.flush()
-  }
-
-  /** Bytes that the operating system has not accepted. */
-  get pending(): number {
-    return this.#writer.pending
-  }
-
-  /** Streams whose last frame the operating system has not accepted. */
-  get unflushed(): number {
-    return this.#writer.unflushed
+    this.write(piece)
   }
 
   /** Bytes that are held for streams, received and to be sent. */
@@ -92,10 +72,6 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     this.#guard.countReset()
   }
 
-  get congested(): boolean {
-    return this.#writer.congested
-  }
-
   /** Streams send nothing more. */
   end(): void {
     this.#ended = true
@@ -103,11 +79,11 @@ export class Sender implements StreamOwner, FrameWriterOwner {
   }
 
   sendReset(stream: Http2Stream, code: number): void {
-    if (!this.#ended) this.#writer.add(numberFrame(RST_STREAM, stream.id, code))
+    if (!this.#ended) this.write(numberFrame(RST_STREAM, stream.id, code))
   }
 
   sendWindowUpdate(stream: Http2Stream, bytes: number): void {
-    if (!this.#ended) this.#writer.add(numberFrame(WINDOW_UPDATE, stream.id, bytes))
+    if (!this.#ended) this.write(numberFrame(WINDOW_UPDATE, stream.id, bytes))
   }
 
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void {
@@ -119,7 +95,7 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     if (length > MAX_PAYLOAD)
       return this.#sendLongHeaders(stream, frames.subarray(FRAME_HEADER), flags, finishing)
     writeFrameHeader(frames, 0, length, HEADERS, flags | END_HEADERS, stream.id)
-    this.#writer.add(frames, finishing)
+    this.write(frames, finishing)
   }
 
   /** The field block, behind room for the header of a frame. */
@@ -145,8 +121,8 @@ export class Sender implements StreamOwner, FrameWriterOwner {
         (at === 0 ? flags : 0) | (isLast ? END_HEADERS : 0),
         stream.id,
       )
-      this.#writer.add(header)
-      this.#writer.add(block.subarray(at, end), isLast ? finishing : null)
+      this.write(header)
+      this.write(block.subarray(at, end), isLast ? finishing : null)
     }
   }
 
@@ -156,7 +132,7 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     do {
       const room = Math.max(0, Math.min(stream.sendWindow, this.#window))
       const length = Math.min(chunk.length - sent, MAX_PAYLOAD, room)
-      if (chunk.length > 0 && (length === 0 || this.#writer.congested)) return sent
+      if (chunk.length > 0 && (length === 0 || this.congested)) return sent
       this.#writeData(
         stream,
         chunk.subarray(sent, sent + length),
@@ -175,8 +151,8 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     const header = Buffer.allocUnsafe(FRAME_HEADER)
     writeFrameHeader(header, 0, length, DATA, isLast ? END_STREAM : 0, stream.id)
     const finishing = isLast ? stream : null
-    this.#writer.add(header, length === 0 ? finishing : null)
-    if (length > 0) this.#writer.add(content, finishing)
+    this.write(header, length === 0 ? finishing : null)
+    if (length > 0) this.write(content, finishing)
   }
 
   /** The peer accepts more on the connection. Throws an Http2Error. */
@@ -190,7 +166,7 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     this.#waiting.add(stream)
   }
 
-  writable(): void {
+  protected override writable(): void {
     if (this.#waiting.size > 0) this.pump()
   }
 
@@ -199,7 +175,7 @@ export class Sender implements StreamOwner, FrameWriterOwner {
     for (let progress = true; progress && !this.#ended && this.#waiting.size > 0;) {
       progress = false
       for (const stream of [...this.#waiting]) {
-        if (this.#writer.congested) return
+        if (this.congested) return
         this.#waiting.delete(stream)
         if (!stream.isWaiting) continue
         if (stream.pump()) progress = true

@@ -54,19 +54,23 @@ export class PeerSettings {
   }
 }
 
-export interface OwnSettings {
+export interface SessionSettings {
   readonly role: 'server' | 'client'
   readonly concurrentStreams: number
   readonly headerBytes: number
   readonly headerFields: number
   readonly streamWindow: number
+  /** The receive window of the connection in bytes. What arrives is returned at once: streams have windows of their own. */
+  readonly connectionWindow: number
+  /** The peer is a proxy, and the connection carries the requests of many clients. */
+  readonly shared?: boolean
 }
 
 /** Bytes that RFC 9113, section 6.5.2, counts for each field beside its name and value. */
 const FIELD_OVERHEAD = 32
 
 /** Our SETTINGS frame. The size of the dynamic table and of frames stay at their defaults. */
-export function settingsFrame(own: OwnSettings): Buffer {
+export function settingsFrame(own: SessionSettings): Buffer {
   const settings: [number, number][] = [
     [INITIAL_WINDOW_SIZE, own.streamWindow],
     [MAX_HEADER_LIST_SIZE, own.headerBytes + own.headerFields * FIELD_OVERHEAD],

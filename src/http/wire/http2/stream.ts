@@ -17,8 +17,8 @@ export interface StreamReceiver {
   drained(): void
   /** The operating system has all that was written, and this side is ended. */
   flushed(): void
-  /** @param code of RST_STREAM, of GOAWAY, or CANCEL after the end of the connection @param local this side gave the stream up */
-  failed(code: number, local: boolean): void
+  /** @param code of RST_STREAM, of GOAWAY, or CANCEL after the end of the connection */
+  failed(code: number): void
 }
 
 /** The connection, as its streams see it. */
@@ -289,14 +289,14 @@ export class Http2Stream {
     this.#receiver?.headers(fields, complete, endStream)
   }
 
-  /** The peer, or the end of the connection, has ended the stream. */
+  /** The peer, or the end of the connection, has ended the stream. @param local this side gives it up */
   fail(code: number, local: boolean): void {
     if (this.closed) return
     const receiver = this.#receiver
     this.#receiver = null
     this.wasReset = local
     this.#close()
-    receiver?.failed(code, local)
+    receiver?.failed(code)
   }
 
   #close(): void {

@@ -1,6 +1,6 @@
 /** Field blocks for tests: decoded lists, and an independent writer with all representations of RFC 7541. */
 
-import { HUFFMAN_CODES } from '../../../../src/http/wire/http2/huffman-code.ts'
+import { HUFFMAN_CODES } from '../../../../src/http/wire/http2/huffman-decoder.ts'
 import type { HpackDecoder } from '../../../../src/http/wire/http2/hpack-decoder.ts'
 
 export const WIDE = { maxBytes: 1 << 20, maxFields: 10_000 }

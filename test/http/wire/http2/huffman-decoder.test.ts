@@ -3,9 +3,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { EOS, HUFFMAN_CODES } from '../../../../src/http/wire/http2/huffman-code.ts'
-import { decodeHuffman } from '../../../../src/http/wire/http2/huffman-decoder.ts'
-import { HpackError } from '../../../../src/http/wire/http2/hpack-error.ts'
+import { decodeHuffman, EOS, HUFFMAN_CODES } from '../../../../src/http/wire/http2/huffman-decoder.ts'
+import { HpackError } from '../../../../src/http/wire/http2/http2-errors.ts'
 import { bitsOf, bytesOf, hex } from './field-blocks.ts'
 
 /** null if malformed. */
