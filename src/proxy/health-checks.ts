@@ -3,21 +3,23 @@
  * would, and does not count as traffic.
  */
 
+import { createRequire } from 'node:module'
 import { performance } from 'node:perf_hooks'
-import type { buildConnector, Client, Dispatcher } from 'undici'
+import type * as undici from 'undici'
+import type { Dispatcher } from 'undici'
 import type { UpstreamHealth, UpstreamProtocol } from '../config/config.ts'
-import { type TlsOptions, undiciConnector } from '../http/client/connector.ts'
+import type { TlsOptions } from '../http/client/connector.ts'
 import { RequestPool } from '../http/client/request-pool.ts'
-import { loadUndici } from '../http/client/undici.ts'
 import type { RequestOwner, ResponseHead, ResponseReceiver } from '../http/client/upstream-request.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { addressOf, type Target } from './target.ts'
 import { abandoned } from './upstream-faults.ts'
 
-/** A check that has not reported yet. */
-interface RunningCheck {
-  /** Ends the check, and reports this result: the fault, or null. Later calls do nothing. */
-  stop(cause: unknown): void
+const require = createRequire(import.meta.url)
+
+/** Loaded on first use: it takes 7 MiB. */
+function loadUndici(): typeof undici {
+  return require('undici')
 }
 
 const USER_AGENT = ['user-agent', 'seatgate-health']
@@ -30,7 +32,7 @@ export class HealthCheck {
   readonly #settings: UpstreamHealth
   readonly #start: StartCheck
   #timer: NodeJS.Timeout | null = null
-  #check: RunningCheck | null = null
+  #check: Check | null = null
   #stopped = false
 
   constructor(target: Target, settings: UpstreamHealth, tls: TlsOptions, protocol: UpstreamProtocol) {
@@ -56,16 +58,12 @@ export class HealthCheck {
     const { interval } = this.#settings
     const pause = this.#target.ejection.available ? interval : Math.min(interval, MAX_UNAVAILABLE_INTERVAL)
     // Randomized, so that the checks of many gateways spread.
-    this.#timer = setTimeout(start, pause * (0.9 + Math.random() / 5), this).unref()
+    this.#timer = setTimeout(() => this.start(), pause * (0.9 + Math.random() / 5)).unref()
   }
 }
 
-function start(health: HealthCheck): void {
-  health.start()
-}
-
 /** Reports once: the fault, or null. */
-type StartCheck = (url: URL, report: (cause: unknown) => void) => RunningCheck
+type StartCheck = (url: URL, report: (cause: unknown) => void) => Check
 
 type CheckSettings = Pick<UpstreamHealth, 'path' | 'timeout'>
 
@@ -84,52 +82,70 @@ export function checkOnce(
 /** Checks use the protocol of requests: a target that does not speak it is not healthy. */
 function checkBy(protocol: UpstreamProtocol, settings: CheckSettings, tls: TlsOptions): StartCheck {
   if (protocol !== 'http1') return (url, report) => startHttp2Check(url, settings, tls, report)
-  const connect = undiciConnector(settings.timeout, tls)
+  const connect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout: settings.timeout })
   return (url, report) => startHttp1Check(url, settings, connect, report)
 }
 
-function startHttp1Check(
-  url: URL,
-  { path, timeout }: CheckSettings,
-  connect: buildConnector.connector,
-  report: (cause: unknown) => void,
-): RunningCheck {
-  const client = new (loadUndici().Client)(url.origin, { connect, allowH2: false })
-  const check = new Http1Check(client, timeout, report)
-  check.start(path, url.hostname)
-  return check
-}
-
-/** One check over HTTP/1.1, by undici. Reports its result once: the fault, or null. */
-class Http1Check implements Dispatcher.DispatchHandler, RunningCheck {
-  readonly #client: Client
+/** A check that has not reported yet. */
+class Check {
+  readonly #client: { destroy(): Promise<void> }
   readonly #report: (cause: unknown) => void
   readonly #timer: NodeJS.Timeout
   #reported = false
 
-  constructor(client: Client, timeout: number, report: (cause: unknown) => void) {
+  constructor(client: { destroy(): Promise<void> }, timeout: number, report: (cause: unknown) => void) {
     this.#client = client
     this.#report = report
     this.#timer = setTimeout(() => this.stop(new Error(`no response within ${timeout} ms`)), timeout).unref()
   }
 
-  start(path: string, servername: string): void {
-    // undici reads `servername`; its types lack it.
-    const options: Dispatcher.DispatchOptions & { servername: string } = {
-      method: 'GET',
-      path,
-      headers: USER_AGENT,
-      reset: true,
-      servername,
-    }
-    this.#client.dispatch(options, this)
+  get reported(): boolean {
+    return this.#reported
   }
 
+  /** Interim responses say nothing. The body of the response is not read. */
+  responded(status: number): void {
+    if (status >= 200) this.stop(status < 300 ? null : new Error(`status ${status}`))
+  }
+
+  /** Ends the check, and reports this result: the fault, or null. Later calls do nothing. */
+  stop(cause: unknown): void {
+    if (this.#reported) return
+    this.#reported = true
+    clearTimeout(this.#timer)
+    void this.#client.destroy()
+    this.#report(cause)
+  }
+}
+
+function startHttp1Check(
+  url: URL,
+  { path, timeout }: CheckSettings,
+  connector: undici.buildConnector.connector,
+  report: (cause: unknown) => void,
+): Check {
+  // An empty servername makes undici check the certificate against the name of the target.
+  const connect: typeof connector = (options, callback) => connector({ ...options, servername: '' }, callback)
+  const client = new (loadUndici().Client)(url.origin, { connect, allowH2: false })
+  const check = new Http1Check(client, timeout, report)
+  // undici reads `servername`; its types lack it.
+  const options: Dispatcher.DispatchOptions & { servername: string } = {
+    method: 'GET',
+    path,
+    headers: USER_AGENT,
+    reset: true,
+    servername: url.hostname,
+  }
+  client.dispatch(options, check)
+  return check
+}
+
+/** One check over HTTP/1.1, by undici. */
+class Http1Check extends Check implements Dispatcher.DispatchHandler {
   onRequestStart(): void {}
 
   onResponseStart(_: Dispatcher.DispatchController, status: number): void {
-    if (status < 200) return
-    this.stop(status < 300 ? null : new Error(`status ${status}`))
+    this.responded(status)
   }
 
   /** The handler interface of undici requires these two. */
@@ -140,15 +156,6 @@ class Http1Check implements Dispatcher.DispatchHandler, RunningCheck {
   onResponseError(_: unknown, error: Error): void {
     this.stop(error)
   }
-
-  /** The body of the response is not read. */
-  stop(cause: unknown): void {
-    if (this.#reported) return
-    this.#reported = true
-    clearTimeout(this.#timer)
-    void this.#client.destroy()
-    this.#report(cause)
-  }
 }
 
 function startHttp2Check(
@@ -156,7 +163,7 @@ function startHttp2Check(
   { path, timeout }: CheckSettings,
   tls: TlsOptions,
   report: (cause: unknown) => void,
-): RunningCheck {
+): Check {
   const pool = new RequestPool({
     ...addressOf(url, tls),
     authority: url.host,
@@ -183,21 +190,11 @@ function startHttp2Check(
 }
 
 /** One check over HTTP/2, by the client that forwards requests. */
-class Http2Check implements ResponseReceiver, RunningCheck {
+class Http2Check extends Check implements ResponseReceiver {
   readonly owner: RequestOwner = { tenant: '', caller: '' }
-  readonly #pool: RequestPool
-  readonly #report: (cause: unknown) => void
-  readonly #timer: NodeJS.Timeout
-  #reported = false
-
-  constructor(pool: RequestPool, timeout: number, report: (cause: unknown) => void) {
-    this.#pool = pool
-    this.#report = report
-    this.#timer = setTimeout(() => this.stop(new Error(`no response within ${timeout} ms`)), timeout).unref()
-  }
 
   connected(): boolean {
-    return !this.#reported
+    return !this.reported
   }
 
   requestProgress(): void {}
@@ -205,24 +202,14 @@ class Http2Check implements ResponseReceiver, RunningCheck {
   responseStarted(): void {}
 
   head({ status }: ResponseHead): void {
-    if (status < 200) return
-    this.stop(status < 300 ? null : new Error(`status ${status}`))
+    this.responded(status)
   }
 
-  /** The body of the response is not read. */
   data(): void {}
 
   ended(): void {}
 
   failed(error: Error): void {
     this.stop(error)
-  }
-
-  stop(cause: unknown): void {
-    if (this.#reported) return
-    this.#reported = true
-    clearTimeout(this.#timer)
-    void this.#pool.destroy()
-    this.#report(cause)
   }
 }

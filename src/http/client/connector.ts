@@ -7,11 +7,9 @@ import {
   type SecureContext,
   type SecureContextOptions,
 } from 'node:tls'
-import type { buildConnector } from 'undici'
 import { certificateFault } from '../../config/pem.ts'
 import type { UpstreamTls } from '../../config/config.ts'
 import { TargetSessions } from './tls-sessions.ts'
-import { loadUndici } from './undici.ts'
 
 /** PEM texts. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
 export type TlsSettings = Partial<UpstreamTls>
@@ -120,11 +118,4 @@ export function connect(
     socket.off('error', failed)
     callback(null, socket)
   })
-}
-
-/** The connector of undici clients. @param timeout ms for the connection, TLS included */
-export function undiciConnector(timeout: number, tls: TlsOptions): buildConnector.connector {
-  const undiciConnect = loadUndici().buildConnector({ ...tls, allowH2: false, timeout })
-  // An empty servername makes undici check the certificate against the name of the target.
-  return (options, callback) => undiciConnect({ ...options, servername: '' }, callback)
 }
