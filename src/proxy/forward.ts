@@ -287,7 +287,7 @@ class Forwarding
     this.#stopBuffering()
     this.#body?.destroy()
     if (this.#control === null) this.#attempts.cancel(this)
-    else this.#control.abort(abandoned)
+    else this.#control.close(abandoned)
   }
 }
 

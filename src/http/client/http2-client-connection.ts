@@ -16,6 +16,7 @@ import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './po
 import {
   ConnectionLost,
   NoHttp2,
+  notConnected,
   NotForwardable,
   ProtocolError,
   type ResponseReceiver,
@@ -40,13 +41,6 @@ const METHOD = new RegExp(`^${TOKEN}+$`)
 const PATH = /^\/(?:[!-~]*|[!->@-~]*\?[!-~\x80-\xff]*)$/
 /** Host and port: no user information (RFC 9113, section 8.3.1), and nothing that could be the path of another URI. */
 const AUTHORITY = /^[^\0- "#/<>?@\\^`{|}\x7f-\uffff]+$/
-
-interface RequestBlock {
-  /** Name, value, … */
-  readonly pseudo: readonly string[]
-  /** All other fields, as lines of HTTP/1.1. */
-  readonly lines: string
-}
 
 export class Http2Connection implements PooledConnection, SessionOwner, UpstreamStreamOwner {
   /** Monotonic ms: an idle connection is not used from then on. */
@@ -78,7 +72,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     const { connectTimeout } = settings
     const socket = openSocket(settings, null, 'h2')
     this.#socket = socket
-    this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
+    this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => this.#connected())
     socket.on('error', (error) => this.close(this.#connectionError(error)))
     socket.on('end', () => this.#ended())
@@ -270,10 +264,10 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     if (deadline >= this.#watchedUntil || this.#state === 'closed') return
     this.#stopTimer()
     this.#watchedUntil = deadline
-    this.#timer = setTimeout(checkDeadlines, deadline - performance.now() + 1, this)
+    this.#timer = setTimeout(() => this.#checkDeadlines(), deadline - performance.now() + 1)
   }
 
-  checkDeadlines(): void {
+  #checkDeadlines(): void {
     this.#timer = null
     this.#watchedUntil = Infinity
     const now = performance.now()
@@ -304,27 +298,18 @@ function streamGone(connection: Http2Connection): void {
   connection.streamGone()
 }
 
-function checkDeadlines(connection: Http2Connection): void {
-  connection.checkDeadlines()
-}
-
-function onConnectTimeout(connection: Http2Connection, timeout: number): void {
-  connection.close(
-    new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false),
-  )
-}
-
 /**
  * The field list of a request (RFC 9113, section 8.3.1): what was decided, in the order of HTTP/1.1.
  * Throws a NotForwardable if a part of the request can not be written.
  *
  * @param authority the host and port of the target
+ * @returns name, value, … of pseudo-header fields; and all other fields, as lines of HTTP/1.1
  */
 function requestFields(
   { method, path, headers, host, body, length, grpc }: UpstreamRequest,
   scheme: 'http' | 'https',
   authority: string,
-): RequestBlock {
+): { pseudo: readonly string[]; lines: string } {
   const pseudo = [':method', method, ':scheme', scheme, ':authority', host ?? authority, ':path', path]
   // CONNECT has a form of its own, and is not forwarded.
   let writable = METHOD.test(method) && method !== 'CONNECT' && PATH.test(path)

@@ -95,11 +95,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     return this.#all.size >= this.#settings.connections
   }
 
-  get slots(): Iterable<RequestSlot> {
-    return this.#slots()
-  }
-
-  *#slots(): Generator<RequestSlot> {
+  *slots(): Generator<RequestSlot> {
     for (const connection of this.#all) yield* connection.slots
     for (const connection of this.#draining) yield* connection.slots
   }
@@ -136,7 +132,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   connectionReady(connection: PooledConnection): void {
     this.#connecting.delete(connection)
-    this.#sweeping ??= setInterval(sweep, SWEEP_INTERVAL, this).unref()
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL).unref()
     while (connection.hasRoom) {
       const next = this.waitingRequests.take()
       if (next === undefined) break
@@ -202,7 +198,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   }
 
   /** Closes the connections that reached their idle timeout, or are dead. */
-  sweep(): void {
+  #sweep(): void {
     const now = performance.now()
     for (const connection of [...this.#all, ...this.#draining])
       if (connection.isIdle && connection.expiresAt <= now) connection.close(idleTimeoutError())
@@ -276,10 +272,6 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     if (this.#sweeping !== null) clearInterval(this.#sweeping)
     this.#sweeping = null
   }
-}
-
-function sweep(pool: RequestPool): void {
-  pool.sweep()
 }
 
 function destroyed(): ClientClosed {

@@ -124,7 +124,7 @@ export interface RequestSlot {
 
 export interface EvictionPool {
   /** All slots of the pool. */
-  readonly slots: Iterable<RequestSlot>
+  slots(): Iterable<RequestSlot>
   /** The pool may open no further connection. */
   readonly full: boolean
   readonly waitingRequests: FairQueue
@@ -163,8 +163,8 @@ export class SlotEviction {
 
   /** Called when a request starts to wait. */
   start(): void {
-    this.#ownersTimer ??= setInterval(checkOwners, this.#delay / 2, this).unref()
-    this.#slowTimer ??= setInterval(checkSlow, SLOW_INTERVAL, this).unref()
+    this.#ownersTimer ??= setInterval(() => this.#checkOwners(), this.#delay / 2).unref()
+    this.#slowTimer ??= setInterval(() => this.#checkSlow(), SLOW_INTERVAL).unref()
   }
 
   stop(): void {
@@ -179,7 +179,7 @@ export class SlotEviction {
     return this.#pool.waitingRequests.size + this.#pool.waitingUploads.size
   }
 
-  checkOwners(): void {
+  #checkOwners(): void {
     if (this.#waiting === 0) return this.stop()
     const { full, waitingRequests, waitingUploads } = this.#pool
     this.#evictForOverdue(waitingUploads, true)
@@ -225,7 +225,7 @@ export class SlotEviction {
   #slots(uploads: boolean, now: number): [all: Ledger<HeldSlot>, candidates: Set<Entry<HeldSlot>>] {
     const all = new Ledger<HeldSlot>()
     const candidates = new Set<Entry<HeldSlot>>()
-    for (const slot of this.#pool.slots) {
+    for (const slot of this.#pool.slots()) {
       const { receiver, busySince, uploads: holds, waitsForClient } = slot
       if (receiver === null || (uploads && !holds)) continue
       const held = all.add(slot, namesOf(receiver.owner))
@@ -242,12 +242,12 @@ export class SlotEviction {
     return this.#slots(true, performance.now())[0]
   }
 
-  checkSlow(): void {
+  #checkSlow(): void {
     const waiting = this.#waiting
     if (waiting === 0) return this.stop()
     const slow = new Map<RequestSlot, number>()
     let total = 0
-    for (const slot of this.#pool.slots) {
+    for (const slot of this.#pool.slots()) {
       total++
       if (slot.isClientSlow(MIN_BYTES)) slow.set(slot, (this.#slow.get(slot) ?? 0) + 1)
     }
@@ -261,12 +261,4 @@ export class SlotEviction {
 
 function slowest(now: number): Order<HeldSlot> {
   return ({ item: one }, { item: other }) => (one?.rate(now) ?? 0) - (other?.rate(now) ?? 0)
-}
-
-function checkOwners(eviction: SlotEviction): void {
-  eviction.checkOwners()
-}
-
-function checkSlow(eviction: SlotEviction): void {
-  eviction.checkSlow()
 }

@@ -4,19 +4,21 @@
  */
 
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { performance } from 'node:perf_hooks'
+import { resetTls } from '../../lib/node-internals.ts'
 import { MessageParser, type MessageSink } from '../wire/message-parser.ts'
 import { openSocket, connectEvent } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
   BodyTimeout,
   ConnectionLost,
+  notConnected,
   type RequestControl,
   type UpstreamRequest,
   ProtocolError,
   type ResponseReceiver,
 } from './upstream-request.ts'
-import { reset } from './reset.ts'
 import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
 import type { RequestSlot } from './slot-sharing.ts'
@@ -47,8 +49,8 @@ export class UpstreamConnection
     MAX_HEAD_BYTES,
     this,
   )
-  #receiver: ResponseReceiver | null = null
-  #uploads = false
+  receiver: ResponseReceiver | null = null
+  uploads = false
   #reserved: { readonly request: UpstreamRequest; readonly receiver: ResponseReceiver } | null = null
   /** The body of the request is not completely written yet. */
   #writing = false
@@ -57,8 +59,7 @@ export class UpstreamConnection
   /** The value of `#bytesMoved` at the last check, and at the start of the request in flight. */
   #bytesAtLastCheck = 0
   #bytesAtBegin = 0
-  /** Monotonic ms. */
-  #busySince = 0
+  busySince = 0
   #responseStarted = false
   /** The response head is received, its end is not. */
   #inResponseBody = false
@@ -81,7 +82,7 @@ export class UpstreamConnection
     const { connectTimeout } = settings
     const socket = openSocket(settings, { buffer, callback: (length) => this.#read(length) })
     this.#socket = socket
-    this.#timer = setTimeout(onConnectTimeout, connectTimeout, this, connectTimeout)
+    this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => {
       this.#stopTimer()
       this.expiresAt = performance.now() + settings.keepAlive
@@ -98,24 +99,9 @@ export class UpstreamConnection
     return this.hasRoom
   }
 
-  /** The receiver of the request in flight; null if there is none. */
-  get receiver(): ResponseReceiver | null {
-    return this.#receiver
-  }
-
-  /** The request in flight holds an upload slot. */
-  get uploads(): boolean {
-    return this.#uploads
-  }
-
-  /** Monotonic ms: the start of the request in flight. */
-  get busySince(): number {
-    return this.#busySince
-  }
-
   /** Body bytes a second of the request in flight, in both directions. */
   rate(now: number): number {
-    return ((this.#bytesMoved - this.#bytesAtBegin) * 1000) / (now - this.#busySince)
+    return ((this.#bytesMoved - this.#bytesAtBegin) * 1000) / (now - this.busySince)
   }
 
   /** The connection waits for its client to send or to read. */
@@ -125,8 +111,8 @@ export class UpstreamConnection
 
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void {
     this.hasRoom = false
-    this.#uploads = uploads
-    this.#busySince = performance.now()
+    this.uploads = uploads
+    this.busySince = performance.now()
     this.#bytesAtBegin = this.#bytesMoved
     this.#writing = request.body !== null
     if (!this.#writing || !this.#used) return this.#begin(request, receiver)
@@ -148,7 +134,7 @@ export class UpstreamConnection
       // Deferred: thousands of waiting requests behind this one may be cancelled too.
       return process.nextTick(offer, this)
     }
-    this.#receiver = receiver
+    this.receiver = receiver
     this.#responseStarted = false
     this.#parser.begin(request.method === 'HEAD')
     const { body, length } = request
@@ -184,8 +170,8 @@ export class UpstreamConnection
 
   #finishUpload(): void {
     this.#writing = false
-    if (!this.#uploads) return
-    this.#uploads = false
+    if (!this.uploads) return
+    this.uploads = false
     this.#owner.uploadFinished()
   }
 
@@ -218,10 +204,6 @@ export class UpstreamConnection
     this.#socket.resume()
   }
 
-  abort(error: Error): void {
-    this.close(error)
-  }
-
   close(error: Error): void {
     if (this.#closed) return
     this.#closed = true
@@ -231,8 +213,8 @@ export class UpstreamConnection
     // A reset keeps an incomplete request from looking complete.
     if (this.#writing || this.#socket.writableLength > 0) reset(this.#socket)
     else this.#socket.destroy()
-    const [receiver, reserved] = [this.#receiver, this.#reserved]
-    this.#receiver = null
+    const [receiver, reserved] = [this.receiver, this.#reserved]
+    this.receiver = null
     this.#reserved = null
     this.#owner.connectionClosed(this, error)
     this.#finishUpload()
@@ -247,21 +229,24 @@ export class UpstreamConnection
       this.#keepAliveSeconds = head.keepAliveSeconds
       this.#deadline = performance.now() + this.#settings.bodyTimeout
     }
-    this.#receiver?.head(head)
+    this.receiver?.head(head)
   }
 
   body(chunk: Buffer | string): void {
     this.#deadline = performance.now() + this.#settings.bodyTimeout
     this.#bytesMoved += chunk.length
-    this.#receiver?.data(chunk)
+    this.receiver?.data(chunk)
   }
 
   end(trailers: readonly string[]): void {
-    const receiver = this.#receiver
-    this.#receiver = null
+    const receiver = this.receiver
+    this.receiver = null
     this.#inResponseBody = false
     this.#used = true
-    if (this.#paused) this.#resumeReading()
+    if (this.#paused) {
+      this.#paused = false
+      this.#socket.resume()
+    }
     // The upstream would take the rest of an unfinished request for the next one.
     const reusable = this.#keepAlive && !this.#writing && !this.#closed
     this.expiresAt = performance.now() + this.#keepAliveMs(this.#keepAliveSeconds)
@@ -279,20 +264,20 @@ export class UpstreamConnection
   /** @returns false to stop reading for now */
   #read(length: number): boolean {
     if (this.#closed) return false
-    if (this.#receiver === null) {
+    if (this.receiver === null) {
       // Unsolicited bytes (CVE-2026-48931): the next request would take them for its response.
       this.close(new ProtocolError('bytes on an idle connection'))
       return false
     }
     if (!this.#responseStarted) {
       this.#responseStarted = true
-      this.#receiver.responseStarted()
+      this.receiver.responseStarted()
     }
     try {
       const read = this.#parser.read(buffer, 0, length)
       if (this.#closed) return false
       if (read < length) this.close(new ProtocolError('bytes after the response'))
-      else if (this.#receiver === null) this.#waitUntilRead(length === buffer.length)
+      else if (this.receiver === null) this.#waitUntilRead(length === buffer.length)
       else this.#awaitBody()
     } catch (error) {
       this.close(error instanceof Error ? error : new Error(String(error)))
@@ -339,11 +324,6 @@ export class UpstreamConnection
     else this.close(new BodyTimeout('the upstream stopped sending inside the response body'))
   }
 
-  #resumeReading(): void {
-    this.#paused = false
-    this.#socket.resume()
-  }
-
   #stopTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
@@ -362,8 +342,11 @@ function onBodyDeadline(connection: UpstreamConnection): void {
   connection.checkBodyDeadline()
 }
 
-function onConnectTimeout(connection: UpstreamConnection, timeout: number): void {
-  connection.close(
-    new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false),
-  )
+/**
+ * Closes a connection by RST at once: unsent bytes are dropped, and TLS sends no close_notify. An upstream may take a FIN
+ * inside a request for its end: WSGI servers of Python then run the application with a truncated body.
+ */
+function reset(socket: Socket): void {
+  if (socket instanceof TLSSocket) resetTls(socket)
+  else socket.resetAndDestroy()
 }

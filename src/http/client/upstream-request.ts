@@ -45,7 +45,7 @@ export interface RequestControl {
   pause(): void
   resume(): void
   /** Closes the connection, or resets the stream. The receiver gets `failed`, or no further call. */
-  abort(error: Error): void
+  close(error: Error): void
 }
 
 /** The head of a final or interim response. */
@@ -75,7 +75,7 @@ export interface ResponseReceiver {
   data(chunk: Buffer | string): void
   /** @param trailers name, value, … */
   ended(trailers: readonly string[]): void
-  /** @param error of the connection or the protocol, or the argument of `abort` */
+  /** @param error of the connection or the protocol, or the argument of `close` */
   failed(error: Error): void
 }
 
@@ -92,6 +92,11 @@ export class ConnectionLost extends Error {
     this.afterUse = afterUse
     this.code = code
   }
+}
+
+/** @param timeout ms */
+export function notConnected(timeout: number): ConnectionLost {
+  return new ConnectionLost(`no connection within ${timeout} ms`, 'UPSTREAM_CONNECT_TIMEOUT', false)
 }
 
 /** The response is malformed or ambiguous. */

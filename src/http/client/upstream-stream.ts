@@ -4,16 +4,16 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import type { Readable } from 'node:stream'
 import { responseFields, trailerFields } from '../wire/http2/field-list.ts'
 import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
-import { Http2Body } from './http2-body.ts'
+import type { BodyWriteListener } from './request-writer.ts'
 import type { RequestSlot } from './slot-sharing.ts'
 import {
   BodyTimeout,
   ProtocolError,
   type RequestControl,
-  type ResponseHead,
   type ResponseReceiver,
   type UpstreamRequest,
 } from './upstream-request.ts'
@@ -31,12 +31,6 @@ export interface UpstreamStreamOwner {
   watch(deadline: number): void
   /** Milliseconds that a body may stand still. */
   readonly bodyTimeout: number
-}
-
-/** Of a response over HTTP/2, read as strictly as those of HTTP/1.1. The rules are in `wire/http2/field-list.ts`. */
-interface Http2ResponseHead extends ResponseHead {
-  /** The announced bytes of the body; null without Content-Length. */
-  readonly length: number | null
 }
 
 export class UpstreamStream implements StreamReceiver, RequestControl, RequestSlot {
@@ -160,9 +154,10 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     }
   }
 
-  #readHead(fields: readonly string[], endStream: boolean): void {
-    const head = readResponse(fields)
-    const { status, length } = head
+  /** @param list name, value, … as received */
+  #readHead(list: readonly string[], endStream: boolean): void {
+    const { status, fields, length } = responseFields(list, fault)
+    const head = { status, phrase: '', fields }
     if (status < 200) {
       if (endStream) throw new ProtocolError('an interim response ends the stream')
       return this.receiver.head(head)
@@ -180,7 +175,8 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
 
   #readTrailers(fields: readonly string[], endStream: boolean): void {
     if (!endStream) throw new ProtocolError('a second head')
-    this.#trailers = readTrailers(fields)
+    trailerFields(fields, fault)
+    this.#trailers = fields
   }
 
   data(chunk: Buffer): void {
@@ -225,10 +221,6 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     this.#paused = false
     this.#progress()
     this.#stream?.resume()
-  }
-
-  abort(error: Error): void {
-    this.close(error)
   }
 
   close(error: Error): void {
@@ -276,16 +268,58 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
-/** Throws a ProtocolError. @param list name, value, … as received */
-function readResponse(list: readonly string[]): Http2ResponseHead {
-  const { status, fields, length } = responseFields(list, fault)
-  return { status, phrase: '', fields, length }
-}
-
-/** Throws a ProtocolError. @param list name, value, … as received */
-function readTrailers(list: readonly string[]): readonly string[] {
-  trailerFields(list, fault)
-  return list
-}
-
 const fault = (what: string) => new ProtocolError(what)
+
+/** Writes a request body to a stream, at the pace of its windows. */
+class Http2Body {
+  readonly #body: Readable
+  readonly #stream: Http2Stream
+  readonly #listener: BodyWriteListener
+  /** Bytes of the announced length that are not written yet; Infinity without one. */
+  #remaining: number
+  /** Nothing of the body is taken. */
+  intact = true
+
+  /** @param length bytes; Infinity if it is unknown */
+  constructor(body: Readable, length: number, stream: Http2Stream, listener: BodyWriteListener) {
+    this.#body = body
+    this.#remaining = length
+    this.#stream = stream
+    this.#listener = listener
+    body.on('data', this.#onData).once('end', this.#onEnd).once('close', this.#onClose)
+    // Another stream may have stopped it.
+    body.resume()
+  }
+
+  /** The stream takes more. */
+  drained(): void {
+    this.#body.resume()
+  }
+
+  /** Stops reading: the stream has ended. Another stream may take the body, if it is intact. */
+  release(): void {
+    this.#body.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose)
+    this.#body.pause()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.intact = false
+    this.#remaining -= chunk.length
+    if (this.#remaining < 0)
+      return this.#listener.failed(new ProtocolError('the body is longer than its Content-Length'))
+    if (!this.#stream.write(chunk)) this.#body.pause()
+    this.#listener.sent(chunk.length)
+  }
+
+  readonly #onEnd = (): void => {
+    this.intact = false
+    if (this.#remaining > 0 && this.#remaining !== Infinity)
+      return this.#listener.failed(new ProtocolError('the body is shorter than its Content-Length'))
+    this.#stream.end()
+    this.#listener.done()
+  }
+
+  readonly #onClose = (): void => {
+    if (!this.#body.readableEnded) this.#listener.failed(new ProtocolError('the body is incomplete'))
+  }
+}
