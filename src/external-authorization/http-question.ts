@@ -8,7 +8,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { Refusal } from '../model/errors.ts'
 import { linesOf } from '../pipeline/refusals.ts'
-import { discardBody } from '../proxy/discard-body.ts'
+import { discardBody } from '../http/server/discard-body.ts'
 import { wholeIdentity } from '../proxy/identity-headers.ts'
 
 /** Bytes of the body of a question that are discarded after the answer. */

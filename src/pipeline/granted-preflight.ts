@@ -3,7 +3,7 @@
 import type { Exchange } from '../http/server/exchange.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { discardBody } from '../proxy/discard-body.ts'
+import { discardBody } from '../http/server/discard-body.ts'
 
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 64 * 1024

@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { LocalResponse } from '../model/route.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
-import { discardBody } from '../proxy/discard-body.ts'
+import { discardBody } from '../http/server/discard-body.ts'
 
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 1024 * 1024

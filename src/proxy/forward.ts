@@ -10,7 +10,7 @@ import { isGrpc } from '../http/wire/grpc.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { type AttemptOwner, Attempts } from './attempts.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
-import { discardBody } from './discard-body.ts'
+import { discardBody } from '../http/server/discard-body.ts'
 import {
   type ResponseHead,
   type RequestControl,

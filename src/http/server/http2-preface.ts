@@ -8,7 +8,7 @@ import { DATA, END_HEADERS, END_STREAM, frame, HEADERS, SETTINGS } from '../wire
 import { goAwayFrame } from '../wire/http2/http2-session.ts'
 import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { ListenerSettings } from './listener-options.ts'
-import { problemBody, streamProblemLines } from './problem.ts'
+import { problemBody, problemLines } from './problem.ts'
 
 /** The beginning of the preface of HTTP/2. No other method of HTTP begins with these bytes. */
 const PREFACE = Buffer.from('PRI ')
@@ -73,7 +73,7 @@ export function http2Settings({
  */
 export function http2Problem(refusal: Refusal, requestId: string): Buffer {
   const body = Buffer.from(problemBody(refusal, requestId))
-  const lines = streamProblemLines(refusal, requestId, body.length)
+  const lines = problemLines(refusal, requestId, body.length)
   return Buffer.concat([
     frame(SETTINGS, 0, 0, Buffer.alloc(0)),
     frame(HEADERS, END_HEADERS, FIRST_STREAM, blockOf(refusal.status, lines)),

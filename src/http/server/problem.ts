@@ -1,9 +1,10 @@
 /** Refusals as `application/problem+json` (RFC 9457). */
 
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
-import type { BodySink, ClientRequest } from './client-request.ts'
+import type { ClientRequest } from './client-request.ts'
 import { speaksGrpc, writeGrpcProblem } from './grpc-problem.ts'
 import { type ClientResponse, dateValue } from './client-response.ts'
+import { discardBody } from './discard-body.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { ResponseFields } from '../wire/response-fields.ts'
@@ -17,8 +18,6 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
   'headers_too_large',
   'request_timeout',
 ])
-/** Milliseconds for a refused body to arrive before the connection is closed. */
-const DISCARD_TIME = 5000
 
 /** Sends the refusal of a request without a readable head. In HTTP/1.1 it is the last response of the connection. */
 export type RespondUnparsed = (refusal: Refusal, requestId: string) => void
@@ -94,51 +93,16 @@ export function writeProblem(
   const body = length === text.length ? text : Buffer.from(text)
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', type, 'Content-Length', String(length))
-  const unread = !request.complete
   // Discarding a long body costs more than a new connection. A chunked body may turn out to be short.
   const tooLong = request.length !== Infinity && request.length > MAX_DISCARD
-  if (expectsContinue || CLOSING_CODES.has(refusal.code) || (unread && tooLong))
+  if (expectsContinue || CLOSING_CODES.has(refusal.code) || (!request.complete && tooLong))
     response.shouldKeepAlive = false
-  const close = !response.shouldKeepAlive
+  const persists = response.shouldKeepAlive
   response.writeHead(refusal.status, ResponseFields.of(headers), null, extra)
   response.end(body)
   // The lingering close reads from connections that are to be closed.
-  if (unread && !close) request.deliver(new BodyDiscard(request))
+  if (persists) discardBody(request, response, MAX_DISCARD)
   return request.method === 'HEAD' ? 0 : length
-}
-
-/** Discards the body within bounds to keep the connection. Beyond them the connection is closed. */
-class BodyDiscard implements BodySink {
-  readonly #request: ClientRequest
-  readonly #timer: NodeJS.Timeout
-  #bytes = 0
-
-  constructor(request: ClientRequest) {
-    this.#request = request
-    this.#timer = setTimeout(onTime, DISCARD_TIME, this)
-  }
-
-  data(chunk: Buffer): void {
-    this.#bytes += chunk.length
-    if (this.#bytes > MAX_DISCARD) this.stop()
-  }
-
-  end(): void {
-    clearTimeout(this.#timer)
-  }
-
-  aborted(): void {
-    clearTimeout(this.#timer)
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-    this.#request.abandon()
-  }
-}
-
-function onTime(body: BodyDiscard): void {
-  body.stop()
 }
 
 /**
@@ -154,12 +118,12 @@ export function writeStreamProblem(
 ): void {
   const body = Buffer.from(problemBody(refusal, requestId))
   const status = [':status', String(refusal.status)]
-  stream.headers(status, isHead, streamProblemLines(refusal, requestId, body.length))
+  stream.headers(status, isHead, problemLines(refusal, requestId, body.length))
   if (!isHead) stream.end(body)
 }
 
-/** The fields of the head, as lines. @param length bytes of the problem document */
-export function streamProblemLines(refusal: Refusal, requestId: string, length: number): string {
+/** The fields of a complete response, as lines. @param length bytes of the problem document */
+export function problemLines(refusal: Refusal, requestId: string, length: number): string {
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
   headers.push('Date', dateValue())
@@ -169,10 +133,7 @@ export function streamProblemLines(refusal: Refusal, requestId: string, length: 
 /** The complete response as text, for connections without a valid request and thus without a response object. */
 export function rawProblem(refusal: Refusal, requestId: string): string {
   const body = problemBody(refusal, requestId)
-  const headers = problemHeaders(refusal, requestId)
-  const lines = [`HTTP/1.1 ${refusal.status} ${errors[refusal.code].title}`]
-  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`)
-  lines.push('Content-Type: application/problem+json', `Content-Length: ${Buffer.byteLength(body)}`)
-  lines.push(`Date: ${new Date().toUTCString()}`, 'Connection: close', '', body)
-  return lines.join('\r\n')
+  const lines = problemLines(refusal, requestId, Buffer.byteLength(body))
+  const line = `HTTP/1.1 ${refusal.status} ${errors[refusal.code].title}`
+  return `${line}\r\n${lines}Connection: close\r\n\r\n${body}`
 }

@@ -1,7 +1,7 @@
 /** Discards the rest of a request body after the response. */
 
-import type { BodySink, ClientRequest } from '../http/server/client-request.ts'
-import type { ClientResponse, ResponseListener } from '../http/server/client-response.ts'
+import type { BodySink, ClientRequest } from './client-request.ts'
+import type { ClientResponse, ResponseListener } from './client-response.ts'
 
 /** Milliseconds for the rest of a body to arrive after the response is sent. */
 const DISCARD_TIME = 5_000
@@ -9,7 +9,7 @@ const DISCARD_TIME = 5_000
 /**
  * Reads and discards the rest of a body. Exactly the body is consumed, so no byte of it becomes the next request. A
  * client that is still sending can read its response: an immediate close would reset the connection (RFC 9112, section
- * 9.6). If the rest does not arrive in time, a lingering close follows (`http/server/lingering-close.ts`).
+ * 9.6). If the rest does not arrive in time, a lingering close follows (`lingering-close.ts`).
  *
  * @param allowed bytes that may still arrive
  */
@@ -37,7 +37,7 @@ class BodyDiscard implements BodySink, ResponseListener {
     if (this.#remaining >= 0) return
     // Reading stops until the response is sent; then the connection is closed.
     if (!this.#response.writableFinished) this.#request.pause()
-    this.giveUp()
+    this.#giveUp()
   }
 
   end(): void {
@@ -49,7 +49,7 @@ class BodyDiscard implements BodySink, ResponseListener {
     this.end()
   }
 
-  giveUp(): void {
+  #giveUp(): void {
     this.end()
     this.#request.abandon()
   }
@@ -59,10 +59,6 @@ class BodyDiscard implements BodySink, ResponseListener {
   }
 
   #linger(): void {
-    if (!this.#done) this.#timer = setTimeout(onTime, DISCARD_TIME, this)
+    if (!this.#done) this.#timer = setTimeout(() => this.#giveUp(), DISCARD_TIME)
   }
-}
-
-function onTime(body: BodyDiscard): void {
-  body.giveUp()
 }
