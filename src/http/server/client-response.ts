@@ -25,6 +25,11 @@ export abstract class ClientResponse {
   shouldKeepAlive: boolean
   /** The gateway refused the request: the next requests on the connection are deferred. */
   refused = false
+  /** `end` was called. */
+  ended = false
+  protected framing: BodyFraming = 'none'
+  /** Bytes of the announced length that are not written yet. */
+  protected remaining = 0
   readonly #listeners: ResponseListener[] = []
 
   constructor(shouldKeepAlive: boolean) {
@@ -40,9 +45,6 @@ export abstract class ClientResponse {
 
   /** The connection holds so many unsent bytes, of this response or of others, that only what has to be written may be added. */
   abstract get congested(): boolean
-
-  /** `end` was called. */
-  abstract get ended(): boolean
 
   /**
    * Sets the head. Throws, without an effect, if the head would be ambiguous or malformed.
@@ -78,6 +80,20 @@ export abstract class ClientResponse {
   /** Gives up a response that has begun, so that it does not look complete. */
   abstract abort(): void
 
+  /**
+   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: the response is given up.
+   *
+   * @returns whether to write them
+   */
+  protected countBody(bytes: number): boolean {
+    if (this.framing === 'none') return false
+    if (this.framing !== 'length') return true
+    this.remaining -= bytes
+    if (this.remaining >= 0) return true
+    this.destroy()
+    return false
+  }
+
   /** Called by the connection. */
   drained(): void {
     for (const watch of this.#listeners) watch.drained?.()
@@ -95,8 +111,11 @@ export abstract class ClientResponse {
   }
 }
 
-/** How the end of a body is known. `none`: the response has no body, whatever its Content-Length says. */
-export type BodyFraming = 'none' | 'length' | 'open'
+/**
+ * How the end of a body is known. `none`: the response has no body, whatever its Content-Length says. `open`: as the version
+ * of HTTP has it; in HTTP/1 `chunked` or `until-close`.
+ */
+export type BodyFraming = 'none' | 'length' | 'open' | 'chunked' | 'until-close'
 
 /** RFC 9110, section 6.4.1. @param length the value of Content-Length; null without one */
 export function bodyFraming(method: string, status: number, length: string | null): BodyFraming {

@@ -12,7 +12,7 @@ import { writeLast } from '../wire/last-write.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import { WriteQueue } from '../wire/write-queue.ts'
 import type { ClientRequest } from './client-request.ts'
-import { bodyFraming, ClientResponse, dateValue } from './client-response.ts'
+import { type BodyFraming, bodyFraming, ClientResponse, dateValue } from './client-response.ts'
 
 /** The connection of a response. */
 export interface ResponseOwner {
@@ -27,9 +27,6 @@ export interface ResponseOwner {
   backpressure(): void
 }
 
-/** `none`: the response has no body, whatever its Content-Length says. */
-type Framing = 'none' | 'length' | 'chunked' | 'until-close'
-
 /** Unsent bytes beyond which a connection is congested, as over HTTP/2. */
 const MAX_BACKLOG = 64 * 1024
 
@@ -41,10 +38,6 @@ export class Http1Response extends ClientResponse {
   readonly #owner: ResponseOwner
   /** The serialized head until it is written. */
   #head = ''
-  #framing: Framing = 'none'
-  /** Bytes of the announced length that are not written yet. */
-  #remaining = 0
-  #ended = false
 
   constructor(request: ClientRequest, owner: ResponseOwner) {
     super(request.keepAlive)
@@ -82,14 +75,14 @@ export class Http1Response extends ClientResponse {
     if (connection === null)
       text += keepAlive ? keepAliveLines(this.#owner.keepAliveSeconds) : 'Connection: close\r\n'
     this.#head = `${text}\r\n`
-    this.#framing = framing
-    this.#remaining = framing === 'length' ? Number(length) : 0
+    this.framing = framing
+    this.remaining = framing === 'length' ? Number(length) : 0
     this.shouldKeepAlive = keepAlive
     this.statusCode = status
     this.headersSent = true
   }
 
-  #framingOf(status: number, length: string | null): Framing {
+  #framingOf(status: number, length: string | null): BodyFraming {
     const { method, minor } = this.#request
     const framing = bodyFraming(method, status, length)
     if (framing !== 'open') return framing
@@ -111,16 +104,16 @@ export class Http1Response extends ClientResponse {
   }
 
   write(chunk: Buffer | string): boolean {
-    if (this.destroyed || this.#ended) return true
+    if (this.destroyed || this.ended) return true
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    if (bytes.length === 0 || !this.#countBody(bytes.length)) return true
+    if (bytes.length === 0 || !this.countBody(bytes.length)) return true
     const { socket, writes } = this.#owner
     writes.count()
     socket.cork()
     this.flushHeaders()
-    if (this.#framing === 'chunked') socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
+    if (this.framing === 'chunked') socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1')
     socket.write(bytes)
-    if (this.#framing === 'chunked') socket.write('\r\n', 'latin1')
+    if (this.framing === 'chunked') socket.write('\r\n', 'latin1')
     socket.uncork()
     if (writes.hasRoom()) return true
     this.#owner.backpressure()
@@ -129,37 +122,22 @@ export class Http1Response extends ClientResponse {
 
   /** Trailers are sent with chunked framing only. */
   end(body: Buffer | string = '', trailers: readonly string[] = []): void {
-    if (this.#ended) return
+    if (this.ended) return
     if (body.length > 0 && typeof body !== 'string') this.write(body)
-    const text = typeof body === 'string' && body !== '' && this.#countBody(body.length) ? body : ''
-    this.#ended = true
+    const text = typeof body === 'string' && body !== '' && this.countBody(body.length) ? body : ''
+    this.ended = true
     if (this.destroyed) return
     // A truncated body must not look complete.
-    if (this.#remaining > 0) return this.destroy()
+    if (this.remaining > 0) return this.destroy()
     const head = this.#head
     this.#head = ''
-    this.#finish(head + (this.#framing === 'chunked' ? lastChunks(text, trailers) : text))
+    this.#finish(head + (this.framing === 'chunked' ? lastChunks(text, trailers) : text))
   }
 
   #finish(last: string): void {
     const owner = this.#owner
     if (writeLast(owner.socket, last, () => flushed(owner))) nextStage(flushed, owner)
     else owner.backpressure()
-  }
-
-  /**
-   * Counts body bytes. Bytes beyond the announced length would be taken for the next response: they close the
-   * connection.
-   *
-   * @returns whether to write them
-   */
-  #countBody(bytes: number): boolean {
-    if (this.#framing === 'none') return false
-    if (this.#framing !== 'length') return true
-    this.#remaining -= bytes
-    if (this.#remaining >= 0) return true
-    this.destroy()
-    return false
   }
 
   destroy(): void {
@@ -174,10 +152,6 @@ export class Http1Response extends ClientResponse {
     if (this.#request.minor === 1 || socket.writableEnded) return this.destroy()
     this.destroyed = true
     socket.resetAndDestroy()
-  }
-
-  get ended(): boolean {
-    return this.#ended
   }
 }
 

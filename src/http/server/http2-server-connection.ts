@@ -16,9 +16,8 @@ import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
-import { StreamProgress } from './http2-progress.ts'
 import { Http2ReadTurns } from './http2-read-turns.ts'
-import { Http2RequestStream, type RequestStreamOwner } from './http2-request-stream.ts'
+import { Http2RequestStream, type RequestStreamOwner, StreamProgress } from './http2-request-stream.ts'
 import { type RespondUnparsed, writeStreamProblem } from './problem.ts'
 
 /** Receives the events of the connection. */
