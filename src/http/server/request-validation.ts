@@ -4,7 +4,10 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import { MalformedRequest } from '../wire/malformed-request.ts'
+import { requestGrammar } from '../wire/request-parser.ts'
 import type { ClientRequest } from './client-request.ts'
+import { refusalOf } from './connection-refusal.ts'
 
 export interface ValidationLimits {
   /** Of a header section. */
@@ -27,10 +30,7 @@ const expectation = malformed('The Expect header asks for something other than 1
 const HOST = /^(?:(?:[A-Za-z0-9._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
 /** null if the method is permitted. */
-export function validateMethod(
-  method: string,
-  { methods }: Pick<ValidationLimits, 'methods'>,
-): Refusal | null {
+function validateMethod(method: string, { methods }: Pick<ValidationLimits, 'methods'>): Refusal | null {
   return methods.has(method) ? null : badMethod
 }
 
@@ -56,6 +56,35 @@ function host({ host, minor }: ClientRequest): Refusal | null {
 }
 
 /** null if it is a host with an optional port, or absent. */
-export function validateHost(host: string | null): Refusal | null {
+function validateHost(host: string | null): Refusal | null {
   return host === null || HOST.test(host) ? null : badHost
+}
+
+/** A request that no client sends, for questions about requests. */
+export interface AskedRequestLine {
+  readonly method: string
+  /** As on the wire: one character a byte. */
+  readonly target: string
+  /** Null: the request names none. */
+  readonly host: string | null
+}
+
+/** Checks the request line and the host as the listener does, without a connection. Null: accepted. */
+export function refusalOfRequestLine(
+  { method, target, host }: AskedRequestLine,
+  { headerBytes, methods }: Pick<ValidationLimits, 'methods'> & { readonly headerBytes: number },
+): Refusal | null {
+  const head = `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n`
+  const grammar = requestGrammar(headerBytes)
+  try {
+    if (head.length > headerBytes) throw grammar.tooLong('head', head)
+    const fault = grammar.checkPrefix(head, 0)
+    if (fault !== null) throw fault
+    const bytes = Buffer.from(head, 'latin1')
+    const source = { text: head, bytes, offset: 0, start: 0, end: head.length }
+    return validateMethod(grammar.readHead(source, false).method, { methods }) ?? validateHost(host)
+  } catch (fault) {
+    if (fault instanceof MalformedRequest) return refusalOf(fault)
+    throw fault
+  }
 }
