@@ -19,7 +19,6 @@ import type { MalformedRequest } from '../wire/malformed-request.ts'
 import type { DeferredQueue } from '../../lib/deferred-queue.ts'
 import type { Entry } from '../../lib/ledger.ts'
 import type { Queue, Queued } from '../../lib/queue.ts'
-import type { MemoryHolder } from './connection-memory.ts'
 import type { RespondUnparsed } from './problem.ts'
 
 /** Receives the events of all connections. */
@@ -42,7 +41,7 @@ export interface ClientConnectionOwner {
 }
 
 export class ClientConnection
-  implements Queued<ClientConnection>, MemoryHolder, Http1ConnectionOwner, Http2ConnectionOwner
+  implements Queued<ClientConnection>, Http1ConnectionOwner, Http2ConnectionOwner
 {
   /** With TLS: that of the decrypted bytes, from the end of the handshake on. */
   socket: Socket
@@ -68,7 +67,7 @@ export class ClientConnection
   index = -1
   /** The connection has left HTTP for a protocol with limits of its own. */
   isUpgraded = false
-  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `client-progress.ts`. */
+  /** Response bytes that the client has taken, and the monotonic ms since when it takes none; see `eviction.ts`. */
   bytesTaken = 0
   stalledSince = Infinity
 

@@ -5,32 +5,25 @@
  * first, the largest of an address first.
  */
 
-import { type Indexed, InFlight } from '../../lib/in-flight.ts'
+import { InFlight } from '../../lib/in-flight.ts'
 import { Ledger } from '../../lib/ledger.ts'
-
-/** A connection that buffers bytes. */
-export interface MemoryHolder extends Indexed {
-  /** Null if it does not identify the client. */
-  readonly address: string | null
-  /** Buffered bytes, as counted here. */
-  heldBytes: number
-}
+import type { ClientConnection } from './client-connection.ts'
 
 /** The share of the limit at which releasing ends, so that not every further byte repeats the search. */
 const LOW_WATER_MARK = 7 / 8
 
-export class ConnectionMemory<T extends MemoryHolder> {
+export class ConnectionMemory {
   #used = 0
   #limit: number
   #scheduled = false
-  readonly #holders = new InFlight<T>()
-  readonly #release: (holder: T) => void
+  readonly #holders = new InFlight<ClientConnection>()
+  readonly #release: (holder: ClientConnection) => void
 
   /**
    * @param limit bytes
    * @param release makes the connection drop its buffered bytes, or closes it; the change is reported by `update`
    */
-  constructor(limit: number, release: (holder: T) => void) {
+  constructor(limit: number, release: (holder: ClientConnection) => void) {
     this.#limit = limit
     this.#release = release
   }
@@ -45,7 +38,7 @@ export class ConnectionMemory<T extends MemoryHolder> {
   }
 
   /** Sets the number of bytes that the connection holds; 0 after its end. */
-  update(holder: T, bytes: number): void {
+  update(holder: ClientConnection, bytes: number): void {
     this.#used += bytes - holder.heldBytes
     holder.heldBytes = bytes
     if (bytes === 0) this.#holders.remove(holder)
@@ -69,8 +62,8 @@ export class ConnectionMemory<T extends MemoryHolder> {
     }
   }
 
-  #largestFirst(): T[] {
-    const byAddress = new Ledger<T>()
+  #largestFirst(): ClientConnection[] {
+    const byAddress = new Ledger<ClientConnection>()
     let unidentified = 0
     for (const holder of this.#holders)
       byAddress.add(holder, [holder.address ?? `client ${unidentified++}`], holder.heldBytes)

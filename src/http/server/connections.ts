@@ -5,10 +5,9 @@
 
 import { performance } from 'node:perf_hooks'
 import type { ClientConnection } from './client-connection.ts'
-import { type Evicted, Eviction } from './eviction.ts'
+import { type Evicted, Eviction, type Queues, updateStall } from './eviction.ts'
 import { Ledger } from '../../lib/ledger.ts'
 import { Queue } from '../../lib/queue.ts'
-import { updateStall } from './client-progress.ts'
 
 /**
  * `opening`: no complete header section yet. `active`: a request in flight. `idle`: kept alive for the next request.
@@ -26,11 +25,13 @@ export interface ConnectionBounds {
 export type RefusedBy = 'limit' | 'address'
 
 export class Connections {
-  readonly #opening = new Queue<ClientConnection>()
-  readonly #active = new Queue<ClientConnection>()
-  readonly #idle = new Queue<ClientConnection>()
-  /** Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle ones. */
-  readonly #returning = new Queue<ClientConnection>()
+  readonly #queues: Queues = {
+    opening: new Queue(),
+    active: new Queue(),
+    idle: new Queue(),
+    // Kept alive, with a part of the next header section. Reported as idle, but evicted later than the idle ones.
+    returning: new Queue(),
+  }
   /** By client address, if it identifies the client. */
   readonly #addresses = new Ledger<ClientConnection>()
   readonly #eviction: Eviction
@@ -42,13 +43,7 @@ export class Connections {
 
   constructor(bounds: ConnectionBounds, evicted: (state: Evicted) => void) {
     this.#bounds = bounds
-    const queues = {
-      opening: this.#opening,
-      active: this.#active,
-      idle: this.#idle,
-      returning: this.#returning,
-    }
-    this.#eviction = new Eviction(queues, this.#addresses, evicted)
+    this.#eviction = new Eviction(this.#queues, this.#addresses, evicted)
   }
 
   /** Existing connections stay, even beyond the new bounds. */
@@ -57,8 +52,8 @@ export class Connections {
   }
 
   get counts(): Readonly<Record<ConnectionState, number>> {
-    const idle = this.#idle.size + this.#returning.size
-    return { opening: this.#opening.size, active: this.#active.size, idle }
+    const { opening, active, idle, returning } = this.#queues
+    return { opening: opening.size, active: active.size, idle: idle.size + returning.size }
   }
 
   /**
@@ -70,7 +65,7 @@ export class Connections {
     if (!this.#admits(address)) return 'address'
     if (this.#size >= connections && !this.#eviction.evictOne(connections, address)) return 'limit'
     connection.queuedAt = performance.now()
-    this.#opening.add(connection)
+    this.#queues.opening.add(connection)
     this.#enter(connection, address)
     connection.socket.once('close', () => {
       this.remove(connection)
@@ -104,28 +99,30 @@ export class Connections {
 
   /** No request has arrived on it. */
   isNew(connection: ClientConnection): boolean {
-    return connection.queue === this.#opening
+    return connection.queue === this.#queues.opening
   }
 
   /** A part of a header section has arrived. */
   headStarted(connection: ClientConnection): void {
-    if (connection.queue === this.#idle) this.#move(connection, this.#returning, performance.now())
+    if (connection.queue === this.#queues.idle)
+      this.#move(connection, this.#queues.returning, performance.now())
   }
 
   /** What had arrived was a frame of HTTP/2 without a request. */
   headWithdrawn(connection: ClientConnection): void {
-    if (connection.queue === this.#returning) this.#move(connection, this.#idle, performance.now())
+    if (connection.queue === this.#queues.returning)
+      this.#move(connection, this.#queues.idle, performance.now())
   }
 
   /** A complete header section has arrived. */
   headReceived(connection: ClientConnection): void {
-    if (connection.queue !== this.#active) this.#move(connection, this.#active, 0)
+    if (connection.queue !== this.#queues.active) this.#move(connection, this.#queues.active, 0)
   }
 
   /** The response is sent. */
   becameIdle(connection: ClientConnection): void {
     connection.bytesReadWhenIdle = connection.socket.bytesRead
-    this.#move(connection, this.#idle, this.#exactTimes ? performance.now() : this.#now)
+    this.#move(connection, this.#queues.idle, this.#exactTimes ? performance.now() : this.#now)
   }
 
   #move(connection: ClientConnection, to: Queue<ClientConnection>, since: number): void {
@@ -137,7 +134,7 @@ export class Connections {
 
   /** Connections with a request in flight. */
   get active(): ClientConnection[] {
-    return this.#active.all()
+    return this.#queues.active.all()
   }
 
   /**
@@ -146,7 +143,7 @@ export class Connections {
    */
   closeIdle(forMs: number): void {
     const now = performance.now()
-    for (const connection of [...this.#opening.all(), ...this.#idle.all()])
+    for (const connection of [...this.#queues.opening.all(), ...this.#queues.idle.all()])
       if (connection.awaitsRequest && now - connection.queuedAt >= forMs) connection.closeIdle()
   }
 
@@ -154,7 +151,8 @@ export class Connections {
   startClock(): void {
     this.#exactTimes = true
     const now = performance.now()
-    for (const connection of [...this.#opening.all(), ...this.#idle.all()]) connection.queuedAt = now
+    for (const connection of [...this.#queues.opening.all(), ...this.#queues.idle.all()])
+      connection.queuedAt = now
   }
 
   /**
@@ -168,8 +166,9 @@ export class Connections {
     this.#now = performance.now()
     // Times between two calls are rounded down to the earlier call.
     const slack = this.#now - before
-    for (const queue of [this.#opening, this.#returning]) this.#removeOlder(queue, headerTimeout, late)
-    this.#removeOlder(this.#idle, idleTimeout + slack, (connection) => connection.closeIdle())
+    for (const queue of [this.#queues.opening, this.#queues.returning])
+      this.#removeOlder(queue, headerTimeout, late)
+    this.#removeOlder(this.#queues.idle, idleTimeout + slack, (connection) => connection.closeIdle())
   }
 
   #removeOlder(
@@ -191,7 +190,7 @@ export class Connections {
    */
   closeStalled(forMs: number): void {
     const now = performance.now()
-    for (const connection of this.#active.all()) {
+    for (const connection of this.#queues.active.all()) {
       if (connection.isUpgraded) continue
       connection.http2?.closeStalled(now, forMs)
       if (now - updateStall(connection, now) > forMs) connection.socket.destroy()
@@ -201,17 +200,17 @@ export class Connections {
   /** Ends HTTP/2 connections that hold up their streams by a field block for this long. Called about once a second. */
   closeLateBlocks(forMs: number): void {
     const now = performance.now()
-    for (const { http2 } of this.#active.all())
+    for (const { http2 } of this.#queues.active.all())
       if (http2?.isLate(now, forMs) === true) http2.refuse('a field block is not complete in time')
   }
 
   all(): ClientConnection[] {
-    return [this.#opening, this.#active, this.#idle, this.#returning].flatMap((queue) => queue.all())
+    return Object.values(this.#queues).flatMap((queue) => queue.all())
   }
 
   /** Connections of another protocol. */
   *upgraded(): Generator<ClientConnection> {
-    for (const connection of this.#active.all()) if (connection.isUpgraded) yield connection
+    for (const connection of this.#queues.active.all()) if (connection.isUpgraded) yield connection
   }
 
   closeAll(): void {
@@ -219,6 +218,7 @@ export class Connections {
   }
 
   get #size(): number {
-    return this.#opening.size + this.#active.size + this.#idle.size + this.#returning.size
+    const { opening, active, idle } = this.counts
+    return opening + active + idle
   }
 }

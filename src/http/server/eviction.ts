@@ -4,11 +4,9 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { Account, Ledger } from '../../lib/ledger.ts'
+import { type Account, type Ledger, levelAfter } from '../../lib/ledger.ts'
 import type { Queue } from '../../lib/queue.ts'
 import type { ClientConnection } from './client-connection.ts'
-import { isSlow } from './client-progress.ts'
-import { EvictionOrder } from './eviction-order.ts'
 
 /**
  * `slow`: active, and only waiting for its client. `active`: its address has many more connections than the address of
@@ -16,12 +14,7 @@ import { EvictionOrder } from './eviction-order.ts'
  */
 export type Evicted = 'idle' | 'opening' | 'slow' | 'active'
 
-export interface Queues {
-  readonly opening: Queue<ClientConnection>
-  readonly active: Queue<ClientConnection>
-  readonly idle: Queue<ClientConnection>
-  readonly returning: Queue<ClientConnection>
-}
+export type Queues = Readonly<Record<'opening' | 'active' | 'idle' | 'returning', Queue<ClientConnection>>>
 
 /** Milliseconds that a connection has for its first header section before it may be evicted. */
 const HEAD_GRACE = 1000
@@ -153,4 +146,125 @@ function find(
     first.renew()
   }
   return null
+}
+
+/** Milliseconds for which a selection is valid. */
+const MAX_AGE = 250
+/** The share of all connections that one search selects, and the maximum. */
+const VICTIMS_SHARE = 1 / 64
+const MAX_VICTIMS = 64
+
+/** @property queuedAt at the time of the selection */
+interface Victim {
+  readonly connection: ClientConnection
+  readonly queuedAt: number
+}
+
+/**
+ * Selects the victims of a queue: connections of the address with the most, the oldest first. Each search inspects the whole
+ * queue, so it selects several victims, which are cached for a moment.
+ */
+class EvictionOrder {
+  readonly #queue: Queue<ClientConnection>
+  /** The last one is evicted first. */
+  #victims: Victim[] = []
+  #scannedAt = -Infinity
+
+  constructor(queue: Queue<ClientConnection>) {
+    this.#queue = queue
+  }
+
+  /**
+   * @param now monotonic ms
+   * @param before monotonic ms: later arrivals in the queue are exempt
+   * @param all the limit of open connections
+   */
+  next(now: number, before: number, all: number): ClientConnection | null {
+    if (now - this.#scannedAt > MAX_AGE) this.#victims = []
+    const cached = this.#take()
+    if (cached !== null) return cached
+    this.#scannedAt = now
+    const candidates = candidatesOf(this.#queue, before)
+    this.#victims = selectVictims(
+      candidates,
+      Math.max(1, Math.min(MAX_VICTIMS, Math.floor(all * VICTIMS_SHARE))),
+    )
+    return this.#take()
+  }
+
+  #take(): ClientConnection | null {
+    for (let candidate = this.#victims.pop(); candidate !== undefined; candidate = this.#victims.pop()) {
+      const { connection, queuedAt } = candidate
+      if (connection.queue === this.#queue && connection.queuedAt === queuedAt && !connection.hasUnreadBytes)
+        return connection
+    }
+    return null
+  }
+}
+
+/** A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate. */
+function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
+  const candidates: ClientConnection[] = []
+  for (
+    let candidate = queue.first;
+    candidate !== null && candidate.queuedAt <= before;
+    candidate = candidate.next
+  )
+    if (!candidate.hasUnreadBytes) candidates.push(candidate)
+  return candidates
+}
+
+/**
+ * Selects the oldest ones so that the addresses with the most connections shrink to one level; the oldest ones of all if
+ * no address has more than one.
+ *
+ * @param count approximate; at least one victim if there is any candidate
+ */
+function selectVictims(candidates: readonly ClientConnection[], count: number): Victim[] {
+  const sizes = new Map<string, number>()
+  for (const { address, entry } of candidates)
+    if (address !== null) sizes.set(address, entry?.queue?.size ?? 0)
+  const level = levelAfter([...sizes.values()], count)
+  const selected = candidates.filter(({ address }) => {
+    const size = address === null ? 0 : (sizes.get(address) ?? 0)
+    if (address === null || size <= level) return false
+    sizes.set(address, size - 1)
+    return true
+  })
+  const victims = selected.length > 0 ? selected : candidates.slice(0, count)
+  return victims.map((connection) => ({ connection, queuedAt: connection.queuedAt })).reverse()
+}
+
+/** Milliseconds before a client counts as slow, and bytes a second below which the sender of a body does. */
+const STALL_TIME = 5000
+const MIN_RATE = 1024
+
+/**
+ * Records what the client has read of its response. Called about once a second.
+ *
+ * @param now monotonic ms
+ * @returns since when it has read nothing of the buffered bytes; Infinity if none are buffered
+ */
+export function updateStall(connection: ClientConnection, now: number): number {
+  const { socket } = connection
+  const buffered = socket.writableLength
+  const taken = socket.bytesWritten - buffered
+  if (buffered === 0) connection.stalledSince = Infinity
+  else if (connection.stalledSince === Infinity || taken !== connection.bytesTaken)
+    connection.stalledSince = now
+  connection.bytesTaken = taken
+  return connection.stalledSince
+}
+
+/** The client sends its body, or reads its response, so slowly that its connection may be evicted. */
+function isSlow(connection: ClientConnection, now: number): boolean {
+  const { exchange, socket, bytesReadWhenIdle, stalledSince } = connection
+  if (now - stalledSince > STALL_TIME) return true
+  if (connection.http2 !== null) return connection.http2.isSlow(now, STALL_TIME)
+  if (exchange === null) return false
+  const time = now - exchange.startedAt
+  const { request } = exchange
+  // Paused: the client would send, but the reader is busy.
+  if (time < STALL_TIME || request.complete || request.paused) return false
+  return ((socket.bytesRead - bytesReadWhenIdle) * 1000) / time < MIN_RATE
 }

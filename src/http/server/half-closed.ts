@@ -32,29 +32,29 @@ export class HalfClosedClient {
     const { headersSent: begun, socket } = response
     this.#silence = begun ? SHORT_SILENCE : SILENCE
     this.#bytesWritten = begun ? socket.bytesWritten : -1
-    this.#timer = setTimeout(check, begun ? SHORT_SILENCE : (this.#delays.shift() ?? SILENCE), this)
+    this.#timer = this.#checkIn(begun ? SHORT_SILENCE : (this.#delays.shift() ?? SILENCE))
   }
 
   stop(): void {
     clearTimeout(this.#timer)
   }
 
-  check(): void {
+  #checkIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#check(), ms)
+  }
+
+  #check(): void {
     const response = this.#response
     const { socket } = response
     if (response.destroyed) return
     if (response.headersSent) {
       if (socket.bytesWritten === this.#bytesWritten && socket.writableLength === 0) return response.destroy()
       this.#bytesWritten = socket.bytesWritten
-      this.#timer = setTimeout(check, this.#silence, this)
+      this.#timer = this.#checkIn(this.#silence)
       return
     }
     // HTTP/1.0 has no interim responses.
     if (this.#request.minor === 1 && this.#interims-- > 0) response.writeContinue()
-    this.#timer = setTimeout(check, this.#delays.shift() ?? SILENCE, this)
+    this.#timer = this.#checkIn(this.#delays.shift() ?? SILENCE)
   }
-}
-
-function check(client: HalfClosedClient): void {
-  client.check()
 }

@@ -1,6 +1,5 @@
 /** TLS handshakes in progress: their results, and the end of those that take too long. */
 
-import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { ClientConnection } from './client-connection.ts'
 import type { HandshakeFault } from './handshake-faults.ts'
@@ -47,18 +46,14 @@ export class Handshakes {
       failed,
       secured: (tls) => {
         if (!this.#pending.delete(connection)) return void tls.destroy()
-        this.#secured(connection, socket, tls)
+        this.#events.handshakeCompleted(tls.getProtocol() ?? '', tls.isSessionReused())
+        copyRemoteAddress(socket, tls)
+        connection.socket = tls
+        // The bytes of the handshake are not those of a request.
+        connection.bytesReadWhenIdle = 0
         secured(tls)
       },
     })
-  }
-
-  #secured(connection: ClientConnection, below: Socket, tls: TLSSocket): void {
-    this.#events.handshakeCompleted(tls.getProtocol() ?? '', tls.isSessionReused())
-    copyRemoteAddress(below, tls)
-    connection.socket = tls
-    // The bytes of the handshake are not those of a request.
-    connection.bytesReadWhenIdle = 0
   }
 
   /** Ends a handshake that takes too long. @returns false where none is in progress */

@@ -120,7 +120,7 @@ class Budget {
   /** @returns false if the current portion is used up */
   spend(bytes: number): boolean {
     this.#remaining -= bytes
-    this.#timer ??= setInterval(renew, TICK, this).unref()
+    this.#timer ??= setInterval(() => this.#renew(), TICK).unref()
     return this.#remaining > 0
   }
 
@@ -128,23 +128,17 @@ class Budget {
     this.#waiting.add(lingering)
   }
 
-  renew(): void {
+  #renew(): void {
     this.#remaining = Math.min(this.#remaining + SHARE, SHARE)
     if (this.#remaining <= 0) return
-    if (this.#waiting.size === 0 && this.#remaining === SHARE) return this.#stop()
+    if (this.#waiting.size === 0 && this.#remaining === SHARE && this.#timer !== null) {
+      clearInterval(this.#timer)
+      this.#timer = null
+    }
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const lingering of waiting) lingering.resume()
   }
-
-  #stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#timer = null
-  }
-}
-
-function renew(budget: Budget): void {
-  budget.renew()
 }
 
 function close(socket: Socket): void {

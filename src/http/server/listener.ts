@@ -102,7 +102,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   /** Connections with their last response sent; no longer in `#connections`. */
   readonly #lingeringConnections: LingeringConnections
   readonly #refusals = new LingeringConnections(REFUSED_LIMITS)
-  readonly #memory: ConnectionMemory<ClientConnection>
+  readonly #memory: ConnectionMemory
   readonly #handshakes: Handshakes
   readonly #deferred = new DeferredQueue()
   #settings: ListenerSettings

@@ -134,12 +134,7 @@ function setRemoteAddress(socket: Socket, { address, port }: { address: string; 
 /** Gives the socket of TLS above another one the address that a PROXY header has set there, if one has. */
 export function copyRemoteAddress(from: Socket, to: Socket): void {
   if (!Object.hasOwn(from, 'remoteAddress')) return
-  const { remoteAddress, remotePort, remoteFamily } = from
-  Object.defineProperties(to, {
-    remoteAddress: { value: remoteAddress },
-    remotePort: { value: remotePort },
-    remoteFamily: { value: remoteFamily },
-  })
+  setRemoteAddress(to, { address: from.remoteAddress ?? '', port: from.remotePort ?? 0 })
 }
 
 function ignore(): void {}
