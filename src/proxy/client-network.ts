@@ -70,11 +70,14 @@ export function clientAddress(request: ClientRequest, proxies: TrustedProxies): 
   return forwardedAddress(request, proxies) ?? peer
 }
 
+/** The network of the client; null where a trusted proxy does not name it. */
+export function knownNetwork(request: ClientRequest, proxies: TrustedProxies): string | null {
+  return clientNetwork(request.socket.remoteAddress, proxies) ?? forwardedNetwork(request, proxies)
+}
+
 /** The network of the client; that of the peer where a trusted proxy does not name it. */
 export function networkOfClient(request: ClientRequest, proxies: TrustedProxies): string {
-  const peer = request.socket.remoteAddress
-  const client = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
-  return client ?? networkOf(peerAddress(peer))
+  return knownNetwork(request, proxies) ?? networkOf(peerAddress(request.socket.remoteAddress))
 }
 
 /** The last hops, from last to first, at most `MAX_HOPS`. */
@@ -102,6 +105,5 @@ function hostOf(hop: string): string {
 export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {
   const principal = evaluation?.decision.principal ?? null
   if (principal !== null) return { tenant: principal.tenant, caller: principal.user }
-  const peer = request.socket.remoteAddress
-  return { tenant: '', caller: clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies) ?? '' }
+  return { tenant: '', caller: knownNetwork(request, proxies) ?? '' }
 }

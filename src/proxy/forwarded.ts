@@ -76,6 +76,9 @@ export class ForwardedContext {
   }
 }
 
+/** The values of an untrusted peer. */
+const NOTHING: Readonly<ForwardedContext> = new ForwardedContext()
+
 /** In place of a repeated value that is not a list: {@link forwardedFields} drops it. */
 const MALFORMED = ','
 
@@ -100,22 +103,15 @@ export function forwardedFields(
   proto: string,
   host: string,
 ): string[] {
-  const hops = forwardedContext === null ? '' : lastHops(forwardedContext.for)
+  const before = forwardedContext ?? NOTHING
+  const hops = lastHops(before.for)
   const chain = isChain(hops) ? `${hops}, ${peer}` : peer
-  const headers = ['x-forwarded-for', chain]
-  headers.push(
-    'x-forwarded-proto',
-    forwardedContext !== null && /^https?$/.test(forwardedContext.proto) ? forwardedContext.proto : proto,
-  )
-  const originalHost =
-    forwardedContext !== null && HOST.test(forwardedContext.host) ? forwardedContext.host : host
+  const originalProto = /^https?$/.test(before.proto) ? before.proto : proto
+  const originalHost = HOST.test(before.host) ? before.host : host
+  const headers = ['x-forwarded-for', chain, 'x-forwarded-proto', originalProto]
   if (originalHost !== '') headers.push('x-forwarded-host', originalHost)
-  if (
-    forwardedContext !== null &&
-    !isLongList(forwardedContext.forwarded) &&
-    FORWARDED.test(forwardedContext.forwarded)
-  )
-    headers.push('forwarded', `${forwardedContext.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
+  if (!isLongList(before.forwarded) && FORWARDED.test(before.forwarded))
+    headers.push('forwarded', `${before.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
   return headers
 }
 

@@ -8,20 +8,7 @@ import { HeaderRules } from './header-rules.ts'
  * - `proxy`: describes the client of a proxy; passes from trusted proxies
  * - the others by name
  */
-export type Treatment =
-  | 'pass'
-  | 'drop'
-  | 'override'
-  | 'proxy'
-  | 'connection'
-  | 'authorization'
-  | 'cookie'
-  | 'forwarded'
-  | 'traceparent'
-  | 'tracestate'
-  | 'x-forwarded-for'
-  | 'x-forwarded-host'
-  | 'x-forwarded-proto'
+export type Treatment = 'pass' | 'drop' | 'override' | 'proxy' | (typeof BY_NAME)[number]
 
 /**
  * Fields for one connection only (RFC 9110, section 7.6.1), or for the gateway. The gateway writes the framing itself.

@@ -1,7 +1,7 @@
 /** The header fields of a forwarded request: those of the client that may pass, then those of the gateway. */
 
 import type { UpstreamConfig } from '../config/config.ts'
-import type { Exchange, RequestTrace } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { withoutSession } from './reserved-cookies.ts'
@@ -27,13 +27,15 @@ export function requestHeaders(
   proxies: TrustedProxies,
   signed: UpstreamIdentity | null = null,
 ): readonly FieldLines[] {
-  const { request, evaluation } = exchange
+  const { request, evaluation, trace } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
   const forwardedContext = proxies.has(peer) ? new ForwardedContext() : null
   const decision = evaluation?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
+  const ownTrace = trace?.propagates === true
   const allowed = {
-    traces: allowedTraces(exchange.trace, forwardedContext !== null),
+    traceParent: !ownTrace,
+    traceState: forwardedContext !== null && (!ownTrace || trace.continued),
     overrides: config.passOverrides,
     authorization: config.passAuthorization && !isPublic,
   }
@@ -51,23 +53,12 @@ export function requestHeaders(
   return [client, caller, jwt, exchange.requestIdLine, forwarded]
 }
 
-/**
- * The gateway's own `traceparent` replaces that of the client. Data of the systems that a trace has passed belong to that
- * trace (W3C Trace Context, section 3.3).
- */
-function allowedTraces(trace: RequestTrace | null, trusted: boolean): AllowedTraces {
-  const isOwn = trace !== null && trace.propagates
-  return { parent: !isOwn, state: trusted && (!isOwn || trace.continued) }
-}
-
-interface AllowedTraces {
-  readonly parent: boolean
-  readonly state: boolean
-}
-
 /** Whether fields pass that usually do not. */
 interface Allowed {
-  readonly traces: AllowedTraces
+  /** The gateway's own `traceparent` replaces that of the client. */
+  readonly traceParent: boolean
+  /** Data of the systems that a trace has passed belong to that trace (W3C Trace Context, section 3.3). */
+  readonly traceState: boolean
   readonly overrides: boolean
   readonly authorization: boolean
 }
@@ -87,10 +78,11 @@ function passing(
   /** The fields from this one on are not in `text` yet, and pass as received. */
   let first = 0
   for (let i = 0; i < fields.count; i++) {
-    let passes = true
+    let passes = false
     let line = ''
     switch (rules.treatment(fields, i)) {
       case 'pass':
+        passes = true
         break
       case 'override':
         passes = allowed.overrides
@@ -99,10 +91,10 @@ function passing(
         passes = forwardedContext !== null
         break
       case 'traceparent':
-        passes = allowed.traces.parent
+        passes = allowed.traceParent
         break
       case 'tracestate':
-        passes = allowed.traces.state
+        passes = allowed.traceState
         break
       case 'authorization':
         passes = allowed.authorization
@@ -115,23 +107,16 @@ function passing(
         break
       }
       case 'x-forwarded-for':
-        passes = false
         forwardedContext?.addFor(fields.value(i))
         break
       case 'x-forwarded-proto':
-        passes = false
         forwardedContext?.addProto(fields.value(i))
         break
       case 'x-forwarded-host':
-        passes = false
         forwardedContext?.addHost(fields.value(i))
         break
       case 'forwarded':
-        passes = false
         forwardedContext?.addForwarded(fields.value(i))
-        break
-      default:
-        passes = false
     }
     const isNamed = named !== null && named.has(foldName(fields.name(i)))
     if (passes && !isNamed) continue

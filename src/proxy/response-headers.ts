@@ -8,16 +8,7 @@ import { ResponseFields } from '../http/wire/response-fields.ts'
 import { connectionNames, foldName, HeaderRules, type Treatments } from './header-rules.ts'
 import { maySet } from './reserved-cookies.ts'
 
-type Treatment =
-  | 'pass'
-  | 'drop'
-  | 'connection'
-  | 'content-length'
-  | 'date'
-  | 'set-cookie'
-  | 'trailer'
-  | 'transfer-encoding'
-  | 'vary'
+type Treatment = 'pass' | 'drop' | 'vary' | (typeof BY_NAME)[number]
 
 /**
  * Hop-by-hop fields (RFC 9110, section 7.6.1), and the request id, which is the gateway's. The response to the client has
@@ -101,11 +92,13 @@ export function responseHeaders(
   let sized = false
   let chunked = false
   for (let i = 0; i < fields.count; i++) {
-    let passes = true
+    let passes = false
     switch (rules.treatment(fields, i)) {
       case 'pass':
+        passes = true
         break
       case 'date':
+        passes = true
         hasDate = true
         break
       case 'set-cookie':
@@ -123,18 +116,12 @@ export function responseHeaders(
         // A repeated line is a list of two codings (RFC 9110, section 5.3): chunks within chunks.
         if (chunked) return 'two of Transfer-Encoding'
         chunked = true
-        passes = false
         break
       case 'vary':
         vary = joinValues(vary, fields.value(i))
-        passes = false
         break
       case 'trailer':
         trailer = joinValues(trailer, fields.value(i))
-        passes = false
-        break
-      default:
-        passes = false
     }
     // Content-Length stays even if Connection names it, because it frames the message.
     if (passes && (named === null || !named.has(foldName(fields.name(i))) || fields.is(i, CONTENT_LENGTH)))

@@ -28,7 +28,7 @@ import { ConnectionLost } from '../../http/client/upstream-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
 import { type AttemptOwner, Attempts } from '../attempts.ts'
-import { clientNetwork, forwardedNetwork } from '../client-network.ts'
+import { knownNetwork } from '../client-network.ts'
 import type { TrustedProxies } from '../forwarded.ts'
 import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
@@ -373,11 +373,7 @@ function ownerOf(
   proxies: TrustedProxies,
 ): [tenant: string, caller: string] {
   const principal = evaluation?.decision.principal ?? null
-  if (principal === null) {
-    const peer = request.socket.remoteAddress
-    const network = clientNetwork(peer, proxies) ?? forwardedNetwork(request, proxies)
-    return ['public', `address ${network ?? 'unknown'}`]
-  }
+  if (principal === null) return ['public', `address ${knownNetwork(request, proxies) ?? 'unknown'}`]
   const { method, tenant, user } = principal
   // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
   return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${user}`]
