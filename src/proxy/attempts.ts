@@ -6,7 +6,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
-import { type ResponseReceiver, Unprocessed } from '../http/client/upstream-request.ts'
+import { ConnectionLost, type ResponseReceiver, Unprocessed } from '../http/client/upstream-request.ts'
 import type { Refusal } from '../model/errors.ts'
 import { Deadlines, type Timed } from './deadlines.ts'
 import type { Target } from './target.ts'
@@ -127,7 +127,7 @@ export class Attempts implements Timed {
     if (!this.#abandoned) this.#exchange.trace?.attemptEnded(faultName(error))
     const now = performance.now()
     // The upstream closed an idle connection just as it was reused. That is no fault of the target.
-    const race = target.isKeepAliveRace(error)
+    const race = error instanceof ConnectionLost && error.afterUse
     const blame = race ? null : blameOf(error, this.#connected, this.#responseStarted)
     if (blame !== null) this.#upstream.failed(target, this.#epoch, blame, error, now)
     if (this.#abandoned) return
@@ -176,11 +176,11 @@ export class Attempts implements Timed {
 
   /** Tells the target, if no connection was available for the request yet, that its body is complete. */
   bodyReceived(receiver: ResponseReceiver): void {
-    this.#target?.bodyReceived(receiver)
+    this.#target?.pool.bodyReceived(receiver)
   }
 
   /** Takes the request out of the queue of its target, if no connection was available for it yet. */
   cancel(receiver: ResponseReceiver): void {
-    if (this.#target?.cancel(receiver) === true) this.end()
+    if (this.#target?.pool.cancel(receiver) === true) this.end()
   }
 }

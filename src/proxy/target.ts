@@ -6,12 +6,7 @@
 import type { Duplex } from 'node:stream'
 import type { UpstreamConfig } from '../config/config.ts'
 import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
-import {
-  ConnectionLost,
-  type UpstreamRequest,
-  type RequestOwner,
-  type ResponseReceiver,
-} from '../http/client/upstream-request.ts'
+import type { ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
 import { RequestPool } from '../http/client/request-pool.ts'
 import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
@@ -26,9 +21,6 @@ import type { EjectionSettings } from './upstream-options.ts'
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
 
-/** Opens a connection to the target; see `connector.ts`. */
-type Connect = (callback: (error: Error | null, connection: Duplex | null) => void) => void
-
 export class Target {
   readonly url: URL
   /** The name of the target in logs. */
@@ -40,9 +32,10 @@ export class Target {
   uploads = 0
   /** For WebSockets, over HTTP/1.1: each connection carries one handshake. */
   readonly agent: TargetAgent
+  /** For all requests but those of {@link dispatch} after a reload. */
+  readonly pool: RequestPool
   readonly #config: UpstreamConfig
   readonly #address: Address
-  readonly #pool: RequestPool
 
   constructor(
     url: URL,
@@ -56,8 +49,8 @@ export class Target {
     this.ejection = new OutlierEjection(ejection, config.health, owner)
     this.#config = config
     this.#address = addressOf(url, tls)
-    this.#pool = this.#openPool()
-    this.agent = new TargetAgent((callback) => connect(this.#address, config.connectTimeout, callback))
+    this.pool = this.#openPool()
+    this.agent = new TargetAgent(this.#address, config.connectTimeout)
   }
 
   get status(): TargetStatus {
@@ -76,46 +69,11 @@ export class Target {
   }
 
   dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
-    if (!this.#pool.closed) return this.#pool.dispatch(request, receiver)
+    if (!this.pool.closed) return this.pool.dispatch(request, receiver)
     // The decision was made before a reload. The request is still served, on a connection of its own.
     const ownPool = this.#openPool()
     ownPool.dispatch(request, receiver)
     void ownPool.close()
-  }
-
-  /** Cancels a request. @returns whether it was waiting for a connection; its receiver gets no further calls */
-  cancel(receiver: ResponseReceiver): boolean {
-    return this.#pool.cancel(receiver)
-  }
-
-  /** The whole body of a request is received. */
-  bodyReceived(receiver: ResponseReceiver): void {
-    this.#pool.bodyReceived(receiver)
-  }
-
-  /** No upload slot is free. */
-  get uploadsFull(): boolean {
-    return this.#pool.uploadsFull
-  }
-
-  /** Evicts a request of an owner that has more requests here than `owner`. @returns whether there was one */
-  evictFor(owner: RequestOwner, uploads: boolean): boolean {
-    return this.#pool.evictFor(owner, uploads)
-  }
-
-  /** A reused connection was closed. Servers close idle connections, so this is no fault. */
-  isKeepAliveRace(error: Error): boolean {
-    return error instanceof ConnectionLost && error.afterUse
-  }
-
-  /** Resolves when the requests in flight have ended. */
-  close(): Promise<void> {
-    return this.#pool.close()
-  }
-
-  /** Ends all requests at once. */
-  destroy(): Promise<void> {
-    return this.#pool.destroy()
   }
 
   #openPool(): RequestPool {
@@ -145,18 +103,21 @@ export function addressOf({ protocol, hostname, port }: URL, tls: TlsOptions): A
 
 /** Opens a new connection for each handshake of a WebSocket, as all other connections to the target. */
 class TargetAgent extends Agent {
-  readonly #connect: Connect
+  readonly #address: Address
+  readonly #timeout: number
 
-  constructor(connect: Connect) {
+  /** @param timeout ms for a connection, TLS included */
+  constructor(address: Address, timeout: number) {
     super({ keepAlive: false })
-    this.#connect = connect
+    this.#address = address
+    this.#timeout = timeout
   }
 
   override createConnection(
     _options: object,
     callback?: (error: Error | null, connection: Duplex) => void,
   ): undefined {
-    this.#connect((error, connection) => callback?.(error, connection as Duplex))
+    connect(this.#address, this.#timeout, (error, socket) => callback?.(error, socket as Duplex))
   }
 }
 
@@ -197,7 +158,7 @@ export class Balancer {
     return (
       this.#dueForProbe(now, repeatable) ??
       this.#selectAvailable(null, null) ??
-      (this.#anyAvailable ? busy : (this.#probe(now) ?? unavailable))
+      (this.#targets.some(({ ejection }) => ejection.available) ? busy : (this.#probe(now) ?? unavailable))
     )
   }
 
@@ -208,8 +169,7 @@ export class Balancer {
 
   /** Whether no other target is available. */
   isLast(target: Target): boolean {
-    for (const each of this.#targets) if (each !== target && each.ejection.available) return false
-    return true
+    return this.#targets.every((each) => each === target || !each.ejection.available)
   }
 
   /** Half of the capacity is reserved for requests that arrived completely. */
@@ -217,11 +177,6 @@ export class Balancer {
     let uploads = 0
     for (const target of this.#targets) uploads += target.uploads
     return uploads >= (this.#maxPending * this.#targets.length) / 2
-  }
-
-  get #anyAvailable(): boolean {
-    for (const { ejection } of this.#targets) if (ejection.available) return true
-    return false
   }
 
   #selectAvailable(tried: Target | null, before: Target | null): Target | null {

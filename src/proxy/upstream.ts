@@ -16,8 +16,6 @@ import type { Blame, TargetStatus, UpstreamListener } from './upstream-events.ts
 import { busy } from './upstream-faults.ts'
 import { EJECTION, RETRIES, type UpstreamOptions } from './upstream-options.ts'
 
-export type { UpstreamOptions } from './upstream-options.ts'
-
 export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
@@ -84,12 +82,12 @@ export class Upstream {
 
   /** No target has a free upload slot. */
   get uploadsFull(): boolean {
-    return this.#targets.every((target) => target.uploadsFull)
+    return this.#targets.every((target) => target.pool.uploadsFull)
   }
 
   #evictFor(exchange: Exchange, uploads: boolean): boolean {
     const owner = ownerOf(exchange, this.proxies)
-    return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
+    return this.#targets.some((target) => target.ejection.available && target.pool.evictFor(owner, uploads))
   }
 
   /** The fault of an unavailable target, for the log of a refused request. */
@@ -133,13 +131,13 @@ export class Upstream {
   /** Resolves when the requests in flight have ended. */
   async close(): Promise<void> {
     for (const check of this.#checks) check.stop()
-    await Promise.all(this.#targets.map((target) => target.close()))
+    await Promise.all(this.#targets.map((target) => target.pool.close()))
   }
 
   /** Ends all requests at once. */
   async destroy(): Promise<void> {
     for (const check of this.#checks) check.stop()
-    await Promise.all(this.#targets.map((target) => target.destroy()))
+    await Promise.all(this.#targets.map((target) => target.pool.destroy()))
   }
 
   #ownerOf(target: string): OutlierEjectionOwner {
