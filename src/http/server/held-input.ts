@@ -7,6 +7,7 @@
 import type { Socket } from 'node:net'
 import { compactBuffer } from '../../lib/compact-buffer.ts'
 import type { WriteQueue } from '../wire/write-queue.ts'
+import type { ClientConnection } from './client-connection.ts'
 import type { ClientRequest } from './client-request.ts'
 
 /** The parser of the connection. */
@@ -26,23 +27,18 @@ export class HeldInput {
   readonly #socket: Socket
   readonly #parser: Parser
   readonly #writes: WriteQueue
-  readonly #owner: { memoryChanged(bytes: number): void }
+  readonly #client: ClientConnection
   #reported = 0
   /** The client does not read its response: bytes are buffered. */
   #backpressured = false
   #dropped = false
 
-  /** @param owner gets each change of the number of bytes that is reported here */
-  constructor(
-    socket: Socket,
-    parser: Parser,
-    writes: WriteQueue,
-    owner: { memoryChanged(bytes: number): void },
-  ) {
-    this.#socket = socket
+  /** @param client its owner gets each change of the number of bytes that is reported here */
+  constructor(client: ClientConnection, parser: Parser, writes: WriteQueue) {
+    this.#client = client
+    this.#socket = client.socket
     this.#parser = parser
     this.#writes = writes
-    this.#owner = owner
   }
 
   /** @param request in progress; null: there is none */
@@ -96,7 +92,7 @@ export class HeldInput {
   #set(bytes: number): void {
     if (bytes === this.#reported) return
     this.#reported = bytes
-    this.#owner.memoryChanged(bytes)
+    this.#client.owner.memoryChanged(this.#client, bytes)
   }
 
   /** @returns the bytes that unparsed input takes */

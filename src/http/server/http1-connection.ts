@@ -5,6 +5,7 @@
  */
 
 import type { Socket } from 'node:net'
+import type { ClientConnection, Http1Side } from './client-connection.ts'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import { Http1Response, type ResponseOwner } from './http1-response.ts'
 import { type DirectReads, READ_BYTES, readDirectly } from './direct-reads.ts'
@@ -16,28 +17,6 @@ import { HalfClosedClient } from './half-closed.ts'
 import { HeldInput } from './held-input.ts'
 import { nextStage } from '../../lib/batched-stages.ts'
 import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
-
-/** Receives the events of the connection. */
-export interface Http1ConnectionOwner {
-  /** A part of a head has arrived. */
-  headStarted(): void
-  /** A complete head has arrived. */
-  requestReceived(request: ClientRequest, response: Http1Response): void
-  /** Whether the connection leaves HTTP with this request: `upgraded` then takes it over. */
-  acceptsUpgrade(request: ClientRequest): boolean
-  /** @param rest bytes that arrived in the same read after the handshake. This class no longer listens to the socket */
-  upgraded(request: ClientRequest, rest: Buffer): void
-  /** The response is sent, or the connection is closed. */
-  exchangeEnded(): void
-  /** The connection waits for the next request. */
-  becameIdle(): void
-  /** The number of buffered message bytes has changed, apart from bytes that only pass. */
-  memoryChanged(bytes: number): void
-  /** The bytes form no valid request, or not the announced body. Nothing more is read. */
-  malformed(fault: MalformedRequest): void
-  /** The last response is sent. @param unread the client may still be sending */
-  closing(unread: boolean): void
-}
 
 /** The idle timeout that is announced to clients. */
 export interface KeepAlive {
@@ -57,14 +36,15 @@ export interface Http1ConnectionSettings {
 /** Pipelined bytes at which reading stops while a request is in flight. */
 const MAX_PIPELINED = 16 * 1024
 
-export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask {
+export class Http1Connection
+  implements Http1Side, MessageSink<RequestHead>, BodyFlow, ResponseOwner, DeferredTask
+{
   readonly socket: Socket
   readonly writes: WriteQueue
-  /** In progress: its response is not sent, or its body is not read to the end. */
   request: ClientRequest | null = null
   response: Http1Response | null = null
   readonly #settings: Http1ConnectionSettings
-  readonly #owner: Http1ConnectionOwner
+  readonly #client: ClientConnection
   readonly #parser: MessageParser<RequestHead>
   readonly #direct: DirectReads
   readonly #held: HeldInput
@@ -84,13 +64,14 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
   /** The handshake with which the connection leaves HTTP. */
   #upgrading: ClientRequest | null = null
 
-  constructor(socket: Socket, settings: Http1ConnectionSettings, owner: Http1ConnectionOwner) {
+  constructor(client: ClientConnection, settings: Http1ConnectionSettings) {
+    const { socket } = client
     this.socket = socket
+    this.#client = client
     this.#settings = settings
-    this.#owner = owner
     this.#parser = new MessageParser(settings.grammar, settings.headerBytes, this)
     this.writes = new WriteQueue(socket, this.#onDrain)
-    this.#held = new HeldInput(socket, this.#parser, this.writes, owner)
+    this.#held = new HeldInput(client, this.#parser, this.writes)
     this.#parser.begin()
     socket.on('data', this.#onData)
     this.#direct = readDirectly(socket, this.#receive)
@@ -104,17 +85,14 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     return this.#settings.keepAlive.seconds
   }
 
-  /** Nothing of the next request has arrived. */
   get awaitsRequest(): boolean {
     return this.request === null && this.#parser.atStart && this.#held.unparsed === null
   }
 
-  /** Received bytes are not parsed yet. */
   get hasUnreadBytes(): boolean {
     return this.#parseDue
   }
 
-  /** Stops reading. The new owner of the connection sends the last response. */
   stop(): void {
     this.#stopped = true
     this.#parser.stop()
@@ -181,7 +159,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     } finally {
       this.#parsing = false
     }
-    if (this.request === null && !this.#parser.atStart) this.#owner.headStarted()
+    if (this.request === null && !this.#parser.atStart) this.#client.owner.headStarted(this.#client)
     if (this.request === null && held.unparsed !== null && !this.#mayParse) this.#defer()
     held.reportAny(this.request)
     // Reading continues up to a bound, as only reads reveal that a client has left.
@@ -199,12 +177,6 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#held.backpressure(this.request)
   }
 
-  /**
-   * Drops pipelined bytes if they are most of the buffered bytes and no body needs them. The current response is then
-   * the last: pipelined requests are neither read nor answered.
-   *
-   * @returns false if nothing could be dropped
-   */
   dropPipelined(): boolean {
     if (this.request?.complete !== true || !this.#held.isMostlyUnparsed) return false
     this.#discardsPipelined = true
@@ -219,28 +191,29 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     const hasResponse = this.request !== null && this.response === null
     this.stop()
     // A malformed rest of a body whose request is already answered gets no second response.
-    if (hasResponse) this.#owner.closing(true)
-    else this.#owner.malformed(error)
+    if (hasResponse) this.#client.closing(true)
+    else this.#client.owner.malformed(this.#client, error)
   }
 
   #upgrade(request: ClientRequest, rest: Buffer): void {
     this.stop()
     this.socket.off('drain', this.#onDrain).off('close', this.#onClose)
-    this.#owner.upgraded(request, rest)
+    this.#client.owner.upgraded(this.#client, request, rest)
     // A handshake that was pipelined may have left the socket paused.
     this.socket.resume()
   }
 
   head(head: RequestHead): void {
     const request = new ClientRequest(head, this)
-    if (request.upgrade !== null && this.#owner.acceptsUpgrade(request)) {
+    if (request.upgrade !== null && this.#client.owner.acceptsUpgrade(request)) {
       this.#upgrading = request
       return this.#parser.stop()
     }
     const response = new Http1Response(request, this)
     this.request = request
     this.response = response
-    this.#owner.requestReceived(request, response)
+    const client = this.#client
+    client.exchange = client.owner.requestReceived(client, request, response)
   }
 
   body(chunk: Buffer | string): void {
@@ -279,7 +252,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#halfClosed?.stop()
     this.#halfClosed = null
     response.finish(true)
-    this.#owner.exchangeEnded()
+    this.#client.exchangeEnded()
     // A listener may have read on.
     if (this.request !== request) return
     this.#held.drained()
@@ -316,13 +289,13 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.request = null
     this.#parser.begin()
     this.#held.reportLess(null)
-    this.#owner.becameIdle()
+    this.#client.owner.becameIdle(this.#client)
   }
 
   #close(): void {
     const unread = this.request?.complete === false || this.#held.unparsed !== null || this.#discardsPipelined
     this.stop()
-    this.#owner.closing(unread)
+    this.#client.closing(unread)
   }
 
   /** The client sends nothing more, but may wait for its response (RFC 9293, section 3.6). */
@@ -364,7 +337,7 @@ export class Http1Connection implements MessageSink<RequestHead>, BodyFlow, Resp
     this.#halfClosed?.stop()
     this.response = null
     response?.finish(false)
-    if (response !== null) this.#owner.exchangeEnded()
+    if (response !== null) this.#client.exchangeEnded()
     request?.connectionClosed()
   }
 }

@@ -12,40 +12,19 @@ import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { StreamTable } from '../wire/http2/stream-table.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
-import type { ClientRequest } from './client-request.ts'
-import type { ClientResponse } from './client-response.ts'
+import type { ClientConnection, Http2Side } from './client-connection.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
 import { Http2ReadTurns } from './http2-read-turns.ts'
 import { Http2RequestStream, type RequestStreamOwner, StreamProgress } from './http2-request-stream.ts'
-import { type RespondUnparsed, writeStreamProblem } from './problem.ts'
-
-/** Receives the events of the connection. */
-export interface Http2ConnectionOwner {
-  /** A part of a frame, or of a field block, has arrived while no request was in flight. */
-  headStarted(): void
-  /** What had arrived was no request. */
-  headWithdrawn(): void
-  http2RequestReceived(request: ClientRequest, response: ClientResponse): Exchange
-  http2ExchangeEnded(exchange: Exchange): void
-  /** No stream is open. */
-  becameIdle(): void
-  /** The last frame is written. @param unread the client has not read those before it */
-  closing(unread: boolean): void
-  /** The number of buffered message bytes has changed. */
-  memoryChanged(bytes: number): void
-  /** A request without a readable head. The connection goes on. */
-  malformedStream(fault: MalformedRequest, respond: RespondUnparsed): void
-  /** The peer has broken the rules of the connection. GOAWAY is written, and the connection is to be closed. */
-  sessionFailed(error: Http2Error): void
-}
+import { writeStreamProblem } from './problem.ts'
 
 /** Held bytes are reported in steps of this many, rounded up from the first one on: small header sections and small writes cost no report. */
 const REPORT_STEP = 4096
 
-export class Http2Connection implements SessionOwner, RequestStreamOwner {
+export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOwner {
   readonly socket: Socket
-  readonly #owner: Http2ConnectionOwner
+  readonly #client: ClientConnection
   readonly #session: Http2Session
   readonly #requests = new StreamTable<Http2RequestStream>()
   readonly #lists = new RequestListReader()
@@ -59,14 +38,10 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   readonly #turns: Http2ReadTurns
   #stopped = false
 
-  constructor(
-    socket: Socket,
-    settings: SessionSettings,
-    deferred: DeferredQueue,
-    owner: Http2ConnectionOwner,
-  ) {
+  constructor(client: ClientConnection, settings: SessionSettings, deferred: DeferredQueue) {
+    const { socket } = client
     this.socket = socket
-    this.#owner = owner
+    this.#client = client
     this.#turns = new Http2ReadTurns(this, deferred)
     this.#headerBytes = settings.headerBytes
     this.#session = new Http2Session(socket, settings, this)
@@ -77,7 +52,6 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     socket.on('error', ignore)
   }
 
-  /** Nothing of a next request has arrived, and none is in flight. */
   get awaitsRequest(): boolean {
     return !this.#isActive && this.#session.atStart && this.#turns.unreadBytes === 0
   }
@@ -122,8 +96,8 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   #reportHead(): void {
-    if (this.#session.atStart) this.#owner.headWithdrawn()
-    else this.#owner.headStarted()
+    if (this.#session.atStart) this.#client.owner.headWithdrawn(this.#client)
+    else this.#client.owner.headStarted(this.#client)
   }
 
   buffered(): void {
@@ -131,7 +105,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     const bytes = held < REPORT_STEP ? 0 : Math.ceil(held / REPORT_STEP) * REPORT_STEP
     if (bytes === this.#reported) return
     this.#reported = bytes
-    this.#owner.memoryChanged(bytes)
+    this.#client.owner.memoryChanged(this.#client, bytes)
   }
 
   streamOpened(
@@ -147,7 +121,8 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
       const request = new Http2RequestStream(head, stream, this)
       this.#requests.add(request)
       this.#headBytes += request.headBytes
-      request.exchange = this.#owner.http2RequestReceived(request.request, request.response)
+      const client = this.#client
+      request.exchange = client.owner.requestReceived(client, request.request, request.response)
       return request
     } catch (error) {
       if (!(error instanceof MalformedRequest)) throw error
@@ -159,7 +134,9 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     const refused = new RefusedStream(stream)
     this.#refused.add(refused)
     this.#turns.refused()
-    this.#owner.malformedStream(fault, (refusal, id) => writeStreamProblem(stream, ofHead, refusal, id))
+    this.#client.owner.malformedStream(this.#client, fault, (refusal, id) =>
+      writeStreamProblem(stream, ofHead, refusal, id),
+    )
     return refused
   }
 
@@ -167,7 +144,7 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
     const { refused, writableFinished } = request.response
     if (refused) this.#turns.refused()
     else if (writableFinished) this.#turns.answered()
-    this.#owner.http2ExchangeEnded(exchange)
+    this.#client.owner.exchangeEnded(exchange)
     this.#release(request)
     this.buffered()
   }
@@ -192,52 +169,45 @@ export class Http2Connection implements SessionOwner, RequestStreamOwner {
   }
 
   #reportIdle(): void {
-    if (!this.#isActive && !this.#stopped) this.#owner.becameIdle()
+    if (!this.#isActive && !this.#stopped) this.#client.owner.becameIdle(this.#client)
   }
 
   failed(error: Http2Error): void {
     this.stop()
-    this.#owner.sessionFailed(error)
+    this.#client.owner.sessionFailed(this.#client, error)
   }
 
-  /** Asks the client for no more requests (RFC 9113, section 6.8). @param soon later ones are refused */
   drain(soon: boolean): void {
     this.#session.goAway(soon)
   }
 
-  /** Closes the connection between requests. What a client does not read may wait for a limited time alone. */
   closeIdle(): void {
     const isUnread = this.socket.writableLength > 0
     this.#session.goAway()
     this.#session.flush()
     if (isUnread) this.stop()
-    this.#owner.closing(isUnread)
+    this.#client.closing(isUnread)
   }
 
-  /** @returns whether the field block that is arriving takes longer than `ms`: it holds up all other streams */
   isLate(now: number, ms: number): boolean {
     return now - this.#session.blockStartedAt > ms
   }
 
-  /** Ends the connection, as it is late or holds too much. */
   refuse(message: string): void {
     this.#session.fail(new Http2Error(ENHANCE_YOUR_CALM, message))
   }
 
-  /** Gives up requests whose clients have stalled for this long. @param now monotonic ms */
   closeStalled(now: number, forMs: number): void {
     for (const each of [...this.#requests])
       if (now - each.stalledSince(now) > forMs && each.stream.isWaiting) each.response.destroy()
     for (const each of [...this.#refused]) each.closeStalled(now, forMs)
   }
 
-  /** Every request waits for the client, and has for this long. */
   isSlow(now: number, forMs: number): boolean {
     for (const each of this.#requests) if (now - each.stalledSince(now) <= forMs) return false
     return this.#requests.size > 0
   }
 
-  /** Stops reading. */
   stop(): void {
     this.#stopped = true
     this.#turns.stop()

@@ -7,7 +7,8 @@ import type { Refusal } from '../../model/errors.ts'
 import type { Exchange } from './exchange.ts'
 import type { ClientRequest } from './client-request.ts'
 import type { ClientResponse } from './client-response.ts'
-import type { Http1ConnectionSettings, KeepAlive } from './http1-connection.ts'
+import { Http1Connection, type Http1ConnectionSettings, type KeepAlive } from './http1-connection.ts'
+import { Http2Connection } from './http2-server-connection.ts'
 import type { MalformedRequest } from '../wire/malformed-request.ts'
 import { requestGrammar } from '../wire/request-parser.ts'
 import { DeferredQueue } from '../../lib/deferred-queue.ts'
@@ -227,20 +228,20 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   #begin(connection: ClientConnection, at: number): void {
     const acceptor = this.#acceptorOf(at)
-    if (acceptor === null && this.#settings.priorKnowledge === true) this.#awaitPreface(connection)
-    else if (acceptor === null) connection.startHttp1(this.#http1Connections)
-    else
-      this.#handshakes.begin(connection, acceptor, this.#listening[at]?.name ?? '', (socket) => {
-        if (socket.alpnProtocol === 'h2') connection.startHttp2(http2Settings(this.#settings), this.#deferred)
-        else connection.startHttp1(this.#http1Connections)
-      })
+    if (acceptor !== null)
+      this.#handshakes.begin(connection, acceptor, this.#listening[at]?.name ?? '', ({ alpnProtocol }) =>
+        this.#start(connection, alpnProtocol === 'h2'),
+      )
+    else if (this.#settings.priorKnowledge === true)
+      readPreface(connection.socket, (isHttp2) => this.#start(connection, isHttp2))
+    else this.#start(connection, false)
   }
 
-  #awaitPreface(connection: ClientConnection): void {
-    readPreface(connection.socket, (isHttp2) => {
-      if (isHttp2) connection.startHttp2(http2Settings(this.#settings), this.#deferred)
-      else connection.startHttp1(this.#http1Connections)
-    })
+  /** Requests are parsed from now on. */
+  #start(connection: ClientConnection, isHttp2: boolean): void {
+    if (isHttp2)
+      connection.http2 = new Http2Connection(connection, http2Settings(this.#settings), this.#deferred)
+    else connection.http1 = new Http1Connection(connection, this.#http1Connections)
   }
 
   headStarted(connection: ClientConnection): void {
@@ -271,8 +272,9 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   #freeMemory(connection: ClientConnection): void {
     const { socket } = connection
-    if (connection.dropPipelined()) return this.#events.memoryFreed('ahead')
-    if (connection.awaitsHead) {
+    if (connection.http1?.dropPipelined() === true) return this.#events.memoryFreed('ahead')
+    // The client has to send a request, or the rest of a head.
+    if (connection.http1?.request === null) {
       this.#events.memoryFreed('head')
       connection.stop()
       return this.#refuseMalformed(connection, memoryExhausted)
@@ -297,6 +299,8 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   upgraded(connection: ClientConnection, request: ClientRequest, rest: Buffer): void {
     this.#connections.headReceived(connection)
+    connection.isUpgraded = true
+    connection.http1 = null
     connection.exchange = this.#handler.upgrade(request, rest)
     connection.socket.once('close', () => this.#memory.update(connection, 0))
   }
@@ -339,11 +343,11 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#measureUpgraded()
     this.#connections.closeLate(limits.headerTimeout, limits.idleTimeout, (connection) => {
       if (this.#handshakes.end(connection)) return
-      if (!connection.hasHttp && this.#settings.priorKnowledge === true)
-        return void connection.socket.destroy()
-      if (!connection.hasHttp)
-        return this.#rejectProxyHeader(connection, 'the PROXY header did not arrive in time')
       if (connection.http2 !== null) return connection.http2.refuse('the client is too slow')
+      if (connection.http1 === null && this.#settings.priorKnowledge === true)
+        return void connection.socket.destroy()
+      if (connection.http1 === null)
+        return this.#rejectProxyHeader(connection, 'the PROXY header did not arrive in time')
       connection.stop()
       this.#refuseMalformed(connection, headTimeout)
     })
@@ -355,7 +359,9 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     this.#connections.startClock()
     this.#handler.drain()
     this.#lingeringConnections.end(drain)
-    for (const { exchanges } of this.#connections.active) exchanges.forEach(closeAfterResponse)
+    // A response without a sent head announces the end of the connection; a later one cannot.
+    for (const { exchanges } of this.#connections.active)
+      for (const { response } of exchanges) if (!response.headersSent) response.shouldKeepAlive = false
     for (const { http2 } of this.#connections.all()) http2?.drain(false)
     const grace = Math.min(drain * GRACE_SHARE, MAX_GRACE)
     const checkTimer = setInterval(() => this.#connections.closeIdle(grace), DRAIN_CHECK_INTERVAL)
@@ -389,9 +395,4 @@ function lingeringLimits({ limits }: ListenerSettings): LingeringLimits {
 
 function keepAliveSeconds({ limits }: ListenerSettings): number {
   return Math.floor(limits.idleTimeout / 1000)
-}
-
-/** A response without a sent head announces the end of the connection; a later one cannot. */
-function closeAfterResponse({ response }: Exchange): void {
-  if (!response.headersSent) response.shouldKeepAlive = false
 }
