@@ -1,12 +1,7 @@
 /** Opens connections to a target: TCP, and TLS for https. */
 
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
-import {
-  connect as connectTls,
-  createSecureContext,
-  type SecureContext,
-  type SecureContextOptions,
-} from 'node:tls'
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import { certificateFault } from '../../config/pem.ts'
 import type { UpstreamTls } from '../../config/config.ts'
 import { TargetSessions } from './tls-sessions.ts'
@@ -41,20 +36,14 @@ export function tlsOptions(tls: TlsSettings | null): TlsOptions {
     throw new Error('tls: server_name is not a host name')
   const options: TlsOptions = {
     rejectUnauthorized: !insecureSkipVerify,
-    secureContext: secureContext(ca, cert, key),
+    secureContext: createSecureContext({
+      ca: ca ?? undefined,
+      cert: cert ?? undefined,
+      key: key ?? undefined,
+    }),
   }
   if (serverName !== null) options.servername = serverName
   return options
-}
-
-type Pem = string | Buffer | null
-
-function secureContext(ca: Pem, cert: Pem, key: Pem): SecureContext {
-  const options: SecureContextOptions = {}
-  if (ca !== null) options.ca = ca
-  if (cert !== null) options.cert = cert
-  if (key !== null) options.key = key
-  return createSecureContext(options)
 }
 
 function checkCertificates(name: string, pem: string | Buffer): void {

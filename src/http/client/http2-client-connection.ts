@@ -190,7 +190,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     if (this.#state === 'connecting' || this.slots.size === 0) return
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
     if (this.#pingedAt > this.#receivedAt) {
-      if (now - this.#pingedAt >= PING_TIMEOUT) this.close(silent())
+      if (now - this.#pingedAt < PING_TIMEOUT) return
+      this.close(new ConnectionLost(`no answer to PING within ${PING_TIMEOUT} ms`, 'UPSTREAM_SILENT', false))
     } else if (now - this.#pingedAt >= PING_INTERVAL) {
       this.#pingedAt = now
       this.#session?.ping()
@@ -284,10 +285,6 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#timer = null
     this.#watchedUntil = Infinity
   }
-}
-
-function silent(): ConnectionLost {
-  return new ConnectionLost(`no answer to PING within ${PING_TIMEOUT} ms`, 'UPSTREAM_SILENT', false)
 }
 
 function beginReserved(connection: Http2Connection, stream: UpstreamStream): void {

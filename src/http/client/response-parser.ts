@@ -123,16 +123,12 @@ function framingOf(
     throw new ProtocolError('both a Content-Length and a Transfer-Encoding')
   // Another response follows an interim one; after a switch of protocols, no HTTP follows.
   if (status < 200) return { length: status === 101 ? UNTIL_CLOSE : INTERIM, keepAlive, keepAliveSeconds }
-  if (hasNoBody(status, bodiless)) {
+  // RFC 9112, section 6.3.
+  if (bodiless || status === 204 || status === 304) {
     // Some servers send a body with 204. It must not be parsed as the next response.
     if (status === 204 && (chunked || length > 0)) keepAlive = false
     return { length: 0, keepAlive, keepAliveSeconds }
   }
   if (chunked) length = CHUNKED
   return { length, keepAlive: keepAlive && length !== UNTIL_CLOSE, keepAliveSeconds }
-}
-
-/** RFC 9112, section 6.3. */
-function hasNoBody(status: number, bodiless: boolean): boolean {
-  return bodiless || status === 204 || status === 304
 }

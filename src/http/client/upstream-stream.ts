@@ -82,8 +82,16 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
       this.#stream = this.#owner.open(this.request, this)
       if (body !== null)
         this.#body = new Http2Body(body, length ?? Infinity, this.#stream, {
-          sent: (bytes) => this.#sent(bytes),
-          done: () => this.#bodyDone(),
+          sent: (bytes) => {
+            this.#bytesMoved += bytes
+            if (this.request.grpc === true) this.#progress()
+            this.receiver.requestProgress()
+          },
+          done: () => {
+            this.#writing = false
+            this.#finishUpload()
+            this.receiver.requestProgress()
+          },
           failed: (error) => this.close(error),
         })
     } catch (error) {
@@ -116,18 +124,6 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     const moved = this.#bytesMoved - this.#bytesAtLastCheck
     this.#bytesAtLastCheck = this.#bytesMoved
     return this.waitsForClient && moved < bytes
-  }
-
-  #sent(bytes: number): void {
-    this.#bytesMoved += bytes
-    if (this.request.grpc === true) this.#progress()
-    this.receiver.requestProgress()
-  }
-
-  #bodyDone(): void {
-    this.#writing = false
-    this.#finishUpload()
-    this.receiver.requestProgress()
   }
 
   drained(): void {

@@ -3,6 +3,8 @@
  * neither parsed nor written.
  */
 
+import { withoutOuterBlanks } from '../../lib/optional-whitespace.ts'
+
 /** A `tchar` (RFC 9110, section 5.6.2), as a regular expression source. */
 export const TOKEN: string = "[!#$%&'*+.^_`|~0-9A-Za-z-]"
 /** A field value with its optional whitespace (RFC 9110, section 5.5), as a regular expression source. */
@@ -22,31 +24,23 @@ const LENGTH_LIMIT = 2n ** 64n
 /** Expressions for fewer lines than this are compiled in advance. */
 const PRECOMPILED = 64
 
-const SPACE = 0x20
-const TAB = 0x09
-
 /**
  * Parses a field section from `start` to its end; each line ends with CRLF. Values lose the whitespace around them.
  *
  * @returns name, value, … in order; null if the section is malformed
  */
 export function parseFields(text: string, start: number): string[] | null {
-  if (!isFieldSection(text, start)) return null
+  FIELD_LINES.lastIndex = start
+  FIELD_LINES.test(text)
+  if (FIELD_LINES.lastIndex !== text.length) return null
   const fields: string[] = []
   for (let at = start; at < text.length;) {
     const colon = text.indexOf(':', at)
     const end = text.indexOf('\r\n', colon)
-    fields.push(text.slice(at, colon), trimmed(text, colon + 1, end))
+    fields.push(text.slice(at, colon), withoutOuterBlanks(text.slice(colon + 1, end)))
     at = end + 2
   }
   return fields
-}
-
-/** Whether the text is a valid field section from `start` to its end. */
-function isFieldSection(text: string, start: number): boolean {
-  FIELD_LINES.lastIndex = start
-  FIELD_LINES.test(text)
-  return FIELD_LINES.lastIndex === text.length
 }
 
 /**
@@ -65,18 +59,6 @@ function linesExpression(count: number): RegExp {
 }
 
 const LINES_EXPRESSIONS = Array.from({ length: PRECOMPILED }, (_, count) => linesExpression(count))
-
-function trimmed(text: string, from: number, to: number): string {
-  let start = from
-  let end = to
-  while (start < end && isBlank(text.charCodeAt(start))) start++
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
-  return text.slice(start, end)
-}
-
-function isBlank(code: number): boolean {
-  return code === SPACE || code === TAB
-}
 
 /** Field names, and some values, are case-insensitive. @param wanted in lower case */
 export function equalsIgnoreCase(text: string, wanted: string): boolean {

@@ -26,6 +26,7 @@ import {
 import type { Sender } from './sender.ts'
 import { PeerSettings, SETTINGS_ACK } from './settings.ts'
 import type { Http2Stream } from './stream.ts'
+import type { StreamTable } from './stream-table.ts'
 
 /** Learns what a peer says of the connection. */
 export interface ControlListener {
@@ -37,14 +38,14 @@ export interface ControlListener {
 
 /** The connection that the frames of a peer apply to. */
 export interface FrameSession {
-  readonly streams: Iterable<Http2Stream>
-  stream(id: number): Http2Stream | undefined
+  /** The open streams. */
+  readonly streams: StreamTable<Http2Stream>
+  /** Ids of ended streams of which frames may be under way. */
+  readonly endedEarly: ReadonlySet<number>
   isIdle(id: number): boolean
   streamError(id: number, code: number): void
   /** The stream has ended, and the frame is one too many. */
   lateFrame(id: number): void
-  /** Frames of the stream may be under way although it has ended. */
-  hasEndedEarly(id: number): boolean
 }
 
 /** The reserved bit is ignored (RFC 9113, section 4.1). */
@@ -123,7 +124,7 @@ export class ControlFrames {
       if (stream.sendWindow > MAX_WINDOW) throw new Http2Error(FLOW_CONTROL_ERROR, 'a window is too large')
     }
     if (by < 0) return
-    for (const stream of this.#session.streams) if (stream.isWaiting) this.#sender.waits(stream)
+    for (const stream of streams) if (stream.isWaiting) this.#sender.waits(stream)
     this.#sender.pump()
   }
 
@@ -138,7 +139,7 @@ export class ControlFrames {
 
   #streamWindowUpdate(id: number, bytes: number): void {
     if (this.#session.isIdle(id)) throw new Http2Error(PROTOCOL_ERROR, 'WINDOW_UPDATE of no open stream')
-    const stream = this.#session.stream(id)
+    const stream = this.#session.streams.get(id)
     // It was under way when the stream ended.
     if (stream === undefined) return
     if (bytes === 0) return this.#session.streamError(id, PROTOCOL_ERROR)
@@ -156,7 +157,7 @@ export class ControlFrames {
     // Streams of our own are as many as we open. A server may reset each after its response (RFC 9113, section 8.1).
     if (this.#isServer) this.#guard.reset()
     else this.#guard.overhead()
-    this.#session.stream(id)?.fail(payload.readUInt32BE(0), false)
+    this.#session.streams.get(id)?.fail(payload.readUInt32BE(0), false)
   }
 
   #ping(flags: number, id: number, payload: Buffer): void {

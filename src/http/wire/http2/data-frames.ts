@@ -45,7 +45,7 @@ export class DataFrames {
     this.#returnRoom(length)
     this.#stream = null
     this.#padding = length
-    const stream = session.stream(id)
+    const stream = session.streams.get(id)
     if (stream === undefined) return this.#late(id, length)
     if (stream.remoteEnded) return session.streamError(id, STREAM_CLOSED)
     if (!stream.admits(length)) return session.streamError(id, FLOW_CONTROL_ERROR)
@@ -54,7 +54,7 @@ export class DataFrames {
 
   /** The rest of an upload that was refused is no fault: it costs its client more than this side. */
   #late(id: number, length: number): void {
-    if (length === 0 || !this.#session.hasEndedEarly(id)) this.#session.lateFrame(id)
+    if (length === 0 || !this.#session.endedEarly.has(id)) this.#session.lateFrame(id)
   }
 
   /** Returns the room of the connection at once: no stream can keep it from the others. */

@@ -67,6 +67,9 @@ const UNFLUSHED_FACTOR = 4
 const MAX_ENDED_EARLY = 1000
 
 export class Http2Session implements FrameSink, FrameSession {
+  readonly streams: StreamTable<Http2Stream> = new StreamTable()
+  /** Streams that this side has reset, or that ended before their responses, oldest first: frames of them may be under way. */
+  readonly endedEarly: Set<number> = new Set()
   readonly #settings: SessionSettings
   readonly #owner: SessionOwner
   readonly #isServer: boolean
@@ -76,12 +79,9 @@ export class Http2Session implements FrameSink, FrameSession {
   readonly #blocks: FieldBlocks
   readonly #data: DataFrames
   readonly #guard: FloodGuard
-  readonly #streams = new StreamTable<Http2Stream>()
   #prefaceBytes = 0
   #lastPeerStream = 0
   #nextOwnStream = 1
-  /** Streams that this side has reset, or that ended before their responses, oldest first: frames of them may be under way. */
-  readonly #endedEarly = new Set<number>()
   /** Streams above this one are refused, once we have announced the end of the connection. */
   #lastServed = MAX_STREAM
   #goAwaySent = false
@@ -101,22 +101,13 @@ export class Http2Session implements FrameSink, FrameSession {
     this.#data = new DataFrames(settings.connectionWindow, this, this.#sender, this.#guard)
   }
 
-  get streams(): Iterable<Http2Stream> {
-    return this.#streams
-  }
-
-  /** The stream, while it is open. */
-  stream(id: number): Http2Stream | undefined {
-    return this.#streams.get(id)
-  }
-
   /** A new stream would be served. */
   get canOpen(): boolean {
     return (
       !this.#ended &&
       !this.#control.goAwayReceived &&
       !this.#goAwaySent &&
-      this.#streams.size < this.#control.peer.concurrentStreams &&
+      this.streams.size < this.#control.peer.concurrentStreams &&
       this.#nextOwnStream < MAX_STREAM
     )
   }
@@ -189,7 +180,7 @@ export class Http2Session implements FrameSink, FrameSession {
       this.#control.peer.initialWindow,
       this.#settings.streamWindow,
     )
-    this.#streams.add(stream)
+    this.streams.add(stream)
     return stream
   }
 
@@ -225,7 +216,7 @@ export class Http2Session implements FrameSink, FrameSession {
     this.#reader.stop()
     this.#blocks.stop()
     this.#sender.end()
-    for (const stream of [...this.#streams]) stream.fail(code, local)
+    for (const stream of [...this.streams]) stream.fail(code, local)
   }
 
   /** Ends the connection with an error of our own finding. */
@@ -291,8 +282,7 @@ export class Http2Session implements FrameSink, FrameSession {
   get #isFull(): boolean {
     const { concurrentStreams } = this.#settings
     return (
-      this.#streams.size >= concurrentStreams ||
-      this.#sender.unflushed >= concurrentStreams * UNFLUSHED_FACTOR
+      this.streams.size >= concurrentStreams || this.#sender.unflushed >= concurrentStreams * UNFLUSHED_FACTOR
     )
   }
 
@@ -305,7 +295,7 @@ export class Http2Session implements FrameSink, FrameSession {
 
   /** Trailers of a request; responses and their trailers. */
   #furtherHeaders({ stream: id, fields, complete, endStream }: FieldSection): void {
-    const stream = this.#streams.get(id)
+    const stream = this.streams.get(id)
     if (stream === undefined) return this.lateFrame(id)
     if (stream.remoteEnded) return this.streamError(id, STREAM_CLOSED)
     if (this.#isServer && !endStream) return this.streamError(id, PROTOCOL_ERROR)
@@ -315,15 +305,11 @@ export class Http2Session implements FrameSink, FrameSession {
 
   /** A frame of a stream that has ended: it was under way, or the peer is faulty (RFC 9113, section 5.1). */
   lateFrame(id: number): void {
-    const isExpected = this.hasEndedEarly(id)
+    const isExpected = this.endedEarly.has(id)
     // A response may be under way in thousands of frames, which are no flood: clients of other streams would pay for it.
     if (isExpected && !this.#isServer) return
     this.#guard.overhead()
     if (!isExpected) this.#writeReset(id, STREAM_CLOSED)
-  }
-
-  hasEndedEarly(id: number): boolean {
-    return this.#endedEarly.has(id)
   }
 
   /** No frame has opened the stream. */
@@ -336,16 +322,16 @@ export class Http2Session implements FrameSink, FrameSession {
   streamError(id: number, code: number): void {
     // The peer makes this side reset: as cheap for it as a reset of its own (CVE-2025-8671).
     this.#guard.reset()
-    const stream = this.#streams.get(id)
+    const stream = this.streams.get(id)
     this.#writeReset(id, code)
     this.#noteEndedEarly(id)
     stream?.fail(code, true)
   }
 
   #noteEndedEarly(id: number): void {
-    this.#endedEarly.add(id)
-    if (this.#endedEarly.size <= MAX_ENDED_EARLY) return
-    for (const oldest of this.#endedEarly) return void this.#endedEarly.delete(oldest)
+    this.endedEarly.add(id)
+    if (this.endedEarly.size <= MAX_ENDED_EARLY) return
+    for (const oldest of this.endedEarly) return void this.endedEarly.delete(oldest)
   }
 
   #writeReset(id: number, code: number): void {
@@ -353,7 +339,7 @@ export class Http2Session implements FrameSink, FrameSession {
   }
 
   streamClosed(stream: Http2Stream): void {
-    this.#streams.delete(stream.id)
+    this.streams.delete(stream.id)
     if (stream.wasReset || (!this.#isServer && !stream.remoteEnded)) this.#noteEndedEarly(stream.id)
     this.#owner.streamClosed(stream)
   }
