@@ -83,7 +83,6 @@ class Forwarding
   readonly #task: ForwardTask
   readonly #exchange: Exchange
   readonly #upstream: Upstream
-  readonly #refuse: Refuse
   readonly #body: RequestBody | null
   readonly #attempts: Attempts
   readonly #relay: ResponseRelay
@@ -97,13 +96,12 @@ class Forwarding
   #finished = false
 
   constructor(task: ForwardTask) {
-    const { exchange, upstream, refuse, limit, repeatable } = task
+    const { exchange, upstream, limit, repeatable } = task
     this.#task = task
     const { request, evaluation } = exchange
     const { length } = request
     this.#exchange = exchange
     this.#upstream = upstream
-    this.#refuse = refuse
     this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
     this.#attempts = new Attempts(exchange, upstream, repeatable, this)
     this.#relay = new ResponseRelay(exchange, upstream.bodyTimeout, this)
@@ -270,7 +268,7 @@ class Forwarding
   refused(refusal: Refusal, cause: unknown): void {
     this.#abandon()
     this.#relay.abort()
-    this.#refuse(this.#exchange, refusal, cause)
+    this.#task.refuse(this.#exchange, refusal, cause)
   }
 
   /** The response is sent, or the client has disconnected. */

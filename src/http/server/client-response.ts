@@ -126,12 +126,12 @@ export function bodyFraming(method: string, status: number, length: string | nul
 let dateSecond = 0
 let dateText = ''
 
-/** The value of Date (RFC 9110, section 6.6.1). Formatted once a second. */
-export function dateValue(): string {
+/** The line of Date (RFC 9110, section 6.6.1). Built once a second. */
+export function dateLine(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {
     dateSecond = second
-    dateText = new Date(second * 1000).toUTCString()
+    dateText = `Date: ${new Date(second * 1000).toUTCString()}\r\n`
   }
   return dateText
 }

@@ -4,6 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import type { Limits } from '../../config/config.ts'
 import type { ClientConnection } from './client-connection.ts'
 import { type Evicted, Eviction, type Queues, updateStall } from './eviction.ts'
 import { Ledger } from '../../lib/ledger.ts'
@@ -14,12 +15,7 @@ import { Queue } from '../../lib/queue.ts'
  */
 export type ConnectionState = 'opening' | 'active' | 'idle'
 
-export interface ConnectionBounds {
-  /** Open connections. */
-  readonly connections: number
-  /** Open connections of one address. */
-  readonly connectionsPerAddress: number
-}
+type Bounds = Pick<Limits, 'connections' | 'connectionsPerAddress'>
 
 /** The exceeded bound. */
 export type RefusedBy = 'limit' | 'address'
@@ -35,19 +31,19 @@ export class Connections {
   /** By client address, if it identifies the client. */
   readonly #addresses = new Ledger<ClientConnection>()
   readonly #eviction: Eviction
-  #bounds: ConnectionBounds
+  #bounds: Bounds
   /** Monotonic ms, updated about once a second: reading the clock for each request costs too much. */
   #now = performance.now()
   /** The listener closes and needs exact idle times. */
   #exactTimes = false
 
-  constructor(bounds: ConnectionBounds, evicted: (state: Evicted) => void) {
+  constructor(bounds: Bounds, evicted: (state: Evicted) => void) {
     this.#bounds = bounds
     this.#eviction = new Eviction(this.#queues, this.#addresses, evicted)
   }
 
   /** Existing connections stay, even beyond the new bounds. */
-  configure(bounds: ConnectionBounds): void {
+  configure(bounds: Bounds): void {
     this.#bounds = bounds
   }
 
@@ -206,15 +202,6 @@ export class Connections {
 
   all(): ClientConnection[] {
     return Object.values(this.#queues).flatMap((queue) => queue.all())
-  }
-
-  /** Connections of another protocol. */
-  *upgraded(): Generator<ClientConnection> {
-    for (const connection of this.#queues.active.all()) if (connection.isUpgraded) yield connection
-  }
-
-  closeAll(): void {
-    for (const { socket } of this.all()) socket.destroy()
   }
 
   get #size(): number {

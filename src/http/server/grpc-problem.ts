@@ -6,10 +6,7 @@
 
 import type { Refusal } from '../../model/errors.ts'
 import { isGrpc } from '../wire/grpc.ts'
-import type { FieldLines } from '../wire/field-lines.ts'
-import { ResponseFields } from '../wire/response-fields.ts'
 import type { ClientRequest } from './client-request.ts'
-import type { ClientResponse } from './client-response.ts'
 
 /** Whether the client is one of gRPC. */
 export function speaksGrpc({ http2, section }: ClientRequest): boolean {
@@ -57,21 +54,10 @@ export function percentEncoded(text: string): string {
 const PERCENT = 0x25
 
 /**
- * Name, value, … of a refusal in the form of gRPC. Caches would keep a 200 (RFC 9111, section 4.2.2), and give it to clients
+ * Name, value, … of a refusal in the form of gRPC: trailers only. Caches would keep a 200 (RFC 9111, section 4.2.2), and give it to clients
  * that are not of gRPC.
  */
 export function grpcProblemFields(refusal: Refusal, requestId: string): string[] {
   const own = ['Cache-Control', 'no-store', 'X-Request-Id', requestId]
   return ['Content-Type', 'application/grpc', ...grpcTrailers(refusal), ...own]
-}
-
-/** Responds with the refusal: trailers only. No head may have been set before. @param extra further header lines */
-export function writeGrpcProblem(
-  response: ClientResponse,
-  refusal: Refusal,
-  requestId: string,
-  extra: FieldLines,
-): void {
-  response.writeHead(200, ResponseFields.of(grpcProblemFields(refusal, requestId)), null, extra)
-  response.end()
 }

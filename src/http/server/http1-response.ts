@@ -12,7 +12,7 @@ import { writeLast } from '../wire/last-write.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import { WriteQueue } from '../wire/write-queue.ts'
 import type { ClientRequest } from './client-request.ts'
-import { type BodyFraming, bodyFraming, ClientResponse, dateValue } from './client-response.ts'
+import { type BodyFraming, bodyFraming, ClientResponse, dateLine } from './client-response.ts'
 
 /** The connection of a response. */
 export interface ResponseOwner {
@@ -185,19 +185,6 @@ function keepAliveLines(seconds: number): string {
     keepAliveText = `Connection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
   }
   return keepAliveText
-}
-
-let dateText = ''
-let dateLineText = ''
-
-/** The line is built once a second. */
-function dateLine(): string {
-  const date = dateValue()
-  if (date !== dateText) {
-    dateText = date
-    dateLineText = `Date: ${date}\r\n`
-  }
-  return dateLineText
 }
 
 /**

@@ -11,7 +11,7 @@ import type { RequestHead } from '../wire/request-parser.ts'
 import type { ResponseFields } from '../wire/response-fields.ts'
 import { type BodyFlow, ClientRequest } from './client-request.ts'
 import type { Exchange } from './exchange.ts'
-import { bodyFraming, ClientResponse, dateValue } from './client-response.ts'
+import { bodyFraming, ClientResponse, dateLine } from './client-response.ts'
 
 /** The connection of a request. */
 export interface RequestStreamOwner {
@@ -157,7 +157,7 @@ class Http2Response extends ClientResponse {
   readonly #method: string
   readonly #stream: Http2Stream
   readonly #owner: Http2RequestStream
-  /** The fields that are not lines: name, value, … until they are sent. */
+  /** The pseudo-header fields: name, value, … until they are sent. */
   #head: readonly string[] | null = null
   #lines = ''
 
@@ -186,8 +186,8 @@ class Http2Response extends ClientResponse {
     if (this.headersSent) throw new Error('the head of this response has been written')
     if (!Number.isInteger(status) || status < 200 || status > 999) throw new Error(`invalid status ${status}`)
     this.#lines = linesOf(fields, extra)
-    const first = [':status', String(status)]
-    this.#head = fields.hasDate ? first : [...first, 'date', dateValue()]
+    if (!fields.hasDate) this.#lines += dateLine()
+    this.#head = [':status', String(status)]
     this.framing = bodyFraming(this.#method, status, fields.length)
     this.remaining = this.framing === 'length' ? Number(fields.length) : 0
     this.statusCode = status

@@ -286,7 +286,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   /** Buffered bytes of WebSockets, measured once a second: backpressure stops both ends before they are many. */
   #measureUpgraded(): void {
-    for (const connection of this.#connections.upgraded()) {
+    for (const connection of this.#connections.active.filter(({ isUpgraded }) => isUpgraded)) {
       const { socket, exchange } = connection
       const held = exchange?.webSocket?.heldBytes ?? socket.writableLength
       this.#memory.update(connection, socket.destroyed ? 0 : held)
@@ -367,7 +367,9 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
     const checkTimer = setInterval(() => this.#connections.closeIdle(grace), DRAIN_CHECK_INTERVAL)
     const { ended } = await stopAccepting(this.#listening.map(({ server }) => server))
     // Set after the last accept, so that it covers all connections.
-    const cutTimer = setTimeout(() => this.#connections.closeAll(), drain)
+    const cutTimer = setTimeout(() => {
+      for (const { socket } of this.#connections.all()) socket.destroy()
+    }, drain)
     await ended
     clearInterval(checkTimer)
     clearInterval(this.#checkTimer)

@@ -2,8 +2,8 @@
 
 import { type ErrorCode, errors, type Refusal } from '../../model/errors.ts'
 import type { ClientRequest } from './client-request.ts'
-import { speaksGrpc, writeGrpcProblem } from './grpc-problem.ts'
-import { type ClientResponse, dateValue } from './client-response.ts'
+import { grpcProblemFields, speaksGrpc } from './grpc-problem.ts'
+import { type ClientResponse, dateLine } from './client-response.ts'
 import { discardBody } from './discard-body.ts'
 import { FieldLines } from '../wire/field-lines.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
@@ -84,7 +84,8 @@ export function writeProblem(
   extra: FieldLines = FieldLines.none,
 ): number {
   if (speaksGrpc(request)) {
-    writeGrpcProblem(response, refusal, requestId, extra)
+    response.writeHead(200, ResponseFields.of(grpcProblemFields(refusal, requestId)), null, extra)
+    response.end()
     return 0
   }
   const { type, text } = problemContent(refusal, requestId)
@@ -126,8 +127,7 @@ export function writeStreamProblem(
 export function problemLines(refusal: Refusal, requestId: string, length: number): string {
   const headers = problemHeaders(refusal, requestId)
   headers.push('Content-Type', 'application/problem+json', 'Content-Length', String(length))
-  headers.push('Date', dateValue())
-  return FieldLines.of(headers).text
+  return FieldLines.of(headers).text + dateLine()
 }
 
 /** The complete response as text, for connections without a valid request and thus without a response object. */

@@ -3,15 +3,15 @@
  * connections. Counting begins only when one of them could exceed its limit.
  */
 
+import type { Limits } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 import { type Entry, Ledger } from '../../lib/ledger.ts'
 import type { Exchange } from './exchange.ts'
 
-export interface RequestShareLimits {
-  readonly connections: number
-  readonly connectionsPerAddress: number
-  readonly connectionsPerTenant: number
-}
+export type RequestShareLimits = Pick<
+  Limits,
+  'connections' | 'connectionsPerAddress' | 'connectionsPerTenant'
+>
 
 /** The kind of the exceeded limit. */
 export type ShareOf = 'tenant' | 'address'

@@ -20,6 +20,7 @@ import { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { Duplex } from 'node:stream'
 import { ProxyServer } from 'http-proxy-3'
+import type { Limits } from '../../config/config.ts'
 import { IncomingMessage as Message } from '../../lib/node-http.ts'
 import { type Entry, Ledger } from '../../lib/ledger.ts'
 import { forwardedTarget } from '../../model/decision.ts'
@@ -310,11 +311,7 @@ export class ClientSide extends Duplex {
   }
 }
 
-export interface WebSocketLimits {
-  readonly websockets: number
-  readonly websocketsPerTenant: number
-  readonly websocketsPerCaller: number
-}
+export type WebSocketLimits = Pick<Limits, 'websockets' | 'websocketsPerTenant' | 'websocketsPerCaller'>
 
 /** The bound that refused a handshake. */
 export type WebSocketBound = 'all' | 'tenant' | 'caller'
