@@ -104,6 +104,6 @@ function hostOf(hop: string): string {
  */
 export function ownerOf({ request, evaluation }: Exchange, proxies: TrustedProxies): RequestOwner {
   const principal = evaluation?.decision.principal ?? null
-  if (principal !== null) return { tenant: principal.tenant, caller: principal.user }
-  return { tenant: '', caller: knownNetwork(request, proxies) ?? '' }
+  if (principal !== null) return [principal.tenant, principal.user]
+  return ['', knownNetwork(request, proxies) ?? '']
 }

@@ -191,7 +191,7 @@ function startHttp2Check(
 
 /** One check over HTTP/2, by the client that forwards requests. */
 class Http2Check extends Check implements ResponseReceiver {
-  readonly owner: RequestOwner = { tenant: '', caller: '' }
+  readonly owner: RequestOwner = ['', '']
 
   connected(): boolean {
     return !this.reported

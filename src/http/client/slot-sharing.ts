@@ -17,7 +17,6 @@ import { performance } from 'node:perf_hooks'
 import { type Account, type Entry, Ledger, type Order } from '../../lib/ledger.ts'
 import {
   Evicted,
-  namesOf,
   type RequestOwner,
   type ResponseReceiver,
   SlowClient,
@@ -41,7 +40,7 @@ export class FairQueue {
   }
 
   add(item: QueuedRequest): void {
-    this.#waiting.add(item, namesOf(item.receiver.owner))
+    this.#waiting.add(item, item.receiver.owner)
   }
 
   /** Takes the next request. */
@@ -67,14 +66,13 @@ export class FairQueue {
 
   /** Takes the newest request of the caller that gives one up for `owner`. */
   takeFromGreediest(owner: RequestOwner): QueuedRequest | undefined {
-    return this.#take(this.#waiting.greedierThan(namesOf(owner))?.last)
+    return this.#take(this.#waiting.greedierThan(owner)?.last)
   }
 
   /** Removes the request of this receiver. The turns of the others stay. */
   remove(receiver: ResponseReceiver): QueuedRequest | undefined {
     if (this.size === 0) return undefined
-    const { tenant, caller } = receiver.owner
-    let entry = this.#waiting.account(tenant, caller)?.first ?? null
+    let entry = this.#waiting.account(...receiver.owner)?.first ?? null
     while (entry !== null && entry.item.receiver !== receiver) entry = entry.next
     entry?.remove()
     return entry?.item
@@ -87,7 +85,7 @@ export class FairQueue {
         let count = 0
         for (let entry = caller.first; entry !== null && entry.item.since <= since; entry = entry.next)
           count++
-        if (count > 0) yield [{ tenant: tenant.name, caller: caller.name }, count]
+        if (count > 0) yield [[tenant.name, caller.name], count]
       }
   }
 
@@ -191,7 +189,7 @@ export class SlotEviction {
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
     const now = performance.now()
     const [slots, candidates] = this.#slots(uploads, now)
-    const victim = slots.victim(candidates, namesOf(owner), slowest(now))
+    const victim = slots.victim(candidates, owner, slowest(now))
     victim?.item?.close(new Evicted())
     return victim !== null
   }
@@ -203,13 +201,12 @@ export class SlotEviction {
     const [slots, candidates] = this.#slots(uploads, now)
     let ended = 0
     for (const [owner, count] of overdue) {
-      const names = namesOf(owner)
       for (let i = 0; i < count && ended < MAX_EVICTIONS; i++, ended++) {
-        const victim = slots.victim(candidates, names, slowest(now))
+        const victim = slots.victim(candidates, owner, slowest(now))
         if (victim === null) break
         candidates.delete(victim)
         victim.remove()
-        slots.add(null, names)
+        slots.add(null, owner)
         victim.item?.close(new Evicted())
       }
     }
@@ -228,12 +225,12 @@ export class SlotEviction {
     for (const slot of this.#pool.slots()) {
       const { receiver, busySince, uploads: holds, waitsForClient } = slot
       if (receiver === null || (uploads && !holds)) continue
-      const held = all.add(slot, namesOf(receiver.owner))
+      const held = all.add(slot, receiver.owner)
       if (now - busySince >= this.#delay && (uploads || waitsForClient)) candidates.add(held)
     }
     if (uploads)
       for (const { receiver, uploads: holds } of this.#pool.waitingRequests)
-        if (holds) all.add(null, namesOf(receiver.owner))
+        if (holds) all.add(null, receiver.owner)
     return [all, candidates]
   }
 

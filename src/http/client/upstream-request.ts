@@ -4,22 +4,14 @@
  */
 
 import type { Readable } from 'node:stream'
-import type { Owner } from '../../lib/ledger.ts'
 import type { FieldLines } from '../wire/field-lines.ts'
 import type { FieldTable } from '../wire/field-table.ts'
 
-/** The owner of a request. Slots at a target are shared among tenants, and among the callers of a tenant. */
-export interface RequestOwner {
-  /** '' for a public route. */
-  readonly tenant: string
-  /** The user, or the network of an unauthenticated client. */
-  readonly caller: string
-}
-
-/** The names of the owner in a ledger. */
-export function namesOf({ tenant, caller }: RequestOwner): Owner {
-  return [tenant, caller]
-}
+/**
+ * The owner of a request, as of a ledger: the tenant, '' for a public route; and the user, or the network of an unauthenticated
+ * client. Slots at a target are shared among tenants, and among the callers of a tenant.
+ */
+export type RequestOwner = readonly [tenant: string, caller: string]
 
 export interface UpstreamRequest {
   readonly method: string

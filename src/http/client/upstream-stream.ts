@@ -46,7 +46,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   readonly #owner: UpstreamStreamOwner
   #stream: Http2Stream | null = null
   #body: Http2Body | null = null
-  #uploads: boolean
+  uploads: boolean
   /** The body of the request is not completely written yet. */
   #writing: boolean
   #responseStarted = false
@@ -69,7 +69,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   ) {
     this.request = request
     this.receiver = receiver
-    this.#uploads = uploads
+    this.uploads = uploads
     this.#writing = request.body !== null
     this.#owner = owner
   }
@@ -101,10 +101,6 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
 
   get id(): number {
     return this.#stream?.id ?? 0
-  }
-
-  get uploads(): boolean {
-    return this.#uploads
   }
 
   /** Nothing of the request body is taken. */
@@ -256,8 +252,8 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   }
 
   #finishUpload(): void {
-    if (!this.#uploads) return
-    this.#uploads = false
+    if (!this.uploads) return
+    this.uploads = false
     this.#owner.uploadFinished()
   }
 }

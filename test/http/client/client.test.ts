@@ -27,7 +27,7 @@ class Result implements ResponseReceiver {
   readonly over: Promise<void>
   #done = () => {}
 
-  constructor(owner: RequestOwner = { tenant: 'acme', caller: 'alice' }) {
+  constructor(owner: RequestOwner = ['acme', 'alice']) {
     this.owner = owner
     this.over = new Promise((resolve) => {
       this.#done = resolve

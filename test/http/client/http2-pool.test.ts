@@ -22,8 +22,8 @@ import {
 import { reservePort } from '../../support/servers/ports.ts'
 import { until } from '../../support/until.ts'
 
-const ALICE = { tenant: 'acme', caller: 'alice' }
-const BOB = { tenant: 'acme', caller: 'bob' }
+const ALICE: RequestOwner = ['acme', 'alice']
+const BOB: RequestOwner = ['acme', 'bob']
 
 class Result implements ResponseReceiver {
   readonly owner: RequestOwner

@@ -2,7 +2,6 @@
 
 import t from 'tap'
 import {
-  namesOf,
   type UpstreamRequest,
   type RequestOwner,
   type ResponseReceiver,
@@ -12,7 +11,7 @@ import { Ledger } from '../../../src/lib/ledger.ts'
 
 const owner = (text: string): RequestOwner => {
   const [tenant = '', caller = ''] = text.split('/')
-  return { tenant, caller }
+  return [tenant, caller]
 }
 
 /** @param texts `tenant/caller/name` in order of arrival */
@@ -56,7 +55,7 @@ t.test('a free slot goes to the owner with the fewest', async (t) => {
   for (let i = 0; i < 4; i++) {
     const one = queue.takeFewest(slots)
     taken.push(nameOf(one))
-    if (one !== undefined) slots.add(null, namesOf(one.receiver.owner))
+    if (one !== undefined) slots.add(null, one.receiver.owner)
   }
   t.same(taken, ['3', '2', '4', '1'])
   t.equal(queue.takeFewest(slots), undefined)

@@ -11,7 +11,7 @@ import { poolSettings } from './pool-settings.ts'
 
 /** A request whose body arrives as the test says. */
 class Upload extends Readable implements ResponseReceiver {
-  readonly owner: RequestOwner = { tenant: 'acme', caller: 'alice' }
+  readonly owner: RequestOwner = ['acme', 'alice']
   complete = false
   begun = false
 
