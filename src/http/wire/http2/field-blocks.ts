@@ -20,23 +20,11 @@ const MAX_PSEUDO = 4
 
 type Limits = Pick<SessionSettings, 'headerBytes' | 'headerFields'>
 
-/** A decoded block. */
-export interface FieldSection {
-  readonly stream: number
-  readonly endStream: boolean
-  /** It claims to depend on its own stream. */
-  readonly isFaulty: boolean
-  /** Name, value, … raw and in order. */
-  readonly fields: readonly string[]
-  /** false: the list is over the limits, and cut. */
-  readonly complete: boolean
-}
-
 export class FieldBlocks {
   readonly #settings: Limits
   readonly #guard: FloodGuard
   readonly #decoder = new HpackDecoder()
-  #block: Block | null = null
+  #block: FieldSection | null = null
 
   constructor(settings: Limits, guard: FloodGuard) {
     this.#settings = settings
@@ -68,7 +56,7 @@ export class FieldBlocks {
   headers(flags: number, id: number, payload: Buffer): FieldSection | null {
     if (id === 0) throw new Http2Error(PROTOCOL_ERROR, 'HEADERS without a stream')
     const { block, dependsOn } = headersContent(flags, payload)
-    this.#block = new Block(id, (flags & END_STREAM) !== 0, dependsOn === id)
+    this.#block = new FieldSection(id, (flags & END_STREAM) !== 0, dependsOn === id)
     return this.#add(this.#block, flags, block)
   }
 
@@ -79,28 +67,31 @@ export class FieldBlocks {
     return this.#add(this.#block, flags, payload)
   }
 
-  #add(block: Block, flags: number, fragment: Buffer): FieldSection | null {
+  #add(block: FieldSection, flags: number, fragment: Buffer): FieldSection | null {
     const { headerBytes, headerFields } = this.#settings
     const isLast = (flags & END_HEADERS) !== 0
     block.add(fragment, isLast, (headerBytes + MAX_PAYLOAD) * BLOCK_FACTOR)
     if (!isLast) return null
     this.#block = null
-    const fields: string[] = []
-    const complete = this.#decoder.decode(
+    block.complete = this.#decoder.decode(
       block.content,
       { maxBytes: headerBytes + headerFields * 32, maxFields: headerFields + MAX_PSEUDO },
-      (name, value) => fields.push(name, value),
+      (name, value) => block.fields.push(name, value),
     )
-    const { stream, endStream, isFaulty } = block
-    return { stream, endStream, isFaulty, fields, complete }
+    return block
   }
 }
 
-/** A block that is being collected. */
-class Block {
+/** A block, while it is collected and once it is decoded. */
+export class FieldSection {
   readonly stream: number
   readonly endStream: boolean
+  /** It claims to depend on its own stream. */
   readonly isFaulty: boolean
+  /** Name, value, … raw and in order. */
+  readonly fields: string[] = []
+  /** false: the list is over the limits, and cut. */
+  complete = true
   /** Monotonic ms of its HEADERS frame. */
   readonly startedAt: number = performance.now()
   bytes = 0

@@ -21,17 +21,12 @@ const PER_REQUEST = 4
 const PER_DATA = 2
 const BYTES_PER_UPDATE = 1024
 
-interface Rate {
-  readonly burst: number
-  readonly rate: number
-}
-
 class Budget {
-  readonly #limits: Rate
+  readonly #limits: typeof RESETS
   #left: number
   #at = performance.now()
 
-  constructor(limits: Rate) {
+  constructor(limits: typeof RESETS) {
     this.#limits = limits
     this.#left = limits.burst
   }

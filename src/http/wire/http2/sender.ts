@@ -1,12 +1,15 @@
 /**
  * The sending half of an HTTP/2 connection: frames of its streams, within the windows of the peer (RFC 9113, section 6.9) and
- * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself.
+ * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself. All
+ * frames of one turn of the event loop leave in one write: with TLS, in as few records as possible.
  */
 
 import type { Socket } from 'node:net'
+import { nextStage } from '../../../lib/batched-stages.ts'
+import { writeLast } from '../last-write.ts'
+import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
 import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
-import { FrameWriter } from './frame-writer.ts'
 import {
   CONTINUATION,
   DATA,
@@ -25,6 +28,12 @@ import {
 import { HpackEncoder } from './hpack-encoder.ts'
 import type { Http2Stream, StreamOwner } from './stream.ts'
 
+/** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
+const HIGH_WATER_MARK = 64 * 1024
+/** Up to this many bytes are copied into one piece, and so are small pieces. */
+const MAX_COPIED = 16 * 1024
+const NOTHING = Buffer.alloc(0)
+
 /** Frames that wait for a peer that does not read: answers to SETTINGS and PING, resets. */
 const MAX_UNREAD_CONTROL = 1024
 
@@ -33,10 +42,19 @@ export interface SenderOwner {
   streamClosed(stream: Http2Stream): void
 }
 
-export class Sender extends FrameWriter implements StreamOwner {
+export class Sender implements StreamOwner {
   readonly encoder: HpackEncoder = new HpackEncoder()
+  /** Streams whose last frame the operating system has not accepted, as far as this side knows. Only the sender writes it. */
+  unflushed = 0
+  readonly #socket: Socket
+  readonly #writes: WriteQueue
   readonly #owner: SenderOwner
   readonly #guard: FloodGuard
+  /** What waits for the end of the turn, and the streams whose last frames are among it. */
+  #pieces: Buffer[] = []
+  #bytes = 0
+  #finishing: Http2Stream[] = []
+  #scheduled = false
   /** Streams that wait for the socket or for windows, in the order in which they get their turns. */
   readonly #waiting = new Set<Http2Stream>()
   /** Bytes that the peer accepts on the connection. */
@@ -46,9 +64,56 @@ export class Sender extends FrameWriter implements StreamOwner {
   #ended = false
 
   constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner) {
-    super(socket)
+    this.#socket = socket
+    this.#writes = new WriteQueue(socket)
     this.#owner = owner
     this.#guard = guard
+  }
+
+  /** @param finishing learns when the operating system has this piece and all before it */
+  write(piece: Buffer, finishing: Http2Stream | null = null): void {
+    this.#pieces.push(piece)
+    this.#bytes += piece.length
+    if (finishing !== null) {
+      this.#finishing.push(finishing)
+      this.unflushed++
+    }
+    if (this.#scheduled) return
+    this.#scheduled = true
+    nextStage(flush, this)
+  }
+
+  /** Memory of what the operating system has not accepted. */
+  get pending(): number {
+    return this.#bytes + this.#writes.bytes
+  }
+
+  /** DATA has to wait. */
+  get congested(): boolean {
+    return this.pending >= HIGH_WATER_MARK
+  }
+
+  /** Writes what waits. Called at the end of a turn, and before the connection is closed. */
+  flush(): void {
+    this.#scheduled = false
+    const socket = this.#socket
+    const bytes = this.#bytes
+    if (bytes === 0 || !socket.writable) return
+    const pieces = this.#pieces
+    const finishing = this.#finishing
+    this.#pieces = []
+    this.#bytes = 0
+    if (finishing.length > 0) this.#finishing = []
+    this.#writes.count()
+    const accepted = () => this.#accepted(finishing)
+    if (writePieces(socket, pieces, bytes, accepted)) accepted()
+  }
+
+  #accepted(finishing: readonly Http2Stream[]): void {
+    this.unflushed -= finishing.length
+    if (this.#socket.destroyed) return
+    for (const each of finishing) each.flushed()
+    if (this.#waiting.size > 0) this.pump()
   }
 
   /** Adds a frame that the peer has caused. Throws an Http2Error where it causes them without end and reads none. */
@@ -166,10 +231,6 @@ export class Sender extends FrameWriter implements StreamOwner {
     this.#waiting.add(stream)
   }
 
-  protected override writable(): void {
-    if (this.#waiting.size > 0) this.pump()
-  }
-
   /** Sends what waits, as far as windows and socket admit. */
   pump(): void {
     for (let progress = true; progress && !this.#ended && this.#waiting.size > 0;) {
@@ -189,4 +250,16 @@ export class Sender extends FrameWriter implements StreamOwner {
     this.#waiting.delete(stream)
     this.#owner.streamClosed(stream)
   }
+}
+
+/** @returns as {@link writeLast} */
+function writePieces(socket: Socket, pieces: Buffer[], bytes: number, accepted: () => void): boolean {
+  if (pieces.length > 1 && (bytes <= MAX_COPIED || bytes < pieces.length * WRITE_BYTES))
+    return writeLast(socket, Buffer.concat(pieces, bytes), accepted)
+  const last = pieces.pop() ?? NOTHING
+  return writeLast(socket, last, accepted, pieces)
+}
+
+function flush(sender: Sender): void {
+  sender.flush()
 }
