@@ -46,7 +46,8 @@ export async function inspectTarget(
 function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>()
   const socket = openSocket(address, null, alpn)
-  const timer = setTimeout(() => socket.destroy(timedOut()), timeout)
+  const timedOut = Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
+  const timer = setTimeout(() => socket.destroy(timedOut), timeout)
   socket.once('error', reject)
   socket.once('close', () => {
     clearTimeout(timer)
@@ -61,10 +62,6 @@ function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Pro
     socket.once('close', () => clearTimeout(accepted))
   })
   return promise
-}
-
-function timedOut(): Error {
-  return Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
 }
 
 function expiryOf(socket: Socket): number | null {

@@ -1,7 +1,7 @@
 /** The retry budget, with given times. */
 
 import t from 'tap'
-import { RetryBudget } from '../../src/proxy/retry-budget.ts'
+import { RetryBudget } from '../../src/proxy/upstream.ts'
 
 const settings = { perRequest: 2, share: 0.2, perSecond: 3 }
 

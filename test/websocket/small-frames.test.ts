@@ -39,7 +39,10 @@ async function open(t: Test) {
   const upstream = await pair(t)
   const exchange = { request: { socket: client.socket }, bytesIn: 0, bytesOut: 0 } as unknown as Exchange
   const side = new ClientSide()
-  const tunnel = new Tunnel(exchange, side, upstream.socket, { idle: 3_600_000, lifetime: 3_600_000 })
+  const tunnel = new Tunnel(exchange, side, upstream.socket, {
+    websocketIdle: 3_600_000,
+    websocketLifetime: 3_600_000,
+  })
   t.teardown(() => tunnel.destroy())
   side.open(tunnel)
   // It drops the head that http-proxy-3 writes.

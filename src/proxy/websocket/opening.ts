@@ -138,7 +138,6 @@ class Opening implements AttemptOwner, ResponseListener {
 
   #open(upstreamResponse: IncomingMessage, connection: Socket): void {
     const { response, responseLines } = this.#exchange
-    const { websocketIdle: idle, websocketLifetime: lifetime } = this.#upstream.config
     try {
       response.writeHead(101, switchingFields(upstreamResponse, this.#exchange), null, responseLines)
       response.flushHeaders()
@@ -149,7 +148,7 @@ class Opening implements AttemptOwner, ResponseListener {
     // Released, as the WebSocket may stay open for a day.
     this.#request = null
     this.#lines = []
-    const tunnel = new Tunnel(this.#exchange, this.#clientSide, connection, { idle, lifetime })
+    const tunnel = new Tunnel(this.#exchange, this.#clientSide, connection, this.#upstream.config)
     this.#clientSide.open(tunnel)
     this.#exchange.webSocket = tunnel
     this.#pipeline.opened(this.#exchange)

@@ -10,18 +10,12 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import type { Duplex } from 'node:stream'
+import type { UpstreamConfig } from '../../config/config.ts'
 import { WriteQueue } from '../../http/wire/write-queue.ts'
 import { keepOneRead } from '../../lib/node-internals.ts'
 import type { Exchange, OpenWebSocket, WebSocketEnd } from '../../http/server/exchange.ts'
 import { passed } from '../buffer-garbage.ts'
 import { closeFrame, Frames, GOING_AWAY, NO_CLOSE, NO_STATUS, PROTOCOL_ERROR } from './websocket-protocol.ts'
-
-/** Milliseconds. */
-export interface TunnelLimits {
-  /** Without a byte from either end; a ping counts. */
-  readonly idle: number
-  readonly lifetime: number
-}
 
 /** Milliseconds for both ends to reply to Close, and to complete the frame before it. */
 const CLOSE_WAIT = 5000
@@ -52,7 +46,12 @@ export class Tunnel implements OpenWebSocket {
   #pendingWrite: (() => void) | null = null
 
   /** The client has its 101. @param clientSide the stand-in for the client */
-  constructor(exchange: Exchange, clientSide: Duplex, upstream: Socket, limits: TunnelLimits) {
+  constructor(
+    exchange: Exchange,
+    clientSide: Duplex,
+    upstream: Socket,
+    { websocketIdle, websocketLifetime }: Pick<UpstreamConfig, 'websocketIdle' | 'websocketLifetime'>,
+  ) {
     const client = exchange.request.socket
     this.#exchange = exchange
     this.#client = client
@@ -62,8 +61,9 @@ export class Tunnel implements OpenWebSocket {
     this.#fromUpstream = new Direction(false, (bytes) => !client.writable || this.#send(bytes))
     this.#toClient = new WriteQueue(client, () => this.#drained())
     this.#toUpstream = new WriteQueue(upstream, () => this.#upstreamDrained())
-    this.#idle = setTimeout(() => this.close('idle', GOING_AWAY, 'idle'), limits.idle)
-    this.#lifetime = setTimeout(() => this.close('lifetime', GOING_AWAY, 'lifetime'), limits.lifetime)
+    // A ping counts too.
+    this.#idle = setTimeout(() => this.close('idle', GOING_AWAY, 'idle'), websocketIdle)
+    this.#lifetime = setTimeout(() => this.close('lifetime', GOING_AWAY, 'lifetime'), websocketLifetime)
     this.#addListeners()
   }
 
