@@ -184,7 +184,10 @@ class EvictionOrder {
     const cached = this.#take()
     if (cached !== null) return cached
     this.#scannedAt = now
-    const candidates = candidatesOf(this.#queue, before)
+    // A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate.
+    const isCandidate = ({ queuedAt, hasUnreadBytes }: ClientConnection) =>
+      queuedAt <= before && !hasUnreadBytes
+    const candidates = this.#queue.all().filter(isCandidate)
     this.#victims = selectVictims(
       candidates,
       Math.max(1, Math.min(MAX_VICTIMS, Math.floor(all * VICTIMS_SHARE))),
@@ -200,18 +203,6 @@ class EvictionOrder {
     }
     return null
   }
-}
-
-/** A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate. */
-function candidatesOf(queue: Queue<ClientConnection>, before: number): ClientConnection[] {
-  const candidates: ClientConnection[] = []
-  for (
-    let candidate = queue.first;
-    candidate !== null && candidate.queuedAt <= before;
-    candidate = candidate.next
-  )
-    if (!candidate.hasUnreadBytes) candidates.push(candidate)
-  return candidates
 }
 
 /**

@@ -73,19 +73,14 @@ export function http2Settings({
  */
 export function http2Problem(refusal: Refusal, requestId: string): Buffer {
   const body = Buffer.from(problemBody(refusal, requestId))
-  const lines = problemLines(refusal, requestId, body.length)
+  const encoder = new HpackEncoder()
+  encoder.begin()
+  encoder.field(':status', String(refusal.status))
+  encoder.lines(problemLines(refusal, requestId, body.length))
   return Buffer.concat([
     frame(SETTINGS, 0, 0, Buffer.alloc(0)),
-    frame(HEADERS, END_HEADERS, FIRST_STREAM, blockOf(refusal.status, lines)),
+    frame(HEADERS, END_HEADERS, FIRST_STREAM, encoder.end()),
     frame(DATA, END_STREAM, FIRST_STREAM, body),
     goAwayFrame(FIRST_STREAM, HTTP_1_1_REQUIRED),
   ])
-}
-
-function blockOf(status: number, lines: string): Buffer {
-  const encoder = new HpackEncoder()
-  encoder.begin()
-  encoder.field(':status', String(status))
-  encoder.lines(lines)
-  return encoder.end()
 }

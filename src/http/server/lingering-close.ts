@@ -52,14 +52,9 @@ export class LingeringConnections {
     if (socket.destroyed) return
     const { maxConnections, time, idle } = this.#limits
     if (this.size >= maxConnections) this.#closeOldest()
-    const lingering = new LingeringConnection(socket, Math.min(idle, time), this.#budget)
+    const lingering = new LingeringConnection(socket, Math.min(idle, time), time, this.#budget)
     const entry = this.#all.add(lingering, [socket.remoteAddress ?? ''])
-    const timer = setTimeout(close, time, socket)
-    socket.once('close', () => {
-      clearTimeout(timer)
-      lingering.closed()
-      entry.remove()
-    })
+    socket.once('close', () => entry.remove())
     socket.end(last)
     socket.resume()
   }
@@ -83,10 +78,15 @@ class LingeringConnection {
   readonly #budget: Budget
   readonly #timer: NodeJS.Timeout
 
-  constructor(socket: Socket, idle: number, budget: Budget) {
+  constructor(socket: Socket, idle: number, time: number, budget: Budget) {
     this.socket = socket
     this.#budget = budget
     this.#timer = setTimeout(close, idle, socket)
+    const end = setTimeout(close, time, socket)
+    socket.once('close', () => {
+      clearTimeout(end)
+      clearTimeout(this.#timer)
+    })
     socket.removeAllListeners('data')
     socket.on('data', (chunk) => this.#discard(chunk.length))
     socket.once('end', () => socket.destroy())
@@ -104,10 +104,6 @@ class LingeringConnection {
     if (this.socket.destroyed) return
     this.#timer.refresh()
     this.socket.resume()
-  }
-
-  closed(): void {
-    clearTimeout(this.#timer)
   }
 }
 

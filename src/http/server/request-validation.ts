@@ -41,18 +41,10 @@ export function validateRequest(request: ClientRequest, limits: ValidationLimits
   if (method !== null) return method
   if (request.section.fields.count > headerFields) return tooManyFields(headerFields)
   if (request.hosts > 1) return manyHosts
-  if (request.expect !== null && !isContinue(request.expect)) return expectation
-  return host(request)
-}
-
-function isContinue(expect: string): boolean {
-  return expect.toLowerCase() === '100-continue'
-}
-
-/** HTTP/1.0 requests may omit Host (RFC 9112, section 3.2). */
-function host({ host, minor }: ClientRequest): Refusal | null {
-  if (host === null) return minor === 0 ? null : noHost
-  return validateHost(host)
+  if (request.expect !== null && request.expect.toLowerCase() !== '100-continue') return expectation
+  // HTTP/1.0 requests may omit Host (RFC 9112, section 3.2).
+  if (request.host === null && request.minor === 1) return noHost
+  return validateHost(request.host)
 }
 
 /** null if it is a host with an optional port, or absent. */
