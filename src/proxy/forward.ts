@@ -102,9 +102,9 @@ class Forwarding
     const { length } = request
     this.#exchange = exchange
     this.#upstream = upstream
-    this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.bodyTimeout, this)
+    this.#body = length === 0 ? null : new RequestBody(exchange, limit, upstream.config.bodyTimeout, this)
     this.#attempts = new Attempts(exchange, upstream, repeatable, this)
-    this.#relay = new ResponseRelay(exchange, upstream.bodyTimeout, this)
+    this.#relay = new ResponseRelay(exchange, upstream.config.bodyTimeout, this)
     this.#hopRequest = {
       method: request.method,
       path: evaluation === null ? '' : forwardedTarget(evaluation),

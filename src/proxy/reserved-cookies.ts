@@ -5,8 +5,8 @@ import { withoutOuterBlanks } from '../lib/optional-whitespace.ts'
 /** The common prefix of all gateway cookies. In lower case: browsers differ on the case of `__Host-`. */
 const COOKIE_PREFIX = '__host-seatgate'
 /**
- * Also matches after an empty name: a browser may send `=__Host-seatgate_session=x` without the first `=` the next
- * time, and some parsers skip it.
+ * A cookie pair, or a whole Set-Cookie, that names a gateway cookie. Also matches after an empty name: a browser may send
+ * `=__Host-seatgate_session=x` without the first `=` the next time, and some parsers skip it.
  */
 const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
 
@@ -16,14 +16,9 @@ const GATEWAY_COOKIE = /^[\s=]*__host-seatgate/i
  */
 export function withoutSession(cookie: string): string | null {
   if (!cookie.toLowerCase().includes(COOKIE_PREFIX)) return cookie
-  const others = cookie.split(';').filter((pair) => !isGatewayCookie(pair))
+  const others = cookie.split(';').filter((pair) => !GATEWAY_COOKIE.test(pair))
   const rest = withoutOuterBlanks(others.join(';'))
   return rest === '' ? null : rest
-}
-
-/** Whether a cookie pair, or a whole Set-Cookie, names a gateway cookie. */
-function isGatewayCookie(pair: string): boolean {
-  return GATEWAY_COOKIE.test(pair)
 }
 
 /**
@@ -32,5 +27,5 @@ function isGatewayCookie(pair: string): boolean {
  */
 export function maySet(setCookie: string): boolean {
   const [pair = ''] = setCookie.split(';', 1)
-  return pair.slice(0, Math.max(0, pair.indexOf('='))).trim() !== '' && !isGatewayCookie(pair)
+  return pair.slice(0, Math.max(0, pair.indexOf('='))).trim() !== '' && !GATEWAY_COOKIE.test(pair)
 }

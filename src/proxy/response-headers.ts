@@ -169,14 +169,12 @@ export function interimHeaders(
   const rules = rulesFor(cors, limited)
   const named = namedFields(fields)
   for (let i = 0; i < fields.count; i++) {
-    if (!isPlain(rules.treatment(fields, i)) || named?.has(foldName(fields.name(i))) === true) continue
+    const treatment = rules.treatment(fields, i)
+    const passes = treatment === 'pass' || treatment === 'date' || treatment === 'vary'
+    if (!passes || named?.has(foldName(fields.name(i))) === true) continue
     text += fields.lines(i, i + 1)
   }
   return new ResponseFields(text, { length: null, connection: null, hasDate: false }, null)
-}
-
-function isPlain(treatment: Treatment): boolean {
-  return treatment === 'pass' || treatment === 'date' || treatment === 'vary'
 }
 
 /** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */

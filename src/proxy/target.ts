@@ -11,7 +11,6 @@ import { RequestPool } from '../http/client/request-pool.ts'
 import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
-import type { TargetStatus } from './upstream-events.ts'
 import { busy, unavailable } from './upstream-faults.ts'
 import type { EjectionSettings } from './upstream-options.ts'
 
@@ -51,10 +50,6 @@ export class Target {
     this.#address = addressOf(url, tls)
     this.pool = this.#openPool()
     this.agent = new TargetAgent(this.#address, config.connectTimeout)
-  }
-
-  get status(): TargetStatus {
-    return { target: this.origin, state: this.ejection.state, pending: this.pending }
   }
 
   /** A request starts. @returns the epoch for `end` and for its results to `ejection` */

@@ -74,17 +74,13 @@ export function refusalOf(error: Error, connected: boolean): Refusal {
 
 /** null if the error says nothing about the target. @param responseStarted bytes of a response had arrived */
 export function blameOf(error: Error, connected: boolean, responseStarted: boolean): Blame | null {
-  if (error === abandoned || isNotUpstreamFault(error)) return null
+  if (error === abandoned || NOT_UPSTREAM_FAULTS.some((kind) => error instanceof kind)) return null
   if (!connected) return 'unreachable'
   return !responseStarted && error instanceof ConnectionLost ? 'reset' : null
 }
 
+/** The client or the gateway causes these. */
 const NOT_UPSTREAM_FAULTS = [NotForwardable, SlowClient, Evicted, ClientClosed, Unprocessed]
-
-/** The client or the gateway caused the error. */
-function isNotUpstreamFault(error: Error): boolean {
-  return NOT_UPSTREAM_FAULTS.some((kind) => error instanceof kind)
-}
 
 /** A short name for spans: a code such as `ECONNREFUSED`, or the kind of error. There are few of them. */
 export function faultName(error: Error): string {

@@ -19,7 +19,6 @@ export class Upstream {
   readonly config: UpstreamConfig
   readonly proxies: TrustedProxies
   readonly identity: UpstreamIdentity | null
-  readonly bodyTimeout: number
   /** Requests whose small bodies are read before a target is selected. */
   readonly smallBodies: SmallBodies
   /** The limit of retries of one request. */
@@ -44,7 +43,6 @@ export class Upstream {
     this.config = config
     this.proxies = new TrustedProxies(trustedProxies)
     this.identity = identity === null ? null : new UpstreamIdentity(identity, config.name)
-    this.bodyTimeout = config.bodyTimeout
     this.smallBodies = new SmallBodies(config.maxPending)
     this.retries = retries.perRequest
     this.#listener = listener
@@ -124,7 +122,11 @@ export class Upstream {
   }
 
   targets(): TargetStatus[] {
-    return this.#targets.map((target) => target.status)
+    return this.#targets.map(({ origin, ejection, pending }) => ({
+      target: origin,
+      state: ejection.state,
+      pending,
+    }))
   }
 
   /** Resolves when the requests in flight have ended. */

@@ -161,7 +161,7 @@ class Opening implements AttemptOwner, ResponseListener {
     const status = upstreamResponse.statusCode ?? 0
     this.#attempts.responseStarted()
     this.#attempts.responded(status)
-    const { bodyTimeout } = this.#upstream
+    const { bodyTimeout } = this.#upstream.config
     const relay = new ResponseRelay(this.#exchange, bodyTimeout, {
       resume: () => upstreamResponse.resume(),
       unwritable: (error) => this.refused(protocolError, error),
