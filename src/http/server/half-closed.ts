@@ -19,8 +19,8 @@ const SHORT_SILENCE = 500
 export class HalfClosedClient {
   readonly #request: ClientRequest
   readonly #response: Http1Response
-  readonly #delays = [...INTERIM_DELAYS]
-  #interims = INTERIM_DELAYS.length
+  /** Checks before the response has begun. */
+  #checks = 0
   #timer: NodeJS.Timeout
   readonly #silence: number
   /** Of the connection, at the last check; -1 before the response has begun. */
@@ -32,7 +32,7 @@ export class HalfClosedClient {
     const { headersSent: begun, socket } = response
     this.#silence = begun ? SHORT_SILENCE : SILENCE
     this.#bytesWritten = begun ? socket.bytesWritten : -1
-    this.#timer = this.#checkIn(begun ? SHORT_SILENCE : (this.#delays.shift() ?? SILENCE))
+    this.#timer = this.#checkIn(begun ? SHORT_SILENCE : (INTERIM_DELAYS[0] ?? SILENCE))
   }
 
   stop(): void {
@@ -54,7 +54,7 @@ export class HalfClosedClient {
       return
     }
     // HTTP/1.0 has no interim responses.
-    if (this.#request.minor === 1 && this.#interims-- > 0) response.writeContinue()
-    this.#timer = this.#checkIn(this.#delays.shift() ?? SILENCE)
+    if (this.#request.minor === 1 && this.#checks < INTERIM_DELAYS.length) response.writeContinue()
+    this.#timer = this.#checkIn(INTERIM_DELAYS[++this.#checks] ?? SILENCE)
   }
 }

@@ -99,13 +99,11 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
 
   /** The number of unread bytes may have changed. */
   unreadChanged(): void {
-    if (!this.#isActive && this.#turns.unreadBytes === 0) this.#reportHead()
+    if (!this.#isActive && this.#turns.unreadBytes === 0) {
+      if (this.#session.atStart) this.#client.owner.headWithdrawn(this.#client)
+      else this.#client.owner.headStarted(this.#client)
+    }
     this.buffered()
-  }
-
-  #reportHead(): void {
-    if (this.#session.atStart) this.#client.owner.headWithdrawn(this.#client)
-    else this.#client.owner.headStarted(this.#client)
   }
 
   buffered(): void {

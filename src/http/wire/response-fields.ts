@@ -4,17 +4,13 @@ import { FieldLines } from './field-lines.ts'
 import { equalsIgnoreCase } from './fields.ts'
 
 /** The fields that the writer of the head needs to know. */
-export interface FramingFields {
+type FramingFields = Pick<ResponseFields, 'length' | 'connection' | 'hasDate'>
+
+export class ResponseFields extends FieldLines {
   /** The last value of Content-Length and of Connection; null if absent. */
   readonly length: string | null
   readonly connection: string | null
   /** The lines include Date. */
-  readonly hasDate: boolean
-}
-
-export class ResponseFields extends FieldLines implements FramingFields {
-  readonly length: string | null
-  readonly connection: string | null
   readonly hasDate: boolean
 
   /** @param count the number of lines; null if they are validated */
