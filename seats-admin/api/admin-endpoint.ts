@@ -12,7 +12,6 @@ import type { AuditStore } from '../store/audit-store.ts'
 import type { Actor, AdminStore, Writer, Written } from '../store/store.ts'
 import { published } from './formats.ts'
 import { type Parameters, readParameters, type Values } from './parameters.ts'
-import type { AskedPermissions } from './route-permissions.ts'
 import type { Checker } from './validate-body.ts'
 
 export interface AdminEndpoint extends EndpointDescription<AdminCode> {
@@ -130,6 +129,16 @@ export function endpoint<
       return declared.handle({ params, query: values, body: checked, ifMatch, accept, caller })
     },
   }
+}
+
+/** What the route tables ask for: given by the gateway, which has them. */
+export interface AskedPermissions {
+  /** Those that some route requires, and the one that endpoints ask for beside. */
+  has(permission: string): boolean
+  /** Ids of the routes that require the permission; of `*` all that require one. */
+  routesOf(permission: string): readonly string[]
+  /** The permission that was perhaps meant; null: none is near. */
+  nearest(permission: string): string | null
 }
 
 export interface AdminDeps {

@@ -1,8 +1,9 @@
 /** `/v1/api-keys`. Only the response to POST contains the key's text. */
 
 import { apiKeyTag } from '../model/entity-tag.ts'
-import { text } from '../model/json-schema.ts'
-import { isRefusal } from '../model/refusal.ts'
+import { list, orNull, strictObject, text, textItem, type ValueOf } from '../model/json-schema.ts'
+import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
+import type { ApiKeyInput } from '../store/store.ts'
 import { warningsAfter } from './administration-warning.ts'
 import {
   type AdminDeps,
@@ -13,11 +14,33 @@ import {
   tagged,
   writerOf,
 } from './admin-endpoint.ts'
-import { apiKeyBody, apiKeyInput } from './body-input.ts'
-import { PAGE, pageOf } from './page-parameters.ts'
-import { ID } from './parameters.ts'
+import { parseDateTime } from './date-time.ts'
+import { ID, PAGE, pageOf } from './parameters.ts'
+import { checker } from './validate-body.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
 import { withWarnings } from './warnings.ts'
+
+/** Every request with the key looks up each of its Seats. */
+const MAX_SEATS_OF_KEY = 1000
+
+const apiKeySchema = strictObject(
+  {
+    name: text('It does not have to be unique.', { format: 'name', examples: ['nightly export'] }),
+    seats: list(textItem({ format: 'name', examples: ['Viewer'] }), 'Names of existing Seats.', {
+      maxItems: MAX_SEATS_OF_KEY,
+    }),
+  },
+  {
+    expires_at: orNull(
+      text('When the key expires. If it is absent or null, the key never expires.', {
+        format: 'expiry',
+        examples: ['2099-01-01T00:00:00Z'],
+      }),
+    ),
+  },
+)
+
+export const apiKeyBody = checker(apiKeySchema)
 
 const params = { id: text('The id of the API key.', ID) }
 const apiKeys = listing(apiKey)
@@ -90,4 +113,14 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
       },
     }),
   ]
+}
+
+/** @param now ms since the epoch; `expires_at` must be later */
+export function apiKeyInput(body: ValueOf<typeof apiKeySchema>, now: number): ApiKeyInput | AdminRefusal {
+  const { name, seats, expires_at = null } = body
+  const expiresAt = expires_at === null ? null : parseDateTime(expires_at)
+  if (expiresAt !== null && expiresAt <= now) {
+    return inputInvalid([{ path: '/expires_at', message: 'must be in the future' }])
+  }
+  return { name, seats, expiresAt }
 }

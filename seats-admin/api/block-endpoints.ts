@@ -1,6 +1,6 @@
 /** `/v1/blocks`: users that are refused with every token and session. */
 
-import { text, type ValueOf } from '../model/json-schema.ts'
+import { orNull, strictObject, text, type ValueOf } from '../model/json-schema.ts'
 import {
   grantExceedsOwn,
   inputInvalid,
@@ -19,14 +19,42 @@ import {
   respondToWrite,
   writerOf,
 } from './admin-endpoint.ts'
-import { PAGE, pageOf } from './page-parameters.ts'
-import { ID } from './parameters.ts'
-import { blockSchema } from './schemas.ts'
+import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { block, createdBlock, listing } from './views.ts'
 import { withWarnings } from './warnings.ts'
 
-const blockBody = checker(blockSchema)
+/** The characters of a token: whatever a token names can be blocked. */
+const MAX_USER = 16 * 1024
+
+const blockSchema = strictObject(
+  {
+    user: text('The `sub` of the user.', {
+      minLength: 1,
+      maxLength: MAX_USER,
+      format: 'well-formed',
+      examples: ['alice'],
+    }),
+  },
+  {
+    until: orNull(
+      text('When the block ends. If it is absent or null, the block lasts until it is deleted.', {
+        format: 'expiry',
+        examples: ['2099-01-01T00:00:00Z'],
+      }),
+    ),
+    reason: orNull(
+      text('The reason, for people to read.', {
+        maxLength: 1024,
+        format: 'well-formed',
+        examples: ['left the company'],
+      }),
+    ),
+  },
+)
+
+export const blockBody = checker(blockSchema)
+
 const params = { id: text('The id of the block.', ID) }
 const blocks = listing(block)
 

@@ -4,7 +4,6 @@ import type { JsonSchema } from '../model/json-schema.ts'
 import { EVERY_PERMISSION, isPermission, PERMISSION } from '../model/permission.ts'
 import { isSpaceId, SPACE_ID } from '../model/space.ts'
 import { parseDateTime } from './date-time.ts'
-import { isName, MAX_LENGTH } from './name.ts'
 
 export interface Format {
   readonly accepts: (text: string) => boolean
@@ -13,6 +12,18 @@ export interface Format {
   /** In standard keywords. It matches each text that `accepts` does; `meaning` says what it cannot say. */
   readonly keywords: JsonSchema
   readonly meaning: string
+}
+
+/** Unicode code points. */
+const MAX_LENGTH = 256
+/** C0, DEL, C1, U+2028 and U+2029: names appear in log lines. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
+
+/** The syntax of Seat and API key names. They are compared as written: not trimmed, case-folded or normalized. */
+export function isName(text: string): boolean {
+  // A code point has one or two UTF-16 code units.
+  if (text.length === 0 || text.length > 2 * MAX_LENGTH || !text.isWellFormed()) return false
+  return [...text].length <= MAX_LENGTH && text.trim() === text && !CONTROL.test(text)
 }
 
 /** A line without control characters, and without white space at its ends, as `isName` has it. */

@@ -1,8 +1,9 @@
 /** `/v1/seats`. */
 
 import { seatTag } from '../model/entity-tag.ts'
-import { text, type ValueOf } from '../model/json-schema.ts'
+import { list, strictObject, text, textItem } from '../model/json-schema.ts'
 import { isRefusal } from '../model/refusal.ts'
+import type { SeatLists } from '../model/seat.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
@@ -14,12 +15,34 @@ import {
   writerOf,
 } from './admin-endpoint.ts'
 import { warningsAfter } from './administration-warning.ts'
-import { seatBody, seatPatchBody } from './body-input.ts'
-import type { seatPatchSchema } from './schemas.ts'
-import { PAGE, pageOf } from './page-parameters.ts'
-import { ID } from './parameters.ts'
+import { ID, PAGE, pageOf } from './parameters.ts'
+import { checker } from './validate-body.ts'
 import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
 import { heldSeat, unaskedPermissions, together, type Warning, withWarnings } from './warnings.ts'
+
+/** Both are in memory as sets while the Seat is in use, and each read of the Seat transfers them. */
+const MAX_SPACES = 10_000
+const MAX_PERMISSIONS = 10_000
+
+export const fieldsOfSeat = {
+  name: text('Unique in the tenant.', { format: 'name', examples: ['Viewer'] }),
+  spaces: list(
+    textItem({ format: 'space', examples: ['main'] }),
+    'The spaces in which the permissions are granted.',
+    {
+      maxItems: MAX_SPACES,
+    },
+  ),
+  permissions: list(
+    textItem({ format: 'permission', examples: ['trainings:list'] }),
+    'The permissions that the Seat grants in each of its spaces.',
+    { maxItems: MAX_PERMISSIONS },
+  ),
+}
+
+export const seatBody = checker(strictObject(fieldsOfSeat))
+/** Any subset of a Seat's fields, also the empty one. */
+export const seatPatchBody = checker(strictObject({}, fieldsOfSeat))
 
 const params = { seat_id: text('The id of the Seat.', ID) }
 const seats = listing(listedSeat)
@@ -116,7 +139,7 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
   /** Only where the body empties the Seat: others take no further read. */
   async function heldWarnings(
     id: string,
-    { spaces, permissions }: ValueOf<typeof seatPatchSchema>,
+    { spaces, permissions }: Partial<SeatLists>,
     { tenant, scope }: Caller,
   ): Promise<Warning[]> {
     const field = permissions?.length === 0 ? 'permissions' : spaces?.length === 0 ? 'spaces' : null

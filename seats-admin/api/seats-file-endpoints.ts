@@ -2,7 +2,17 @@
 
 import { setImmediate as breathe } from 'node:timers/promises'
 import { type Committed, committedOf } from '../model/change.ts'
-import { type Schema, strictObject, type ValueOf } from '../model/json-schema.ts'
+import {
+  flag,
+  list,
+  mapOf,
+  orNull,
+  type Schema,
+  strictObject,
+  text,
+  textItem,
+  type ValueOf,
+} from '../model/json-schema.ts'
 import { pointerTo } from '../model/pointer.ts'
 import { type AdminFault, type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
@@ -11,7 +21,7 @@ import { administrationWarnings, pendingOf, warningsAfter } from './administrati
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
 import { isUlid } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
-import { applySchema, planSchema, seatOfFileSchema } from './schemas.ts'
+import { fieldsOfSeat } from './seat-endpoints.ts'
 import { appliedAnswer, planAnswer, shownApplied, shownPlan } from './seats-file-views.ts'
 import { type Checker, checker, MAX_ECHO } from './validate-body.ts'
 import { together, unaskedPermissions, type Warning } from './warnings.ts'
@@ -20,6 +30,62 @@ import { together, unaskedPermissions, type Warning } from './warnings.ts'
 const MAX_BODY = 8 * 1024 * 1024
 /** Seats that are checked in a row. */
 const SLICE = 100
+
+/** A Seat of a file, under its name. */
+const seatOfFileSchema = strictObject(
+  { spaces: fieldsOfSeat.spaces, permissions: fieldsOfSeat.permissions },
+  { was: text('The former name of the Seat, to rename it.', { format: 'name', examples: ['Reader'] }) },
+)
+
+/** Of a file of Seats. Its description has the number in words: Intl would take 25 ms of each start. */
+const MAX_SEATS = 10_000
+
+const fieldsOfFile = {
+  tenant: text('The tenant of the Seats. The request is refused if the caller belongs to another tenant.', {
+    examples: ['acme'],
+  }),
+  prune: flag('Deletes the Seats that the caller may see and that `seats` does not list.'),
+}
+
+/** Names have the format of names of Seats. */
+const seatsOfFile = mapOf(
+  seatOfFileSchema,
+  'Seats by name, at most 10,000, each with `spaces`, `permissions` and, to rename it, `was`.',
+  {
+    maxProperties: MAX_SEATS,
+  },
+)
+
+/** Of one plan. */
+const MAX_ENDED = 1000
+
+const planSchema = strictObject(
+  { seats: seatsOfFile },
+  {
+    ...fieldsOfFile,
+    revoke: list(
+      textItem({ examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }),
+      'Ids of API keys that are to be revoked as well. They only affect the warning `nobody_administers`.',
+      { maxItems: MAX_ENDED },
+    ),
+    block: list(
+      textItem({ examples: ['alice'] }),
+      'The `sub` of each user who is to be blocked as well. They only affect the warning `nobody_administers`.',
+      { maxItems: MAX_ENDED },
+    ),
+  },
+)
+
+const applySchema = strictObject(
+  { seats: seatsOfFile },
+  {
+    ...fieldsOfFile,
+    versions: mapOf(
+      orNull(textItem({ examples: ['"3-d41d8cd98f00"'] })),
+      'The `versions` that a plan returned: nothing is written unless exactly the changes of that plan are due, at these versions.',
+    ),
+  },
+)
 
 type Body = ValueOf<typeof planSchema>
 

@@ -16,7 +16,7 @@ import { EVERY_PERMISSION } from '../model/permission.ts'
 import type { SeatLists } from '../model/seat.ts'
 import type { AppliedSeats, PlannedSeat, SeatsPlan } from '../model/planned-seats.ts'
 import { versionOf } from '../store/seats-file-rules.ts'
-import type { AskedPermissions } from './route-permissions.ts'
+import type { AskedPermissions } from './admin-endpoint.ts'
 import { type Warning, warnings } from './warnings.ts'
 import { ID } from './parameters.ts'
 

@@ -14,8 +14,7 @@ import {
   respondToWrite,
   writerOf,
 } from './admin-endpoint.ts'
-import { limitOf, limitParameter } from './page-parameters.ts'
-import { someText } from './parameters.ts'
+import { limitOf, limitParameter, someText } from './parameters.ts'
 import { listedSession } from './views.ts'
 
 const PARAMETERS = {

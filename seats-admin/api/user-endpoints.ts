@@ -5,8 +5,7 @@ import { inputInvalid, userNotFound } from '../model/refusal.ts'
 import type { User } from '../model/user.ts'
 import { areBlocked } from './blocked.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint } from './admin-endpoint.ts'
-import { limitOf, limitParameter } from './page-parameters.ts'
-import { someText } from './parameters.ts'
+import { limitOf, limitParameter, someText } from './parameters.ts'
 import { listing, user } from './views.ts'
 
 const LIST = {

@@ -6,7 +6,7 @@ import { list, named, object, oneOf, text, type ValueOf } from '../model/json-sc
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import { pointerTo } from '../model/pointer.ts'
 import type { HoldingKeys } from '../model/planned-seats.ts'
-import type { AskedPermissions } from './route-permissions.ts'
+import type { AskedPermissions } from './admin-endpoint.ts'
 
 export const WARNING_CODES = ['permission_unasked', 'seat_held', 'nobody_administers'] as const
 

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { endpoint } from '../../../seats-admin/api/admin-endpoint.ts'
-import { limitParameter } from '../../../seats-admin/api/page-parameters.ts'
+import { limitParameter } from '../../../seats-admin/api/parameters.ts'
 import { checker } from '../../../seats-admin/api/validate-body.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 import { count, object, strictObject, text, view } from '../../../seats-admin/model/json-schema.ts'

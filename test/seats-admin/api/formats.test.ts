@@ -3,9 +3,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import t from 'tap'
-import { apiKeyBody, seatBody, seatPatchBody } from '../../../seats-admin/api/body-input.ts'
+import { apiKeyBody } from '../../../seats-admin/api/api-key-endpoints.ts'
 import { FORMATS, published } from '../../../seats-admin/api/formats.ts'
-import { limitParameter, PAGE } from '../../../seats-admin/api/page-parameters.ts'
+import { limitParameter, PAGE } from '../../../seats-admin/api/parameters.ts'
+import { seatBody, seatPatchBody } from '../../../seats-admin/api/seat-endpoints.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 import { anyText } from '../../lib/any-text.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isName } from '../../../seats-admin/api/name.ts'
+import { isName } from '../../../seats-admin/api/formats.ts'
 
 /** In ASCII: a Unicode line separator would break the TAP output. */
 function shown(text: string): string {

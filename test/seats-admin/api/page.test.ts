@@ -1,6 +1,5 @@
 import t from 'tap'
-import { PAGE, pageOf } from '../../../seats-admin/api/page-parameters.ts'
-import { readParameters } from '../../../seats-admin/api/parameters.ts'
+import { PAGE, pageOf, readParameters } from '../../../seats-admin/api/parameters.ts'
 import { isRefusal } from '../../../seats-admin/index.ts'
 
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV'

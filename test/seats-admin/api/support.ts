@@ -10,8 +10,7 @@ import {
   type Store,
 } from '../../../seats-admin/index.ts'
 import { ADMIN } from '../store/conformance.ts'
-import type { AskedPermissions } from '../../../seats-admin/api/route-permissions.ts'
-import type { AdminReply } from '../../../seats-admin/api/admin-endpoint.ts'
+import type { AdminReply, AskedPermissions } from '../../../seats-admin/api/admin-endpoint.ts'
 import { inTurn } from '../store/in-turn.ts'
 import { databases } from '../store/sqlite/support.ts'
 import { assertConforms } from '../../support/openapi.ts'
