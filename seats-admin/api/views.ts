@@ -20,6 +20,7 @@ import {
 import type { ListedSeat, StoredSeat } from '../model/seat.ts'
 import type { ListedSession } from '../model/session-record.ts'
 import type { User } from '../model/user.ts'
+import { apiKeyForm, blockForm, seatForm, timeText } from '../store/audit-forms.ts'
 import { ID } from './parameters.ts'
 import { warnings } from './warnings.ts'
 
@@ -43,19 +44,11 @@ export const createdSeat = view(
     'A Seat that was just created.',
     object({ ...seatFields, created_by: createdBy, created_at: createdAt }, { warnings }),
   ),
-  shownSeat,
+  (made: StoredSeat) => {
+    const { updated_at: _at, updated_by: _by, ...shown } = seatForm(made)
+    return shown
+  },
 )
-
-function shownSeat(stored: StoredSeat) {
-  return {
-    id: stored.id,
-    name: stored.name,
-    spaces: stored.spaces,
-    permissions: stored.permissions,
-    created_by: stored.createdBy,
-    created_at: timeText(stored.createdAt),
-  }
-}
 
 const readFields = {
   ...seatFields,
@@ -65,7 +58,7 @@ const readFields = {
 }
 const updatedBy = text('Who updated it last. Absent before the first update.')
 
-export const seat = view(named('Seat', 'A Seat.', object(readFields, { updated_by: updatedBy })), readSeat)
+export const seat = view(named('Seat', 'A Seat.', object(readFields, { updated_by: updatedBy })), seatForm)
 
 export const updatedSeat = view(
   named(
@@ -73,16 +66,8 @@ export const updatedSeat = view(
     'A Seat that was just updated.',
     object(readFields, { updated_by: updatedBy, warnings }),
   ),
-  readSeat,
+  seatForm,
 )
-
-function readSeat(stored: StoredSeat) {
-  return {
-    ...shownSeat(stored),
-    ...(stored.updatedBy === null ? {} : { updated_by: stored.updatedBy }),
-    updated_at: timeText(stored.updatedAt ?? stored.createdAt),
-  }
-}
 
 export const listedSeat = view(
   named(
@@ -126,13 +111,7 @@ export const apiKey = view(
 
 function shownApiKey(key: ApiKey) {
   return {
-    id: key.id,
-    name: key.name,
-    seats: key.seats,
-    created_by: key.createdBy,
-    created_at: timeText(key.createdAt),
-    ...(key.expiresAt === null ? {} : { expires_at: timeText(key.expiresAt) }),
-    ...(key.revokedAt === null ? {} : { revoked_at: timeText(key.revokedAt) }),
+    ...apiKeyForm(key),
     ...(key.lastUsedAt === null ? {} : { last_used_at: timeText(key.lastUsedAt) }),
   }
 }
@@ -176,15 +155,9 @@ export const createdBlock = view(
   shownBlock,
 )
 
+/** With the `sub` as tokens have it. */
 function shownBlock(stored: Block) {
-  return {
-    id: stored.id,
-    user: stored.user,
-    ...(stored.until === null ? {} : { until: timeText(stored.until) }),
-    ...(stored.reason === null ? {} : { reason: stored.reason }),
-    created_by: stored.createdBy,
-    created_at: timeText(stored.createdAt),
-  }
+  return { ...blockForm(stored), user: stored.user }
 }
 
 export const user = view(
@@ -263,9 +236,4 @@ interface PageOf<V> {
   readonly data: readonly V[]
   readonly has_more: boolean
   readonly count: number
-}
-
-/** RFC 3339, UTC, milliseconds. */
-function timeText(ms: number): string {
-  return new Date(ms).toISOString()
 }

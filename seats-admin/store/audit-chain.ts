@@ -13,6 +13,7 @@ import {
 import type { JsonObject } from '../model/canonical-json.ts'
 import { ulid } from '../model/ulid.ts'
 import { integer, type Row, text, textOrNull } from './rows.ts'
+import { replaceUnstorable } from './storable-text.ts'
 import type { Actor, Writer } from './store.ts'
 
 /** What a write changes. The states are JSON as `GET` shows them, without any secret. */
@@ -42,7 +43,11 @@ export class AuditChain {
     const { kind, name } = writer.actor ?? COMMAND
     const known = keyName ?? name
     this.#writer = writer
-    this.#actor = { kind, id: storable(writer.by), ...(known === null ? {} : { name: storable(known) }) }
+    this.#actor = {
+      kind,
+      id: replaceUnstorable(writer.by),
+      ...(known === null ? {} : { name: replaceUnstorable(known) }),
+    }
     this.#head = head
   }
 
@@ -145,12 +150,7 @@ export function isIntact(row: Row): boolean {
   }
 }
 
-function stateOf(row: Row, column: 'before' | 'after'): JsonObject | null {
+export function stateOf(row: Row, column: 'before' | 'after'): JsonObject | null {
   const state = textOrNull(row, column)
   return state === null ? null : JSON.parse(state)
-}
-
-/** Replaces what PostgreSQL's text and canonical JSON can't hold: U+0000 and lone surrogates. */
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd')
 }

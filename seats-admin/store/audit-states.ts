@@ -11,9 +11,10 @@ import type { Block } from '../model/block.ts'
 import { canonicalJson, type Json, type JsonObject } from '../model/canonical-json.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { apiKeyForm, blockForm, seatForm } from './audit-forms.ts'
-import { storable } from './audit-chain.ts'
-import type { AuditFault, AuditFinding } from './audit-verifier.ts'
-import { integer, type Row, text, textOrNull } from './rows.ts'
+import { stateOf } from './audit-chain.ts'
+import { Findings } from './audit-verifier.ts'
+import { integer, type Row, text } from './rows.ts'
+import { replaceUnstorable } from './storable-text.ts'
 
 type Kind = 'seat' | 'api-key' | 'block'
 
@@ -42,12 +43,8 @@ interface Compared {
 }
 
 const NAMES: Readonly<Record<Kind, string>> = { seat: 'Seat', 'api-key': 'API key', block: 'block of' }
-const MAX_FINDINGS = 100
 
-export class AuditStates {
-  readonly findings: AuditFinding[] = []
-  /** Of all findings, also those that {@link findings} has no room for. */
-  count = 0
+export class AuditStates extends Findings {
   readonly #states = new Map<string, State>()
   /** Ids of Seats by the name that they have. */
   readonly #ids = new Map<string, string>()
@@ -99,7 +96,7 @@ export class AuditStates {
     for (const [key, { seq, name, digest: left, until }] of this.#states) {
       if (left === null || there.has(key) || seq > this.#settled || until <= now) continue
       const [kind = '', id = ''] = key.split(' ')
-      this.#add(seq, 'row', `${nameOf(kind as Kind, id, name)} is gone, and entry ${seq} left it`)
+      this.add(seq, 'row', `${nameOf(kind as Kind, id, name)} is gone, and entry ${seq} left it`)
     }
   }
 
@@ -114,7 +111,7 @@ export class AuditStates {
     // A block that has ended is no more, without an entry.
     const hasEnded = before === null && known !== undefined && known.until <= integer(row, 'at')
     if (known !== undefined && known.digest !== digest(kind, before) && !hasEnded)
-      this.#add(
+      this.add(
         seq,
         'before',
         `entry ${seq} does not begin where entry ${known.seq} left ${nameOf(kind, id, name)}`,
@@ -156,16 +153,16 @@ export class AuditStates {
     if (state === undefined) {
       // It may be older than the audit, or its entries are no longer kept.
       const isNewer = this.#isWhole && this.#since !== null && createdAt >= this.#since
-      if (isNewer) this.#add(0, 'row', `${named} is there without an entry`)
+      if (isNewer) this.add(0, 'row', `${named} is there without an entry`)
       return
     }
     const { seq, digest: left } = state
     if (seq > this.#settled) return
-    if (left === null) return this.#add(seq, 'row', `${named} is there, and entry ${seq} deleted it`)
-    if (left !== is) return this.#add(seq, 'row', `${named} is not what entry ${seq} left`)
+    if (left === null) return this.add(seq, 'row', `${named} is there, and entry ${seq} deleted it`)
+    if (left !== is) return this.add(seq, 'row', `${named} is not what entry ${seq} left`)
     const given = this.#seatsOf(state)
     if (seats !== null && given !== null && given !== seats)
-      this.#add(seq, 'row', `${named} has other Seats than its entries gave it`)
+      this.add(seq, 'row', `${named} has other Seats than its entries gave it`)
   }
 
   /** As {@link namesOf} has those that a key must have now; null: not known. */
@@ -174,11 +171,6 @@ export class AuditStates {
     const states = seats.flatMap((id) => this.#states.get(keyOf('seat', id)) ?? [])
     if (states.some(({ seq }) => seq > this.#settled)) return null
     return namesOf(states.flatMap(({ name, digest: left }) => (left === null ? [] : name)))
-  }
-
-  #add(seq: number, fault: AuditFault, message: string): void {
-    this.count++
-    if (this.findings.length < MAX_FINDINGS) this.findings.push({ seq, fault, message })
   }
 }
 
@@ -193,7 +185,7 @@ function rowOf(
 
 /** One text for the same names in any order. */
 function namesOf(names: readonly string[]): string {
-  return canonicalJson(names.map(storable).toSorted())
+  return canonicalJson(names.map(replaceUnstorable).toSorted())
 }
 
 function isKind(kind: string): kind is Kind {
@@ -221,9 +213,4 @@ function digest(kind: Kind, state: JsonObject | null): string | null {
   const left = kind === 'seat' ? 'api_key' : kind === 'api-key' ? 'seats' : ''
   const kept = Object.fromEntries(Object.entries(state).filter(([name]) => name !== left))
   return hash('sha256', canonicalJson(kept), 'base64')
-}
-
-function stateOf(row: Row, column: 'before' | 'after'): JsonObject | null {
-  const state = textOrNull(row, column)
-  return state === null ? null : JSON.parse(state)
 }

@@ -26,10 +26,18 @@ export interface AuditFinding {
 /** Findings of one verification; further ones are counted. */
 const MAX_FINDINGS = 100
 
-export class AuditVerifier {
+export class Findings {
   readonly findings: AuditFinding[] = []
   /** Of all findings, also those that {@link findings} has no room for. */
   count = 0
+
+  protected add(seq: number, fault: AuditFault, message: string): void {
+    this.count++
+    if (this.findings.length < MAX_FINDINGS) this.findings.push({ seq, fault, message })
+  }
+}
+
+export class AuditVerifier extends Findings {
   entries = 0
   #start: AuditStart | null = null
   #next = 1
@@ -44,6 +52,7 @@ export class AuditVerifier {
 
   /** @param expected an entry that the chain must have, such as a head that a log has shown; null: none */
   constructor(expected: AuditHead | null) {
+    super()
     this.#expected = expected
   }
 
@@ -72,15 +81,11 @@ export class AuditVerifier {
     const seq = integer(row, 'seq')
     this.entries++
     this.after = text(row, 'id')
-    if (!isIntact(row)) this.#add(seq, 'changed', `entry ${seq} was changed after it was written`)
-    if (seq < this.#next) this.#add(seq, 'unexpected', `entry ${seq} stands behind entry ${this.#next - 1}`)
+    if (!isIntact(row)) this.add(seq, 'changed', `entry ${seq} was changed after it was written`)
+    if (seq < this.#next) this.add(seq, 'unexpected', `entry ${seq} stands behind entry ${this.#next - 1}`)
     else if (seq > this.#next) this.#missing(seq - 1)
     else if (textOrNull(row, 'prev') !== this.#prev)
-      this.#add(
-        seq,
-        'unlinked',
-        `entry ${seq} does not follow the one before it: one of the two was replaced`,
-      )
+      this.add(seq, 'unlinked', `entry ${seq} does not follow the one before it: one of the two was replaced`)
     const hash = text(row, 'hash')
     if (seq === this.#expected?.seq && hash === this.#expected.hash) this.#expectedFound = true
     this.#next = Math.max(seq + 1, this.#next)
@@ -90,7 +95,7 @@ export class AuditVerifier {
   #missing(last: number): void {
     const first = this.#next
     const what = first === last ? `entry ${first} is` : `entries ${first} to ${last} are`
-    this.#add(first, 'missing', `${what} missing`)
+    this.add(first, 'missing', `${what} missing`)
   }
 
   #end(head: AuditHead | null): void {
@@ -98,28 +103,23 @@ export class AuditVerifier {
     const newest = this.#next - 1
     if ((head?.seq ?? 0) > newest) this.#missing(head?.seq ?? 0)
     else if ((head?.seq ?? 0) < newest)
-      this.#add(newest, 'head', `the store names entry ${head?.seq ?? 0} as the newest, but has ${newest}`)
+      this.add(newest, 'head', `the store names entry ${head?.seq ?? 0} as the newest, but has ${newest}`)
     else if (head !== null && head.hash !== this.#prev)
-      this.#add(newest, 'head', `entry ${newest} is not the one that the store names as the newest`)
+      this.add(newest, 'head', `entry ${newest} is not the one that the store names as the newest`)
     const { seq = 0 } = this.#expected ?? {}
     if (this.#expected === null || this.#expectedFound || this.#isAnchor(this.#expected)) return
     if (seq < this.start - 1)
-      this.#add(
+      this.add(
         seq,
         'head',
         `entry ${seq} is no longer kept: the chain cannot be compared with the given hash`,
       )
     else if (seq > newest) this.#missing(seq)
-    else this.#add(seq, 'head', `entry ${seq} has another hash than the given one`)
+    else this.add(seq, 'head', `entry ${seq} has another hash than the given one`)
   }
 
   /** Whether it is the entry before the oldest one kept. */
   #isAnchor({ seq, hash }: AuditHead): boolean {
     return seq === this.start - 1 && hash === this.#start?.prev
-  }
-
-  #add(seq: number, fault: AuditFault, message: string): void {
-    this.count++
-    if (this.findings.length < MAX_FINDINGS) this.findings.push({ seq, fault, message })
   }
 }

@@ -34,7 +34,7 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         const found = await transaction.get(blockByUser, { tenant, sub_digest })
         const before = found === undefined ? null : storedBlock(found)
         const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
-        transaction.record(blockEvent(before, block), now)
+        transaction.record(blockEvent('block.create', before, block), now)
         const values = { ...blockRow(block), ...unchangedAdministrationValues(writer) }
         const changes = [blockChange(tenant, user)]
         return { ...(await transaction.commitAdministrative([PUT], changes, values)), value: block }
@@ -50,7 +50,7 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         if (found === undefined) return blockNotFound
         const block = storedBlock(found)
         const changes = [blockChange(tenant, block.user)]
-        transaction.record(blockEvent(block, null), now)
+        transaction.record(blockEvent('block.delete', block, null), now)
         return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }
       })
     },

@@ -12,7 +12,7 @@ export function storableOrEmpty(text: string): string {
   return isStorable(text) ? text : ''
 }
 
-/** For display texts: replaces unstorable characters by U+FFFD. */
+/** For display texts and canonical JSON, which can't hold these characters either: replaces them by U+FFFD. */
 export function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
