@@ -3,12 +3,9 @@
  * counter, so that value and position are of one snapshot.
  */
 
-import type { StoredApiKey } from '../model/api-key.ts'
 import type { ChangeReader } from '../model/change.ts'
 import { EVERY_PERMISSION, isPermission } from '../model/permission.ts'
 import type { AsOf, GrantReading, Named, SeatQuestion, SpacesReading } from '../model/readings.ts'
-import type { StoredSeat } from '../model/seat.ts'
-import type { SessionRecord } from '../model/session-record.ts'
 import { isSpaceId } from '../model/space.ts'
 import { blockReads, blocksReading, subDigest, userBlockReading } from './block-queries.ts'
 import type { Database } from './database.ts'
@@ -37,16 +34,17 @@ export function decisionReader({
   const queries = { ...pointReads(dialect), ...blockReads(dialect), changes: feedQuery() }
   return {
     grantByName: (tenant, name, question) =>
-      grant(queries.grantByName, byName(tenant, name), question, namedGrant),
-    grantById: (tenant, id, question) => grant(queries.grantById, byId(tenant, id), question, grantOrNull),
-    spacesByName: (tenant, name) => read(queries.spacesByName, byName(tenant, name), spacesOrNull),
-    seatByName: (tenant, name) => read(queries.seatByName, byName(tenant, name), namedSeat),
-    seatById: (tenant, id) => read(queries.seatById, byId(tenant, id), seatOrNull),
-    apiKeyById: (tenant, id) => read(queries.apiKeyById, byId(tenant, id), apiKeyOrNull),
+      grant(queries.grantByName, byName(tenant, name), question, named(grantReading)),
+    grantById: (tenant, id, question) =>
+      grant(queries.grantById, byId(tenant, id), question, orNull(grantReading)),
+    spacesByName: (tenant, name) => read(queries.spacesByName, byName(tenant, name), orNull(spacesReading)),
+    seatByName: (tenant, name) => read(queries.seatByName, byName(tenant, name), named(storedSeat)),
+    seatById: (tenant, id) => read(queries.seatById, byId(tenant, id), orNull(storedSeat)),
+    apiKeyById: (tenant, id) => read(queries.apiKeyById, byId(tenant, id), orNull(storedApiKey)),
     blocks: (tenant) => read(queries.blocks, { tenant }, blocksReading),
     userBlock: (tenant, user) =>
       read(queries.userBlock, { tenant, sub_digest: subDigest(user) }, userBlockReading),
-    readSession: (tenant, id) => read(queries.sessionById, byId(tenant, id), recordOrNull),
+    readSession: (tenant, id) => read(queries.sessionById, byId(tenant, id), orNull(sessionRecord)),
     changesSince: async (position) =>
       feedReading(await reads.all(queries.changes, feedParameters(position)), position),
   }
@@ -88,19 +86,15 @@ const COMPLETE_BYTES = 4096
 function pointReads(dialect: Dialect) {
   const { list } = dialect
   const grant = grantColumns(dialect)
+  const ofName = 'FROM counter c LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name'
+  const ofId = 'FROM counter c LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id'
+  const givenUp = 'LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name'
   return {
-    grantByName: `SELECT c.seq, c.mark, ${grant}, g.at AS given_up_at FROM counter c
-      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
-      LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
-    grantById: `SELECT c.seq, c.mark, ${grant} FROM counter c
-      LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id`,
-    spacesByName: `SELECT c.seq, c.mark, s.id, s.name, s.spaces FROM counter c
-      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name`,
-    seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at FROM counter c
-      LEFT JOIN seats s ON s.tenant = :tenant AND s.name = :name
-      LEFT JOIN names_given_up g ON g.tenant = :tenant AND g.name = :name`,
-    seatById: `SELECT c.seq, c.mark, ${SEAT_COLUMNS} FROM counter c
-      LEFT JOIN seats s ON s.tenant = :tenant AND s.id = :id`,
+    grantByName: `SELECT c.seq, c.mark, ${grant}, g.at AS given_up_at ${ofName} ${givenUp}`,
+    grantById: `SELECT c.seq, c.mark, ${grant} ${ofId}`,
+    spacesByName: `SELECT c.seq, c.mark, s.id, s.name, s.spaces ${ofName}`,
+    seatByName: `SELECT c.seq, c.mark, ${SEAT_COLUMNS}, g.at AS given_up_at ${ofName} ${givenUp}`,
+    seatById: `SELECT c.seq, c.mark, ${SEAT_COLUMNS} ${ofId}`,
     apiKeyById: `SELECT c.seq, c.mark, k.id, k.tenant, k.hash, k.expires_at, k.revoked_at,
       (SELECT ${list('ks.seat_id', 'ks.position')} FROM api_key_seats ks
        WHERE ks.tenant = k.tenant AND ks.api_key_id = k.id) AS seat_ids
@@ -163,39 +157,21 @@ export function asOf<V>(found: Row | undefined, valueOf: (row: Row) => V): AsOf<
   return { seq: integer(row, 'seq'), mark: integer(row, 'mark'), value: valueOf(row) }
 }
 
-function namedGrant(row: Row): Named<GrantReading> {
-  return { seat: grantOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
+/** Of the outer joins of the statements: no row of the table has the id or name. */
+function orNull<V>(valueOf: (row: Row) => V) {
+  return (row: Row): V | null => (row.id === null ? null : valueOf(row))
 }
 
-function grantOrNull(row: Row): GrantReading | null {
-  if (row.id === null) return null
-  return {
-    ...spacesReading(row),
-    permissions: JSON.parse(text(row, 'permissions')),
-    complete: row.complete === true,
-  }
+function named<V>(seatOf: (row: Row) => V) {
+  const seatOrNull = orNull(seatOf)
+  return (row: Row): Named<V> => ({ seat: seatOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') })
 }
 
-function spacesOrNull(row: Row): SpacesReading | null {
-  return row.id === null ? null : spacesReading(row)
+function grantReading(row: Row): GrantReading {
+  const permissions = JSON.parse(text(row, 'permissions'))
+  return { ...spacesReading(row), permissions, complete: row.complete === true }
 }
 
 function spacesReading(row: Row): SpacesReading {
   return { id: text(row, 'id'), name: text(row, 'name'), spaces: JSON.parse(text(row, 'spaces')) }
-}
-
-function namedSeat(row: Row): Named<StoredSeat> {
-  return { seat: seatOrNull(row), givenUpAt: integerOrNull(row, 'given_up_at') }
-}
-
-function seatOrNull(row: Row): StoredSeat | null {
-  return row.id === null ? null : storedSeat(row)
-}
-
-function apiKeyOrNull(row: Row): StoredApiKey | null {
-  return row.id === null ? null : storedApiKey(row)
-}
-
-function recordOrNull(row: Row): SessionRecord | null {
-  return row.id === null ? null : sessionRecord(row)
 }
