@@ -19,20 +19,23 @@ import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
 import { apiKey, apiKeyColumns, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
-import type { Insertion } from './statements.ts'
 import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
-export const apiKeyInsert = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
+const INSERT = `INSERT INTO api_keys (tenant, id, name, hash, created_by, created_at, expires_at)
   VALUES (:tenant, :id, :name, :hash, :by, :now, :expires_at)`
 
 const HELD: Columns = { tenant: 'text', api_key_id: 'text', position: 'bigint', seat_id: 'text' }
 
-/** The Seats of a new API key, in order. */
-export function insertHeldSeats(tenant: string, api_key_id: string, seatIds: readonly string[]): Insertion {
-  const records = seatIds.map((seat_id, position) => ({ tenant, api_key_id, position, seat_id }))
-  return { table: 'api_key_seats', columns: HELD, records }
+/** The parts that insert a new API key with its Seats, in order, and their parameters. */
+export function apiKeyInsertion({ tenant, by, now }: Writer, made: NewApiKey, seatIds: readonly string[]) {
+  const { id, name, key, expiresAt: expires_at } = made
+  const records = seatIds.map((seat_id, position) => ({ tenant, api_key_id: id, position, seat_id }))
+  return {
+    parts: [INSERT, { table: 'api_key_seats', columns: HELD, records }],
+    values: { tenant, id, name, hash: hashApiKey(key), by, now, expires_at },
+  }
 }
 
 function apiKeyQueries(dialect: Dialect) {
@@ -75,7 +78,7 @@ export function apiKeyWriter({
     async createApiKey(author, input) {
       if (!isStorable(input.name)) return nameNotStorable
       const writer = storableWriter(author)
-      const { tenant, by, scope, now } = writer
+      const { tenant, scope, now } = writer
       return write(writer, async (transaction) => {
         const names = JSON.stringify(input.seats.filter(isStorable))
         const seats = await transaction.all(queries.seatsByName, { tenant, names, ...visibilityOf(scope) })
@@ -84,11 +87,9 @@ export function apiKeyWriter({
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
         const made = newApiKey(writer, transaction.idTime(now), input)
         transaction.record(apiKeyEvent('api_key.create', null, made), now)
-        const { id, name, expiresAt: expires_at } = made
-        const columns = { id, name, hash: hashApiKey(made.key), by, expires_at }
-        const values = { ...unchangedAdministrationValues(writer), ...columns }
-        const changes = [apiKeyChange(tenant, id)]
-        const parts = [apiKeyInsert, insertHeldSeats(tenant, id, ids)]
+        const { parts, values: columns } = apiKeyInsertion(writer, made, ids)
+        const values = { ...columns, ...unchangedAdministrationValues(writer) }
+        const changes = [apiKeyChange(tenant, made.id)]
         return { ...(await transaction.commitAdministrative(parts, changes, values)), value: made }
       })
     },
@@ -104,7 +105,9 @@ export function apiKeyWriter({
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
         const before = apiKey(row)
         if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
-        transaction.record(apiKeyEvent('api_key.revoke', before, revoked(before, now)), now)
+        // A second revocation keeps the first time.
+        const after = { ...before, version: before.version + 1, revokedAt: before.revokedAt ?? now }
+        transaction.record(apiKeyEvent('api_key.revoke', before, after), now)
         const changes = [apiKeyChange(tenant, id)]
         return { ...(await transaction.commit([queries.revoke], changes, { tenant, id, now })), value: null }
       })
@@ -147,11 +150,13 @@ function* batches(seats: readonly Row[]): Generator<string[]> {
   if (ids.length > 0) yield ids
 }
 
+type NewApiKey = ApiKey & { readonly key: string }
+
 /** 5 bits of each byte are used: 130 random bits. */
 const RANDOM_BYTES = 26
 
 /** @param idTime the time part of the id */
-export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): ApiKey & { key: string } {
+export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): NewApiKey {
   const { tenant, by, now } = writer
   const { name, seats, expiresAt } = input
   const id = ulid(idTime)
@@ -161,17 +166,12 @@ export function newApiKey(writer: Writer, idTime: number, input: ApiKeyInput): A
 }
 
 /** @returns the ids of the named Seats in order, or a refusal that lists the unknown names */
-export function seatIdsOf(
+function seatIdsOf(
   names: readonly string[],
   found: ReadonlyMap<string, string>,
 ): readonly string[] | AdminRefusal {
   const unknown = [...names.keys()].filter((at) => !found.has(names[at] ?? ''))
   return unknown.length > 0 ? unknownSeats(unknown) : names.map((name) => found.get(name) ?? '')
-}
-
-/** A second revocation keeps the first time. */
-export function revoked(key: ApiKey, now: number): ApiKey {
-  return { ...key, version: key.version + 1, revokedAt: key.revokedAt ?? now }
 }
 
 export function apiKeyChange(tenant: string, id: string): Change {

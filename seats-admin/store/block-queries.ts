@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { UserBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
 import type { Change } from '../model/change.ts'
 import { ulid } from '../model/ulid.ts'
-import { type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
+import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
 import type { BlockInput, Writer } from './store.ts'
 
 /** Blocks that a process keeps as a whole for a tenant: a decision then needs no read of its own. */
@@ -79,7 +79,7 @@ export function storedBlock(row: Row): Block {
     tenant: text(row, 'tenant'),
     user: JSON.parse(text(row, 'sub')),
     until: integerOrNull(row, 'until'),
-    reason: row.reason === null ? null : text(row, 'reason'),
+    reason: textOrNull(row, 'reason'),
     createdBy: text(row, 'created_by'),
     createdAt: integer(row, 'created_at'),
   }

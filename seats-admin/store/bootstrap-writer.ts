@@ -1,14 +1,13 @@
 /** The write of `seatgate bootstrap`, in its own transaction. */
 
-import { hashApiKey } from '../model/api-key.ts'
 import { type AdminRefusal, isRefusal } from '../model/refusal.ts'
 import { administrates } from '../model/scope.ts'
 import type { SeatInput, StoredSeat } from '../model/seat.ts'
-import { apiKeyChange, apiKeyInsert, insertHeldSeats, newApiKey } from './api-key-writer.ts'
+import { apiKeyChange, apiKeyInsertion, newApiKey } from './api-key-writer.ts'
 import { bootstrapEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { storedSeat } from './rows.ts'
-import { changesOf, newSeat } from './seat-rules.ts'
+import { changesOf, newSeat, seatAfter } from './seat-rules.ts'
 import { seatByName, seatQueries, seatValues } from './seat-writer.ts'
 import { storableWriter } from './storable-text.ts'
 import type { AdminStore, BootstrapInput, Writer } from './store.ts'
@@ -18,7 +17,7 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
   return {
     bootstrap(given, input) {
       const writer = storableWriter(given)
-      const { tenant, by, now } = writer
+      const { tenant, now } = writer
       return write(writer, async (transaction) => {
         const row = await transaction.get(seatByName, { tenant, name: input.seat.name })
         const before = row === undefined ? null : storedSeat(row)
@@ -35,10 +34,8 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
         transaction.record(bootstrapEvent(before, seat, apiKey), now)
         if (apiKey === null)
           return { seat, before, apiKey, committed: await transaction.commit([], changes, {}) }
-        const { id, key, expiresAt: expires_at } = apiKey
-        const values = { tenant, id, name: apiKey.name, hash: hashApiKey(key), by, now, expires_at }
-        changes.push(apiKeyChange(tenant, id))
-        const parts = [apiKeyInsert, insertHeldSeats(tenant, id, [seat.id])]
+        const { parts, values } = apiKeyInsertion(writer, apiKey, [seat.id])
+        changes.push(apiKeyChange(tenant, apiKey.id))
         return { seat, before, apiKey, committed: await transaction.commit(parts, changes, values) }
       })
     },
@@ -46,7 +43,7 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
 }
 
 /** The Seat after the bootstrap, and how it comes to be. */
-export interface BootstrapPlan {
+interface BootstrapPlan {
   readonly seat: StoredSeat
   readonly write: 'insert' | 'update' | 'none'
 }
@@ -55,7 +52,7 @@ export interface BootstrapPlan {
  * @param before the Seat that has the name; null: none has it
  * @param idTime gives the time part of the id
  */
-export function planBootstrap(
+function planBootstrap(
   writer: Writer,
   { seat: wanted, restores }: BootstrapInput,
   before: StoredSeat | null,
@@ -67,11 +64,7 @@ export function planBootstrap(
   // Further spaces of the Seat are its own business, as long as it administrates.
   if (before.permissions.includes('*') && administrates(before, writer.scope.space))
     return { seat: before, write: 'none' }
-  const { by: updatedBy, now: updatedAt } = writer
-  return {
-    seat: { ...before, ...wanted, version: before.version + 1, updatedBy, updatedAt },
-    write: 'update',
-  }
+  return { seat: seatAfter(writer, before, wanted), write: 'update' }
 }
 
 function isAsWanted(seat: StoredSeat, { spaces, permissions }: SeatInput): boolean {

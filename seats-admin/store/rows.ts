@@ -104,7 +104,7 @@ export function storedSeat(row: Row): StoredSeat {
     permissions: JSON.parse(text(row, 'permissions')),
     createdBy: text(row, 'created_by'),
     createdAt: integer(row, 'created_at'),
-    updatedBy: row.updated_by === null ? null : text(row, 'updated_by'),
+    updatedBy: textOrNull(row, 'updated_by'),
     updatedAt: integerOrNull(row, 'updated_at'),
   }
 }
@@ -131,8 +131,8 @@ export function apiKey(row: Row): ApiKey {
 export function user(row: Row): User {
   return {
     sub: text(row, 'id'),
-    email: row.email === null ? null : text(row, 'email'),
-    name: row.name === null ? null : text(row, 'name'),
+    email: textOrNull(row, 'email'),
+    name: textOrNull(row, 'name'),
     lastSignIn: integerOrNull(row, 'last_sign_in'),
     seats: JSON.parse(text(row, 'seats')),
   }

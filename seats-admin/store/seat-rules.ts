@@ -2,27 +2,11 @@
 
 import type { Change } from '../model/change.ts'
 import { matches, seatTag } from '../model/entity-tag.ts'
-import {
-  type AdminRefusal,
-  grantExceedsOwn,
-  inputInvalid,
-  preconditionFailed,
-  seatNotFound,
-} from '../model/refusal.ts'
+import { type AdminRefusal, grantExceedsOwn, inputInvalid, preconditionFailed } from '../model/refusal.ts'
 import { administrates, mayManage } from '../model/scope.ts'
 import { listSize, type SeatInput, type SeatLists, seatSize, type StoredSeat } from '../model/seat.ts'
 import { ulid } from '../model/ulid.ts'
 import type { Writer } from './store.ts'
-
-export interface SeatUpdate {
-  readonly before: StoredSeat
-  readonly after: StoredSeat
-  /** The old name, if the write changes it. */
-  readonly givenUp: string | null
-  /** See {@link endsAdministration}. */
-  readonly endsAdministration: boolean
-  readonly changes: readonly Change[]
-}
 
 /** Refusals of a new Seat that do not depend on stored data. */
 export function refuseNewSeat(writer: Writer, input: SeatInput): AdminRefusal | null {
@@ -38,23 +22,21 @@ export function newSeat(writer: Writer, idTime: number, input: SeatInput): Store
   return { id, tenant, name, version: 1, spaces, permissions, ...times }
 }
 
-/** `seat-writer.ts` checks whether the new name is taken. */
-export function planUpdate(
-  writer: Writer,
-  before: StoredSeat | null,
-  patch: Partial<SeatInput>,
-): SeatUpdate | AdminRefusal {
-  if (before === null) return seatNotFound
-  const { by, scope, now } = writer
-  const version = before.version + 1
-  const after: StoredSeat = { ...before, ...patch, version, updatedBy: by, updatedAt: now }
-  if (!mayManage(scope, before) || !mayManage(scope, after)) return grantExceedsOwn
-  if (isStale(writer, before)) return preconditionFailed
-  const tooLarge = largerThanAllowed(writer, after, before)
-  if (tooLarge !== null) return tooLarge
-  const givenUp = after.name === before.name ? null : before.name
-  const ends = endsAdministration({ scope }, before, after)
-  return { before, after, givenUp, endsAdministration: ends, changes: changesOf(after, givenUp) }
+export function seatAfter(writer: Writer, before: StoredSeat, patch: Partial<SeatInput>): StoredSeat {
+  const { by: updatedBy, now: updatedAt } = writer
+  return { ...before, ...patch, version: before.version + 1, updatedBy, updatedAt }
+}
+
+/** `seat-writer.ts` checks whether a new name is taken. */
+export function refuseUpdate(writer: Writer, before: StoredSeat, after: StoredSeat): AdminRefusal | null {
+  if (!mayManage(writer.scope, after)) return grantExceedsOwn
+  return refuseChange(writer, before) ?? largerThanAllowed(writer, after, before)
+}
+
+/** Refusals of an update or a deletion that depend on the Seat as it is. */
+export function refuseChange(writer: Writer, seat: StoredSeat): AdminRefusal | null {
+  if (!mayManage(writer.scope, seat)) return grantExceedsOwn
+  return matches(writer.ifMatch ?? null, seatTag(seat)) ? null : preconditionFailed
 }
 
 /**
@@ -63,11 +45,7 @@ export function planUpdate(
  *
  * @param after null for a deletion
  */
-export function endsAdministration(
-  { scope }: Pick<Writer, 'scope'>,
-  before: StoredSeat,
-  after: StoredSeat | null,
-): boolean {
+export function endsAdministration({ scope }: Writer, before: StoredSeat, after: StoredSeat | null): boolean {
   if (!scope.admin || !administrates(before, scope.space)) return false
   return after === null || !administrates(after, scope.space)
 }
@@ -96,17 +74,6 @@ function listsSize({ spaces, permissions }: SeatLists): number {
   return listSize(spaces) + listSize(permissions)
 }
 
-/** @returns the Seat if it may be deleted */
-export function planDeletion(writer: Writer, seat: StoredSeat | null): StoredSeat | AdminRefusal {
-  if (seat === null) return seatNotFound
-  if (!mayManage(writer.scope, seat)) return grantExceedsOwn
-  return isStale(writer, seat) ? preconditionFailed : seat
-}
-
-function isStale({ ifMatch = null }: Writer, seat: StoredSeat): boolean {
-  return !matches(ifMatch, seatTag(seat))
-}
-
 /** @param givenUp the old name of a renamed Seat */
 export function changesOf({ tenant, id, name }: StoredSeat, givenUp: string | null = null): Change[] {
   const changes: Change[] = [
@@ -121,15 +88,4 @@ export function changesOf({ tenant, id, name }: StoredSeat, givenUp: string | nu
 export function deletionChanges(seat: StoredSeat, apiKeyIds: readonly string[]): Change[] {
   const { tenant } = seat
   return [...changesOf(seat), ...apiKeyIds.map((key) => ({ tenant, kind: 'api-key', key }) as const)]
-}
-
-/**
- * Whole seconds by the writer's clock. A given-up name keeps this mark for good, so that a later Seat of the same name
- * grants nothing to tokens issued before. The wait for the lock is included, because the old Seat existed until then. The
- * stored mark is the later of this and the store's own time, so that neither clock alone can set it too early.
- *
- * @param waited ms since the start of the call
- */
-export function givenUpAt({ now }: Writer, waited: number): number {
-  return Math.floor((now + waited) / 1000)
 }

@@ -6,27 +6,26 @@
 import {
   type AdminRefusal,
   grantExceedsOwn,
-  isRefusal,
   lastAdministrator,
   seatNameTaken,
+  seatNotFound,
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
-import type { Values } from './statements.ts'
 import { seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
-import { administrating, type Dialect, integer, type Row, SEAT_COLUMNS, storedSeat, text } from './rows.ts'
+import { administrating, type Dialect, integer, SEAT_COLUMNS, storedSeat, text } from './rows.ts'
 import {
   changesOf,
   deletionChanges,
   endsAdministration,
-  givenUpAt,
   newSeat,
-  planDeletion,
-  planUpdate,
+  refuseChange,
   refuseNewSeat,
+  refuseUpdate,
+  seatAfter,
 } from './seat-rules.ts'
 import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore, Writer } from './store.ts'
@@ -57,18 +56,29 @@ export function seatWriter({
     updateSeat(author, id, patch) {
       const writer = storableWriter(author)
       return write(writer, async (transaction) => {
-        const plan = planUpdate(writer, await find(transaction, writer, id), patch)
-        if (isRefusal(plan)) return plan
-        const { before, after, givenUp, changes } = plan
+        const before = await find(transaction, writer, id)
+        if (before === null) return seatNotFound
+        const after = seatAfter(writer, before, patch)
+        const refusal = refuseUpdate(writer, before, after)
+        if (refusal !== null) return refusal
         if (!isStorable(after.name)) return nameNotStorable
+        const givenUp = after.name === before.name ? null : before.name
         const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
         if (taken !== null) return taken
-        if (plan.endsAdministration && (await isLast(transaction, writer, id))) return lastAdministrator
+        const ends = endsAdministration(writer, before, after)
+        if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
         transaction.record(seatEvent('seat.update', before, after), writer.now)
         const parts = givenUp === null ? [queries.update] : [giveUp, queries.update]
         const others = unchangedAdministrationValues(writer, [id])
-        const values = { ...seatValues(writer, after), ...others, ...giving(transaction, writer, givenUp) }
-        return { ...(await transaction.commitAdministrative(parts, changes, values)), value: after }
+        const values = {
+          ...seatValues(writer, after),
+          ...others,
+          ...givingUp(transaction, writer, [givenUp]),
+        }
+        return {
+          ...(await transaction.commitAdministrative(parts, changesOf(after, givenUp), values)),
+          value: after,
+        }
       })
     },
 
@@ -76,20 +86,18 @@ export function seatWriter({
       const writer = storableWriter(author)
       const { tenant } = writer
       return write(writer, async (transaction) => {
-        const seat = planDeletion(writer, await find(transaction, writer, id))
-        if (isRefusal(seat)) return seat
-        if (endsAdministration(writer, seat, null) && (await isLast(transaction, writer, id)))
-          return lastAdministrator
-        const keys = (await transaction.all(queries.keysOf, { tenant, id })).map((row) =>
-          text(row, 'api_key_id'),
-        )
+        const seat = await find(transaction, writer, id)
+        if (seat === null) return seatNotFound
+        const refusal = refuseChange(writer, seat)
+        if (refusal !== null) return refusal
+        const ends = endsAdministration(writer, seat, null)
+        if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
+        const rows = await transaction.all(queries.keysOf, { tenant, id })
+        const keys = rows.map((row) => text(row, 'api_key_id'))
         transaction.record(seatEvent('seat.delete', seat, null), writer.now)
         const parts = [giveUp, queries.delete]
-        const values = { tenant, id, ...giving(transaction, writer, seat.name) }
-        return {
-          ...(await transaction.commit(parts, deletionChanges(seat, keys), values)),
-          value: null,
-        }
+        const values = { tenant, id, ...givingUp(transaction, writer, [seat.name]) }
+        return { ...(await transaction.commit(parts, deletionChanges(seat, keys), values)), value: null }
       })
     },
   }
@@ -104,12 +112,18 @@ export function seatWriter({
     return row === undefined ? null : storedSeat(row)
   }
 
+  /**
+   * @returns null if the name is free. A caller who may not see the Seat with the name gets the general refusal, which does
+   * not reveal that the Seat exists.
+   */
   async function refuseTaken(
     transaction: Transaction,
     { tenant, scope }: Writer,
     name: string,
   ): Promise<AdminRefusal | null> {
-    return nameTaken(await transaction.get(queries.byName, { tenant, name, ...visibilityOf(scope) }))
+    const row = await transaction.get(queries.byName, { tenant, name, ...visibilityOf(scope) })
+    if (row === undefined) return null
+    return integer(row, 'seen') === 1 ? seatNameTaken : grantExceedsOwn
   }
 
   /** Whether no other Seat administrates the tenant. */
@@ -119,10 +133,16 @@ export function seatWriter({
   }
 }
 
-function giving({ elapsed }: Transaction, writer: Writer, name: string | null): Values {
+/**
+ * The parameters of {@link giveUpNames}; a name of null is left out. The time is in whole seconds by the writer's clock. A
+ * given-up name keeps this mark for good, so that a later Seat of the same name grants nothing to tokens issued before. The
+ * wait for the lock is included, because the old Seat existed until then. The stored mark is the later of this and the store's
+ * own time, so that neither clock alone can set it too early.
+ */
+export function givingUp({ elapsed }: Transaction, { now }: Writer, names: readonly (string | null)[]) {
   return {
-    given_up: JSON.stringify(name === null ? [] : [{ name }]),
-    given_up_at: givenUpAt(writer, elapsed),
+    given_up: JSON.stringify(names.map((name) => ({ name }))),
+    given_up_at: Math.floor((now + elapsed) / 1000),
   }
 }
 
@@ -157,12 +177,13 @@ export function giveUpNames(dialect: Dialect): string {
 export const seatByName = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.name = :name`
 
 /** The parameters of `insert` and `update`. */
-export function seatValues(
-  { tenant, by, now }: Writer,
-  { id, name, version, spaces, permissions }: StoredSeat,
-) {
-  const granting = { spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
-  return { tenant, id, name, version, ...granting, by, now }
+export function seatValues({ tenant, by, now }: Writer, seat: StoredSeat) {
+  return { tenant, ...seatRow(seat), by, now }
+}
+
+/** Lists as the text of their JSON. */
+export function seatRow({ id, name, version, spaces, permissions }: StoredSeat) {
+  return { id, name, version, spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
 }
 
 /**
@@ -175,15 +196,6 @@ function administratorBeside({ administrators, position, spacesColumn }: Dialect
     WHERE tenant = :tenant AND ${administrating({ position })} AND id <> :id`
   return `${others} AND ${column} = :alone
     UNION ALL ${others} AND ${position('spaces', ':listed')} > 0 LIMIT 1`
-}
-
-/**
- * @returns null if the name is free. A caller who may not see the Seat with the name gets the general refusal, which does
- * not reveal that the Seat exists.
- */
-export function nameTaken(row: Row | undefined): AdminRefusal | null {
-  if (row === undefined) return null
-  return integer(row, 'seen') === 1 ? seatNameTaken : grantExceedsOwn
 }
 
 /** The parameters of `administrator`. */

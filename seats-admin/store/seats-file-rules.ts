@@ -17,7 +17,7 @@ import {
 } from '../model/refusal.ts'
 import { administrates, managerOf, type Scope, SEAT_RIGHTS } from '../model/scope.ts'
 import type { ListedSeat, SeatLists, StoredSeat, WantedSeat, WantedSeats } from '../model/seat.ts'
-import { endsAdministration, largerThanAllowed, newSeat } from './seat-rules.ts'
+import { endsAdministration, largerThanAllowed, newSeat, seatAfter } from './seat-rules.ts'
 import type { Writer } from './store.ts'
 
 /** Seats that one request may create, change and delete. */
@@ -144,9 +144,9 @@ export function mayEndAdministration(writer: Writer, writes: readonly SeatWrite[
   return writes.some(({ before, after }) => before !== null && endsAdministration(writer, before, after))
 }
 
-/** The ids of the Seats that the writes change or delete. */
-export function changedSeats(writes: readonly SeatWrite[]): string[] {
-  return writes.flatMap(({ before }) => before?.id ?? [])
+/** The ids of the Seats that are changed or deleted. */
+export function idsBefore(changes: readonly Pick<SeatWrite, 'before'>[]): string[] {
+  return changes.flatMap(({ before }) => before?.id ?? [])
 }
 
 export function appliedSeats(
@@ -190,11 +190,8 @@ function stored(
   { name, spaces, permissions }: WantedSeat,
   idTime: () => number,
 ): StoredSeat {
-  if (before === null) return newSeat(writer, idTime(), { name, spaces, permissions })
-  const { id, tenant, createdBy, createdAt } = before
-  const version = before.version + 1
-  const times = { createdBy, createdAt, updatedBy: writer.by, updatedAt: writer.now }
-  return { id, tenant, name, version, spaces, permissions, ...times }
+  const input = { name, spaces, permissions }
+  return before === null ? newSeat(writer, idTime(), input) : seatAfter(writer, before, input)
 }
 
 /** Each change needs what its single write needs. */

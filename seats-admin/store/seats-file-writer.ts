@@ -11,19 +11,19 @@ import {
   MAX_FAULTS,
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
-import type { StoredSeat, WantedSeats } from '../model/seat.ts'
+import type { WantedSeats } from '../model/seat.ts'
 import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
 import { type Columns, type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
-import { changesOf, deletionChanges, givenUpAt } from './seat-rules.ts'
-import { giveUpNames, otherAdministratorValues, seatQueries } from './seat-writer.ts'
+import { changesOf, deletionChanges } from './seat-rules.ts'
+import { giveUpNames, givingUp, otherAdministratorValues, seatQueries, seatRow } from './seat-writer.ts'
 import {
   appliedSeats,
-  changedSeats,
   dueChanges,
   faultsIn,
+  idsBefore,
   MAX_CHANGES,
   MAX_KEY_NAMES,
   MAX_READ,
@@ -79,7 +79,7 @@ export function seatsFileWriter({
         const tooLarge = tooLargeIn(limit, change)
         if (tooLarge !== null) return tooLarge
       }
-      const ids = idsOf(due.changes)
+      const ids = JSON.stringify(idsBefore(due.changes))
       const keys = holdingKeys(await lists.all(queries.keys, { tenant, now, ids, ...visibilityOf(scope) }))
       return {
         unchanged: due.unchanged,
@@ -142,7 +142,8 @@ export function seatsFileWriter({
     if (size > MAX_READ) return readsTooMuch
     const named = await statements.all(queries.named, values)
     const rows = wanted.prune ? [...named, ...(await statements.all(queries.others, values))] : named
-    return seatsReading(rows, await statements.all(queries.hidden, values))
+    const hidden = await statements.all(queries.hidden, values)
+    return { seats: rows.map(listedSeat), hidden: new Set(hidden.map((row) => text(row, 'name'))) }
   }
 
   async function unnamed(tenant: string, scope: Scope, wanted: WantedSeats) {
@@ -160,7 +161,9 @@ export function seatsFileWriter({
   ): Promise<Change[]> {
     const deleted = writes.filter(({ after }) => after === null)
     const rows =
-      deleted.length === 0 ? [] : await transaction.all(queries.keysOf, { tenant, ids: idsOf(deleted) })
+      deleted.length === 0
+        ? []
+        : await transaction.all(queries.keysOf, { tenant, ids: JSON.stringify(idsBefore(deleted)) })
     const keys = Map.groupBy(rows, (row) => text(row, 'seat_id'))
     return writes.flatMap((each) => {
       const { before, after } = each
@@ -189,28 +192,22 @@ function unstorable(wanted: WantedSeats): AdminRefusal | null {
   )
 }
 
-function valuesOf({ elapsed }: Transaction, writer: Writer, writes: readonly SeatWrite[]): Values {
+function valuesOf(transaction: Transaction, writer: Writer, writes: readonly SeatWrite[]): Values {
   const seats = (action: SeatWrite['action']) =>
     JSON.stringify(
-      writes.flatMap(({ action: own, after }) => (own === action && after !== null ? row(after) : [])),
+      writes.flatMap(({ action: own, after }) => (own === action && after !== null ? seatRow(after) : [])),
     )
   return {
-    ...unchangedAdministrationValues(writer, changedSeats(writes)),
+    ...unchangedAdministrationValues(writer, idsBefore(writes)),
     by: writer.by,
     made: seats('create'),
     updated: seats('update'),
-    deleted: idsOf(writes.filter(({ after }) => after === null)),
-    given_up: JSON.stringify(writes.map((each) => ({ name: nameGivenUp(each) }))),
-    given_up_at: givenUpAt(writer, elapsed),
+    deleted: JSON.stringify(idsBefore(writes.filter(({ after }) => after === null))),
+    ...givingUp(transaction, writer, writes.map(nameGivenUp)),
   }
 }
 
-/** Lists as the text of their JSON. */
-function row({ id, name, version, spaces, permissions }: StoredSeat) {
-  return { id, name, version, spaces: JSON.stringify(spaces), permissions: JSON.stringify(permissions) }
-}
-
-export function seatsFileQueries(dialect: Dialect) {
+function seatsFileQueries(dialect: Dialect) {
   const visible = seatIsVisible(dialect)
   const named = `s.tenant = :tenant AND s.name IN (${dialect.texts(':names')})`
   const others = `s.tenant = :tenant AND ${visible} AND s.name NOT IN (${dialect.texts(':names')})`
@@ -236,21 +233,12 @@ export function seatsFileQueries(dialect: Dialect) {
 }
 
 /** The parameters of the queries of names. */
-export function namedValues(tenant: string, scope: Scope, wanted: WantedSeats) {
+function namedValues(tenant: string, scope: Scope, wanted: WantedSeats) {
   return { tenant, names: JSON.stringify(namesOf(wanted)), ...visibilityOf(scope) }
 }
 
-export function seatsReading(rows: readonly Row[], hidden: readonly Row[]): SeatsReading {
-  return { seats: rows.map(listedSeat), hidden: new Set(hidden.map((row) => text(row, 'name'))) }
-}
-
-/** The ids of Seats that are there, as a parameter. */
-export function idsOf(changes: readonly { readonly before: { readonly id: string } | null }[]): string {
-  return JSON.stringify(changes.flatMap(({ before }) => before?.id ?? []))
-}
-
 /** By the id of the Seat. */
-export function holdingKeys(rows: readonly Row[]): Map<string, HoldingKeys> {
+function holdingKeys(rows: readonly Row[]): Map<string, HoldingKeys> {
   const groups = Map.groupBy(rows, (row) => text(row, 'seat_id'))
   return new Map(
     [...groups].map(([id, held]) => [
@@ -260,4 +248,4 @@ export function holdingKeys(rows: readonly Row[]): Map<string, HoldingKeys> {
   )
 }
 
-export const NO_KEYS: HoldingKeys = { count: 0, names: [] }
+const NO_KEYS: HoldingKeys = { count: 0, names: [] }
