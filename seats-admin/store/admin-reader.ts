@@ -1,7 +1,10 @@
 /** Reads of administration. */
 
 import { isInForce } from '../model/block.ts'
-import { apiKeyNotFound } from '../model/refusal.ts'
+import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusal.ts'
+import { maySee, type Scope } from '../model/scope.ts'
+import type { StoredSeat } from '../model/seat.ts'
+import type { User } from '../model/user.ts'
 import {
   administratingKeyValues,
   administratingUserValues,
@@ -9,19 +12,21 @@ import {
 } from './administration-queries.ts'
 import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
-import {
-  adminQueries,
-  listing,
-  spacesOf,
-  userQuery,
-  visibilityOf,
-  visibleSeat,
-  visibleUser,
-} from './pages.ts'
+import { apiKeyOfSpaces, listing, seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
 import { asOf } from './decision-reader.ts'
 import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-listings.ts'
-import { apiKey, listedSeat, type Row, user } from './rows.ts'
-import { sessionListing, sessionLists, sessionPageValues } from './session-queries.ts'
+import {
+  apiKey,
+  apiKeyColumns,
+  type Dialect,
+  listedSeat,
+  type Row,
+  SEAT_COLUMNS,
+  storedSeat,
+  user,
+  userColumns,
+} from './rows.ts'
+import { listedSession, sessionLists, sessionPageValues } from './session-queries.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 
@@ -80,13 +85,12 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
     async listSessions(tenant, page) {
       const statement = page.user === null ? queries.sessions : queries.sessionsOfUser
       const values = sessionPageValues(tenant, { ...page, after: storableOrEmpty(page.after ?? '') })
-      return sessionListing(await lists.all(statement, values), page)
+      return pageOf(await lists.all(statement, values), page.limit, listedSession)
     },
 
     async listBlocks(tenant, { limit, after }) {
       const values = { tenant, after: storableOrEmpty(after ?? ''), rows: limit + 1 }
-      const rows = await lists.all(queries.listBlocks, values)
-      return { data: rows.slice(0, limit).map(storedBlock), hasMore: rows.length > limit }
+      return pageOf(await lists.all(queries.listBlocks, values), limit, storedBlock)
     },
 
     async isAdministered(tenant, administration) {
@@ -120,4 +124,47 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
     const values = rangeValues(tenant, page)
     return rangeListing(values === null ? [] : await lists.all(ranges[query], values), toValue)
   }
+}
+
+/** @param rows one more than the page has, if there are more */
+function pageOf<V>(rows: readonly Row[], limit: number, toValue: (row: Row) => V) {
+  return { data: rows.slice(0, limit).map(toValue), hasMore: rows.length > limit }
+}
+
+/** In order of creation; one row more than the page, to learn whether there are more. */
+const PAGE = 'ORDER BY id LIMIT :rows'
+
+/** Lists are pages. `…OfSpaces`: restricted to what is visible outside the admin space. */
+function adminQueries(dialect: Dialect) {
+  const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
+  const pageOfKeys = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['seats'], 'ASC')
+  const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
+  const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id`
+  const keyOfSpaces = apiKeyOfSpaces(dialect)
+  return {
+    seat: seatById(dialect),
+    seats: pageOfSeats(seats),
+    seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
+    apiKey: `${keys} = :id`,
+    apiKeyOfSpaces: `${keys} = :id AND ${keyOfSpaces}`,
+    apiKeys: pageOfKeys(`${keys} > :after`),
+    apiKeysOfSpaces: pageOfKeys(`${keys} > :after AND ${keyOfSpaces}`),
+  }
+}
+
+function userQuery(dialect: Dialect): string {
+  return `SELECT ${userColumns(dialect, `AND ${seatIsVisible(dialect)}`)} FROM users u WHERE u.tenant = :tenant AND u.sub = :sub`
+}
+
+/** Outside the admin space a user is visible through a visible Seat. */
+function visibleUser(row: Row | undefined, scope: Scope): User | null {
+  if (row === undefined) return null
+  const found = user(row)
+  return scope.admin || found.seats.length > 0 ? found : null
+}
+
+function visibleSeat(row: Row | undefined, scope: Scope): StoredSeat | AdminRefusal {
+  if (row === undefined) return seatNotFound
+  const seat = storedSeat(row)
+  return maySee(scope, seat.spaces) ? seat : seatNotFound
 }

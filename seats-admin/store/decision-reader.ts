@@ -21,7 +21,7 @@ import {
   storedSeat,
   text,
 } from './rows.ts'
-import { RECORD_COLUMNS, sessionRecord } from './session-rows.ts'
+import { RECORD_COLUMNS, sessionRecord } from './session-queries.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Values } from './statements.ts'
 import { storableOrEmpty } from './storable-text.ts'

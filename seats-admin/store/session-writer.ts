@@ -16,18 +16,21 @@ import type { Database } from './database.ts'
 import type { Values } from './statements.ts'
 import { integerOrNull, type Row } from './rows.ts'
 import {
-  idTaken,
+  listedSession,
   logoutQueries,
   mayRenew,
   outcomeOf,
+  renewalValues,
   sessionChange,
+  sessionOrNull,
   sessionQueries,
   sessionsOfSubject,
+  sessionValues,
   sinceValues,
+  storedSession,
   type Use,
   useOf,
 } from './session-queries.ts'
-import { listedSession, renewalValues, sessionOrNull, sessionValues, storedSession } from './session-rows.ts'
 import type { Rotation, SessionStore } from './session-store.ts'
 import { storableOrEmpty, storableWriter } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
@@ -53,7 +56,9 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
       sessionOrNull(await reads.get(find, { tenant, id: storableOrEmpty(id) })),
 
     async create(session) {
-      if ((await unnumbered.get(sessionQueries.create, sessionValues(session))) === undefined) throw idTaken()
+      const row = await unnumbered.get(sessionQueries.create, sessionValues(session))
+      // Ids are random, so this indicates a bug.
+      if (row === undefined) throw new Error('another session has this id')
     },
 
     /** Excludes numbered writes only to end a family: a request without a secret of the family never gets that far. */

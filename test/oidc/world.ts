@@ -6,7 +6,7 @@
 import type { RequestListener } from 'node:http'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import root, { type Test } from 'tap'
-import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-rows.ts'
+import { SESSION_COLUMNS, storedSession } from '../../seats-admin/store/session-queries.ts'
 import { type Settings, type SignInWorld, type Start, startSignIn } from '../sign-in/world.ts'
 
 export type { SignInWorld }
