@@ -1,7 +1,7 @@
 /** Opens the configured store. */
 
 import type { PostgresOptions } from './postgres/postgres-store.ts'
-import { inspectSqliteStore } from './sqlite/inspect-sqlite.ts'
+import { inspectSqliteStore } from './sqlite/sqlite-file-check.ts'
 import { openSqliteStore, type SqliteOptions } from './sqlite/sqlite-store.ts'
 import type { Store, StoreInspection } from './store.ts'
 
@@ -28,6 +28,6 @@ type InspectedLocation =
  */
 export async function inspectStore(location: InspectedLocation, timeout: number): Promise<StoreInspection> {
   if (location.kind === 'sqlite') return inspectSqliteStore(location.path, timeout)
-  const { inspectPostgresStore } = await import('./postgres/inspect-postgres.ts')
+  const { inspectPostgresStore } = await import('./postgres/postgres-store.ts')
   return inspectPostgresStore(location.url, timeout)
 }

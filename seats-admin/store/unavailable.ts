@@ -67,3 +67,9 @@ export function codeIn(cause: unknown): string | null {
   if (cause instanceof AggregateError) return codeIn(cause.errors[0])
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null
 }
+
+/** An AggregateError has one error for each address of a host. */
+export function messageOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join('; ')
+  return cause instanceof Error ? cause.message : String(cause)
+}

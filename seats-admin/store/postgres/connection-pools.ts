@@ -70,14 +70,7 @@ export class ConnectionPools {
 
   /** For idempotent statements. */
   query(pool: Pool, question: Sql, values: Values): Promise<Row[]> {
-    return this.runRetryable(pool, (connection) => connection.query(question, values))
-  }
-
-  /** For idempotent work. */
-  runRetryable<V>(pool: Pool, work: (connection: Connection) => Promise<V>): Promise<V> {
-    return this.health.observe(this.#workOf(pool), () =>
-      this.#call(this.#timeout, (call) => pool.repeat(call, work)),
-    )
+    return this.health.observe(this.#workOf(pool), () => this.queryUnobserved(pool, question, values))
   }
 
   /** Does not affect the store's health and is not retried to observe it. For idempotent statements. */
@@ -91,16 +84,12 @@ export class ConnectionPools {
    * @param writer of a write that the audit records; null for others
    * @param patience times the timeout of other calls
    */
-  write<V>(
-    work: (transaction: Transaction) => Promise<V>,
-    writer: Writer | null = null,
-    patience = 1,
-  ): Promise<V> {
-    return this.health.observe('writes', () => {
-      return this.#call(this.#timeout * patience, (call) =>
+  write<V>(writer: Writer | null, work: (transaction: Transaction) => Promise<V>, patience = 1): Promise<V> {
+    return this.health.observe('writes', () =>
+      this.#call(this.#timeout * patience, (call) =>
         transact(this.#writes, call, work, writer, patience > 1),
-      )
-    })
+      ),
+    )
   }
 
   /** Opens the connection of {@link follow} in advance. */

@@ -2,7 +2,7 @@
 
 import { DatabaseError } from 'pg'
 import { type StoreFault, StoreUnavailable } from '../store.ts'
-import { codeIn, type StoreCode } from '../unavailable.ts'
+import { codeIn, messageOf, type StoreCode } from '../unavailable.ts'
 
 /** The connection broke. The last statement may have been executed. */
 export class ConnectionLost extends StoreUnavailable {
@@ -106,10 +106,4 @@ function isUnreachable(cause: unknown): boolean {
     NETWORK.has((cause as NodeJS.ErrnoException).code ?? '') ||
     cause.message.startsWith('Connection terminated')
   )
-}
-
-/** An AggregateError has one error for each address of the host. */
-function messageOf(cause: unknown): string {
-  if (cause instanceof AggregateError) return cause.errors.map(messageOf).join('; ')
-  return cause instanceof Error ? cause.message : String(cause)
 }

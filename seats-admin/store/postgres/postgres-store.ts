@@ -1,14 +1,20 @@
 /** The shared store: PostgreSQL 13 or later. */
 
-import { type Store, StoreUnavailable } from '../store.ts'
+import type { Database, Page } from '../database.ts'
+import type { Row } from '../rows.ts'
+import type { Statements, Values } from '../statements.ts'
+import { type Store, type StoreInspection, StoreUnavailable } from '../store.ts'
 import { Connection } from './postgres-connection.ts'
 import { ConnectionPools, sessionOf } from './connection-pools.ts'
 import { unavailable } from './postgres-errors.ts'
-import { migrate } from './postgres-migrations.ts'
+import { appliedSteps, migrate, MIGRATIONS } from './postgres-migrations.ts'
 import { methodsOf } from '../store-methods.ts'
-import { databaseOf } from './postgres-database.ts'
+import { postgres } from './postgres-dialect.ts'
+import type { Pool } from './postgres-pool.ts'
+import { composed } from './postgres-transaction.ts'
 import { registryOf } from './registry.ts'
 import { requireOwnSession } from './shared-sessions.ts'
+import { prepared, remembered, type Sql, sql } from './sql.ts'
 import { parseUrl, type Target } from './url.ts'
 
 /** Milliseconds until a call rejects. */
@@ -40,11 +46,12 @@ export async function openPostgresStore({
   timeout = DEFAULT_TIMEOUT,
 }: PostgresOptions): Promise<Store> {
   const target = targetOf(url)
-  await prepare(target)
+  // With a longer timeout than calls have.
+  await onOwnConnection(target, OPEN_TIMEOUT, (connection) => migrate(connection))
   return storeOf(new ConnectionPools(target, pool, timeout))
 }
 
-export function targetOf(url: string): Target {
+function targetOf(url: string): Target {
   try {
     return parseUrl(url)
   } catch (cause) {
@@ -52,12 +59,48 @@ export function targetOf(url: string): Target {
   }
 }
 
-/** Migrates on a separate connection with a longer timeout. */
-async function prepare(target: Target): Promise<void> {
-  const session = sessionOf(OPEN_TIMEOUT)
+const READ_ONLY = 'SET default_transaction_read_only = on'
+const READ_COUNTER = sql('SELECT seq FROM seatgate.counter')
+/** `schema`: null where there is no such schema. */
+const FIND_RIGHTS = sql(
+  `SELECT has_database_privilege(current_database(), 'CREATE') AS database,
+     (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = 'seatgate') AS schema`,
+)
+
+/** SQLSTATE insufficient_privilege. */
+const DENIED = '42501'
+
+/**
+ * Looks at the store in a database. Each statement reads.
+ *
+ * @param timeout ms for each answer
+ */
+export async function inspectPostgresStore(url: string, timeout: number): Promise<StoreInspection> {
+  return onOwnConnection(targetOf(url), timeout, async (connection) => {
+    await connection.run(READ_ONLY)
+    const version = await appliedSteps(connection, MIGRATIONS)
+    if (version === null) await requireRightToCreate(connection)
+    else await connection.query(READ_COUNTER, {})
+    return { version, current: MIGRATIONS.length }
+  })
+}
+
+async function requireRightToCreate(connection: Connection): Promise<void> {
+  const [found] = await connection.query(FIND_RIGHTS, {})
+  const permitted = found?.schema ?? found?.database
+  if (permitted === true) return
+  throw new StoreUnavailable('the role may not create the tables', { fault: 'denied', code: DENIED })
+}
+
+async function onOwnConnection<V>(
+  target: Target,
+  timeout: number,
+  work: (connection: Connection) => Promise<V>,
+): Promise<V> {
+  const session = sessionOf(timeout)
   const connection = await Connection.open(target, session, requireOwnSession(target, session))
   try {
-    await migrate(connection)
+    return await work(connection)
   } catch (cause) {
     throw unavailable(target.place, cause)
   } finally {
@@ -73,4 +116,34 @@ function storeOf(pools: ConnectionPools): Store {
     health: pools.health,
     close: () => pools.close(),
   }
+}
+
+function databaseOf(pools: ConnectionPools): Database {
+  const parsed = remembered(sql)
+  const signIns = statementsOf(pools.signIns, parsed)
+  const lists = statementsOf(pools.administration, parsed)
+  return {
+    dialect: postgres,
+    reads: statementsOf(pools.reads, remembered(prepared)),
+    lists: { ...lists, page: async (statement, values) => pageOf(await lists.all(statement, values)) },
+    unnumbered: {
+      ...signIns,
+      modify: (parts, result, values) => signIns.all(...composed(parts, result, values)),
+      async unobserved(statement, values) {
+        await pools.queryUnobserved(pools.signIns, parsed(statement), values)
+      },
+    },
+    write: (writer, work, patience) => pools.write(writer, work, patience),
+  }
+
+  function statementsOf(pool: Pool, convert: (statement: string) => Sql): Statements {
+    const all = (statement: string, values: Values) => pools.query(pool, convert(statement), values)
+    return { all, get: async (statement, values) => (await all(statement, values))[0] }
+  }
+}
+
+/** `found`: the number of rows before the page was cut. */
+function pageOf(rows: Row[]): Page {
+  const found = rows[0]?.found
+  return { rows, hasMore: typeof found === 'number' && found > rows.length }
 }

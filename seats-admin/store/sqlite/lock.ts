@@ -3,8 +3,7 @@
 import { closeSync, openSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StoreUnavailable } from '../store.ts'
-import { isBusy, openingCode } from './sqlite-connection.ts'
+import { isBusy, unopened } from './sqlite-connection.ts'
 import { FILE_MODE, identityOf, makeFolder } from './file.ts'
 import { refuseOthers } from './sqlite-file-check.ts'
 
@@ -41,11 +40,7 @@ export function lockStore(path: string): StoreLock | null {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.random() * PAUSE)
     }
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnavailable(`the store ${path} cannot be locked: ${message}`, {
-      cause,
-      code: openingCode(cause),
-    })
+    throw unopened(path, 'cannot be locked', cause)
   }
 }
 

@@ -4,8 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { isRefusal } from '../../model/refusal.ts'
 import { monotonic } from '../monotonic.ts'
-import type { StoreFault } from '../store.ts'
-import { codeIn, UnusableStore } from '../unavailable.ts'
+import { codeIn, messageOf, type StoreFault, StoreUnavailable, UnusableStore } from '../unavailable.ts'
 
 /** WAL bytes kept on disk after a checkpoint. */
 const JOURNAL_SIZE_LIMIT = 16 * 1024 * 1024
@@ -70,6 +69,12 @@ export function isDiskFull(cause: unknown): boolean {
 export function openingCode(cause: unknown): string | null {
   if (isDiskFull(cause)) return 'SQLITE_FULL'
   return codeOf(cause) === 0 ? codeIn(cause) : (NAMES.get(codeOf(cause) & 0xff) ?? null)
+}
+
+/** @param how as in `cannot be opened` */
+export function unopened(path: string, how: string, cause: unknown): StoreUnavailable {
+  const message = `the store ${path} ${how}: ${messageOf(cause)}`
+  return new StoreUnavailable(message, { cause, code: openingCode(cause) })
 }
 
 /** Opens an existing file; never creates or writes one by itself. */

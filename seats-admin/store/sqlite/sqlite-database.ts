@@ -256,8 +256,6 @@ function isOutOfRange(cause: unknown): boolean {
 
 /** Inexact above 2^53, where no row that was written has a number. */
 function withNumbers(row: Row): Row {
-  const columns = Object.entries(row)
-  return Object.fromEntries(
-    columns.map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
-  )
+  const number = (value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, number(value)]))
 }

@@ -1,12 +1,16 @@
 /** Checks the file at a store's path without locks or writes. */
 
-import { accessSync, constants, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { StoreUnavailable } from '../store.ts'
+import { accessSync, constants, existsSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { StoreInspection } from '../store.ts'
 import { UnusableStore } from '../unavailable.ts'
-import { connectImmutable, openingCode } from './sqlite-connection.ts'
-import { DRAFT, identityOf } from './file.ts'
-import { requireMark } from './sqlite-migrations.ts'
+import { connect, connectImmutable, isBusy, unopened } from './sqlite-connection.ts'
+import { DRAFT, identityOf, logOf } from './file.ts'
+import { appliedSteps, MIGRATIONS, requireMark } from './sqlite-migrations.ts'
+
+const CANNOT_OPEN = 'cannot be opened'
 
 /** @throws when the file can't be a writable store */
 export function checkFile(path: string): void {
@@ -15,7 +19,7 @@ export function checkFile(path: string): void {
 }
 
 /** As {@link checkFile}, but removes nothing: only more names than a start removes are a fault. */
-export function inspectFile(path: string): void {
+function inspectFile(path: string): void {
   const found = requireStore(path)
   if (found.nlink - draftsOf(path).length > 1) throw otherNames(found)
 }
@@ -39,11 +43,7 @@ export function refuseOthers(path: string): void {
     if (statSync(path, { throwIfNoEntry: false }) === undefined) return
     checkFile(path)
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    throw new StoreUnavailable(`the store ${path} cannot be opened: ${message}`, {
-      cause,
-      code: openingCode(cause),
-    })
+    throw unopened(path, CANNOT_OPEN, cause)
   }
 }
 
@@ -68,4 +68,53 @@ function otherNames({ nlink }: Stats): Error {
   return new Error(
     `the file has ${nlink} hard links, and SQLite keeps a separate log for each: keep only one`,
   )
+}
+
+/** Milliseconds between attempts while another program holds the lock. */
+const RETRY_INTERVAL = 50
+
+/**
+ * Looks at the file of an embedded store. No file is written, and none appears beside it.
+ *
+ * @param timeout ms for another program to give up its lock
+ */
+export async function inspectSqliteStore(path: string, timeout: number): Promise<StoreInspection> {
+  const absolute = resolve(path)
+  for (let waited = 0; ; waited += RETRY_INTERVAL) {
+    try {
+      return inspect(absolute)
+    } catch (cause) {
+      if (!isBusy(cause) || waited >= timeout) throw unopened(absolute, CANNOT_OPEN, cause)
+    }
+    await sleep(RETRY_INTERVAL)
+  }
+}
+
+function inspect(path: string): StoreInspection {
+  const current = MIGRATIONS.length
+  if (statSync(path, { throwIfNoEntry: false }) === undefined) {
+    requireCreatable(path)
+    return { version: null, current }
+  }
+  inspectFile(path)
+  using database = connectUnwritten(path)
+  return { version: appliedSteps(database), current }
+}
+
+/** A start creates the file, and the folders that are missing above it. */
+function requireCreatable(path: string): void {
+  if (existsSync(`${path}-wal`)) throw new Error(`the file is missing, but its log ${path}-wal exists`)
+  let folder = dirname(path)
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  if (!statSync(folder).isDirectory())
+    throw Object.assign(new Error(`${folder} is not a folder`), { code: 'ENOTDIR' })
+  accessSync(folder, constants.W_OK | constants.X_OK)
+}
+
+/** The newest state may be in the log. Without its index, SQLite would create one. */
+function connectUnwritten(path: string): DatabaseSync {
+  const log = logOf(path)
+  const inUse = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0
+  const index = log.replace(/-wal$/, '-shm')
+  return inUse && existsSync(index) ? connect(path, 'ro', 0) : connectImmutable(path)
 }

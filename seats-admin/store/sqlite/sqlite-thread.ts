@@ -7,6 +7,7 @@ import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../monotonic.ts'
+import { messageOf } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
@@ -219,8 +220,4 @@ function close(): void {
 
 function isSqliteError(cause: unknown): cause is Error {
   return cause instanceof Error && 'code' in cause && cause.code === 'ERR_SQLITE_ERROR'
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { monotonic } from '../monotonic.ts'
 import type { Health, Work } from '../health.ts'
 import { StoreUnavailable } from '../store.ts'
-import { codeIn } from '../unavailable.ts'
+import { codeIn, messageOf } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
@@ -197,8 +197,7 @@ export class Thread {
   #crashed(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = null
-    const message = cause instanceof Error ? cause.message : String(cause)
-    this.#rejectAll(new StoreUnavailable(message, { cause, code: codeIn(cause) }))
+    this.#rejectAll(new StoreUnavailable(messageOf(cause), { cause, code: codeIn(cause) }))
   }
 
   #rejectAll(cause: StoreUnavailable): void {
