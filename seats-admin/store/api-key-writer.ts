@@ -19,7 +19,7 @@ import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
 import { apiKey, apiKeyColumns, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
-import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -77,16 +77,15 @@ export function apiKeyWriter({
 
     async createApiKey(author, input) {
       if (!isStorable(input.name)) return nameNotStorable
-      const writer = storableWriter(author)
-      const { tenant, scope, now } = writer
-      return write(writer, async (transaction) => {
+      const { tenant, scope, now } = author
+      return write(author, async (transaction, writer) => {
         const names = JSON.stringify(input.seats.filter(isStorable))
         const seats = await transaction.all(queries.seatsByName, { tenant, names, ...visibilityOf(scope) })
         const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
         if (isRefusal(ids)) return ids
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
         const made = newApiKey(writer, transaction.idTime(now), input)
-        transaction.record(apiKeyEvent('api_key.create', null, made), now)
+        transaction.record(apiKeyEvent('api_key.create', null, made))
         const { parts, values: columns } = apiKeyInsertion(writer, made, ids)
         const values = { ...columns, ...unchangedAdministrationValues(writer) }
         const changes = [apiKeyChange(tenant, made.id)]
@@ -95,10 +94,9 @@ export function apiKeyWriter({
     },
 
     revokeApiKey(author, wantedId) {
-      const writer = storableWriter(author)
-      const { tenant, scope, now, ifMatch = null } = writer
+      const { tenant, scope, now, ifMatch = null } = author
       const id = storableOrEmpty(wantedId)
-      return write(writer, async (transaction) => {
+      return write(author, async (transaction) => {
         const row = await transaction.get(queries.find, { tenant, id, ...visibilityOf(scope) })
         if (row === undefined) return apiKeyNotFound
         const seats = await transaction.all(queries.seatsOf, { tenant, id })
@@ -107,7 +105,7 @@ export function apiKeyWriter({
         if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
         // A second revocation keeps the first time.
         const after = { ...before, version: before.version + 1, revokedAt: before.revokedAt ?? now }
-        transaction.record(apiKeyEvent('api_key.revoke', before, after), now)
+        transaction.record(apiKeyEvent('api_key.revoke', before, after))
         const changes = [apiKeyChange(tenant, id)]
         return { ...(await transaction.commit([queries.revoke], changes, { tenant, id, now })), value: null }
       })

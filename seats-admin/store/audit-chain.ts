@@ -12,7 +12,7 @@ import {
 } from '../model/audit.ts'
 import type { JsonObject } from '../model/canonical-json.ts'
 import { ulid } from '../model/ulid.ts'
-import { integer, type Row, text, textOrNull } from './rows.ts'
+import { type Columns, integer, type Row, text, textOrNull } from './rows.ts'
 import { replaceUnstorable } from './storable-text.ts'
 import type { Actor, Writer } from './store.ts'
 
@@ -24,6 +24,28 @@ export interface AuditEvent {
   readonly after: JsonObject | null
 }
 
+/** The states come last: they may be large, and the other columns are read without them. */
+export const AUDIT_COLUMNS: Columns<keyof AuditRow> = {
+  tenant: 'text',
+  id: 'text',
+  seq: 'bigint',
+  at: 'bigint',
+  actor_kind: 'text',
+  actor_id: 'text',
+  actor_name: 'text',
+  request_id: 'text',
+  action: 'text',
+  target_kind: 'text',
+  target_id: 'text',
+  target_name: 'text',
+  space: 'text',
+  prev: 'text',
+  hash: 'text',
+  visible_in: 'text',
+  before: 'text',
+  after: 'text',
+}
+
 /** A row of the table `audit`. `before` and `after` are canonical JSON, `at` is in ms since the epoch. */
 export type AuditRow = ReturnType<typeof rowOf>
 
@@ -31,6 +53,7 @@ const COMMAND: Actor = { kind: 'command', name: null }
 
 /** The entries that one write appends to a tenant's chain. */
 export class AuditChain {
+  readonly entries: AuditRow[] = []
   readonly #writer: Writer
   readonly #actor: AuditActor
   #head: AuditHead | null
@@ -51,12 +74,13 @@ export class AuditChain {
     this.#head = head
   }
 
-  get head(): AuditHead | null {
-    return this.#head
+  /** ms since the epoch: the time of the entries. */
+  get now(): number {
+    return this.#writer.now
   }
 
   /** @param idTime the time part of the entry's id */
-  append(idTime: number, event: AuditEvent): AuditRow {
+  append(idTime: number, event: AuditEvent): void {
     const { tenant, now, scope, requestId = null } = this.#writer
     const body = {
       id: ulid(idTime),
@@ -72,7 +96,7 @@ export class AuditChain {
     const states = auditTexts(body)
     const hash = auditHash(body, states)
     this.#head = { seq: body.seq, hash }
-    return rowOf({ ...body, hash }, states)
+    this.entries.push(rowOf({ ...body, hash }, states))
   }
 }
 
@@ -153,4 +177,10 @@ export function isIntact(row: Row): boolean {
 export function stateOf(row: Row, column: 'before' | 'after'): JsonObject | null {
   const state = textOrNull(row, column)
   return state === null ? null : JSON.parse(state)
+}
+
+export const headQuery = 'SELECT seq, hash FROM audit_heads WHERE tenant = :tenant'
+
+export function auditHead(row: Row | undefined): AuditHead | null {
+  return row === undefined ? null : { seq: integer(row, 'seq'), hash: text(row, 'hash') }
 }

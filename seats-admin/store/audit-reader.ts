@@ -1,10 +1,11 @@
 /** Reads of the audit, and its retention. */
 
-import { auditHead, chainQuery, chainReading, headQuery, listQuery, listValues } from './audit-queries.ts'
-import { auditEntry } from './audit-chain.ts'
-import type { AuditStore } from './audit-store.ts'
+import { FIRST } from '../model/audit.ts'
+import { isUlid } from '../model/ulid.ts'
+import { AUDIT_COLUMNS, auditEntry, auditHead, headQuery } from './audit-chain.ts'
+import type { AuditPage, AuditStore } from './audit-store.ts'
 import type { Database } from './database.ts'
-import { integer, text } from './rows.ts'
+import { type Dialect, integer, integerOrNull, text, textOrNull } from './rows.ts'
 import { storableOrEmpty } from './storable-text.ts'
 
 const TENANT = `SELECT h.tenant FROM audit_heads h WHERE
@@ -34,7 +35,16 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
     async chain(tenant, after, limit) {
       // The row without an entry, of an empty chain, counts too.
       const { rows } = await lists.page(chain, { tenant, after, limit }, limit + 1)
-      return chainReading(rows)
+      const first = rows[0] ?? {}
+      const startSeq = integerOrNull(first, 'start_seq')
+      return {
+        rows: rows.filter(({ id }) => id !== null),
+        head:
+          first.head_seq === null
+            ? null
+            : { seq: integer(first, 'head_seq'), hash: text(first, 'head_hash') },
+        start: startSeq === null ? FIRST : { seq: startSeq, prev: textOrNull(first, 'start_prev') },
+      }
     },
 
     prune: (before, limit) =>
@@ -56,4 +66,54 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
 
 function storableOrNull(given: string | null): string | null {
   return given === null ? null : storableOrEmpty(given)
+}
+
+const NAMES = Object.keys(AUDIT_COLUMNS).join(', ')
+
+/**
+ * The characters of an id that an index has: PostgreSQL's indexes take no long values. Must equal the expressions of the
+ * indexes textually.
+ */
+const indexed = (column: string) => `substr(${column}, 1, 64)`
+
+/** What has this id, or had this name. A text in the form of an id is taken as one alone, which an index finds. */
+function named(who: 'actor' | 'target', given: string): string {
+  const byId = `${indexed(`${who}_id`)} = ${indexed(`:${who}`)} AND ${who}_id = :${who}`
+  return isUlid(given) ? byId : `(${who}_id = :${who} OR ${who}_name = :${who})`
+}
+
+const STATES = ['before', 'after']
+
+/** A page, newest first. */
+function listQuery(
+  dialect: Dialect,
+  { after, since, until, action, actor, target, scope }: AuditPage,
+): string {
+  const conditions = ['tenant = :tenant']
+  if (after !== null) conditions.push('id < :after')
+  if (since !== null) conditions.push('at >= :since')
+  if (until !== null) conditions.push('at < :until')
+  if (action !== null) conditions.push('action = :action')
+  if (actor !== null) conditions.push(named('actor', actor))
+  if (target !== null) conditions.push(named('target', target))
+  if (!scope.admin) conditions.push('visible_in = :space')
+  const rows = `SELECT ${NAMES} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
+  return dialect.page(rows, STATES, 'DESC')
+}
+
+/** The parameters of {@link listQuery}: only those that it has. */
+function listValues(tenant: string, page: AuditPage): Record<string, string | number> {
+  const { after, since, until, action, actor, target, scope, limit } = page
+  const given = { after, since, until, action, actor, target, space: scope.admin ? null : scope.space }
+  const present = Object.entries(given).filter((each): each is [string, string | number] => each[1] !== null)
+  return { tenant, limit, rows: limit + 1, ...Object.fromEntries(present) }
+}
+
+/** A page, of at least one row: without an id where there are no entries. One statement, so that the entries and both ends are of one snapshot. */
+function chainQuery(dialect: Dialect): string {
+  const entries = `SELECT ${NAMES} FROM audit WHERE tenant = :tenant AND id > :after ORDER BY id LIMIT :limit`
+  const page = dialect.page(entries, STATES, 'ASC')
+  return `SELECT h.seq AS head_seq, h.hash AS head_hash, st.seq AS start_seq, st.prev AS start_prev, e.*
+    FROM (SELECT 1 AS one) o LEFT JOIN audit_heads h ON h.tenant = :tenant
+    LEFT JOIN audit_starts st ON st.tenant = :tenant LEFT JOIN (${page}) e ON TRUE ORDER BY e.id`
 }

@@ -6,7 +6,7 @@ import { blockEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
-import { replaceUnstorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
 
 const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, created_by, created_at)
@@ -19,11 +19,10 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
   const { blockById, blockByUser, expire } = blockQueries(dialect)
   const { instanceWithoutBlocks } = dialect
   return {
-    createBlock(given, { user, until, reason: shown }) {
-      const writer = storableWriter(given)
-      const { tenant, now } = writer
+    createBlock(author, { user, until, reason: shown }) {
+      const { tenant, now } = author
       const reason = shown === null ? null : replaceUnstorable(shown)
-      return write(writer, async (transaction) => {
+      return write(author, async (transaction, writer) => {
         if (instanceWithoutBlocks !== null) {
           const older = await transaction.get(instanceWithoutBlocks, {})
           if (older !== undefined) return olderInstance(text(older, 'name'))
@@ -34,23 +33,22 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         const found = await transaction.get(blockByUser, { tenant, sub_digest })
         const before = found === undefined ? null : storedBlock(found)
         const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
-        transaction.record(blockEvent('block.create', before, block), now)
+        transaction.record(blockEvent('block.create', before, block))
         const values = { ...blockRow(block), ...unchangedAdministrationValues(writer) }
         const changes = [blockChange(tenant, user)]
         return { ...(await transaction.commitAdministrative([PUT], changes, values)), value: block }
       })
     },
 
-    deleteBlock(given, wanted) {
-      const writer = storableWriter(given)
-      const { tenant, now } = writer
+    deleteBlock(author, wanted) {
+      const { tenant } = author
       const id = storableOrEmpty(wanted)
-      return write(writer, async (transaction) => {
+      return write(author, async (transaction) => {
         const found = await transaction.get(blockById, { tenant, id })
         if (found === undefined) return blockNotFound
         const block = storedBlock(found)
         const changes = [blockChange(tenant, block.user)]
-        transaction.record(blockEvent('block.delete', block, null), now)
+        transaction.record(blockEvent('block.delete', block, null))
         return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }
       })
     },

@@ -9,16 +9,14 @@ import type { Database } from './database.ts'
 import { storedSeat } from './rows.ts'
 import { changesOf, newSeat, seatAfter } from './seat-rules.ts'
 import { seatByName, seatQueries, seatValues } from './seat-writer.ts'
-import { storableWriter } from './storable-text.ts'
 import type { AdminStore, BootstrapInput, Writer } from './store.ts'
 
 export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 'bootstrap'> {
   const queries = seatQueries(dialect)
   return {
-    bootstrap(given, input) {
-      const writer = storableWriter(given)
-      const { tenant, now } = writer
-      return write(writer, async (transaction) => {
+    bootstrap(author, input) {
+      const { tenant, now } = author
+      return write(author, async (transaction, writer) => {
         const row = await transaction.get(seatByName, { tenant, name: input.seat.name })
         const before = row === undefined ? null : storedSeat(row)
         const plan = planBootstrap(writer, input, before, () => transaction.idTime(now))
@@ -31,7 +29,7 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
         const changes = how === 'none' ? [] : changesOf(seat)
         const wanted = name === null ? null : { name, seats: [seat.name], expiresAt: null }
         const apiKey = wanted === null ? null : newApiKey(writer, transaction.idTime(now), wanted)
-        transaction.record(bootstrapEvent(before, seat, apiKey), now)
+        transaction.record(bootstrapEvent(before, seat, apiKey))
         if (apiKey === null)
           return { seat, before, apiKey, committed: await transaction.commit([], changes, {}) }
         const { parts, values } = apiKeyInsertion(writer, apiKey, [seat.id])

@@ -47,12 +47,13 @@ export interface Database {
    * Runs a transaction that excludes all other numbered writes from its start. It commits before the call expires, or
    * rejects; a refusal rolls back.
    *
-   * @param writer of a write that the audit records; null for others
+   * @param author of a write that the audit records; null for others
+   * @param work gets the author with text that can be stored
    * @param patience times the timeout of other calls
    */
-  write<V>(
-    writer: Writer | null,
-    work: (transaction: Transaction) => Promise<V>,
+  write<V, A extends Writer | null>(
+    author: A,
+    work: (transaction: Transaction, writer: A) => Promise<V>,
     patience?: number,
   ): Promise<V>
 }

@@ -27,7 +27,7 @@ import {
   refuseUpdate,
   seatAfter,
 } from './seat-rules.ts'
-import { isStorable, nameNotStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -41,12 +41,11 @@ export function seatWriter({
     async createSeat(author, input) {
       const refusal = refuseNewSeat(author, input) ?? (isStorable(input.name) ? null : nameNotStorable)
       if (refusal !== null) return refusal
-      const writer = storableWriter(author)
-      return write(writer, async (transaction) => {
+      return write(author, async (transaction, writer) => {
         const taken = await refuseTaken(transaction, writer, input.name)
         if (taken !== null) return taken
         const seat = newSeat(writer, transaction.idTime(writer.now), input)
-        transaction.record(seatEvent('seat.create', null, seat), writer.now)
+        transaction.record(seatEvent('seat.create', null, seat))
         const values = { ...seatValues(writer, seat), ...unchangedAdministrationValues(writer) }
         const committed = await transaction.commitAdministrative([queries.insert], changesOf(seat), values)
         return { ...committed, value: seat }
@@ -54,8 +53,7 @@ export function seatWriter({
     },
 
     updateSeat(author, id, patch) {
-      const writer = storableWriter(author)
-      return write(writer, async (transaction) => {
+      return write(author, async (transaction, writer) => {
         const before = await find(transaction, writer, id)
         if (before === null) return seatNotFound
         const after = seatAfter(writer, before, patch)
@@ -67,7 +65,7 @@ export function seatWriter({
         if (taken !== null) return taken
         const ends = endsAdministration(writer, before, after)
         if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
-        transaction.record(seatEvent('seat.update', before, after), writer.now)
+        transaction.record(seatEvent('seat.update', before, after))
         const parts = givenUp === null ? [queries.update] : [giveUp, queries.update]
         const others = unchangedAdministrationValues(writer, [id])
         const values = {
@@ -83,9 +81,8 @@ export function seatWriter({
     },
 
     deleteSeat(author, id) {
-      const writer = storableWriter(author)
-      const { tenant } = writer
-      return write(writer, async (transaction) => {
+      const { tenant } = author
+      return write(author, async (transaction, writer) => {
         const seat = await find(transaction, writer, id)
         if (seat === null) return seatNotFound
         const refusal = refuseChange(writer, seat)
@@ -94,7 +91,7 @@ export function seatWriter({
         if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
         const rows = await transaction.all(queries.keysOf, { tenant, id })
         const keys = rows.map((row) => text(row, 'api_key_id'))
-        transaction.record(seatEvent('seat.delete', seat, null), writer.now)
+        transaction.record(seatEvent('seat.delete', seat, null))
         const parts = [giveUp, queries.delete]
         const values = { tenant, id, ...givingUp(transaction, writer, [seat.name]) }
         return { ...(await transaction.commit(parts, deletionChanges(seat, keys), values)), value: null }

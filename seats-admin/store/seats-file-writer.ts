@@ -40,7 +40,7 @@ import {
   tooMany,
 } from './seats-file-rules.ts'
 import type { Statements, Values } from './statements.ts'
-import { isStorable, storableOrEmpty, storableWriter } from './storable-text.ts'
+import { isStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -100,9 +100,8 @@ export function seatsFileWriter({
     },
 
     applySeats(author, wanted, versions) {
-      const writer = storableWriter(author)
-      const { tenant, scope, now } = writer
-      const apply = async (transaction: Transaction) => {
+      const { tenant, scope, now } = author
+      const apply = async (transaction: Transaction, writer: Writer) => {
         const reading = await readSeats(transaction, tenant, scope, wanted)
         if (isRefusal(reading)) return reading
         const due = dueChanges(wanted, reading)
@@ -112,14 +111,14 @@ export function seatsFileWriter({
         if (writes.length === 0) return appliedSeats(writes, due, transaction.unchanged)
         const changes = await changesAfter(transaction, tenant, writes)
         for (const { action, before, after } of writes)
-          transaction.record(seatEvent(`seat.${action}`, before, after), now)
+          transaction.record(seatEvent(`seat.${action}`, before, after))
         const values = valuesOf(transaction, writer, writes)
         const committed = await transaction.commitAdministrative(parts, changes, values)
         if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
           return lastAdministrator
         return appliedSeats(writes, due, committed)
       }
-      return write(writer, apply, PATIENCE)
+      return write(author, apply, PATIENCE)
     },
   }
 

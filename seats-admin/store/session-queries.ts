@@ -14,6 +14,7 @@ import type {
   Rotation,
   StoredSession,
 } from './session-store.ts'
+import type { Values } from './statements.ts'
 import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
@@ -97,12 +98,7 @@ function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 }
 
-const OPEN = `SELECT ${LISTED_COLUMNS} FROM sessions WHERE tenant = :tenant AND ended_at IS NULL`
-const SOME = 'ORDER BY id LIMIT :limit'
-
 export const logoutQueries = {
-  ofProviderSession: `${OPEN} AND provider_session = :provider_session ${SOME}`,
-  ofUser: `${OPEN} AND sub = :sub ${SOME}`,
   record: `INSERT INTO provider_logouts (tenant, digest, at) VALUES (:tenant, :digest, :at)
     ON CONFLICT (tenant, digest) DO UPDATE SET at = excluded.at WHERE provider_logouts.at < excluded.at`,
   since: `SELECT at FROM provider_logouts WHERE tenant = :tenant
@@ -113,10 +109,15 @@ export const logoutQueries = {
 }
 
 /** The query that finds the subject's sessions, and its parameters. */
-export function sessionsOfSubject(subject: LogoutSubject) {
+export function openSessionsOf(subject: LogoutSubject): { statement: string; values: Values } {
+  const open = (condition: string) =>
+    `SELECT ${LISTED_COLUMNS} FROM sessions WHERE tenant = :tenant AND ended_at IS NULL AND ${condition} ORDER BY id LIMIT :limit`
   return 'user' in subject
-    ? ({ query: 'ofUser', values: { sub: JSON.stringify(subject.user) } } as const)
-    : ({ query: 'ofProviderSession', values: { provider_session: subject.providerSession } } as const)
+    ? { statement: open('sub = :sub'), values: { sub: JSON.stringify(subject.user) } }
+    : {
+        statement: open('provider_session = :provider_session'),
+        values: { provider_session: subject.providerSession },
+      }
 }
 
 export function sinceValues(tenant: string, { digest, since }: LogoutSince, or: LogoutSince | null = null) {

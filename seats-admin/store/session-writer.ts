@@ -19,12 +19,12 @@ import {
   listedSession,
   logoutQueries,
   mayRenew,
+  openSessionsOf,
   outcomeOf,
   renewalValues,
   sessionChange,
   sessionOrNull,
   sessionQueries,
-  sessionsOfSubject,
   sessionValues,
   sinceValues,
   storedSession,
@@ -32,9 +32,10 @@ import {
   useOf,
 } from './session-queries.ts'
 import type { Rotation, SessionStore } from './session-store.ts'
-import { storableOrEmpty, storableWriter } from './storable-text.ts'
+import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore } from './store.ts'
 import type { Transaction } from './transaction.ts'
+import type { Writer } from './writer.ts'
 
 type SessionWriter = Omit<SessionStore, 'readSession'> & Pick<AdminStore, 'endSession'>
 
@@ -42,10 +43,6 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
   const { find, use, renew, end } = sessionQueries
   const { forUpdate, skipLocked, texts } = dialect
   const lock = `${find} ${forUpdate}`
-  const ofSubject = {
-    ofProviderSession: `${logoutQueries.ofProviderSession} ${forUpdate}`,
-    ofUser: `${logoutQueries.ofUser} ${forUpdate}`,
-  }
   const endSeveral = `UPDATE sessions SET ended_at = :now, sealed = '' WHERE tenant = :tenant AND id IN (${texts(':ids')})`
   // Without locked rows, so that concurrent calls share the work.
   const prune = `WITH old AS MATERIALIZED (SELECT tenant, id FROM sessions WHERE expires_at < :before
@@ -62,8 +59,7 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
     },
 
     /** Excludes numbered writes only to end a family: a request without a secret of the family never gets that far. */
-    async rotate(given, id, proof, next) {
-      const author = storableWriter(given)
+    async rotate(author, id, proof, next) {
       const asked = useOf(author, storableOrEmpty(id), proof, next)
       const rotation = await rotateAtOnce(asked)
       return rotation ?? write(author, (transaction) => rotateInTurn(transaction, asked))
@@ -89,48 +85,24 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
       })
     },
 
-    end(tenant, wantedId, now) {
-      const id = storableOrEmpty(wantedId)
-      return write(null, async (transaction) => {
-        const row = await locked(transaction, tenant, id)
-        return row === undefined ? null : changed(transaction, end, tenant, id, { now })
-      })
+    end: (tenant, id, now) => ended(null, tenant, id, now, () => false),
+
+    endByProvider: (author, id) =>
+      ended(author, author.tenant, id, author.now, (endedAt) => endedAt === null),
+
+    async endSession(author, id) {
+      const committed = await ended(author, author.tenant, id, author.now, () => true)
+      return committed === null ? sessionNotFound : { ...committed, value: null }
     },
 
-    endByProvider(given, wantedId) {
-      const author = storableWriter(given)
+    endSome(author, subject, limit) {
       const { tenant, now } = author
-      const id = storableOrEmpty(wantedId)
+      const { statement, values } = openSessionsOf(subject)
       return write(author, async (transaction) => {
-        const row = await locked(transaction, tenant, id)
-        if (row === undefined) return null
-        const isOpen = integerOrNull(row, 'ended_at') === null
-        if (isOpen) transaction.record(sessionEvent(listedSession(row), null, now), now)
-        return changed(transaction, end, tenant, id, { now })
-      })
-    },
-
-    endSession(given, wantedId) {
-      const writer = storableWriter(given)
-      const { tenant, now } = writer
-      const id = storableOrEmpty(wantedId)
-      return write(writer, async (transaction) => {
-        const row = await locked(transaction, tenant, id)
-        if (row === undefined) return sessionNotFound
-        transaction.record(sessionEvent(listedSession(row), integerOrNull(row, 'ended_at'), now), now)
-        return { ...(await changed(transaction, end, tenant, id, { now })), value: null }
-      })
-    },
-
-    endSome(given, subject, limit) {
-      const author = storableWriter(given)
-      const { tenant, now } = author
-      const { query, values } = sessionsOfSubject(subject)
-      return write(author, async (transaction) => {
-        const rows = await transaction.all(ofSubject[query], { tenant, limit, ...values })
+        const rows = await transaction.all(`${statement} ${forUpdate}`, { tenant, limit, ...values })
         const value = rows.map(listedSession)
         if (value.length === 0) return { ...transaction.unchanged, value }
-        for (const session of value) transaction.record(sessionEvent(session, null, now), now)
+        for (const session of value) transaction.record(sessionEvent(session, null, now))
         const ids = value.map(({ id }) => id)
         const changes = ids.map((id) => sessionChange(tenant, id))
         const ended = { tenant, ids: JSON.stringify(ids), now }
@@ -170,7 +142,7 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
     const outcome = outcomeOf(found, asked)
     if (outcome === 'replayed') {
       const session = listedSession(found)
-      transaction.record(sessionEvent(session, null, now), now)
+      transaction.record(sessionEvent(session, null, now))
       const committed = await changed(transaction, end, tenant, id, { now })
       return { outcome, committed, user: session.user }
     }
@@ -178,6 +150,27 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
     const row = await transaction.get(use, asked)
     if (row === undefined) throw new Error('the session changed while its row was locked')
     return { outcome, session: storedSession(row) }
+  }
+
+  /**
+   * @param isRecorded whether the audit records it, by the end that the session had before
+   * @returns null for an unknown session
+   */
+  function ended(
+    author: Writer | null,
+    tenant: string,
+    wantedId: string,
+    now: number,
+    isRecorded: (endedAt: number | null) => boolean,
+  ): Promise<Committed | null> {
+    const id = storableOrEmpty(wantedId)
+    return write(author, async (transaction) => {
+      const row = await locked(transaction, tenant, id)
+      if (row === undefined) return null
+      const endedAt = integerOrNull(row, 'ended_at')
+      if (isRecorded(endedAt)) transaction.record(sessionEvent(listedSession(row), endedAt, now))
+      return changed(transaction, end, tenant, id, { now })
+    })
   }
 
   function locked(transaction: Transaction, tenant: string, id: string): Promise<Row | undefined> {

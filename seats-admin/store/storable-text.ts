@@ -18,8 +18,8 @@ export function replaceUnstorable(text: string): string {
 }
 
 /** `by` is from a token and may contain any character. */
-export function storableWriter(writer: Writer): Writer {
-  return { ...writer, by: replaceUnstorable(writer.by) }
+export function storableWriter<W extends Writer | null>(writer: W): W {
+  return writer === null ? writer : { ...writer, by: replaceUnstorable(writer.by) }
 }
 
 /** The refusal of a name with unstorable characters. */

@@ -7,8 +7,7 @@ import type { KeyAdministration } from '../model/key-administration.ts'
 import type { Change, Committed } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
 import { administrationQueries } from './administration-queries.ts'
-import { AUDIT_COLUMNS, auditHead } from './audit-queries.ts'
-import { AuditChain, type AuditEvent, type AuditRow } from './audit-chain.ts'
+import { AUDIT_COLUMNS, AuditChain, type AuditEvent, auditHead } from './audit-chain.ts'
 import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
 import { counted, type Columns, type Dialect, integer, type Row, textOrNull } from './rows.ts'
@@ -70,7 +69,6 @@ export class Transaction {
   readonly #mark: number
   #idTime: number
   readonly #chain: AuditChain | null
-  readonly #entries: AuditRow[] = []
 
   /**
    * @param administration the statement of {@link keyAdministers}
@@ -124,10 +122,10 @@ export class Transaction {
     return this.#idTime
   }
 
-  /** Adds an entry to the audit, which {@link commit} writes. @param now ms since the epoch */
-  record(event: AuditEvent, now: number): void {
+  /** Adds an entry to the audit, which {@link commit} writes. */
+  record(event: AuditEvent): void {
     if (this.#chain === null) throw new Error('the transaction was begun without its author')
-    this.#entries.push(this.#chain.append(this.idTime(now), event))
+    this.#chain.append(this.idTime(this.#chain.now), event)
   }
 
   /**
@@ -153,23 +151,22 @@ export class Transaction {
   async #commit(parts: readonly Part[], changes: readonly Change[], values: Values, result: string) {
     const seq = this.#seq + changes.length
     const mark = drawMark()
-    const audited = Number(this.#entries.length > 0)
+    const audit = this.#audit()
+    const audited = Number(audit.parts.length > 0)
     const rows = changes.map((change, at) => ({ seq: this.#seq + at + 1, mark, ...change, audited }))
     const counter = { seq, mark, last: seq - MAX_RETAINED, id_time: this.#idTime }
-    const all = [...parts, ...this.#audit(), { table: 'changes', columns: CHANGES, records: rows }, ...COUNT]
-    const [row] = await this.#database.modify(all, result, { ...values, ...counter, ...this.#auditValues() })
+    const all = [...parts, ...audit.parts, { table: 'changes', columns: CHANGES, records: rows }, ...COUNT]
+    const [row] = await this.#database.modify(all, result, { ...values, ...counter, ...audit.values })
     return { row, committed: { seq, mark, changes } }
   }
 
-  #audit(): readonly Part[] {
-    if (this.#entries.length === 0) return []
-    return [{ table: 'audit', columns: AUDIT_COLUMNS, records: this.#entries }, AUDIT_HEAD]
-  }
-
-  #auditValues(): Values {
-    const head = this.#chain?.head ?? null
-    const [first] = this.#entries
-    if (head === null || first === undefined) return {}
-    return { audit_tenant: first.tenant, audit_seq: head.seq, audit_hash: head.hash }
+  #audit(): { parts: readonly Part[]; values: Values } {
+    const entries = this.#chain?.entries ?? []
+    const newest = entries.at(-1)
+    if (newest === undefined) return { parts: [], values: {} }
+    return {
+      parts: [{ table: 'audit', columns: AUDIT_COLUMNS, records: entries }, AUDIT_HEAD],
+      values: { audit_tenant: newest.tenant, audit_seq: newest.seq, audit_hash: newest.hash },
+    }
   }
 }

@@ -3,6 +3,7 @@
 import type { Database, Page } from '../database.ts'
 import type { Row } from '../rows.ts'
 import type { Statements, Values } from '../statements.ts'
+import { storableWriter } from '../storable-text.ts'
 import { type Store, type StoreInspection, StoreUnavailable } from '../store.ts'
 import { Connection } from './postgres-connection.ts'
 import { ConnectionPools, sessionOf } from './connection-pools.ts'
@@ -133,7 +134,10 @@ function databaseOf(pools: ConnectionPools): Database {
         await pools.queryUnobserved(pools.signIns, parsed(statement), values)
       },
     },
-    write: (writer, work, patience) => pools.write(writer, work, patience),
+    write(author, work, patience) {
+      const writer = storableWriter(author)
+      return pools.write(writer, (transaction) => work(transaction, writer), patience)
+    },
   }
 
   function statementsOf(pool: Pool, convert: (statement: string) => Sql): Statements {

@@ -1,7 +1,7 @@
 /** SQLite as the database of the store, in one of its threads. Each call runs to its end before the thread takes another. */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { headQuery } from '../audit-queries.ts'
+import { headQuery } from '../audit-chain.ts'
 import type { Database, Page } from '../database.ts'
 import { PAGE_TEXT } from '../pages.ts'
 import type { Columns, Dialect, Row } from '../rows.ts'
@@ -15,6 +15,7 @@ import {
 } from '../statements.ts'
 import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { methodsOf, type StoreMethods } from '../store-methods.ts'
+import { storableWriter } from '../storable-text.ts'
 import type { Writer } from '../store.ts'
 import {
   AUTHOR,
@@ -122,7 +123,10 @@ export function databaseOn(
       unobserved: (statement, values) =>
         exclusively(async () => void (await statements.all(statement, values))),
     },
-    write: (writer, work) => exclusively(async () => work(begun(writer))),
+    write(author, work) {
+      const writer = storableWriter(author)
+      return exclusively(async () => work(begun(writer), writer))
+    },
   }
 
   function exclusively<V>(work: () => Promise<V>): Promise<V> {
