@@ -1,6 +1,6 @@
 /** The warning that a write leaves a tenant without anyone who could administer it. The write is made all the same. */
 
-import type { KeyAdministration } from '../model/key-administration.ts'
+import type { KeyAdministration } from '../model/change.ts'
 import { administrates } from '../model/scope.ts'
 import type { SeatsPlan } from '../model/planned-seats.ts'
 import type { Administration } from '../store/store.ts'

@@ -2,10 +2,9 @@
 
 import type { ParameterDescription } from '../model/endpoint-description.ts'
 import { type JsonSchema, text } from '../model/json-schema.ts'
-import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
+import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS, pointerTo } from '../model/refusal.ts'
 import { isUlid, ULID } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
-import { pointerTo } from '../model/pointer.ts'
 
 export interface Parameter extends ParameterDescription {
   readonly accepts: (text: string) => boolean

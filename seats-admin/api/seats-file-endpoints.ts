@@ -13,10 +13,15 @@ import {
   textItem,
   type ValueOf,
 } from '../model/json-schema.ts'
-import { pointerTo } from '../model/pointer.ts'
-import { type AdminFault, type AdminRefusal, inputInvalid, isRefusal, MAX_FAULTS } from '../model/refusal.ts'
+import {
+  type AdminFault,
+  type AdminRefusal,
+  inputInvalid,
+  isRefusal,
+  MAX_FAULTS,
+  pointerTo,
+} from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
-import type { SeatVersions } from '../model/planned-seats.ts'
 import { administrationWarnings, pendingOf, warningsAfter } from './administration-warning.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
 import { isUlid } from '../model/ulid.ts'
@@ -133,7 +138,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
       async handle({ body, caller }) {
         const wanted = wantedOf(body, caller)
         if (isRefusal(wanted)) return wanted
-        const applied = await deps.store.applySeats(writerOf(caller, deps), wanted, versionsOf(body.versions))
+        const versions = body.versions === undefined ? null : new Map(Object.entries(body.versions))
+        const applied = await deps.store.applySeats(writerOf(caller, deps), wanted, versions)
         if (isRefusal(applied)) return applied
         await announceApplied(committedOf(applied.committed), deps)
         const warnings = together(await warningsAfter(caller, deps, applied), await warningsOf(wanted, deps))
@@ -160,10 +166,6 @@ function wantedOf({ seats, tenant, prune = false }: Body, caller: Caller): Wante
     was,
   }))
   return { seats: wanted, prune }
-}
-
-function versionsOf(versions: ValueOf<typeof applySchema>['versions']): SeatVersions | null {
-  return versions === undefined ? null : new Map(Object.entries(versions))
 }
 
 function warningsOf({ seats }: WantedSeats, { asked }: AdminDeps): Promise<Warning[]> {

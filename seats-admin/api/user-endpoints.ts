@@ -35,7 +35,12 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       answers: { 200: users.schema },
       codes: [],
       async handle({ query, caller: { tenant, scope } }) {
-        if (query.sub !== null) return oneUser(query.sub, query, { tenant, scope })
+        if (query.sub !== null) {
+          if (query.q !== null || query.after !== null)
+            return inputInvalid([{ path: '/sub', message: 'excludes q and after' }])
+          const data = await known(query.sub, { tenant, scope })
+          return { status: 200, body: users({ data, hasMore: false }) }
+        }
         const limit = limitOf(query)
         const found: User[] = []
         // A call examines a bounded number of users, so that its page may be short, or empty.
@@ -71,17 +76,8 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
     }),
   ]
 
-  async function oneUser(
-    sub: string,
-    { q, after }: { readonly q: string | null; readonly after: string | null },
-    asker: Asker,
-  ) {
-    if (q !== null || after !== null) return inputInvalid([{ path: '/sub', message: 'excludes q and after' }])
-    return { status: 200, body: users({ data: await known(sub, asker), hasMore: false }) } as const
-  }
-
   /** None or one. */
-  async function known(sub: string, { tenant, scope }: Asker) {
+  async function known(sub: string, { tenant, scope }: Pick<Caller, 'tenant' | 'scope'>) {
     const found = await deps.store.readUser(tenant, sub, scope)
     return found === null ? [] : withBlocks([found], tenant)
   }
@@ -92,5 +88,3 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
     return found.map((each, at) => ({ ...each, blocked: blocked[at] === true }))
   }
 }
-
-type Asker = Pick<Caller, 'tenant' | 'scope'>

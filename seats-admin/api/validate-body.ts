@@ -2,9 +2,8 @@
 
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { Schema } from '../model/json-schema.ts'
-import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS } from '../model/refusal.ts'
+import { type AdminFault, type AdminRefusal, inputInvalid, MAX_FAULTS, pointerTo } from '../model/refusal.ts'
 import { formatOf, FORMATS } from './formats.ts'
-import { pointerTo } from '../model/pointer.ts'
 
 /** Members and items of a body up to which all faults are reported. For a larger body only the first one is. */
 const MAX_SIZE = 1000

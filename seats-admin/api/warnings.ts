@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { list, named, object, oneOf, text, type ValueOf } from '../model/json-schema.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
-import { pointerTo } from '../model/pointer.ts'
+import { pointerTo } from '../model/refusal.ts'
 import type { HoldingKeys } from '../model/planned-seats.ts'
 import type { AskedPermissions } from './admin-endpoint.ts'
 

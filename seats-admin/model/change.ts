@@ -43,6 +43,15 @@ export interface Committed extends Position {
   readonly changes: readonly Change[]
 }
 
+/** What a write says of the administrators that it leaves. */
+export interface KeyAdministration {
+  /**
+   * An API key in force administers the tenant by a Seat that the write does not change. Found in the transaction of the
+   * write, so that most writes take no further question. False: nothing is known, and `isAdministered` has the answer.
+   */
+  readonly keyAdministers: boolean
+}
+
 /** Copies only these members: a result may also contain the text of an API key. */
 export function committedOf({ seq, mark, changes }: Committed): Committed {
   return { seq, mark, changes }

@@ -1,7 +1,6 @@
 /** Plans of changes to many Seats, and what was applied. */
 
-import type { KeyAdministration } from './key-administration.ts'
-import type { Committed } from './change.ts'
+import type { Committed, KeyAdministration } from './change.ts'
 import type { Scope } from './scope.ts'
 import type { ListedSeat, WantedSeat } from './seat.ts'
 

@@ -17,6 +17,11 @@ export type AdminCode =
   | 'precondition_failed'
   | 'unavailable'
 
+/** A JSON Pointer (RFC 6901), which locates a fault: to a member or item of `parent`. */
+export function pointerTo(parent: string, name: string): string {
+  return `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
 export interface AdminFault {
   /** JSON Pointer (RFC 6901). */
   readonly path: string

@@ -2,7 +2,7 @@
 
 import type { UserBlock } from '../model/block.ts'
 import { administrating, type Dialect } from './rows.ts'
-import type { Administration, Writer } from './store.ts'
+import type { Administration } from './store.ts'
 
 /**
  * A row if an API key in force, or if a user who signed in and is not blocked, holds a Seat that administrates the tenant. The
@@ -31,25 +31,18 @@ export function administrationQueries(dialect: Dialect) {
 
 function seatValues(tenant: string, { space, without, also }: Administration) {
   const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
-  return { tenant, listed: JSON.stringify(space), ...ids }
+  return { tenant, ...administeredSpace({ space }), ...ids }
+}
+
+/** The parameter of the admin space, as the lists of Seats have it. */
+export function administeredSpace({ space }: { readonly space: string }) {
+  return { listed: JSON.stringify(space) }
 }
 
 /** The parameters of `administratingKey` of {@link administrationQueries}. */
 export function administratingKeyValues(tenant: string, administration: Administration) {
   const { now, revoked } = administration
   return { ...seatValues(tenant, administration), now, revoked: JSON.stringify(revoked) }
-}
-
-/**
- * The parameters of `administratingKeyBesides` in the transaction of a write: the answer is `keyAdministers`.
- *
- * @param changed ids of the Seats that the write changes or deletes
- */
-export function unchangedAdministrationValues(
-  { tenant, scope, now }: Writer,
-  changed: readonly string[] = [],
-) {
-  return { tenant, listed: JSON.stringify(scope.space), now, without: changed.join() }
 }
 
 /**

@@ -14,7 +14,6 @@ import {
 } from '../model/refusal.ts'
 import { grantsAny, mayManageKey, type Scope } from '../model/scope.ts'
 import { crockford, ulid } from '../model/ulid.ts'
-import { unchangedAdministrationValues } from './administration-queries.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
@@ -77,17 +76,16 @@ export function apiKeyWriter({
 
     async createApiKey(author, input) {
       if (!isStorable(input.name)) return nameNotStorable
-      const { tenant, scope, now } = author
+      const { tenant, scope } = author
       return write(author, async (transaction, writer) => {
         const names = JSON.stringify(input.seats.filter(isStorable))
         const seats = await transaction.all(queries.seatsByName, { tenant, names, ...visibilityOf(scope) })
         const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
         if (isRefusal(ids)) return ids
         if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
-        const made = newApiKey(writer, transaction.idTime(now), input)
+        const made = newApiKey(writer, transaction.idTime(), input)
         transaction.record(apiKeyEvent('api_key.create', null, made))
-        const { parts, values: columns } = apiKeyInsertion(writer, made, ids)
-        const values = { ...columns, ...unchangedAdministrationValues(writer) }
+        const { parts, values } = apiKeyInsertion(writer, made, ids)
         const changes = [apiKeyChange(tenant, made.id)]
         return { ...(await transaction.commitAdministrative(parts, changes, values)), value: made }
       })

@@ -54,7 +54,7 @@ const COMMAND: Actor = { kind: 'command', name: null }
 /** The entries that one write appends to a tenant's chain. */
 export class AuditChain {
   readonly entries: AuditRow[] = []
-  readonly #writer: Writer
+  readonly writer: Writer
   readonly #actor: AuditActor
   #head: AuditHead | null
 
@@ -65,7 +65,7 @@ export class AuditChain {
   constructor(writer: Writer, head: AuditHead | null, keyName: string | null) {
     const { kind, name } = writer.actor ?? COMMAND
     const known = keyName ?? name
-    this.#writer = writer
+    this.writer = writer
     this.#actor = {
       kind,
       id: replaceUnstorable(writer.by),
@@ -74,14 +74,9 @@ export class AuditChain {
     this.#head = head
   }
 
-  /** ms since the epoch: the time of the entries. */
-  get now(): number {
-    return this.#writer.now
-  }
-
   /** @param idTime the time part of the entry's id */
   append(idTime: number, event: AuditEvent): void {
-    const { tenant, now, scope, requestId = null } = this.#writer
+    const { tenant, now, scope, requestId = null } = this.writer
     const body = {
       id: ulid(idTime),
       seq: (this.#head?.seq ?? 0) + 1,

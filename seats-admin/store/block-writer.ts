@@ -1,7 +1,6 @@
 /** Writes of blocks, each in its own transaction. */
 
 import { type AdminRefusal, blockNotFound } from '../model/refusal.ts'
-import { unchangedAdministrationValues } from './administration-queries.ts'
 import { blockEvent } from './audit-forms.ts'
 import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
@@ -32,9 +31,9 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         await transaction.modify([expire], { tenant, sub_digest, now })
         const found = await transaction.get(blockByUser, { tenant, sub_digest })
         const before = found === undefined ? null : storedBlock(found)
-        const block = newBlock(writer, before, () => transaction.idTime(now), { user, until, reason })
+        const block = newBlock(writer, before, () => transaction.idTime(), { user, until, reason })
         transaction.record(blockEvent('block.create', before, block))
-        const values = { ...blockRow(block), ...unchangedAdministrationValues(writer) }
+        const values = blockRow(block)
         const changes = [blockChange(tenant, user)]
         return { ...(await transaction.commitAdministrative([PUT], changes, values)), value: block }
       })

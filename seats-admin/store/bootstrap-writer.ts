@@ -15,11 +15,11 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
   const queries = seatQueries(dialect)
   return {
     bootstrap(author, input) {
-      const { tenant, now } = author
+      const { tenant } = author
       return write(author, async (transaction, writer) => {
         const row = await transaction.get(seatByName, { tenant, name: input.seat.name })
         const before = row === undefined ? null : storedSeat(row)
-        const plan = planBootstrap(writer, input, before, () => transaction.idTime(now))
+        const plan = planBootstrap(writer, input, before, () => transaction.idTime())
         if (isRefusal(plan)) return plan
         const { seat, write: how } = plan
         const { apiKey: name } = input
@@ -28,7 +28,7 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
         if (how !== 'none') await transaction.modify([queries[how]], seatValues(writer, seat))
         const changes = how === 'none' ? [] : changesOf(seat)
         const wanted = name === null ? null : { name, seats: [seat.name], expiresAt: null }
-        const apiKey = wanted === null ? null : newApiKey(writer, transaction.idTime(now), wanted)
+        const apiKey = wanted === null ? null : newApiKey(writer, transaction.idTime(), wanted)
         transaction.record(bootstrapEvent(before, seat, apiKey))
         if (apiKey === null)
           return { seat, before, apiKey, committed: await transaction.commit([], changes, {}) }

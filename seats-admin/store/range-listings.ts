@@ -19,14 +19,14 @@ const SEATS = 20_000
 /** Bytes of a Seat up to which it is searched before the others of its range are known. */
 const SMALL = 8192
 /** Bytes of Seats after which a range ends: 2,000 Seats of 1 MiB would take longer than a call may. */
-export const RANGE_BYTES = 32 * 1024 * 1024
-export const SEAT_BYTES = '(octet_length(s.spaces) + octet_length(s.permissions))'
+const RANGE_BYTES = 32 * 1024 * 1024
+const SEAT_BYTES = '(octet_length(s.spaces) + octet_length(s.permissions))'
 
 /** The end of a range: `bound`, or a text greater than any id and any `sub`, which has at most 255 UTF-16 units. */
-export const RANGE_END = `coalesce((SELECT b.id FROM bound b), '${'\u{10ffff}'.repeat(128)}')`
+const RANGE_END = `coalesce((SELECT b.id FROM bound b), '${'\u{10ffff}'.repeat(128)}')`
 
 /** The parameters of {@link grants}; null if there is no grant, or nothing can grant. Quoted texts occur in the lists only as elements. */
-export function grantValues(grant: Grant | null): { permission: string; space: string } | null {
+function grantValues(grant: Grant | null): { permission: string; space: string } | null {
   if (grant === null) return null
   const { permission, space } = grant
   if (!isPermission(permission) || (space !== null && !isSpaceId(space))) return null
@@ -39,7 +39,7 @@ export function grantValues(grant: Grant | null): { permission: string; space: s
  * reaches. Only ids and sizes are collected: a row may take a megabyte. Lookups by id are scalar subqueries: a join could
  * search every Seat for each one.
  */
-export function seatsGranting(dialect: Dialect): string {
+function seatsGranting(dialect: Dialect): string {
   const listed = 's.tenant = :tenant AND s.id > :after'
   const columns = SEAT_COLUMNS.replace('s.permissions', 'h.permissions')
   return `WITH bound AS (SELECT s.id FROM seats s WHERE ${listed} ORDER BY s.id LIMIT 1 OFFSET ${SEATS - 1}),
@@ -77,12 +77,8 @@ function candidates(dialect: Dialect, range: string): string {
 }
 
 /** The condition that Seat `s` grants `:permission` in `:space`. The list of spaces is mostly the shorter one. */
-export function grants(dialect: Dialect): string {
-  return `(${inSpace(dialect)} AND ${holds(dialect)})`
-}
-
-function holds(dialect: Dialect): string {
-  return `(${holdsNamed(dialect)} OR ${holdsEvery(dialect)})`
+function grants(dialect: Dialect): string {
+  return `(${inSpace(dialect)} AND (${holdsNamed(dialect)} OR ${holdsEvery(dialect)}))`
 }
 
 function holdsNamed({ position }: Dialect): string {
@@ -186,7 +182,7 @@ interface Holders {
   readonly columns: string
 }
 
-export function apiKeysGranting(dialect: Dialect): string {
+function apiKeysGranting(dialect: Dialect): string {
   return holders(dialect, {
     table: 'api_keys k',
     id: 'k.id',
@@ -199,7 +195,7 @@ export function apiKeysGranting(dialect: Dialect): string {
 }
 
 /** @param granting a condition on Seat `s` */
-export function usersWith(dialect: Dialect, granting: string): string {
+function usersWith(dialect: Dialect, granting: string): string {
   return holders(dialect, {
     table: 'users u',
     id: 'u.sub',
@@ -212,7 +208,7 @@ export function usersWith(dialect: Dialect, granting: string): string {
 }
 
 /** All users, also those without Seats. */
-export function allUsers(dialect: Dialect): string {
+function allUsers(dialect: Dialect): string {
   const listed = 'u.tenant = :tenant AND u.sub > :after'
   return page(
     `bound AS (SELECT u.sub AS id FROM users u WHERE ${listed} ORDER BY u.sub LIMIT 1 OFFSET ${HOLDERS - 1}),

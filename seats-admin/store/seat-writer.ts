@@ -12,7 +12,6 @@ import {
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
-import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
@@ -44,9 +43,9 @@ export function seatWriter({
       return write(author, async (transaction, writer) => {
         const taken = await refuseTaken(transaction, writer, input.name)
         if (taken !== null) return taken
-        const seat = newSeat(writer, transaction.idTime(writer.now), input)
+        const seat = newSeat(writer, transaction.idTime(), input)
         transaction.record(seatEvent('seat.create', null, seat))
-        const values = { ...seatValues(writer, seat), ...unchangedAdministrationValues(writer) }
+        const values = seatValues(writer, seat)
         const committed = await transaction.commitAdministrative([queries.insert], changesOf(seat), values)
         return { ...committed, value: seat }
       })
@@ -67,16 +66,10 @@ export function seatWriter({
         if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
         transaction.record(seatEvent('seat.update', before, after))
         const parts = givenUp === null ? [queries.update] : [giveUp, queries.update]
-        const others = unchangedAdministrationValues(writer, [id])
-        const values = {
-          ...seatValues(writer, after),
-          ...others,
-          ...givingUp(transaction, writer, [givenUp]),
-        }
-        return {
-          ...(await transaction.commitAdministrative(parts, changesOf(after, givenUp), values)),
-          value: after,
-        }
+        const values = { ...seatValues(writer, after), ...givingUp(transaction, writer, [givenUp]) }
+        const changes = changesOf(after, givenUp)
+        const committed = await transaction.commitAdministrative(parts, changes, values, [id])
+        return { ...committed, value: after }
       })
     },
 

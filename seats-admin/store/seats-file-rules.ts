@@ -1,11 +1,9 @@
 /** Rules of changing many Seats at once. Pure. */
 
 import { seatTag } from '../model/entity-tag.ts'
-import type { KeyAdministration } from '../model/key-administration.ts'
-import type { Committed } from '../model/change.ts'
+import type { Committed, KeyAdministration } from '../model/change.ts'
 import type { AppliedSeats, SeatAction, SeatChange, SeatVersions } from '../model/planned-seats.ts'
 import { holds } from '../model/permission.ts'
-import { pointerTo } from '../model/pointer.ts'
 import {
   type AdminFault,
   type AdminRefusal,
@@ -13,6 +11,7 @@ import {
   inputInvalid,
   MAX_FAULTS,
   permissionDenied,
+  pointerTo,
   preconditionFailed,
 } from '../model/refusal.ts'
 import { administrates, managerOf, type Scope, SEAT_RIGHTS } from '../model/scope.ts'

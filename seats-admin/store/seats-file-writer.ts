@@ -2,17 +2,16 @@
 
 import type { Change } from '../model/change.ts'
 import type { HoldingKeys } from '../model/planned-seats.ts'
-import { pointerTo } from '../model/pointer.ts'
 import {
   type AdminRefusal,
   inputInvalid,
   isRefusal,
   lastAdministrator,
   MAX_FAULTS,
+  pointerTo,
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
-import { unchangedAdministrationValues } from './administration-queries.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
@@ -100,20 +99,20 @@ export function seatsFileWriter({
     },
 
     applySeats(author, wanted, versions) {
-      const { tenant, scope, now } = author
+      const { tenant, scope } = author
       const apply = async (transaction: Transaction, writer: Writer) => {
         const reading = await readSeats(transaction, tenant, scope, wanted)
         if (isRefusal(reading)) return reading
         const due = dueChanges(wanted, reading)
         if (isRefusal(due)) return due
-        const writes = seatWritesDue(writer, due, versions, () => transaction.idTime(now))
+        const writes = seatWritesDue(writer, due, versions, () => transaction.idTime())
         if (isRefusal(writes)) return writes
         if (writes.length === 0) return appliedSeats(writes, due, transaction.unchanged)
         const changes = await changesAfter(transaction, tenant, writes)
         for (const { action, before, after } of writes)
           transaction.record(seatEvent(`seat.${action}`, before, after))
         const values = valuesOf(transaction, writer, writes)
-        const committed = await transaction.commitAdministrative(parts, changes, values)
+        const committed = await transaction.commitAdministrative(parts, changes, values, idsBefore(writes))
         if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
           return lastAdministrator
         return appliedSeats(writes, due, committed)
@@ -197,8 +196,9 @@ function valuesOf(transaction: Transaction, writer: Writer, writes: readonly Sea
       writes.flatMap(({ action: own, after }) => (own === action && after !== null ? seatRow(after) : [])),
     )
   return {
-    ...unchangedAdministrationValues(writer, idsBefore(writes)),
+    tenant: writer.tenant,
     by: writer.by,
+    now: writer.now,
     made: seats('create'),
     updated: seats('update'),
     deleted: JSON.stringify(idsBefore(writes.filter(({ after }) => after === null))),

@@ -3,10 +3,9 @@
  * that reads stay valid until the commit, and changes are numbered in commit order.
  */
 
-import type { KeyAdministration } from '../model/key-administration.ts'
-import type { Change, Committed } from '../model/change.ts'
+import type { Change, Committed, KeyAdministration } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
-import { administrationQueries } from './administration-queries.ts'
+import { administeredSpace, administrationQueries } from './administration-queries.ts'
 import { AUDIT_COLUMNS, AuditChain, type AuditEvent, auditHead } from './audit-chain.ts'
 import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
@@ -117,15 +116,14 @@ export class Transaction {
   }
 
   /** The time part of the next id. */
-  idTime(now: number): number {
-    this.#idTime = nextUlidTime(now, this.#idTime)
+  idTime(): number {
+    this.#idTime = nextUlidTime(this.#authored().writer.now, this.#idTime)
     return this.#idTime
   }
 
   /** Adds an entry to the audit, which {@link commit} writes. */
   record(event: AuditEvent): void {
-    if (this.#chain === null) throw new Error('the transaction was begun without its author')
-    this.#chain.append(this.idTime(this.#chain.now), event)
+    this.#authored().append(this.idTime(), event)
   }
 
   /**
@@ -138,12 +136,19 @@ export class Transaction {
     return committed
   }
 
-  /** {@link commit}, which tells {@link KeyAdministration} by the values of `unchangedAdministrationValues`. */
+  /**
+   * {@link commit}, which tells {@link KeyAdministration}.
+   *
+   * @param changed ids of the Seats that the write changes or deletes
+   */
   async commitAdministrative(
     parts: readonly Part[],
     changes: readonly Change[],
-    values: Values,
+    given: Values,
+    changed: readonly string[] = [],
   ): Promise<Committed & KeyAdministration> {
+    const { tenant, scope, now } = this.#authored().writer
+    const values = { ...given, tenant, now, ...administeredSpace(scope), without: changed.join() }
     const { committed, row } = await this.#commit(parts, changes, values, this.#keyAdministers)
     return { ...committed, keyAdministers: Boolean(row?.key_administers) }
   }
@@ -158,6 +163,11 @@ export class Transaction {
     const all = [...parts, ...audit.parts, { table: 'changes', columns: CHANGES, records: rows }, ...COUNT]
     const [row] = await this.#database.modify(all, result, { ...values, ...counter, ...audit.values })
     return { row, committed: { seq, mark, changes } }
+  }
+
+  #authored(): AuditChain {
+    if (this.#chain === null) throw new Error('the transaction was begun without its author')
+    return this.#chain
   }
 
   #audit(): { parts: readonly Part[]; values: Values } {

@@ -1,8 +1,7 @@
 /** Who makes a write, and its result. */
 
-import type { KeyAdministration } from '../model/key-administration.ts'
 import type { ActorKind } from '../model/audit.ts'
-import type { Committed } from '../model/change.ts'
+import type { Committed, KeyAdministration } from '../model/change.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
 import type { Scope } from '../model/scope.ts'
 

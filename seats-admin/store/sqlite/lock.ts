@@ -44,16 +44,6 @@ export function lockStore(path: string): StoreLock | null {
   }
 }
 
-function lockOf(database: DatabaseSync, id: string): StoreLock {
-  held.add(database)
-  return {
-    id,
-    release() {
-      if (held.delete(database)) database.close()
-    },
-  }
-}
-
 /** Beside the store itself, after symbolic links. Created here for the owner only: SQLite would make it world-readable. */
 function lockFileOf(path: string): string {
   makeFolder(path)
@@ -84,8 +74,15 @@ function tryLock(file: string): StoreLock | null {
   const database = new DatabaseSync(file, { timeout: 0, allowExtension: false, defensive: true })
   try {
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
-    if (id !== null && identityOf(file) === id) return lockOf(database, id)
-    throw new Error(`${file} was deleted or replaced while it was locked`)
+    if (id === null || identityOf(file) !== id)
+      throw new Error(`${file} was deleted or replaced while it was locked`)
+    held.add(database)
+    return {
+      id,
+      release() {
+        if (held.delete(database)) database.close()
+      },
+    }
   } catch (cause) {
     database.close()
     if (isBusy(cause)) return null
