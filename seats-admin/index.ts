@@ -1,7 +1,7 @@
 /** The public interface of administration for `src`, besides `model/`. */
 
 export { createAdminApi } from './api/admin-api.ts'
-export { isAdministered } from './api/administration-warning.ts'
+export { isAdministered } from './api/warnings.ts'
 export { areBlocked } from './api/blocked.ts'
 export { bootstrapTenant, repairTenant } from './api/bootstrap-tenant.ts'
 export { parseDateTime } from './api/date-time.ts'

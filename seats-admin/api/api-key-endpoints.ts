@@ -4,7 +4,6 @@ import { apiKeyTag } from '../model/entity-tag.ts'
 import { list, orNull, strictObject, text, textItem, type ValueOf } from '../model/json-schema.ts'
 import { type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
 import type { ApiKeyInput } from '../store/store.ts'
-import { warningsAfter } from './administration-warning.ts'
 import {
   type AdminDeps,
   type AdminEndpoint,
@@ -18,7 +17,7 @@ import { parseDateTime } from './date-time.ts'
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
-import { withWarnings } from './warnings.ts'
+import { warningsAfter, withWarnings } from './warnings.ts'
 
 /** Every request with the key looks up each of its Seats. */
 const MAX_SEATS_OF_KEY = 1000

@@ -9,7 +9,6 @@ import {
   type AdminRefusal,
 } from '../model/refusal.ts'
 import type { BlockInput } from '../store/store.ts'
-import { warningsAfter } from './administration-warning.ts'
 import { parseDateTime } from './date-time.ts'
 import {
   type AdminDeps,
@@ -22,7 +21,7 @@ import {
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { block, createdBlock, listing } from './views.ts'
-import { withWarnings } from './warnings.ts'
+import { warningsAfter, withWarnings } from './warnings.ts'
 
 /** The characters of a token: whatever a token names can be blocked. */
 const MAX_USER = 16 * 1024

@@ -17,11 +17,9 @@ export async function areBlocked(
     return subs.map((sub) => blocked.has(sub))
   }
   const found: boolean[] = []
-  for (const sub of subs) found.push(await isBlocked(store, tenant, sub))
+  for (const sub of subs) {
+    const reading = (await store.userBlock(tenant, sub)).value
+    found.push(reading.block !== null && isInForce(reading.block, reading.now))
+  }
   return found
-}
-
-async function isBlocked(store: BlockReader, tenant: string, sub: string): Promise<boolean> {
-  const { now, block } = (await store.userBlock(tenant, sub)).value
-  return block !== null && isInForce(block, now)
 }

@@ -14,11 +14,17 @@ import {
   tagged,
   writerOf,
 } from './admin-endpoint.ts'
-import { warningsAfter } from './administration-warning.ts'
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
-import { heldSeat, unaskedPermissions, together, type Warning, withWarnings } from './warnings.ts'
+import {
+  heldSeat,
+  together,
+  unaskedPermissions,
+  type Warning,
+  warningsAfter,
+  withWarnings,
+} from './warnings.ts'
 
 /** Both are in memory as sets while the Seat is in use, and each read of the Seat transfers them. */
 const MAX_SPACES = 10_000

@@ -22,14 +22,20 @@ import {
   pointerTo,
 } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
-import { administrationWarnings, pendingOf, warningsAfter } from './administration-warning.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
 import { isUlid } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
 import { fieldsOfSeat } from './seat-endpoints.ts'
 import { appliedAnswer, planAnswer, shownApplied, shownPlan } from './seats-file-views.ts'
 import { type Checker, checker, MAX_ECHO } from './validate-body.ts'
-import { together, unaskedPermissions, type Warning } from './warnings.ts'
+import {
+  administrationWarnings,
+  pendingOf,
+  together,
+  unaskedPermissions,
+  type Warning,
+  warningsAfter,
+} from './warnings.ts'
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
 const MAX_BODY = 8 * 1024 * 1024

@@ -97,15 +97,8 @@ export function hashApiKey(text: string): Buffer {
 function toBase62(ascii: string): string {
   let rest = BigInt(`0x${Buffer.from(ascii, 'latin1').toString('hex')}`)
   let digits = ''
-  while (rest > 0n) {
-    let chunk = Number(rest % CHUNK_BASE)
-    rest /= CHUNK_BASE
-    for (let place = 0; place < CHUNK; place++) {
-      digits = DIGITS.charAt(chunk % 62) + digits
-      chunk = Math.floor(chunk / 62)
-    }
-  }
-  return digits.replace(/^0+/, '')
+  for (; rest > 0n; rest /= 62n) digits = DIGITS.charAt(Number(rest % 62n)) + digits
+  return digits
 }
 
 /**

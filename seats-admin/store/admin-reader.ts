@@ -5,11 +5,7 @@ import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusa
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { User } from '../model/user.ts'
-import {
-  administratingKeyValues,
-  administratingUserValues,
-  administrationQueries,
-} from './administration-queries.ts'
+import { administeredSpace, administrationQueries } from './administration-queries.ts'
 import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { apiKeyOfSpaces, listing, seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
@@ -26,7 +22,7 @@ import {
   user,
   userColumns,
 } from './rows.ts'
-import { listedSession, sessionLists, sessionPageValues } from './session-queries.ts'
+import { listedSession, sessionLists } from './session-queries.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 
@@ -82,23 +78,28 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
 
     listUsers: (tenant, page) => ranged(userRangeQuery(page), tenant, page, user),
 
-    async listSessions(tenant, page) {
-      const statement = page.user === null ? queries.sessions : queries.sessionsOfUser
-      const values = sessionPageValues(tenant, { ...page, after: storableOrEmpty(page.after ?? '') })
-      return pageOf(await lists.all(statement, values), page.limit, listedSession)
+    async listSessions(tenant, { user: sub, now, ...page }) {
+      const values = { ...pageValues(tenant, page), now }
+      const rows =
+        sub === null
+          ? await lists.all(queries.sessions, values)
+          : await lists.all(queries.sessionsOfUser, { ...values, sub: JSON.stringify(sub) })
+      return pageOf(rows, page.limit, listedSession)
     },
 
-    async listBlocks(tenant, { limit, after }) {
-      const values = { tenant, after: storableOrEmpty(after ?? ''), rows: limit + 1 }
-      return pageOf(await lists.all(queries.listBlocks, values), limit, storedBlock)
+    async listBlocks(tenant, page) {
+      return pageOf(await lists.all(queries.listBlocks, pageValues(tenant, page)), page.limit, storedBlock)
     },
 
-    async isAdministered(tenant, administration) {
-      const ofKeys = administratingKeyValues(tenant, administration)
+    async isAdministered(tenant, { space, now, without, also, revoked, blocked }) {
+      const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
+      const seats = { tenant, ...administeredSpace({ space }), ...ids }
+      const ofKeys = { ...seats, now, revoked: JSON.stringify(revoked) }
       if ((await lists.get(queries.administratingKey, ofKeys)) !== undefined) return true
-      const { now, blocks } = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
-      const inForce = blocks?.filter((block) => isInForce(block, now)) ?? null
-      const ofUsers = administratingUserValues(dialect, tenant, administration, inForce)
+      const found = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
+      const inForce = (found.blocks ?? []).filter((block) => isInForce(block, found.now))
+      const users = [...inForce.map(({ user }) => user), ...blocked].map(dialect.memberOf)
+      const ofUsers = { ...seats, blocked: JSON.stringify(users) }
       return (await lists.get(queries.administratingUser, ofUsers)) !== undefined
     },
   }
@@ -106,11 +107,11 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
   async function paged<V extends { readonly id: string }>(
     statement: string,
     tenant: string,
-    { limit, after, scope }: Page,
+    page: Page,
     toValue: (row: Row) => V,
   ): Promise<Listing<V>> {
-    const start = { tenant, after: storableOrEmpty(after ?? ''), limit, rows: limit + 1 }
-    const { rows, hasMore } = await lists.page(statement, { ...start, spaces: spacesOf(scope) }, limit)
+    const values = { ...pageValues(tenant, page), limit: page.limit, spaces: spacesOf(page.scope) }
+    const { rows, hasMore } = await lists.page(statement, values, page.limit)
     const data = rows.map(toValue)
     return listing(data, hasMore ? (data.at(-1)?.id ?? null) : null)
   }
@@ -124,6 +125,11 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
     const values = rangeValues(tenant, page)
     return rangeListing(values === null ? [] : await lists.all(ranges[query], values), toValue)
   }
+}
+
+/** One row more than the page, to learn whether there are more. */
+function pageValues(tenant: string, { limit, after }: Pick<Page, 'limit' | 'after'>) {
+  return { tenant, after: storableOrEmpty(after ?? ''), rows: limit + 1 }
 }
 
 /** @param rows one more than the page has, if there are more */

@@ -1,8 +1,6 @@
-/** The query that finds who could administer a tenant, and its parameters. */
+/** The queries that find who could administer a tenant. */
 
-import type { UserBlock } from '../model/block.ts'
 import { administrating, type Dialect } from './rows.ts'
-import type { Administration } from './store.ts'
 
 /**
  * A row if an API key in force, or if a user who signed in and is not blocked, holds a Seat that administrates the tenant. The
@@ -29,34 +27,7 @@ export function administrationQueries(dialect: Dialect) {
   }
 }
 
-function seatValues(tenant: string, { space, without, also }: Administration) {
-  const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
-  return { tenant, ...administeredSpace({ space }), ...ids }
-}
-
 /** The parameter of the admin space, as the lists of Seats have it. */
 export function administeredSpace({ space }: { readonly space: string }) {
   return { listed: JSON.stringify(space) }
-}
-
-/** The parameters of `administratingKey` of {@link administrationQueries}. */
-export function administratingKeyValues(tenant: string, administration: Administration) {
-  const { now, revoked } = administration
-  return { ...seatValues(tenant, administration), now, revoked: JSON.stringify(revoked) }
-}
-
-/**
- * The parameters of `administratingUser`.
- *
- * @param blocks of the tenant; null: there are more than are read as a whole, and none of them counts. The answer may be wrong
- *   then in saying that a user is left, and never in saying that none is
- */
-export function administratingUserValues(
-  { memberOf }: Dialect,
-  tenant: string,
-  administration: Administration,
-  blocks: readonly UserBlock[] | null,
-) {
-  const blocked = [...(blocks ?? []).map(({ user }) => user), ...administration.blocked]
-  return { ...seatValues(tenant, administration), blocked: JSON.stringify(blocked.map(memberOf)) }
 }

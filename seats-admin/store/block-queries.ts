@@ -6,16 +6,14 @@
 import { createHash } from 'node:crypto'
 import type { UserBlock, Block, BlocksReading, UserBlockReading } from '../model/block.ts'
 import type { Change } from '../model/change.ts'
-import { ulid } from '../model/ulid.ts'
 import { type Dialect, integer, integerOrNull, type Row, text, textOrNull } from './rows.ts'
-import type { BlockInput, Writer } from './store.ts'
 
 /** Blocks that a process keeps as a whole for a tenant: a decision then needs no read of its own. */
 export const MAX_WHOLE = 500
 
-export const BLOCK_COLUMNS = 'b.id, b.tenant, b.sub, b.until, b.reason, b.created_by, b.created_at'
+const BLOCK_COLUMNS = 'b.id, b.tenant, b.sub, b.until, b.reason, b.created_by, b.created_at'
 
-export function subText(user: string): string {
+function subText(user: string): string {
   return JSON.stringify(user)
 }
 
@@ -83,17 +81,6 @@ export function storedBlock(row: Row): Block {
     createdBy: text(row, 'created_by'),
     createdAt: integer(row, 'created_at'),
   }
-}
-
-/** A second block of a user replaces what the first says, its author included, and keeps the id. @param idTime the time part of a new id */
-export function newBlock(
-  { tenant, by, now }: Writer,
-  before: Block | null,
-  idTime: () => number,
-  { user, until, reason }: BlockInput,
-): Block {
-  const id = before?.id ?? ulid(idTime())
-  return { id, tenant, user, until, reason, createdBy: by, createdAt: now }
 }
 
 export function blockRow({ tenant, id, user, until, reason, createdBy, createdAt }: Block) {

@@ -1,8 +1,9 @@
 /** Writes of blocks, each in its own transaction. */
 
 import { type AdminRefusal, blockNotFound } from '../model/refusal.ts'
+import { ulid } from '../model/ulid.ts'
 import { blockEvent } from './audit-forms.ts'
-import { blockChange, blockQueries, blockRow, newBlock, storedBlock, subDigest } from './block-queries.ts'
+import { blockChange, blockQueries, blockRow, storedBlock, subDigest } from './block-queries.ts'
 import type { Database } from './database.ts'
 import { text } from './rows.ts'
 import { replaceUnstorable, storableOrEmpty } from './storable-text.ts'
@@ -31,7 +32,9 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         await transaction.modify([expire], { tenant, sub_digest, now })
         const found = await transaction.get(blockByUser, { tenant, sub_digest })
         const before = found === undefined ? null : storedBlock(found)
-        const block = newBlock(writer, before, () => transaction.idTime(), { user, until, reason })
+        // A second block of a user replaces what the first says, its author included, and keeps the id.
+        const id = before?.id ?? ulid(transaction.idTime())
+        const block = { id, tenant, user, until, reason, createdBy: writer.by, createdAt: now }
         transaction.record(blockEvent('block.create', before, block))
         const values = blockRow(block)
         const changes = [blockChange(tenant, user)]

@@ -144,11 +144,6 @@ export const sessionLists = {
   sessionsOfUser: `${LIVE} AND sub = :sub ${PAGE}`,
 }
 
-export function sessionPageValues(tenant: string, { limit, after, user, now }: SessionPage) {
-  const values = { tenant, after: after ?? '', rows: limit + 1, now }
-  return user === null ? values : { ...values, sub: JSON.stringify(user) }
-}
-
 export function sessionRecord(row: Row): SessionRecord {
   return {
     id: text(row, 'id'),

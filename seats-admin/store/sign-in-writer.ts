@@ -1,6 +1,6 @@
 /** Records sign-ins: the user, and the Seats in place of earlier ones. */
 
-import { isStorableSub, type SignedInIdentity } from '../model/user.ts'
+import { isStorableSub } from '../model/user.ts'
 import type { Database } from './database.ts'
 import { type Dialect, text } from './rows.ts'
 import { isStorable, replaceUnstorable } from './storable-text.ts'
@@ -36,7 +36,10 @@ export function signInWriter({ dialect, unnumbered, write }: Database): Pick<Adm
       const after = new Set(seatIds.filter(isStorable))
       const isListed = isStorableSub(user.sub)
       const values = {
-        ...signInValues(tenant, user),
+        tenant,
+        email: user.email === null ? null : replaceUnstorable(user.email),
+        name: user.name === null ? null : replaceUnstorable(user.name),
+        at: user.at,
         sub: isListed ? user.sub : '',
         is_listed: Number(isListed),
         member: dialect.memberKey(user.sub),
@@ -62,18 +65,8 @@ export function signInWriter({ dialect, unnumbered, write }: Database): Pick<Adm
  *
  * @param source the row: `VALUES …` or `SELECT …`
  */
-export function insertUser(source: string): string {
+function insertUser(source: string): string {
   return `INSERT INTO users AS u (tenant, sub, email, name, last_sign_in) ${source} ON CONFLICT (tenant, sub)
     DO UPDATE SET email = excluded.email, name = excluded.name, last_sign_in = excluded.last_sign_in
     WHERE u.last_sign_in IS NULL OR u.last_sign_in < excluded.last_sign_in`
-}
-
-export function signInValues(tenant: string, { sub, email, name, at }: SignedInIdentity) {
-  return {
-    tenant,
-    sub,
-    email: email === null ? null : replaceUnstorable(email),
-    name: name === null ? null : replaceUnstorable(name),
-    at,
-  }
 }

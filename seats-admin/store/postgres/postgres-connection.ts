@@ -40,10 +40,7 @@ export interface Session {
   readonly durable: boolean
 }
 
-export interface StatementResult {
-  readonly command: string
-  readonly rows: Row[]
-}
+type StatementResult = Pick<QueryResult<Row>, 'command' | 'rows'>
 
 export class Connection {
   readonly #client: pg.Client

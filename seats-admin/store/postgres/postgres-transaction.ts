@@ -3,7 +3,7 @@
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
 import { type Part, replaceParameters, type Values } from '../statements.ts'
-import { counted, type Row } from '../rows.ts'
+import type { Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import {
   AUTHOR,
@@ -89,7 +89,7 @@ export async function transact<V>(
       if (isPatient) await connection.query(PATIENT, { milliseconds: `${call.timeout}` })
       const chain = writer === null ? null : chainOf(writer, author?.rows[0])
       const open = openTransaction(connection, call)
-      const value = await work(new Transaction(open, ADMINISTRATION, counted(counter?.rows[0]), chain))
+      const value = await work(new Transaction(open, ADMINISTRATION, counter?.rows[0], chain))
       await end(connection, call, isRefusal(value) ? 'ROLLBACK' : 'COMMIT')
       return value
     })
