@@ -19,14 +19,17 @@ export function auditReader({ dialect, reads, lists, write }: Database): AuditSt
   const chain = chainQuery(dialect)
   return {
     async list(tenant, page) {
-      const storable = {
-        ...page,
+      const { scope, ...asked } = page
+      const values = {
+        ...asked,
         after: storableOrNull(page.after),
         actor: storableOrNull(page.actor),
         target: storableOrNull(page.target),
+        tenant,
+        space: scope.space,
+        rows: page.limit + 1,
       }
-      const values = listValues(tenant, storable)
-      const { rows, hasMore } = await lists.page(listQuery(dialect, storable), values, page.limit)
+      const { rows, hasMore } = await lists.page(listQuery(dialect, page), values, page.limit)
       return { data: rows.map(auditEntry), hasMore }
     },
 
@@ -99,14 +102,6 @@ function listQuery(
   if (!scope.admin) conditions.push('visible_in = :space')
   const rows = `SELECT ${NAMES} FROM audit WHERE ${conditions.join(' AND ')} ORDER BY id DESC LIMIT :rows`
   return dialect.page(rows, STATES, 'DESC')
-}
-
-/** The parameters of {@link listQuery}: only those that it has. */
-function listValues(tenant: string, page: AuditPage): Record<string, string | number> {
-  const { after, since, until, action, actor, target, scope, limit } = page
-  const given = { after, since, until, action, actor, target, space: scope.admin ? null : scope.space }
-  const present = Object.entries(given).filter((each): each is [string, string | number] => each[1] !== null)
-  return { tenant, limit, rows: limit + 1, ...Object.fromEntries(present) }
 }
 
 /** A page, of at least one row: without an id where there are no entries. One statement, so that the entries and both ends are of one snapshot. */

@@ -10,7 +10,6 @@ import { type Call, withTimeout } from './call.ts'
 import type { Connection, Session } from './postgres-connection.ts'
 import { Pool } from './postgres-pool.ts'
 import type { Values } from '../statements.ts'
-import type { Sql } from './sql.ts'
 import type { Transaction } from '../transaction.ts'
 import { transact } from './postgres-transaction.ts'
 import type { Target } from './url.ts'
@@ -69,14 +68,15 @@ export class ConnectionPools {
   }
 
   /** For idempotent statements. */
-  query(pool: Pool, question: Sql, values: Values): Promise<Row[]> {
-    return this.health.observe(this.#workOf(pool), () => this.queryUnobserved(pool, question, values))
+  query(pool: Pool, statement: string, values: Values): Promise<Row[]> {
+    return this.health.observe(this.#workOf(pool), () => this.queryUnobserved(pool, statement, values))
   }
 
   /** Does not affect the store's health and is not retried to observe it. For idempotent statements. */
-  queryUnobserved(pool: Pool, question: Sql, values: Values): Promise<Row[]> {
+  queryUnobserved(pool: Pool, statement: string, values: Values): Promise<Row[]> {
+    const isPrepared = pool === this.reads
     return this.#call(this.#timeout, (call) =>
-      pool.repeat(call, (connection) => connection.query(question, values)),
+      pool.repeat(call, (connection) => connection.query(statement, values, isPrepared)),
     )
   }
 

@@ -7,7 +7,7 @@ import type { Row } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { connectionLost, tooLate, unavailable } from './postgres-errors.ts'
 import type { Values } from '../statements.ts'
-import { type Sql, valuesOf } from './sql.ts'
+import { sql, valuesOf } from './sql.ts'
 import type { Target } from './url.ts'
 
 /** Milliseconds for a clean close. */
@@ -130,11 +130,15 @@ export class Connection {
     return !this.#broken && this.#client.getTransactionStatus() === 'I'
   }
 
-  /** Rejects with a StoreUnavailable; with a ConnectionLost when the query's outcome is unknown. */
-  async query(question: Sql, values: Values): Promise<Row[]> {
-    const { text, prepared } = question
-    const config: QueryConfig = { text, values: valuesOf(question, values) }
-    if (prepared !== null) config.name = prepared
+  /**
+   * Rejects with a StoreUnavailable; with a ConnectionLost when the query's outcome is unknown.
+   *
+   * @param isPrepared whether the server parses the statement once for the connection, which frequent ones are worth
+   */
+  async query(statement: string, values: Values, isPrepared = false): Promise<Row[]> {
+    const question = sql(statement)
+    const config: QueryConfig = { text: question.text, values: valuesOf(question, values) }
+    if (isPrepared) config.name = question.prepared
     return (await this.#query<QueryResult<Row>>(config)).rows
   }
 

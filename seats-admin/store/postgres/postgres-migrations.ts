@@ -3,7 +3,6 @@
 import { counted, integer } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
-import { sql } from './sql.ts'
 
 /** Names are compared bytewise, independent of the database's collation. */
 const TEXT = 'text COLLATE "C" NOT NULL'
@@ -278,12 +277,10 @@ export const MIGRATIONS: readonly string[] = [
 const LOCK = 0x53656174
 
 /** Reads the catalog tables: `to_regclass` may use a cache from before the lock was granted. */
-const FIND = sql(
-  `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'seatgate') AS schema,
-     EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'seatgate' AND tablename = 'schema_version') AS made`,
-)
-const READ_VERSION = sql('SELECT version FROM seatgate.schema_version')
-const SET_VERSION = sql('UPDATE seatgate.schema_version SET version = :version')
+const FIND = `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = 'seatgate') AS schema,
+     EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = 'seatgate' AND tablename = 'schema_version') AS made`
+const READ_VERSION = 'SELECT version FROM seatgate.schema_version'
+const SET_VERSION = 'UPDATE seatgate.schema_version SET version = :version'
 
 const BEGIN = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK})`
 const CREATE_VERSION = `CREATE TABLE seatgate.schema_version (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);

@@ -15,7 +15,6 @@ import type { Pool } from './postgres-pool.ts'
 import { composed } from './postgres-transaction.ts'
 import { registryOf } from './registry.ts'
 import { requireOwnSession } from './shared-sessions.ts'
-import { prepared, remembered, type Sql, sql } from './sql.ts'
 import { parseUrl, type Target } from './url.ts'
 
 /** Milliseconds until a call rejects. */
@@ -61,12 +60,10 @@ function targetOf(url: string): Target {
 }
 
 const READ_ONLY = 'SET default_transaction_read_only = on'
-const READ_COUNTER = sql('SELECT seq FROM seatgate.counter')
+const READ_COUNTER = 'SELECT seq FROM seatgate.counter'
 /** `schema`: null where there is no such schema. */
-const FIND_RIGHTS = sql(
-  `SELECT has_database_privilege(current_database(), 'CREATE') AS database,
-     (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = 'seatgate') AS schema`,
-)
+const FIND_RIGHTS = `SELECT has_database_privilege(current_database(), 'CREATE') AS database,
+     (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = 'seatgate') AS schema`
 
 /** SQLSTATE insufficient_privilege. */
 const DENIED = '42501'
@@ -120,18 +117,17 @@ function storeOf(pools: ConnectionPools): Store {
 }
 
 function databaseOf(pools: ConnectionPools): Database {
-  const parsed = remembered(sql)
-  const signIns = statementsOf(pools.signIns, parsed)
-  const lists = statementsOf(pools.administration, parsed)
+  const signIns = statementsOf(pools.signIns)
+  const lists = statementsOf(pools.administration)
   return {
     dialect: postgres,
-    reads: statementsOf(pools.reads, remembered(prepared)),
+    reads: statementsOf(pools.reads),
     lists: { ...lists, page: async (statement, values) => pageOf(await lists.all(statement, values)) },
     unnumbered: {
       ...signIns,
       modify: (parts, result, values) => signIns.all(...composed(parts, result, values)),
       async unobserved(statement, values) {
-        await pools.queryUnobserved(pools.signIns, parsed(statement), values)
+        await pools.queryUnobserved(pools.signIns, statement, values)
       },
     },
     write(author, work, patience) {
@@ -140,8 +136,8 @@ function databaseOf(pools: ConnectionPools): Database {
     },
   }
 
-  function statementsOf(pool: Pool, convert: (statement: string) => Sql): Statements {
-    const all = (statement: string, values: Values) => pools.query(pool, convert(statement), values)
+  function statementsOf(pool: Pool): Statements {
+    const all = (statement: string, values: Values) => pools.query(pool, statement, values)
     return { all, get: async (statement, values) => (await all(statement, values))[0] }
   }
 }

@@ -19,7 +19,6 @@ import type { Connection } from './postgres-connection.ts'
 import { postgres } from './postgres-dialect.ts'
 import { ConnectionLost } from './postgres-errors.ts'
 import type { Pool } from './postgres-pool.ts'
-import { remembered, sql } from './sql.ts'
 
 /** One message. The lock is a separate statement, so that the next statement's snapshot is taken under the lock. */
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${COUNTER} FOR UPDATE`
@@ -33,11 +32,10 @@ function beginning(writer: Writer | null): string {
 }
 
 /** Two statements with work between them, for which the transaction may be idle for longer than others. */
-const PATIENT = sql(`SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
-  set_config('statement_timeout', :milliseconds, true)`)
+const PATIENT = `SELECT set_config('idle_in_transaction_session_timeout', :milliseconds, true),
+  set_config('statement_timeout', :milliseconds, true)`
 
 const ADMINISTRATION = keyAdministers(postgres)
-const converted = remembered(sql)
 
 /**
  * One statement, whose parts see the state before it, and its parameters. A part that modifies data runs even if nothing
@@ -57,8 +55,7 @@ export function composed(parts: readonly Part[], result: string, values: Values)
 }
 
 function openTransaction(connection: Connection, call: Call): OpenTransaction {
-  const all = (statement: string, values: Values): Promise<Row[]> =>
-    connection.query(converted(statement), values)
+  const all = (statement: string, values: Values): Promise<Row[]> => connection.query(statement, values)
   return {
     all,
     get: async (statement, values) => (await all(statement, values))[0],

@@ -9,45 +9,38 @@ import { StoreUnavailable } from '../store.ts'
 import type { Connection } from './postgres-connection.ts'
 import type { ConnectionPools } from './connection-pools.ts'
 import type { Values } from '../statements.ts'
-import { prepared, type Sql, sql } from './sql.ts'
 
 /** Milliseconds after a lost connection during which no instance is removed. Longer than any observation of a beat. */
 const SETTLE_TIME = 10_000
 
 /** Idempotent: a repetition after a lost response keeps the beat. */
-const REGISTER = sql(
-  `INSERT INTO instances (id, name, beat, applied, started_at, version, seen_at)
+const REGISTER = `INSERT INTO instances (id, name, beat, applied, started_at, version, seen_at)
    VALUES (:id, :name, 0, 0, :started_at, :version, clock_timestamp())
-   ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`,
-)
+   ON CONFLICT (id) DO UPDATE SET name = excluded.name, seen_at = excluded.seen_at`
 
 /**
  * `applied` is valid only in the history in which it was read: after a failover with lost commits or a restored backup,
  * the same numbers are other changes. A late beat that arrives after a newer one is ignored.
  */
-const FOLLOW = prepared(
-  `WITH beat AS (UPDATE instances SET beat = :beat,
+const FOLLOW = `WITH beat AS (UPDATE instances SET beat = :beat,
      applied = CASE WHEN :seq = 0 OR (SELECT p.mark FROM changes p WHERE p.seq = :seq) = :mark THEN :applied ELSE 0 END,
      config = :config, url = :url, seen_at = clock_timestamp()
      WHERE id = :id AND beat < :beat RETURNING 1)
-   ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`,
-)
+   ${feedQuery('(SELECT count(*) FROM beat) AS registered,')}`
 
-const INSTANCES = sql(
-  `SELECT id, name, beat, applied, config, url, started_at, version,
+const INSTANCES = `SELECT id, name, beat, applied, config, url, started_at, version,
      round(extract(epoch FROM clock_timestamp() - seen_at) * 1000)::bigint AS age
-   FROM instances ORDER BY id`,
-)
+   FROM instances ORDER BY id`
 
-const FORGET = sql('DELETE FROM instances WHERE id = :id AND beat = :beat')
-const LEAVE = sql('DELETE FROM instances WHERE id = :id')
+const FORGET = 'DELETE FROM instances WHERE id = :id AND beat = :beat'
+const LEAVE = 'DELETE FROM instances WHERE id = :id'
 
 export function registryOf(pools: ConnectionPools): Registry {
   /** The feed's connection from before the first observation of a beat. */
   let first: Connection | null = null
   let observed = false
-  const query = (question: Sql, values: Values) =>
-    pools.queryUnobserved(pools.administration, question, values)
+  const query = (statement: string, values: Values) =>
+    pools.queryUnobserved(pools.administration, statement, values)
   return {
     async register(id, name, started) {
       pools.prepareToFollow()
@@ -71,7 +64,7 @@ export function registryOf(pools: ConnectionPools): Registry {
       }
       const rows = await pools.follow((connection) => {
         if (!observed) first = connection
-        return connection.query(FOLLOW, values)
+        return connection.query(FOLLOW, values, true)
       })
       return { ...feedReading(rows, position), registered: rows[0]?.registered === 1 }
     },

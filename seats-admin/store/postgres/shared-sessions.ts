@@ -7,11 +7,10 @@
 import { UnusableStore } from '../unavailable.ts'
 import { Connection, type Session } from './postgres-connection.ts'
 import { tooLate } from './postgres-errors.ts'
-import { sql } from './sql.ts'
 import type { Target } from './url.ts'
 
 const FOUND = 'it is a connection pooler in transaction or statement mode: sessions are required'
-const SESSION = sql('SELECT pg_backend_pid() AS process')
+const SESSION = 'SELECT pg_backend_pid() AS process'
 /**
  * The two connections in the order in which they ask. Poolers give the session that came free last, or each in turn: then one
  * connection gets that of the other, or two different ones in a row.
@@ -57,5 +56,5 @@ async function areShared(connections: Record<'first' | 'other', Connection>): Pr
 
 async function processOf(connection: Connection): Promise<unknown> {
   // Without parameters and name: a pooler may not know prepared statements.
-  return (await connection.run(SESSION.text)).rows[0]?.process
+  return (await connection.run(SESSION)).rows[0]?.process
 }

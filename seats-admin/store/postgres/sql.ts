@@ -8,33 +8,26 @@ export interface Sql {
   readonly text: string
   /** The parameters' names, in the order of their numbers. */
   readonly names: readonly string[]
-  /** Name of the prepared statement of each connection; null: parsed each time. */
-  readonly prepared: string | null
+  /** Where it is prepared: its name in each connection. */
+  readonly prepared: string
 }
 
+const known = new Map<string, Sql>()
+
+/** Converts each statement once: the store has some hundred. */
 export function sql(statement: string): Sql {
+  const found = known.get(statement) ?? converted(statement)
+  known.set(statement, found)
+  return found
+}
+
+function converted(statement: string): Sql {
   const names: string[] = []
   const text = replaceParameters(statement, (name) => {
     if (!names.includes(name)) names.push(name)
     return `$${names.indexOf(name) + 1}`
   })
-  return { text, names, prepared: null }
-}
-
-/** For frequent statements: parsed once for each connection. */
-export function prepared(statement: string): Sql {
-  const made = sql(statement)
-  return { ...made, prepared: createHash('sha256').update(made.text).digest('hex').slice(0, 32) }
-}
-
-/** `convert`, once for each statement: the store has some hundred. */
-export function remembered(convert: (statement: string) => Sql): (statement: string) => Sql {
-  const known = new Map<string, Sql>()
-  return (statement) => {
-    const found = known.get(statement) ?? convert(statement)
-    known.set(statement, found)
-    return found
-  }
+  return { text, names, prepared: createHash('sha256').update(text).digest('hex').slice(0, 32) }
 }
 
 /** In the order of their numbers. */
