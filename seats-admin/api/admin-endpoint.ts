@@ -78,18 +78,9 @@ type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
   ? { readonly params?: never }
   : { readonly params: Readonly<Record<ParamOf<Path>, JsonSchema>> }
 
-interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Pick<
+interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Omit<
   AdminEndpoint,
-  | 'method'
-  | 'operation'
-  | 'summary'
-  | 'permission'
-  | 'codes'
-  | 'tagged'
-  | 'conditional'
-  | 'maxBody'
-  | 'reads'
-  | 'events'
+  'path' | 'params' | 'query' | 'body' | 'answers' | 'handle'
 > {
   readonly path: Path
   readonly query?: P

@@ -8,7 +8,15 @@ import type { User } from '../model/user.ts'
 import { administeredSpace, administrationQueries } from './administration-queries.ts'
 import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
-import { apiKeyOfSpaces, listing, seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
+import {
+  apiKeyById,
+  apiKeyOfSpaces,
+  listing,
+  seatById,
+  seatIsVisible,
+  spacesOf,
+  visibilityOf,
+} from './pages.ts'
 import { asOf } from './decision-reader.ts'
 import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-listings.ts'
 import {
@@ -26,20 +34,7 @@ import { listedSession, sessionLists } from './session-queries.ts'
 import { storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 
-type AdminReader = Pick<
-  AdminStore,
-  | 'readSeat'
-  | 'readApiKey'
-  | 'readUser'
-  | 'listSeats'
-  | 'listApiKeys'
-  | 'listUsers'
-  | 'listSessions'
-  | 'listBlocks'
-  | 'isAdministered'
->
-
-export function adminReader({ lists, dialect }: Database): AdminReader {
+export function adminReader({ lists, dialect }: Database) {
   const queries = {
     ...adminQueries(dialect),
     ...administrationQueries(dialect),
@@ -56,8 +51,8 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
     },
 
     async readApiKey(tenant, id, scope) {
-      const values = { tenant, id: storableOrEmpty(id), spaces: spacesOf(scope) }
-      const row = await lists.get(scope.admin ? queries.apiKey : queries.apiKeyOfSpaces, values)
+      const values = { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }
+      const row = await lists.get(queries.apiKey, values)
       return row === undefined ? apiKeyNotFound : apiKey(row)
     },
 
@@ -102,7 +97,7 @@ export function adminReader({ lists, dialect }: Database): AdminReader {
       const ofUsers = { ...seats, blocked: JSON.stringify(users) }
       return (await lists.get(queries.administratingUser, ofUsers)) !== undefined
     },
-  }
+  } satisfies Partial<AdminStore>
 
   async function paged<V extends { readonly id: string }>(
     statement: string,
@@ -145,16 +140,14 @@ function adminQueries(dialect: Dialect) {
   const pageOfSeats = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['spaces', 'permissions'], 'ASC')
   const pageOfKeys = (rows: string) => dialect.page(`${rows} ${PAGE}`, ['seats'], 'ASC')
   const seats = `SELECT ${SEAT_COLUMNS} FROM seats s WHERE s.tenant = :tenant AND s.id > :after`
-  const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id`
-  const keyOfSpaces = apiKeyOfSpaces(dialect)
+  const keys = `SELECT ${apiKeyColumns(dialect)} FROM api_keys k WHERE k.tenant = :tenant AND k.id > :after`
   return {
     seat: seatById(dialect),
     seats: pageOfSeats(seats),
     seatsOfSpaces: pageOfSeats(`${seats} AND ${dialect.spacesColumn} = :spaces`),
-    apiKey: `${keys} = :id`,
-    apiKeyOfSpaces: `${keys} = :id AND ${keyOfSpaces}`,
-    apiKeys: pageOfKeys(`${keys} > :after`),
-    apiKeysOfSpaces: pageOfKeys(`${keys} > :after AND ${keyOfSpaces}`),
+    apiKey: apiKeyById(dialect),
+    apiKeys: pageOfKeys(keys),
+    apiKeysOfSpaces: pageOfKeys(`${keys} AND ${apiKeyOfSpaces(dialect)}`),
   }
 }
 

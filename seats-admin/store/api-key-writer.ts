@@ -16,8 +16,8 @@ import { grantsAny, mayManageKey, type Scope } from '../model/scope.ts'
 import { crockford, ulid } from '../model/ulid.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
-import { apiKeyOfSpaces, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
-import { apiKey, apiKeyColumns, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
+import { apiKeyById, PAGE_TEXT, seatIsVisible, visibilityOf } from './pages.ts'
+import { apiKey, type Columns, type Dialect, integer, type Row, text } from './rows.ts'
 import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
 import type { AdminStore, ApiKeyInput, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
@@ -42,8 +42,7 @@ function apiKeyQueries(dialect: Dialect) {
   // Permissions may take a megabyte: their size is read first.
   const seat = `s.id, s.name, octet_length(s.permissions) AS size, coalesce(${spacesColumn}, '[]') AS spaces`
   return {
-    find: `SELECT ${apiKeyColumns(dialect)} FROM api_keys k
-      WHERE k.tenant = :tenant AND k.id = :id AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))`,
+    find: apiKeyById(dialect),
     seatsByName: `SELECT ${seat} FROM seats s
       WHERE s.tenant = :tenant AND s.name IN (${texts(':names')}) AND ${seatIsVisible(dialect)}`,
     seatsOf: `SELECT ${seat} FROM api_key_seats ks JOIN seats s ON s.tenant = ks.tenant AND s.id = ks.seat_id
@@ -61,11 +60,7 @@ function apiKeyQueries(dialect: Dialect) {
   }
 }
 
-export function apiKeyWriter({
-  dialect,
-  unnumbered,
-  write,
-}: Database): Pick<AdminStore, 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> {
+export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
   const queries = apiKeyQueries(dialect)
   return {
     /** A failure says nothing that decisions or writes depend on. */
@@ -108,7 +103,7 @@ export function apiKeyWriter({
         return { ...(await transaction.commit([queries.revoke], changes, { tenant, id, now })), value: null }
       })
     },
-  }
+  } satisfies Partial<AdminStore>
 
   /** Permissions are read only if they matter, in batches, until the result is known. */
   async function mayGrant(

@@ -15,7 +15,7 @@ const PUT = `INSERT INTO blocks (tenant, id, sub, sub_digest, until, reason, cre
     created_by = excluded.created_by, created_at = excluded.created_at`
 const REMOVE = 'DELETE FROM blocks WHERE tenant = :tenant AND id = :id'
 
-export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'createBlock' | 'deleteBlock'> {
+export function blockWriter({ dialect, write }: Database) {
   const { blockById, blockByUser, expire } = blockQueries(dialect)
   const { instanceWithoutBlocks } = dialect
   return {
@@ -54,7 +54,7 @@ export function blockWriter({ dialect, write }: Database): Pick<AdminStore, 'cre
         return { ...(await transaction.commit([REMOVE], changes, { tenant, id })), value: null }
       })
     },
-  }
+  } satisfies Partial<AdminStore>
 }
 
 /** During an upgrade: it would answer the requests of the user. */

@@ -11,7 +11,7 @@ import { changesOf, newSeat, seatAfter } from './seat-rules.ts'
 import { seatByName, seatQueries, seatValues } from './seat-writer.ts'
 import type { AdminStore, BootstrapInput, Writer } from './store.ts'
 
-export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 'bootstrap'> {
+export function bootstrapWriter({ dialect, write }: Database) {
   const queries = seatQueries(dialect)
   return {
     bootstrap(author, input) {
@@ -37,7 +37,7 @@ export function bootstrapWriter({ dialect, write }: Database): Pick<AdminStore, 
         return { seat, before, apiKey, committed: await transaction.commit(parts, changes, values) }
       })
     },
-  }
+  } satisfies Partial<AdminStore>
 }
 
 /** The Seat after the bootstrap, and how it comes to be. */

@@ -17,16 +17,12 @@ export async function openStore(options: StoreLocation): Promise<Store> {
   return openPostgresStore(options)
 }
 
-type InspectedLocation =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly url: string }
-
 /**
  * Rejects with a StoreUnavailable where a start would.
  *
  * @param timeout ms for each answer of a server, or for the lock of another program
  */
-export async function inspectStore(location: InspectedLocation, timeout: number): Promise<StoreInspection> {
+export async function inspectStore(location: StoreLocation, timeout: number): Promise<StoreInspection> {
   if (location.kind === 'sqlite') return inspectSqliteStore(location.path, timeout)
   const { inspectPostgresStore } = await import('./postgres/postgres-store.ts')
   return inspectPostgresStore(location.url, timeout)

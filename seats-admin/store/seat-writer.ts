@@ -30,10 +30,7 @@ import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts
 import type { AdminStore, Writer } from './store.ts'
 import type { Transaction } from './transaction.ts'
 
-export function seatWriter({
-  dialect,
-  write,
-}: Database): Pick<AdminStore, 'createSeat' | 'updateSeat' | 'deleteSeat'> {
+export function seatWriter({ dialect, write }: Database) {
   const queries = seatQueries(dialect)
   const giveUp = giveUpNames(dialect)
   return {
@@ -90,7 +87,7 @@ export function seatWriter({
         return { ...(await transaction.commit(parts, deletionChanges(seat, keys), values)), value: null }
       })
     },
-  }
+  } satisfies Partial<AdminStore>
 
   async function find(
     transaction: Transaction,

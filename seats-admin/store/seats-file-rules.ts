@@ -119,8 +119,9 @@ export function seatWritesDue(
       return grantExceedsOwn
   if (versions !== null && !isPlanned(changes, versions)) return preconditionFailed
   const writes: SeatWrite[] = []
-  for (const { action, name, before, after } of changes) {
-    const tooLarge = tooLargeIn(writer, { name, before, after })
+  for (const change of changes) {
+    const { action, before, after } = change
+    const tooLarge = tooLargeIn(writer, change)
     if (tooLarge !== null) return tooLarge
     writes.push({ action, before, after: after === null ? null : stored(writer, before, after, idTime) })
   }
@@ -130,7 +131,7 @@ export function seatWritesDue(
 /** @returns null if the size of the Seat after the change is allowed */
 export function tooLargeIn(
   limit: Pick<Writer, 'seatBytes'>,
-  { name, before, after }: Pick<SeatChange, 'name' | 'before' | 'after'>,
+  { name, before, after }: SeatChange,
 ): AdminRefusal | null {
   const refusal = after === null ? null : largerThanAllowed(limit, after, before)
   return refusal === null ? null : within(name, refusal)
@@ -196,10 +197,10 @@ function stored(
 /** Each change needs what its single write needs. */
 function rightsMissing(scope: Scope, changes: readonly SeatChange[]): AdminRefusal | null {
   const held = new Set(scope.permissions)
-  for (const action of ORDER)
-    if (!scope.all && !holds(held, SEAT_RIGHTS[action]) && changes.some((change) => change.action === action))
-      return permissionDenied(SEAT_RIGHTS[action])
-  return null
+  const missing = ORDER.find(
+    (each) => !holds(held, SEAT_RIGHTS[each]) && changes.some(({ action }) => action === each),
+  )
+  return scope.all || missing === undefined ? null : permissionDenied(SEAT_RIGHTS[missing])
 }
 
 function isPlanned(changes: readonly SeatChange[], versions: SeatVersions): boolean {

@@ -14,7 +14,7 @@ import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
-import { apiKeyOfSpaces, seatIsVisible, visibilityOf } from './pages.ts'
+import { apiKeyIsVisible, seatIsVisible, visibilityOf } from './pages.ts'
 import { type Columns, type Dialect, integer, listedSeat, type Row, SEAT_COLUMNS, text } from './rows.ts'
 import { changesOf, deletionChanges } from './seat-rules.ts'
 import { giveUpNames, givingUp, otherAdministratorValues, seatQueries, seatRow } from './seat-writer.ts'
@@ -60,11 +60,7 @@ function writeParts(dialect: Dialect): string[] {
   ]
 }
 
-export function seatsFileWriter({
-  dialect,
-  lists,
-  write,
-}: Database): Pick<AdminStore, 'planSeats' | 'seatHolders' | 'applySeats'> {
+export function seatsFileWriter({ dialect, lists, write }: Database) {
   const queries = seatsFileQueries(dialect)
   const { administrator } = seatQueries(dialect)
   const parts = writeParts(dialect)
@@ -119,7 +115,7 @@ export function seatsFileWriter({
       }
       return write(author, apply, PATIENCE)
     },
-  }
+  } satisfies Partial<AdminStore>
 
   async function readSeats(
     statements: Statements,
@@ -223,7 +219,7 @@ function seatsFileQueries(dialect: Dialect) {
           row_number() OVER (PARTITION BY ks.seat_id ORDER BY k.id) AS at
         FROM api_key_seats ks JOIN api_keys k ON k.tenant = ks.tenant AND k.id = ks.api_key_id
         WHERE ks.tenant = :tenant AND ks.seat_id IN (${dialect.texts(':ids')}) AND k.revoked_at IS NULL
-          AND (k.expires_at IS NULL OR k.expires_at > :now) AND (:admin = 1 OR (${apiKeyOfSpaces(dialect)}))
+          AND (k.expires_at IS NULL OR k.expires_at > :now) AND ${apiKeyIsVisible(dialect)}
       ) held WHERE at <= ${MAX_KEY_NAMES} ORDER BY seat_id, at`,
     users: `SELECT s.member_count FROM seats s WHERE s.tenant = :tenant AND s.id IN (${dialect.texts(':ids')}) AND ${visible}`,
     keysOf: `SELECT seat_id, api_key_id FROM api_key_seats

@@ -37,9 +37,7 @@ import type { AdminStore } from './store.ts'
 import type { Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
 
-type SessionWriter = Omit<SessionStore, 'readSession'> & Pick<AdminStore, 'endSession'>
-
-export function sessionWriter({ dialect, reads, unnumbered, write }: Database): SessionWriter {
+export function sessionWriter({ dialect, reads, unnumbered, write }: Database) {
   const { find, use, renew, end } = sessionQueries
   const { forUpdate, skipLocked, texts } = dialect
   const lock = `${find} ${forUpdate}`
@@ -124,7 +122,7 @@ export function sessionWriter({ dialect, reads, unnumbered, write }: Database): 
       await unnumbered.all(logoutQueries.prune, { before })
       return (await unnumbered.all(prune, { before, limit })).length
     },
-  }
+  } satisfies Partial<SessionStore & AdminStore>
 
   /** @returns null when the decision or the end of the family needs a numbered write */
   async function rotateAtOnce(asked: Use): Promise<Rotation | null> {

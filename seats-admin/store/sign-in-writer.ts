@@ -29,7 +29,7 @@ function signInQueries({ texts, memberColumn }: Dialect) {
   }
 }
 
-export function signInWriter({ dialect, unnumbered, write }: Database): Pick<AdminStore, 'recordSignIn'> {
+export function signInWriter({ dialect, unnumbered, write }: Database) {
   const queries = signInQueries(dialect)
   return {
     async recordSignIn(tenant, user, seatIds) {
@@ -57,7 +57,7 @@ export function signInWriter({ dialect, unnumbered, write }: Database): Pick<Adm
         await transaction.modify(parts, { ...values, ...differences })
       })
     },
-  }
+  } satisfies Partial<AdminStore>
 }
 
 /**

@@ -22,6 +22,10 @@ export interface Statements {
   get(statement: string, values: Values): Promise<Row | undefined>
 }
 
+export function statementsOf(all: Statements['all']): Statements {
+  return { all, get: async (statement, values) => (await all(statement, values))[0] }
+}
+
 /** `:name`, but neither the `::` of a cast nor a permission such as `'seats:update'`. */
 const PARAMETER = /(?<![:\w]):([a-z_]+)/g
 

@@ -2,7 +2,7 @@
 
 import type { Database, Page } from '../database.ts'
 import type { Row } from '../rows.ts'
-import type { Statements, Values } from '../statements.ts'
+import { type Statements, statementsOf } from '../statements.ts'
 import { storableWriter } from '../storable-text.ts'
 import { type Store, type StoreInspection, StoreUnavailable } from '../store.ts'
 import { Connection } from './postgres-connection.ts'
@@ -117,11 +117,11 @@ function storeOf(pools: ConnectionPools): Store {
 }
 
 function databaseOf(pools: ConnectionPools): Database {
-  const signIns = statementsOf(pools.signIns)
-  const lists = statementsOf(pools.administration)
+  const signIns = statementsIn(pools.signIns)
+  const lists = statementsIn(pools.administration)
   return {
     dialect: postgres,
-    reads: statementsOf(pools.reads),
+    reads: statementsIn(pools.reads),
     lists: { ...lists, page: async (statement, values) => pageOf(await lists.all(statement, values)) },
     unnumbered: {
       ...signIns,
@@ -136,9 +136,8 @@ function databaseOf(pools: ConnectionPools): Database {
     },
   }
 
-  function statementsOf(pool: Pool): Statements {
-    const all = (statement: string, values: Values) => pools.query(pool, statement, values)
-    return { all, get: async (statement, values) => (await all(statement, values))[0] }
+  function statementsIn(pool: Pool): Statements {
+    return statementsOf((statement, values) => pools.query(pool, statement, values))
   }
 }
 

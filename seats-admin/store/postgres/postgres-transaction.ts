@@ -2,7 +2,7 @@
 
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
-import { type Part, replaceParameters, type Values } from '../statements.ts'
+import { type Part, replaceParameters, statementsOf, type Values } from '../statements.ts'
 import type { Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import {
@@ -57,8 +57,7 @@ export function composed(parts: readonly Part[], result: string, values: Values)
 function openTransaction(connection: Connection, call: Call): OpenTransaction {
   const all = (statement: string, values: Values): Promise<Row[]> => connection.query(statement, values)
   return {
-    all,
-    get: async (statement, values) => (await all(statement, values))[0],
+    ...statementsOf(all),
     modify: (parts, result, values) => all(...composed(parts, result, values)),
     get elapsed() {
       return call.elapsed

@@ -37,13 +37,11 @@ export function withReserve<V>(path: string, work: () => V): V {
   } catch (cause) {
     if (!isDiskFull(cause)) throw cause
     const file = reserveOf(path)
-    if (statSync(file, { throwIfNoEntry: false }) === undefined) throw diskFull(cause)
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) {
+      const error = new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
+      throw Object.assign(error, { code: 'SQLITE_FULL' })
+    }
     rmSync(file)
     return withReserve(path, work)
   }
-}
-
-function diskFull(cause: unknown): Error {
-  const error = new Error('the disk is full: SQLite needs 32 KiB beside the file to open it', { cause })
-  return Object.assign(error, { code: 'SQLITE_FULL' })
 }
