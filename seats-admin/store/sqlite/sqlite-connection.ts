@@ -24,39 +24,35 @@ export function isBusy(cause: unknown): boolean {
 }
 
 /** SQLite's extended result code; 0 for an error of another origin. */
-export function codeOf(cause: unknown): number {
+function codeOf(cause: unknown): number {
   return cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : 0
 }
 
+interface Result {
+  readonly fault: StoreFault
+  /** SQLite's name, if a start can meet it. */
+  readonly name: string | null
+}
+
 /** By the low byte of the result code (sqlite.org/rescode.html). */
-const FAULTS: ReadonlyMap<number, StoreFault> = new Map([
-  [3, 'denied'],
-  [BUSY, 'locked'],
-  [6, 'locked'],
-  [8, 'read_only'],
-  [10, 'io_error'],
-  [11, 'corrupt'],
-  [13, 'disk_full'],
-  [14, 'io_error'],
-  [26, 'corrupt'],
+const RESULTS = new Map<number, Result>([
+  [3, { fault: 'denied', name: 'SQLITE_PERM' }],
+  [BUSY, { fault: 'locked', name: 'SQLITE_BUSY' }],
+  [6, { fault: 'locked', name: null }],
+  [8, { fault: 'read_only', name: 'SQLITE_READONLY' }],
+  [10, { fault: 'io_error', name: null }],
+  [11, { fault: 'corrupt', name: 'SQLITE_CORRUPT' }],
+  [13, { fault: 'disk_full', name: 'SQLITE_FULL' }],
+  [14, { fault: 'io_error', name: 'SQLITE_CANTOPEN' }],
+  [26, { fault: 'corrupt', name: 'SQLITE_NOTADB' }],
 ])
 
 /** Null for errors that a caller's value can cause. */
 export function faultOf(cause: unknown): StoreFault | null {
   if (codeOf(cause) === ERROR) return /no such (table|column)/.test(String(cause)) ? 'schema' : null
-  return FAULTS.get(codeOf(cause) & 0xff) ?? null
+  return RESULTS.get(codeOf(cause) & 0xff)?.fault ?? null
 }
 
-/** SQLite's names of the result codes that a start can meet, by their low byte. */
-const NAMES: ReadonlyMap<number, string> = new Map([
-  [3, 'SQLITE_PERM'],
-  [BUSY, 'SQLITE_BUSY'],
-  [8, 'SQLITE_READONLY'],
-  [11, 'SQLITE_CORRUPT'],
-  [13, 'SQLITE_FULL'],
-  [14, 'SQLITE_CANTOPEN'],
-  [26, 'SQLITE_NOTADB'],
-])
 /** The disk has no room for the index (SQLITE_IOERR_SHMSIZE). */
 const NO_ROOM_FOR_INDEX = 4874
 
@@ -68,7 +64,7 @@ export function isDiskFull(cause: unknown): boolean {
 /** {@link StoreUnavailable.code} of an error while the file is opened. */
 export function openingCode(cause: unknown): string | null {
   if (isDiskFull(cause)) return 'SQLITE_FULL'
-  return codeOf(cause) === 0 ? codeIn(cause) : (NAMES.get(codeOf(cause) & 0xff) ?? null)
+  return codeOf(cause) === 0 ? codeIn(cause) : (RESULTS.get(codeOf(cause) & 0xff)?.name ?? null)
 }
 
 /** @param how as in `cannot be opened` */

@@ -26,6 +26,7 @@ import {
   type OpenTransaction,
   Transaction,
 } from '../transaction.ts'
+import { codeIn } from '../unavailable.ts'
 import type { RunningCall } from './calls.ts'
 import { WriteTransactions } from './sqlite-connection.ts'
 import { checkOwner, OWNER, Superseded } from './ownership.ts'
@@ -191,7 +192,7 @@ class PreparedStatements {
     try {
       return pageOf(statement.iterate(...parameters), limit, next)
     } catch (cause) {
-      if (!isOutOfRange(cause)) throw cause
+      if (codeIn(cause) !== 'ERR_OUT_OF_RANGE') throw cause
       return pageWithBigIntegers(statement, parameters, limit, next)
     }
   }
@@ -252,10 +253,6 @@ function pageWithBigIntegers(
   } finally {
     statement.setReadBigInts(false)
   }
-}
-
-function isOutOfRange(cause: unknown): boolean {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_OUT_OF_RANGE'
 }
 
 /** Inexact above 2^53, where no row that was written has a number. */

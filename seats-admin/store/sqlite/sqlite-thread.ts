@@ -7,7 +7,7 @@ import { setPriority } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { monotonic } from '../monotonic.ts'
-import { messageOf } from '../unavailable.ts'
+import { codeIn, messageOf } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
@@ -172,12 +172,12 @@ async function respond(asked: Call): Promise<ThreadReply> {
   } catch (cause) {
     if (cause instanceof Superseded) return { superseded: `the store ${data.path}: ${cause.message}` }
     if (cause instanceof CallExpired) return { id, unavailable: EXPIRED, fault: 'timeout' }
-    if (isSqliteError(cause)) return failure(asked, cause)
+    if (codeIn(cause) === 'ERR_SQLITE_ERROR') return failure(asked, cause)
     return { id, failed: messageOf(cause) }
   }
 }
 
-async function failure(asked: Call, cause: Error): Promise<ThreadReply> {
+async function failure(asked: Call, cause: unknown): Promise<ThreadReply> {
   const { id } = asked
   const fault = faultOf(cause)
   if (fault === 'corrupt' && data.role !== 'writer' && monotonic() >= nextRetry) {
@@ -185,7 +185,7 @@ async function failure(asked: Call, cause: Error): Promise<ThreadReply> {
     const retried = await retryUncached(asked)
     if (retried !== null) return { id, ...retried }
   }
-  return { id, unavailable: `the store ${data.path}: ${cause.message}`, fault }
+  return { id, unavailable: `the store ${data.path}: ${messageOf(cause)}`, fault }
 }
 
 /**
@@ -216,8 +216,4 @@ function perform(on: MethodsByName, { method, args }: Call): Promise<unknown> {
 function close(): void {
   port.close()
   database.close()
-}
-
-function isSqliteError(cause: unknown): cause is Error {
-  return cause instanceof Error && 'code' in cause && cause.code === 'ERR_SQLITE_ERROR'
 }
