@@ -13,7 +13,7 @@ export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
 export type { FleetView, Instance, Registry } from './model/registered-instance.ts'
-export type { AsOf, BlockReader } from './model/readings.ts'
+export type { BlockReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
 export type { ListedSeat } from './model/seat.ts'
@@ -24,11 +24,9 @@ export type { AuditStore } from './store/audit-store.ts'
 export { AuditStates } from './store/audit-states.ts'
 export { type AuditFinding, AuditVerifier } from './store/audit-verifier.ts'
 export type { HealthState } from './store/health.ts'
-export { inspectStore } from './store/open-store.ts'
-export { openStore, type StoreLocation } from './store/open-store.ts'
+export { inspectStore, openStore, type StoreLocation } from './store/open-store.ts'
 export type {
   HandleProof,
-  LogoutSince,
   LogoutSubject,
   Renewal,
   Rotation,
@@ -49,7 +47,6 @@ export {
   type SeatReader,
   type Store,
   type StoreFault,
-  type StoreInspection,
   StoreUnavailable,
   type UserPage,
   type Writer,

@@ -17,7 +17,7 @@ import { parseDateTime } from './date-time.ts'
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { apiKey, createdApiKey, listing } from './views.ts'
-import { warningsAfter, withWarnings } from './warnings.ts'
+import { warned } from './warnings.ts'
 
 /** Every request with the key looks up each of its Seats. */
 const MAX_SEATS_OF_KEY = 1000
@@ -61,10 +61,9 @@ export function apiKeyEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const input = apiKeyInput(body, writer.now)
         if (isRefusal(input)) return input
         const write = deps.store.createApiKey(writer, input)
-        return respondToWrite(write, deps, async (made, written) => {
-          const body = withWarnings(createdApiKey(made), await warningsAfter(caller, deps, written))
-          return tagged(apiKeyTag(made), body)
-        })
+        return respondToWrite(write, deps, async (made, written) =>
+          tagged(apiKeyTag(made), await warned(createdApiKey(made), caller, deps, written)),
+        )
       },
     }),
     endpoint({

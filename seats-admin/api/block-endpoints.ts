@@ -21,7 +21,7 @@ import {
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { block, createdBlock, listing } from './views.ts'
-import { warningsAfter, withWarnings } from './warnings.ts'
+import { warned } from './warnings.ts'
 
 /** The characters of a token: whatever a token names can be blocked. */
 const MAX_USER = 16 * 1024
@@ -75,10 +75,10 @@ export function blockEndpoints(deps: AdminDeps): AdminEndpoint[] {
         if (isRefusal(input)) return input
         if (!caller.scope.admin) return onlyAdminSpace
         const write = deps.store.createBlock(writer, input)
-        return respondToWrite(write, deps, async (made, written) => {
-          const body = withWarnings(createdBlock(made), await warningsAfter(caller, deps, written))
-          return { status: 200, body } as const
-        })
+        return respondToWrite(write, deps, async (made, written) => ({
+          status: 200,
+          body: await warned(createdBlock(made), caller, deps, written),
+        }))
       },
     }),
     endpoint({

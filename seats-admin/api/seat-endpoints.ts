@@ -17,14 +17,7 @@ import {
 import { ID, PAGE, pageOf } from './parameters.ts'
 import { checker } from './validate-body.ts'
 import { createdSeat, listedSeat, listing, seat, updatedSeat } from './views.ts'
-import {
-  heldSeat,
-  together,
-  unaskedPermissions,
-  type Warning,
-  warningsAfter,
-  withWarnings,
-} from './warnings.ts'
+import { heldSeat, unaskedPermissions, type Warning, warned } from './warnings.ts'
 
 /** Both are in memory as sets while the Seat is in use, and each read of the Seat transfers them. */
 const MAX_SPACES = 10_000
@@ -68,10 +61,9 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       async handle({ body, caller }) {
         const warnings = await unaskedPermissions([['/permissions', body.permissions]], deps.asked())
         const write = deps.store.createSeat(writerOf(caller, deps), body)
-        return respondToWrite(write, deps, async (made, written) => {
-          const found = together(await warningsAfter(caller, deps, written), warnings)
-          return tagged(seatTag(made), withWarnings(createdSeat(made), found))
-        })
+        return respondToWrite(write, deps, async (made, written) =>
+          tagged(seatTag(made), await warned(createdSeat(made), caller, deps, written, warnings)),
+        )
       },
     }),
     endpoint({
@@ -119,10 +111,9 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unasked = await unaskedPermissions([['/permissions', body.permissions ?? []]], deps.asked())
         const warnings = [...unasked, ...(await heldWarnings(seat_id, body, caller))]
         const write = deps.store.updateSeat(writerOf(caller, deps, ifMatch), seat_id, body)
-        return respondToWrite(write, deps, async (updated, written) => {
-          const found = together(await warningsAfter(caller, deps, written), warnings)
-          return tagged(seatTag(updated), withWarnings(updatedSeat(updated), found))
-        })
+        return respondToWrite(write, deps, async (updated, written) =>
+          tagged(seatTag(updated), await warned(updatedSeat(updated), caller, deps, written, warnings)),
+        )
       },
     }),
     endpoint({

@@ -81,13 +81,8 @@ export function together(first: readonly Warning[], others: readonly Warning[]):
   return [...first, ...others].slice(0, MAX_WARNINGS)
 }
 
-/** Absent where there is none. */
-export function withWarnings<B extends object>(body: B, found: readonly Warning[]) {
-  return found.length === 0 ? body : { ...body, warnings: found }
-}
-
 /** What is not written yet: it counts as if it were. */
-type Pending = Partial<Pick<Administration, 'without' | 'also' | 'revoked' | 'blocked'>>
+type Pending = Omit<Administration, 'space' | 'now'>
 
 /** Outside the admin space nothing is said: no write there concerns an administrator. Rejects when the store can't be asked. */
 export async function administrationWarnings(
@@ -109,10 +104,10 @@ export function isAdministered(
   store: Pick<AdminDeps['store'], 'isAdministered'>,
   tenant: string,
   space: string,
-  { without = [], also = [], revoked = [], blocked = [] }: Pending = {},
+  pending: Pending = {},
   now = Date.now(),
 ): Promise<boolean> {
-  return store.isAdministered(tenant, { space, now, without, also, revoked, blocked })
+  return store.isAdministered(tenant, { space, now, ...pending })
 }
 
 /** As {@link administrationWarnings}, after a write. It is committed: where the store can't be asked, nothing is said. */
@@ -128,6 +123,22 @@ export async function warningsAfter(
     if (cause instanceof StoreUnavailable) return []
     throw cause
   }
+}
+
+/**
+ * The body of an answer to a write, with the warnings of what it leaves if there are any.
+ *
+ * @param others further ones, which may be left out
+ */
+export async function warned<B extends object>(
+  body: B,
+  caller: Caller,
+  deps: AdminDeps,
+  written: KeyAdministration,
+  others: readonly Warning[] = [],
+) {
+  const found = together(await warningsAfter(caller, deps, written), others)
+  return found.length === 0 ? body : { ...body, warnings: found }
 }
 
 /** What a plan of Seats would leave. */

@@ -5,7 +5,7 @@ import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusa
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { User } from '../model/user.ts'
-import { administeredSpace, administrationQueries } from './administration-queries.ts'
+import { administrationQueries } from './administration-queries.ts'
 import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
 import type { Database } from './database.ts'
 import {
@@ -86,9 +86,9 @@ export function adminReader({ lists, dialect }: Database) {
       return pageOf(await lists.all(queries.listBlocks, pageValues(tenant, page)), page.limit, storedBlock)
     },
 
-    async isAdministered(tenant, { space, now, without, also, revoked, blocked }) {
+    async isAdministered(tenant, { space, now, without = [], also = [], revoked = [], blocked = [] }) {
       const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
-      const seats = { tenant, ...administeredSpace({ space }), ...ids }
+      const seats = { tenant, listed: JSON.stringify(space), ...ids }
       const ofKeys = { ...seats, now, revoked: JSON.stringify(revoked) }
       if ((await lists.get(queries.administratingKey, ofKeys)) !== undefined) return true
       const found = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value

@@ -26,8 +26,3 @@ export function administrationQueries(dialect: Dialect) {
         WHERE l.tenant = :tenant AND l.seat_id = a.id AND ${member} NOT IN (${texts(':blocked')})) LIMIT 1`,
   }
 }
-
-/** The parameter of the admin space, as the lists of Seats have it. */
-export function administeredSpace({ space }: { readonly space: string }) {
-  return { listed: JSON.stringify(space) }
-}

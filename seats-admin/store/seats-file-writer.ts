@@ -109,8 +109,10 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
           transaction.record(seatEvent(`seat.${action}`, before, after))
         const values = valuesOf(transaction, writer, writes)
         const committed = await transaction.commitAdministrative(parts, changes, values, idsBefore(writes))
-        if (mayEndAdministration(writer, writes) && !(await isAdministrated(transaction, writer)))
-          return lastAdministrator
+        if (mayEndAdministration(writer, writes)) {
+          const others = otherAdministratorValues(tenant, '', scope)
+          if ((await transaction.get(administrator, others)) === undefined) return lastAdministrator
+        }
         return appliedSeats(writes, due, committed)
       }
       return write(author, apply, PATIENCE)
@@ -168,11 +170,6 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
         (keys.get(before.id) ?? []).map((row) => text(row, 'api_key_id')),
       )
     })
-  }
-
-  async function isAdministrated(transaction: Transaction, { tenant, scope }: Writer): Promise<boolean> {
-    const values = otherAdministratorValues(tenant, '', scope)
-    return (await transaction.get(administrator, values)) !== undefined
   }
 }
 

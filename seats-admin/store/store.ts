@@ -177,13 +177,13 @@ export interface Administration {
   /** ms since the epoch: API keys that have expired by then do not count. */
   readonly now: number
   /** Ids of Seats that do not administrate, whatever they hold. */
-  readonly without: readonly string[]
+  readonly without?: readonly string[]
   /** Ids of Seats that do, whatever they hold. */
-  readonly also: readonly string[]
+  readonly also?: readonly string[]
   /** Ids of API keys that count as revoked. */
-  readonly revoked: readonly string[]
+  readonly revoked?: readonly string[]
   /** `sub` of each user that counts as blocked, beside those who are. */
-  readonly blocked: readonly string[]
+  readonly blocked?: readonly string[]
 }
 
 export interface BlockInput {

@@ -5,7 +5,7 @@
 
 import type { Change, Committed, KeyAdministration } from '../model/change.ts'
 import { isUlid, nextUlidTime } from '../model/ulid.ts'
-import { administeredSpace, administrationQueries } from './administration-queries.ts'
+import { administrationQueries } from './administration-queries.ts'
 import { AUDIT_COLUMNS, AuditChain, type AuditEvent, auditHead } from './audit-chain.ts'
 import type { Part, Statements, Values } from './statements.ts'
 import { drawMark, MAX_RETAINED } from './feed.ts'
@@ -148,7 +148,7 @@ export class Transaction {
     changed: readonly string[] = [],
   ): Promise<Committed & KeyAdministration> {
     const { tenant, scope, now } = this.#authored().writer
-    const values = { ...given, tenant, now, ...administeredSpace(scope), without: changed.join() }
+    const values = { ...given, tenant, now, listed: JSON.stringify(scope.space), without: changed.join() }
     const { committed, row } = await this.#commit(parts, changes, values, this.#keyAdministers)
     return { ...committed, keyAdministers: Boolean(row?.key_administers) }
   }
