@@ -3,8 +3,8 @@
 import { canonicalHost, hostMatches } from '../model/host.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { TenantConfig } from './config.ts'
-import { distinctHost } from './hosts.ts'
-import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { tableHost } from './hosts.ts'
+import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import { staticPath } from './static-path.ts'
 
@@ -13,7 +13,7 @@ export function buildPlace(root: Section): BuiltInPlace {
   if (root.has('api_hosts') && section.has('hosts'))
     section.faultAtKey('hosts', 'hosts: api_hosts says the same: keep one')
   const [of, key] = root.has('api_hosts') ? [root, 'api_hosts'] : [section, 'hosts']
-  const hosts = of.texts(key, distinctHost())
+  const hosts = of.texts(key, distinct(tableHost))
   return Object.freeze({
     // An empty list is the default, written out.
     hosts: hosts.length === 0 ? null : Object.freeze(hosts),

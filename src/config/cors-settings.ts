@@ -2,7 +2,7 @@
 
 import { type CorsSettings, REQUEST_HEADERS, RESPONSE_HEADERS } from '../model/cors.ts'
 import { origin } from './addresses.ts'
-import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
@@ -15,7 +15,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 export function buildCors(root: Section): CorsSettings | undefined {
   if (!root.has('cors')) return undefined
   const section = root.section('cors')
-  const origins = section.texts('origins', each(readOrigin))
+  const origins = section.texts('origins', distinct(readOrigin))
   const credentials = section.flag('credentials')
   if (origins.includes('*') && origins.length > 1)
     section.fault('origins', 'origins: * is every origin: list it alone')
@@ -24,8 +24,8 @@ export function buildCors(root: Section): CorsSettings | undefined {
   return Object.freeze({
     origins: Object.freeze(origins),
     credentials,
-    headers: names(REQUEST_HEADERS, section.texts('headers', each(readName))),
-    expose: names(RESPONSE_HEADERS, section.texts('expose', each(readName))),
+    headers: names(REQUEST_HEADERS, section.texts('headers', distinct(readName))),
+    expose: names(RESPONSE_HEADERS, section.texts('expose', distinct(readName))),
     maxAge: Math.floor(section.setting('max_age', maxAge) / 1000),
   })
 }
@@ -49,18 +49,6 @@ const readName: ValueParser<string> = (text) => {
   return NAME.test(text)
     ? text.toLowerCase()
     : new InvalidValue('is not a header name: a token (RFC 9110) of at most 64 characters')
-}
-
-/** The parser for the elements of one list: each value once. */
-function each(read: ValueParser<string>): ValueParser<string> {
-  const seen = new Set<string>()
-  return (text) => {
-    const value = read(text)
-    if (value instanceof InvalidValue) return value
-    if (seen.has(value)) return new InvalidValue('is listed twice: remove one')
-    seen.add(value)
-    return value
-  }
 }
 
 function names(own: readonly string[], listed: readonly string[]): readonly string[] {

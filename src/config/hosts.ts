@@ -2,20 +2,9 @@
 
 import { canonicalHost, isAddress } from '../model/host.ts'
 import { asciiForm } from './addresses.ts'
-import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { InvalidValue } from './invalid-value.ts'
 
-/** Canonical; `*.` for exactly one label. Refuses a host that was read before. */
-export function distinctHost(): ValueParser<string> {
-  const seen = new Set<string>()
-  return (text) => {
-    const host = tableHost(text)
-    if (host instanceof InvalidValue) return host
-    if (seen.has(host)) return new InvalidValue('is listed twice: remove one')
-    seen.add(host)
-    return host
-  }
-}
-
+/** Canonical; `*.` for exactly one label. */
 export function tableHost(text: string): string | InvalidValue {
   const wildcard = text.startsWith('*.')
   const name = wildcard ? text.slice(2) : text

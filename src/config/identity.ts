@@ -18,7 +18,7 @@ const BEGIN = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/g
 export function buildIdentity(root: Section, folder: string): IdentityConfig | null {
   if (!root.has('identity')) return null
   const section = root.section('identity')
-  const algorithm = section.setting('algorithm', identityAlgorithm)
+  const algorithm = section.choice<IdentityAlgorithm>('algorithm')
   return Object.freeze({
     header: section.setting('header', identityField),
     algorithm,
@@ -40,10 +40,6 @@ function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorith
     return null
   })
   return section.texts('keys', read)
-}
-
-function identityAlgorithm(text: string): IdentityAlgorithm | InvalidValue {
-  return text === 'ES256' || text === 'EdDSA' ? text : new InvalidValue('is not ES256 or EdDSA')
 }
 
 function identityField(text: string): string | InvalidValue {

@@ -71,6 +71,22 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
+/** The same parser, for the elements of one list: what it has read before is refused. @param keyOf equal for equal values */
+export function distinct<T>(
+  parse: ValueParser<T>,
+  keyOf: (value: T) => unknown = (value) => value,
+): ValueParser<T> {
+  const seen = new Set<unknown>()
+  return (text) => {
+    const value = parse(text)
+    if (value instanceof InvalidValue) return value
+    const key = keyOf(value)
+    if (seen.has(key)) return new InvalidValue('is listed twice: remove one')
+    seen.add(key)
+    return value
+  }
+}
+
 /** The same parser, for values that may contain a secret. */
 export function confidential<T>(parse: ValueParser<T>): ValueParser<T> {
   return (text) => {

@@ -4,7 +4,6 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { authorityTime, clientCertificateTime, expiresSoon } from './certificate-time.ts'
 import type { ClientAuthentication, ListenerTls, ServerCertificate } from './config.ts'
-import { InvalidValue } from './invalid-value.ts'
 import { certificateFault, keyFault, pem } from './pem.ts'
 import type { Section } from './section.ts'
 
@@ -13,7 +12,7 @@ export function buildListenerTls(parent: Section, folder: string): ListenerTls |
   if (!parent.has('tls')) return null
   const section = parent.section('tls')
   const now = Date.now()
-  const clientAuth = section.setting('client_auth', clientAuthentication)
+  const clientAuth = section.choice<ClientAuthentication>('client_auth')
   const authorities = (text: string) => certificateFault(text) ?? authorityTime(text, now)
   const clientCa = section.text('client_ca', pem(folder, authorities)) ?? null
   if (clientAuth !== 'none' && !section.has('client_ca'))
@@ -24,7 +23,7 @@ export function buildListenerTls(parent: Section, folder: string): ListenerTls |
   if (clientCa !== null) warnOfTime(section, 'client_ca', clientCa, now)
   return Object.freeze({
     certificates: Object.freeze(buildCertificates(section, folder, now)),
-    minVersion: section.setting('min_version', version),
+    minVersion: section.choice<ListenerTls['minVersion']>('min_version'),
     clientCa,
     clientAuth,
   })
@@ -86,14 +85,4 @@ function dnsNames(cert: string): string[] {
     .filter((each) => each.startsWith('DNS:'))
     .map((each) => each.slice('DNS:'.length).toLowerCase().replace(/\.$/, ''))
   return [...new Set(names.filter((name) => NAME.test(name)))]
-}
-
-function clientAuthentication(text: string): ClientAuthentication | InvalidValue {
-  return text === 'none' || text === 'request' || text === 'require'
-    ? text
-    : new InvalidValue('is not none, request or require')
-}
-
-function version(text: string): ListenerTls['minVersion'] | InvalidValue {
-  return text === '1.2' || text === '1.3' ? text : new InvalidValue('is not 1.2 or 1.3')
 }

@@ -1,7 +1,7 @@
 /** Builds the rate limits, and the lists by which tables and routes name them. */
 
 import type { RateLimit, RateLimitBy } from '../model/rate-limit.ts'
-import { didYouMeanOneOf, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
+import { didYouMeanOneOf, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
 const WINDOWS = new Map([
@@ -35,8 +35,7 @@ function buildRateLimit(name: string, section: Section): RateLimit {
   // A fault gives the strictest limit, which is never served.
   const perWindow = section.text('limit', readPerWindow) ?? { limit: 1, window: 3_600_000 }
   const burst = section.number('burst') ?? perWindow.limit
-  const per = section.value('per') ?? section.default('per')
-  return Object.freeze({ name, ...perWindow, burst, per: per as RateLimitBy })
+  return Object.freeze({ name, ...perWindow, burst, per: section.choice<RateLimitBy>('per') })
 }
 
 /** `1000/h`. */
@@ -59,14 +58,7 @@ export function namedRateLimits(
   known: ReadonlyMap<string, RateLimit>,
 ): readonly RateLimit[] | undefined {
   if (!section.has('rate_limit')) return undefined
-  const seen = new Set<RateLimit>()
-  const read: ValueParser<RateLimit> = (text) => {
-    const limit = known.get(text)
-    if (limit === undefined)
-      return new InvalidValue(`is not one of the rate_limits${didYouMeanOneOf(text, [...known.keys()])}`)
-    if (seen.has(limit)) return new InvalidValue('is listed twice: remove one')
-    seen.add(limit)
-    return limit
-  }
-  return Object.freeze(section.texts('rate_limit', read))
+  const read: ValueParser<RateLimit> = (text) =>
+    known.get(text) ?? new InvalidValue(`is not one of the rate_limits${didYouMeanOneOf(text, known.keys())}`)
+  return Object.freeze(section.texts('rate_limit', distinct(read)))
 }

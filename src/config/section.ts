@@ -50,6 +50,11 @@ export class Section {
     return this.number(key) ?? Number(this.default(key))
   }
 
+  /** One of the words that the schema lists; the default in place of an absent or faulty one. */
+  choice<Word extends string>(key: string): Word {
+    return (this.value(key) ?? this.default(key)) as Word
+  }
+
   /** A list of strings without the faulty ones; empty when it is absent. */
   texts<T>(key: string, read: ValueParser<T>): T[] {
     const list = this.value(key)

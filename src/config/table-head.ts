@@ -3,7 +3,8 @@
 import type { Place } from '../model/route.ts'
 import type { SpaceSource } from '../model/space-source.ts'
 import type { RouteEntry } from './config.ts'
-import { distinctHost } from './hosts.ts'
+import { tableHost } from './hosts.ts'
+import { distinct } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import { buildSpaceSource, checkLabel } from './space-settings.ts'
 import { staticPath } from './static-path.ts'
@@ -41,8 +42,8 @@ export function buildTableHead(root: Section): TableHead {
 function buildHosts(root: Section): string[] {
   if (root.has('host') && root.has('hosts'))
     root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
-  const host = root.text('host', distinctHost())
-  return host === undefined ? root.texts('hosts', distinctHost()) : [host]
+  const host = root.text('host', tableHost)
+  return host === undefined ? root.texts('hosts', distinct(tableHost)) : [host]
 }
 
 /** Null: the table names no host. */

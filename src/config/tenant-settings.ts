@@ -60,16 +60,10 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
   section.warnOfSecrets('secrets')
   return Object.freeze({
     secrets: Object.freeze(section.texts('secrets', confidential(unique))),
-    algorithm: section.setting('algorithm', algorithm),
+    algorithm: section.choice<TokenConfig['algorithm']>('algorithm'),
     lifetime: section.setting('lifetime', durationWithin('1s', '3650d')),
     leeway: section.setting('leeway', durationWithin('0s', '1h')),
   })
-}
-
-function algorithm(text: string): TokenConfig['algorithm'] | InvalidValue {
-  return text === 'HS256' || text === 'HS384' || text === 'HS512'
-    ? text
-    : new InvalidValue('is not HS256, HS384 or HS512')
 }
 
 /** A single tenant is its own default. With several tenants and no default, tokens must carry `tenant_id`. */

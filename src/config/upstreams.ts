@@ -1,7 +1,7 @@
 /** Builds `upstreams:`. */
 
 import { origin } from './addresses.ts'
-import { InvalidValue, confidential, quote } from './invalid-value.ts'
+import { confidential, distinct, InvalidValue, quote } from './invalid-value.ts'
 import type { Limits, UpstreamConfig, UpstreamHealth, UpstreamProtocol } from './config.ts'
 import type { Section } from './section.ts'
 import { staticPath } from './static-path.ts'
@@ -32,7 +32,7 @@ export function buildUpstreams(root: Section, folder: string, limits: Limits): M
 }
 
 function buildUpstream(section: Section, name: string, folder: string, limits: Limits): UpstreamConfig {
-  const targets = section.texts('targets', confidential(distinctOrigin()))
+  const targets = section.texts('targets', confidential(distinct(origin, (url) => url.origin)))
   const tls = buildUpstreamTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
     section.faultAtKey('tls', 'tls: needs https:// targets: correct the targets, or remove tls')
@@ -42,7 +42,7 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
     targets: Object.freeze(targets),
     basePath: section.text('base_path', staticPath) ?? '',
     protocol,
-    balance: section.setting('balance', balance),
+    balance: section.choice<UpstreamConfig['balance']>('balance'),
     ...buildCapacity(section, protocol),
     // The queue is checked twice in that time.
     evictionDelay: section.setting('eviction_delay', durationWithin('20ms', '1h')),
@@ -63,7 +63,7 @@ function buildUpstream(section: Section, name: string, folder: string, limits: L
 
 /** Targets of one protocol. https targets of `h2` negotiate it by ALPN, which `h2c` targets cannot. */
 function buildProtocol(section: Section, targets: readonly URL[]): UpstreamProtocol {
-  const chosen = section.setting('protocol', protocol)
+  const chosen = section.choice<UpstreamProtocol>('protocol')
   const scheme = SCHEMES[chosen]
   const other = scheme === null ? undefined : targets.find((each) => each.protocol !== scheme)
   if (other !== undefined)
@@ -72,12 +72,6 @@ function buildProtocol(section: Section, targets: readonly URL[]): UpstreamProto
 }
 
 const SCHEMES = { http1: null, h2: 'https:', h2c: 'http:' } as const
-
-function protocol(text: string): UpstreamProtocol | InvalidValue {
-  return text === 'http1' || text === 'h2' || text === 'h2c'
-    ? text
-    : new InvalidValue('is not http1, h2 or h2c')
-}
 
 /** An HTTP/2 connection carries many requests. */
 const HTTP2_CONNECTIONS = 8
@@ -94,12 +88,6 @@ function buildCapacity(section: Section, protocol: UpstreamProtocol): Capacity {
   const uploads = section.number('uploads') ?? Math.ceil(most / 2)
   if (uploads > most) section.fault('uploads', `uploads: must be at most ${key} (${most}), not ${uploads}`)
   return { connections, uploads, maxPending }
-}
-
-function balance(text: string): UpstreamConfig['balance'] | InvalidValue {
-  return text === 'round-robin' || text === 'least-pending'
-    ? text
-    : new InvalidValue('is not round-robin or least-pending')
 }
 
 function buildHealth(parent: Section): UpstreamHealth | null {
@@ -119,15 +107,4 @@ function healthPath(text: string): string | InvalidValue {
   return /^\/[!"$-~]*$/.test(text)
     ? text
     : new InvalidValue('must begin with /, in visible ASCII without #, such as /healthz')
-}
-
-function distinctOrigin(): (text: string) => URL | InvalidValue {
-  const seen = new Set<string>()
-  return (text) => {
-    const url = origin(text)
-    if (url instanceof InvalidValue) return url
-    if (seen.has(url.origin)) return new InvalidValue('is listed twice: remove one')
-    seen.add(url.origin)
-    return url
-  }
 }
