@@ -14,18 +14,15 @@ import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from '
 import { identityFiles } from './identity.ts'
 import { listenerFiles } from './listeners.ts'
 import { methodsOf } from './methods.ts'
-import { NO_OPEN_TELEMETRY, readOpenTelemetry } from './open-telemetry/read.ts'
-import type { Document } from './positioned-document.ts'
-import { NO_PROXIES, readProviderProxies } from './provider-proxies.ts'
+import { readOpenTelemetry } from './open-telemetry/read.ts'
+import { openDocument, type OpenedDocument } from './open-document.ts'
+import { readProviderProxies } from './provider-proxies.ts'
 import { readSource } from './read-file.ts'
-import { type Schema, type SchemaName, schemas } from './schema.ts'
-import { Section } from './section.ts'
+import type { SchemaName } from './schema.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
 import type { TableHosts } from './table-head.ts'
-import { validate } from './validate.ts'
 import { joinSignatures, signatureOf } from './watch.ts'
-import { parse, parseAnywhere } from './yaml-parser.ts'
 
 const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
@@ -77,25 +74,11 @@ export async function loadConfigWithFaults(
   const open = async (each: string, kind: SchemaName) => {
     const source = await readSource(each, undefined, kind === 'gateway' ? NO_CONFIGURATION : undefined)
     if ('text' in source) comments.push(acceptedWarnings(display(each), source.text, kind))
-    if (env === null && kind === 'gateway')
-      return opened(parseAnywhere(display(each), source, kind, decidesRequests), kind)
-    return opened(parse(display(each), source, kind, variables), kind)
+    const isNeeded = env === null && kind === 'gateway' ? decidesRequests : null
+    return openDocument(display(each), source, kind, variables, isNeeded)
   }
   const before = await signatureOf([path])
   const main = await open(path, 'gateway')
-  if (main.root === null) {
-    const faults = [...envFile.faults, ...main.document.faults]
-    const files = [path, envFile.path]
-    const nothing = {
-      config: null,
-      entries: [],
-      shadowEntries: null,
-      upstreams: new Map(),
-      api: { hosts: null, prefix: '', authPrefix: '', console: false },
-      warnings: fileWarnings,
-    }
-    return { ...nothing, faults, fileWarnings, accepts, files }
-  }
   const pemFiles = [...listenerFiles(main.root, folder), ...identityFiles(main.root, folder)]
   const beforePem = await signatureOf(pemFiles)
   const settings = buildSettings(main.root, folder)
@@ -118,8 +101,7 @@ export async function loadConfigWithFaults(
     rateLimits: settings.rateLimits,
   }
   const built = new Map<string, BuiltTable>()
-  for (const [real, { document, root }] of tables)
-    if (root !== null) built.set(real, buildRoutes(document, root, context))
+  for (const [real, { document, root }] of tables) built.set(real, buildRoutes(document, root, context))
   const tablesIn = async (files: TableFiles) =>
     [...(await uniqueFiles(files.paths)).keys()].flatMap((real) => built.get(real) ?? [])
   const activeTables = await tablesIn(active)
@@ -129,10 +111,7 @@ export async function loadConfigWithFaults(
   const documents = [main, ...tables.values()].map(({ document }) => document)
   const inComments = comments.flatMap((each) => each.faults)
   const inDocuments = documents.flatMap((document) => document.faults)
-  const { proxies, faults: ofProxies } =
-    env === null
-      ? { proxies: NO_PROXIES, faults: [] }
-      : readProviderProxies(variables, issuersOf(settings.sources))
+  const { proxies, faults: ofProxies } = readProviderProxies(variables, issuersOf(settings.sources))
   const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments, ...ofProxies])
   const ofHosts = distinct([activeTables, candidateTables ?? []].flatMap(hostWarnings))
   const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
@@ -151,7 +130,7 @@ export async function loadConfigWithFaults(
       ? null
       : Object.freeze({
           ...settings,
-          openTelemetry: env === null ? NO_OPEN_TELEMETRY : await readOpenTelemetry(variables),
+          openTelemetry: await readOpenTelemetry(variables),
           providerProxies: proxies,
           file,
           files,
@@ -193,23 +172,11 @@ function tableOf(
   return Object.freeze({ routes: Object.freeze(entries), hash: contentHash(entries, settings) })
 }
 
-interface OpenedDocument {
-  readonly document: Document
-  /** Null when the file is not a readable YAML map. */
-  readonly root: Section | null
-}
-
 /** Whether the answers to requests depend on the setting: then it can't be left out. */
 function decidesRequests([first, second, third]: readonly string[]): boolean {
   if (['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console'].includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
-}
-
-function opened(document: Document, kind: SchemaName): OpenedDocument {
-  if (document.root === null) return { document, root: null }
-  validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root, schemas[kind] as Schema) }
 }
 
 /** Relative to the working directory when the file is inside it, otherwise absolute. */

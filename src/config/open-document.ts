@@ -1,27 +1,27 @@
-/** Reads and validates a file beside the configuration, such as one with policy tests. */
+/** Opens a file of the configuration: parsed, and its structure validated. */
 
-import { ConfigError } from './faults.ts'
 import type { Document } from './positioned-document.ts'
-import { readSource, type Source } from './read-file.ts'
+import type { Source } from './read-file.ts'
 import { type Schema, type SchemaName, schemas } from './schema.ts'
 import { Section } from './section.ts'
 import { validate } from './validate.ts'
-import { parse } from './yaml-parser.ts'
+import { type IsNeeded, parse } from './yaml-parser.ts'
 
-/**
- * Faults of the structure are in the document; the caller adds those of values.
- *
- * @param source of what is no file; `file` is its name in messages then
- * @throws ConfigError where the file is no readable YAML map
- */
-export async function openDocument(
+export interface OpenedDocument {
+  readonly document: Document
+  /** Empty where the file is no readable YAML map, which is a fault of the document. */
+  readonly root: Section
+}
+
+/** The caller adds the faults of values. Parameters as of `parse`. */
+export function openDocument(
   file: string,
-  env: NodeJS.ProcessEnv,
+  source: Source,
   kind: SchemaName,
-  source?: Source,
-): Promise<{ document: Document; root: Section }> {
-  const document = parse(file, source ?? (await readSource(file)), kind, env)
-  if (document.root === null) throw new ConfigError(document.faults)
-  validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root, schemas[kind] as Schema) }
+  env: NodeJS.ProcessEnv,
+  isNeeded: IsNeeded | null = null,
+): OpenedDocument {
+  const document = parse(file, source, kind, env, isNeeded)
+  if (document.root !== null) validate(document, document.root, kind)
+  return { document, root: new Section(document, document.root ?? {}, schemas[kind] as Schema) }
 }

@@ -8,6 +8,7 @@ import { ConfigError, sortFaults } from './faults.ts'
 import { tableHost } from './hosts.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
+import { readSource } from './read-file.ts'
 import { seatsOf, tenantId } from './seats-file.ts'
 import type { Section } from './section.ts'
 
@@ -48,7 +49,7 @@ export interface PolicyFile {
 
 /** @throws ConfigError with every fault of the file */
 export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Promise<PolicyFile> {
-  const { document, root } = await openDocument(file, env, 'policy')
+  const { document, root } = openDocument(file, await readSource(file), 'policy', env)
   const policy = {
     file,
     tenant: root.text('tenant', tenantId) ?? '',

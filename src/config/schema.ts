@@ -9,6 +9,7 @@ import type { Value } from './positioned-document.ts'
 /** The keywords of JSON Schema (draft 7) that this file reads. */
 export interface Schema {
   readonly $ref?: string
+  readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: boolean | Schema
   readonly items?: Schema

@@ -6,7 +6,7 @@ import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { ConfigError, sortFaults } from './faults.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
-import type { Source } from './read-file.ts'
+import { readSource, type Source } from './read-file.ts'
 import type { Section } from './section.ts'
 import { spaceId } from './space-id.ts'
 
@@ -29,7 +29,7 @@ export async function readSeatsFile(
   env: NodeJS.ProcessEnv,
   source?: Source,
 ): Promise<SeatsFile> {
-  const { document, root } = await openDocument(file, env, 'seats', source)
+  const { document, root } = openDocument(file, source ?? (await readSource(file)), 'seats', env)
   const tenant = root.text('tenant', tenantId) ?? ''
   const seats = seatsOf(root.section('seats'))
   if (document.faults.length > 0) throw new ConfigError(sortFaults(document.faults))

@@ -28,11 +28,7 @@ function validatorOf(kind: SchemaName): ValidateFunction {
 /** Adds the faults to the document and marks the faulty entries. */
 export function validate(document: Document, root: Data, kind: SchemaName): void {
   const validator = validatorOf(kind)
-  if (validator(root)) return
-  let converted = false
-  for (const error of validator.errors ?? []) if (convertVariable(document, root, error)) converted = true
-  // The replaced values need a second run: numbers have bounds.
-  if (converted && validator(root)) return
+  validator(root)
   for (const error of validator.errors ?? []) report(document, root, kind, error)
 }
 
@@ -114,23 +110,6 @@ function exampleOf(kind: SchemaName, { instancePath, parentSchema }: ErrorObject
 /** A number that is not a whole one. */
 function fractionName(value: number): string {
   return Number.isFinite(value) ? 'a number with a fraction' : String(value)
-}
-
-/** An environment variable is a string. Where the schema expects a number or a boolean, the string is converted. */
-function convertVariable(document: Document, root: Data, error: ErrorObject): boolean {
-  if (error.keyword !== 'type' || typeof error.data !== 'string') return false
-  const { container, key } = locate(root, error.instancePath)
-  if (container === null || (document.spot(container, key)?.written ?? null) === null) return false
-  const value = convert(error.schema, error.data)
-  if (value === null) return false
-  ;(container as Data)[key] = value
-  return true
-}
-
-function convert(type: unknown, text: string): boolean | number | null {
-  if (type === 'boolean' && /^(?:true|false)$/.test(text)) return text === 'true'
-  if (type === 'integer' && /^(?:0|-?[1-9][0-9]{0,14})$/.test(text)) return Number(text)
-  return null
 }
 
 /** The parts of a JSON Pointer (RFC 6901). */

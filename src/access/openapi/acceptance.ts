@@ -2,11 +2,8 @@
 
 import type { RouteEntry } from '../../config/config.ts'
 import type { Fault, Warning } from '../../config/faults.ts'
+import { openDocument } from '../../config/open-document.ts'
 import { buildRoutes, type RouteContext } from '../../config/table-entries.ts'
-import { type Schema, schemas } from '../../config/schema.ts'
-import { Section } from '../../config/section.ts'
-import { validate } from '../../config/validate.ts'
-import { parse } from '../../config/yaml-parser.ts'
 import { acceptedWarnings } from '../../config/accepted-warnings.ts'
 import { COLLISION, type Upstreams } from '../../decision/router/entries.ts'
 import { compileTable } from '../../decision/router/table.ts'
@@ -35,10 +32,7 @@ export interface Acceptance {
 /** @param file the path of the table to display @param text its content */
 export function acceptanceOf(file: string, text: string, surroundings: Surroundings): Acceptance {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
-  const document = parse(file, { text }, 'routes', {})
-  if (document.root === null) return { refused: new Map(), warnings: [] }
-  validate(document, document.root, 'routes')
-  const root = new Section(document, document.root, schemas.routes as Schema)
+  const { document, root } = openDocument(file, { text }, 'routes', {})
   const { entries } = buildRoutes(document, root, context)
   // Behind the others: an entry that is there already is not the one to leave out.
   const { faults, warnings } = compileTable([...others, ...entries], upstreams, builtIn, apiHosts)

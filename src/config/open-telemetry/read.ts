@@ -8,7 +8,6 @@ import { readFile } from 'node:fs/promises'
 import type { BatchConfig, OpenTelemetryConfig, SamplerConfig, TracesConfig } from './types.ts'
 import { Variables } from './variables.ts'
 
-export const NO_OPEN_TELEMETRY: OpenTelemetryConfig = Object.freeze({ traces: null, warnings: [] })
 /** An hour, in ms. */
 const MAX_TIME = 3_600_000
 /** Bounds the memory: a span takes at most some 8 KiB, and usually 700 bytes. */
