@@ -3,11 +3,15 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { InvalidValue, quote } from './invalid-value.ts'
-import type { Address } from './config.ts'
 
 /** Labels of letters, digits and `-`, and `_`, which container names contain. */
 const HOST_NAME = /^(?=.{1,253}$)(?:(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\.)*(?!-)[A-Za-z0-9_-]{1,63}(?<!-)\.?$/
 const PORT = /^(?:0|[1-9][0-9]{0,4})$/
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
 
 /** `host:port` or `[::1]:8080`. Port 0 selects a free port. */
 export function address(text: string): Address | InvalidValue {

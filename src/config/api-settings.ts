@@ -2,7 +2,7 @@
 
 import { canonicalHost, hostMatches } from '../model/host.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
-import type { TenantConfig } from './config.ts'
+import type { TenantConfig } from './tenant-settings.ts'
 import { tableHost } from './hosts.ts'
 import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'

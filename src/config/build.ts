@@ -1,24 +1,14 @@
 /** Builds the settings from the main file, whose structure is already validated. */
 
-import { buildPlace, warnOfRedirects } from './api-settings.ts'
 import { resolve } from 'node:path'
-import {
-  address,
-  addressesConflict,
-  cidr,
-  hostName,
-  isEveryAddress,
-  isEveryone,
-  reachableOrigin,
-} from './addresses.ts'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
-import { InvalidValue, confidential } from './invalid-value.ts'
-import type { Config, SettingSource, SettingSources, StoreConfig, TablesConfig } from './config.ts'
+import { cidr, hostName, isEveryone, reachableOrigin } from './addresses.ts'
+import { buildPlace, warnOfRedirects } from './api-settings.ts'
 import { frozenMap } from './frozen.ts'
 import { buildIdentity } from './identity.ts'
+import { confidential, InvalidValue } from './invalid-value.ts'
 import { buildLimits, buildMemory } from './limits.ts'
-import { buildDecision } from './decision-settings.ts'
-import { buildListeners, sourcesOfListeners } from './listeners.ts'
+import { buildAddresses, sourcesOfListeners } from './listeners.ts'
 import { buildMethods } from './methods.ts'
 import { buildRateLimits } from './rate-limit-settings.ts'
 import { redisUrl } from './redis-settings.ts'
@@ -28,14 +18,8 @@ import { durationWithin } from './units.ts'
 import { buildUpstreams } from './upstreams.ts'
 import { buildWorkers } from './workers.ts'
 
-/** The part of a configuration that the main file alone determines. */
-export type Settings = Omit<
-  Config,
-  'file' | 'files' | 'signature' | 'shadow' | 'openTelemetry' | 'providerProxies' | keyof TablesConfig
->
-
-/** @param folder what relative paths are relative to */
-export function buildSettings(root: Section, folder: string): Settings {
+/** The part of a configuration that the main file alone determines. @param folder what relative paths are relative to */
+export function buildSettings(root: Section, folder: string) {
   if (hasPassword(root.value('redis'))) root.warnOfSecrets('redis')
   const api = buildPlace(root)
   const tenants = buildTenants(root, api)
@@ -43,10 +27,13 @@ export function buildSettings(root: Section, folder: string): Settings {
   const limits = buildLimits(root, tenants.size)
   return {
     ...buildAddresses(root, folder),
+    /** The origin at which other programs reach this instance, not its fleet; null: not known. */
     advertise: root.text('advertise', reachableOrigin) ?? null,
+    /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */
     opsHosts: Object.freeze(root.texts('ops_hosts', hostName)),
     workers: buildWorkers(root),
     store: buildStore(root, folder),
+    /** Null without a shared cache and message bus. */
     redis:
       root.text(
         'redis',
@@ -54,24 +41,34 @@ export function buildSettings(root: Section, folder: string): Settings {
       ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants: frozenMap(tenants),
-    upstreams: frozenMap(buildUpstreams(root, folder, limits)),
+    upstreams: frozenMap(buildUpstreams(root, folder, limits.bodyTimeout)),
     api,
     ...buildProxies(root),
     limits,
+    /** By name. */
     rateLimits: frozenMap(buildRateLimits(root)),
+    /** Accepted methods beside those of IANA's registry. */
     methods: buildMethods(root),
     memory: buildMemory(root),
+    /** Null: upstreams get the identity of callers unsigned alone. */
     identity: buildIdentity(root, folder),
+    /** Requests are counted by route; by upstream otherwise. */
     metrics: Object.freeze({ routes: root.section('metrics').value('routes') !== false }),
+    /** How long entries of the audit are kept. */
     auditRetention: root.section('audit').setting('retention', durationWithin('1d', '36500d')),
+    /** How long a start waits for a slow or unavailable store. */
     startupTimeout: root.setting('startup_timeout', durationWithin('0s', '1h')),
+    /** How long requests in flight may continue after SIGTERM. */
     drain: root.setting('drain', durationWithin('0s', '24d')),
+    /** How long requests are accepted after SIGTERM, while `/readyz` responds 503 for load balancers. */
     drainDelay: root.setting('drain_delay', durationWithin('0s', '1h')),
+    /** For messages about the surroundings: what a setting names may be missing, taken or broken. */
     sources: buildSources(root),
   }
 }
 
-function buildSources(root: Section): SettingSources {
+function buildSources(root: Section) {
+  const [tenants, upstreams] = [root.section('tenants'), root.section('upstreams')]
   return Object.freeze({
     listen: root.source('listen'),
     ops: root.source('ops'),
@@ -80,39 +77,36 @@ function buildSources(root: Section): SettingSources {
     redis: root.source('redis'),
     tenants: root.source('tenants'),
     connections: root.section('limits').source('connections', 'limits.connections'),
-    issuers: sourcesOfIssuers(root.section('tenants')),
-    tokenIssuers: sourcesOfTokenIssuers(root.section('tenants')),
-    targets: sourcesOfTargets(root.section('upstreams')),
+    /** Of the tenants with an identity provider, by their ids. */
+    issuers: byKey(tenants, (id) => {
+      const oidc = tenants.section(id).section('oidc')
+      return oidc.has('issuer') ? oidc.source('issuer', `tenants.${id}.oidc.issuer`) : null
+    }),
+    /** Of each issuer of tokens, by the tenant's id, in the order of `TenantConfig.issuers`. */
+    tokenIssuers: byKey(tenants, (id) =>
+      Object.freeze(
+        tenants
+          .section(id)
+          .sections('issuers')
+          .map(({ section }, index) => section.source('issuer', `tenants.${id}.issuers[${index}].issuer`)),
+      ),
+    ),
+    /** Of each target, by the name of its upstream. */
+    targets: byKey(upstreams, (name) =>
+      Object.freeze(upstreams.section(name).sources('targets', `upstreams.${name}.targets`)),
+    ),
+    /** Of each address of `listen`. */
     listeners: sourcesOfListeners(root),
   })
 }
 
-function sourcesOfIssuers(tenants: Section): SettingSources['issuers'] {
-  const found = tenants.keys().flatMap((id): [string, SettingSource][] => {
-    const oidc = tenants.section(id).section('oidc')
-    return oidc.has('issuer') ? [[id, oidc.source('issuer', `tenants.${id}.oidc.issuer`)]] : []
-  })
-  return frozenMap(new Map(found))
+/** By the keys of the section, without those that have none. */
+function byKey<T>(section: Section, sourceOf: (key: string) => T | null): ReadonlyMap<string, T> {
+  const found = section.keys().map((key) => [key, sourceOf(key)] as const)
+  return frozenMap(new Map(found.flatMap(([key, source]) => (source === null ? [] : [[key, source]]))))
 }
 
-function sourcesOfTokenIssuers(tenants: Section): SettingSources['tokenIssuers'] {
-  const found = tenants.keys().map((id): [string, readonly SettingSource[]] => {
-    const sections = tenants.section(id).sections('issuers')
-    const label = (index: number) => `tenants.${id}.issuers[${index}].issuer`
-    return [id, Object.freeze(sections.map(({ section }, index) => section.source('issuer', label(index))))]
-  })
-  return frozenMap(new Map(found))
-}
-
-function sourcesOfTargets(upstreams: Section): SettingSources['targets'] {
-  const found = upstreams.keys().map((name): [string, readonly SettingSource[]] => {
-    const targets = upstreams.section(name).sources('targets', `upstreams.${name}.targets`)
-    return [name, Object.freeze(targets)]
-  })
-  return frozenMap(new Map(found))
-}
-
-function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProtocol'> {
+function buildProxies(root: Section) {
   const proxyProtocol = root.flag('proxy_protocol')
   const trustedProxies = root.texts('trusted_proxies', cidr)
   if (trustedProxies.some(isEveryone))
@@ -127,25 +121,18 @@ function buildProxies(root: Section): Pick<Config, 'trustedProxies' | 'proxyProt
       'proxy_protocol',
       'proxy_protocol: needs trusted_proxies: list the addresses of the proxies that send it',
     )
-  return { trustedProxies: Object.freeze(trustedProxies), proxyProtocol }
+  return {
+    /** CIDR blocks of peers whose X-Forwarded-* are continued. */
+    trustedProxies: Object.freeze(trustedProxies),
+    /** Connections begin with a PROXY protocol header; only those from `trustedProxies`. */
+    proxyProtocol,
+  }
 }
 
-function buildAddresses(root: Section, folder: string): Pick<Config, 'listen' | 'ops' | 'decision'> {
-  const listen = buildListeners(root, folder)
-  const ops = root.setting('ops', address)
-  const isKnown = (key: string) => !root.has(key) || root.value(key) !== undefined
-  if (isKnown('listen') && isKnown('ops') && listen.some((each) => addressesConflict(each, ops))) {
-    const key = root.has('ops') ? 'ops' : 'listen'
-    root.fault(key, `${key}: listen and ops cannot share an address and port: choose another port`)
-  }
-  if (root.value('ops') !== undefined && isEveryAddress(ops))
-    root.warn(
-      'ops',
-      'ops_open',
-      `ops: asks for no credential, and accepts connections on every address of this machine`,
-    )
-  return { listen, ops, decision: buildDecision(root, { listen, ops: [ops] }) }
-}
+/** `path`: absolute. `url`: with its credentials, so never to be shown. */
+export type StoreConfig =
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly url: string }
 
 function buildStore(root: Section, folder: string): StoreConfig {
   const read = (text: string) => storeUrl(text, folder)

@@ -2,7 +2,6 @@
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { IdentityAlgorithm, IdentityConfig } from './config.ts'
 import { InvalidValue } from './invalid-value.ts'
 import { keyFault, pem } from './pem.ts'
 import { isReservedField } from './reserved-fields.ts'
@@ -14,16 +13,26 @@ const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 const OWN_FIELD = 'x-seatgate-jwt'
 const BEGIN = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/g
 
-/** @param folder base of relative paths @returns null when `identity` is absent */
-export function buildIdentity(root: Section, folder: string): IdentityConfig | null {
+export type IdentityAlgorithm = 'ES256' | 'EdDSA'
+
+/**
+ * Of the JWT that tells upstreams who calls.
+ *
+ * @param folder base of relative paths
+ * @returns null when `identity` is absent
+ */
+export function buildIdentity(root: Section, folder: string) {
   if (!root.has('identity')) return null
   const section = root.section('identity')
   const algorithm = section.choice<IdentityAlgorithm>('algorithm')
   return Object.freeze({
+    /** In lower case. */
     header: section.setting('header', identityField),
     algorithm,
+    /** PEM texts of private keys of the algorithm, at least one: the first signs, all are published. */
     keys: Object.freeze(buildKeys(section, folder, algorithm)),
     lifetime: section.setting('lifetime', durationWithin('5s', '5m')),
+    /** The claim `iss`. */
     issuer: section.setting('issuer', issuer),
   })
 }

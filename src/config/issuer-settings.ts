@@ -1,9 +1,7 @@
 /** Builds `issuers:` of a tenant: issuers whose tokens are verified by their public keys. */
 
-import type { OidcConfig } from './config.ts'
-import type { ClaimMatch, IssuerConfig } from './issuer-config.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
-import { httpUrl, issuerUrl, nonEmpty } from './oidc-settings.ts'
+import { httpUrl, issuerUrl, nonEmpty, type OidcConfig } from './oidc-settings.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
@@ -13,21 +11,23 @@ const ALGORITHMS: readonly string[] = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
-/** @param section of the tenant @param shared that of all tenants */
-export function buildIssuers(
-  section: Section,
-  tenant: string,
-  shared: SharedIssuers,
-): readonly IssuerConfig[] {
-  const built = section.sections('issuers').map(({ section: each }) => {
-    const config = buildIssuer(each)
-    shared.add(each, tenant, config)
-    return config
-  })
-  return Object.freeze(built)
+export type IssuerConfig = ReturnType<typeof buildIssuer>
+export type ClaimMatch = IssuerConfig['match'][number]
+
+/** An entry of `issuers` with where it stands. */
+export interface PlacedIssuer {
+  readonly section: Section
+  readonly tenant: string
+  readonly config: IssuerConfig
 }
 
-function buildIssuer(section: Section): IssuerConfig {
+/** @param parent that of the tenant */
+export function buildIssuers(parent: Section, tenant: string): PlacedIssuer[] {
+  return parent.sections('issuers').map(({ section }) => ({ section, tenant, config: buildIssuer(section) }))
+}
+
+/** An issuer of tokens that the gateway verifies by the issuer's public keys, without sign-in and without a secret. */
+function buildIssuer(section: Section) {
   const allowInsecure = section.flag('allow_insecure')
   const hasSeats = section.has('seats')
   if (hasSeats === section.has('seats_claim'))
@@ -45,17 +45,27 @@ function buildIssuer(section: Section): IssuerConfig {
     )
   const algorithms = section.texts('algorithms', algorithm)
   return Object.freeze({
+    /** The claim `iss`, compared as text. */
     issuer: section.text('issuer', tokenIssuer(allowInsecure)) ?? '',
+    /** What `aud` is, or holds where it is a list. */
     audience: section.text('audience', nonEmpty) ?? '',
+    /** Null: as the issuer's discovery document says. */
     jwksUri: section.text('jwks_uri', keysUrl(allowInsecure)) ?? null,
+    /** Of signatures (RFC 7518, section 3.1): asymmetric ones only. */
     algorithms: Object.freeze(
       algorithms.length > 0 ? algorithms : (section.default('algorithms') as string[]),
     ),
+    /** Names of Seats that each token holds; null: `seatsClaim` names them. */
     seats: hasSeats ? Object.freeze(section.texts('seats', nonEmpty)) : null,
+    /** A claim's name, or a path through objects; null: `seats` names them. */
     seatsClaim: section.text('seats_claim', nonEmpty) ?? null,
+    /** All of them must be true of a token. */
     match: Object.freeze(matchesOf(section.section('match'))),
+    /** Like `seatsClaim`: the claim that identifies the user at the issuer. */
     userClaim: section.setting('user_claim', nonEmpty),
+    /** ms from `iat` to `exp` of a token, at most. */
     maxLifetime: section.setting('max_lifetime', durationWithin('1s', '3650d')),
+    /** Plain http, to loopback addresses only. */
     allowInsecure,
   })
 }
@@ -83,60 +93,47 @@ function keysUrl(allowInsecure: boolean): ValueParser<string> {
   }
 }
 
-function matchesOf(section: Section): ClaimMatch[] {
+/** A claim's name, or a path through objects, and what the claim is, or holds where it is a list. */
+function matchesOf(section: Section) {
   return section.keys().flatMap((name) => {
     const value = section.value(name)
     return typeof value === 'string' || typeof value === 'boolean' ? [Object.freeze({ name, value })] : []
   })
 }
 
-interface Added {
-  readonly section: Section
-  readonly tenant: string
-  readonly config: IssuerConfig
-}
-
 /**
  * Finds issuers whose token could be meant for more than one entry, of one tenant or of two. A user of one tenant could
  * call as a user of the other, so each pair requires a claim in `match` that has two values. The fault is reported at the
  * second entry.
+ *
+ * @param all the entries of all tenants
  */
-export class SharedIssuers {
-  readonly #added: Added[] = []
-  /** Providers whose tokens are accepted as bearer tokens. */
-  readonly #providers: { readonly tenant: string; readonly oidc: OidcConfig }[] = []
-
-  add(section: Section, tenant: string, config: IssuerConfig): void {
-    if (config.issuer !== '' && config.audience !== '') this.#added.push({ section, tenant, config })
-  }
-
-  addProvider(tenant: string, oidc: OidcConfig | null): void {
-    if (oidc?.acceptProviderTokens === true) this.#providers.push({ tenant, oidc })
-  }
-
-  /** Reports all faults, once everything is added. */
-  report(): void {
-    for (const [index, added] of this.#added.entries()) {
-      const before = this.#added.slice(0, index)
-      const other = before.find(
-        ({ config }) => isSameParty(config, added.config) && !areApart(config, added.config),
+export function reportSharedIssuers(
+  all: readonly PlacedIssuer[],
+  tenants: ReadonlyMap<string, { readonly oidc: OidcConfig | null }>,
+): void {
+  const complete = all.filter(({ config }) => config.issuer !== '' && config.audience !== '')
+  for (const [index, issuer] of complete.entries()) {
+    const { section, config } = issuer
+    const other = complete
+      .slice(0, index)
+      .find((each) => isSameParty(each.config, config) && !areApart(each.config, config))
+    if (other !== undefined) reportShared(issuer, other.tenant)
+    const [provider] = [...tenants].find(([, { oidc }]) => oidc !== null && isAccepted(oidc, config)) ?? []
+    if (provider !== undefined)
+      section.fault(
+        'audience',
+        `audience: tenant ${provider} accepts these tokens by oidc.accept_provider_tokens already: leave out one of the two, or give the tokens for each an audience of its own`,
       )
-      if (other !== undefined) reportShared(added, other.tenant)
-      const provider = this.#providers.find(({ oidc }) => isAccepted(oidc, added.config))
-      if (provider !== undefined)
-        added.section.fault(
-          'audience',
-          `audience: tenant ${provider.tenant} accepts these tokens by oidc.accept_provider_tokens already: leave out one of the two, or give the tokens for each an audience of its own`,
-        )
-    }
   }
 }
 
-function reportShared({ section, tenant }: Added, other: string): void {
+function reportShared({ section, tenant }: PlacedIssuer, other: string): void {
   const where = other === tenant ? 'an earlier entry' : `tenant ${other}`
+  const key = section.has('match') ? 'match' : 'audience'
   section.fault(
-    section.has('match') ? 'match' : 'audience',
-    `${section.has('match') ? 'match' : 'audience'}: ${where} has the same issuer and audience: in match, give both a claim that has another value in each`,
+    key,
+    `${key}: ${where} has the same issuer and audience: in match, give both a claim that has another value in each`,
   )
 }
 
@@ -150,6 +147,8 @@ function areApart(one: IssuerConfig, other: IssuerConfig): boolean {
   )
 }
 
+/** Whether tokens of the provider are accepted as bearer tokens that the issuer signs as well. */
 function isAccepted(oidc: OidcConfig, { issuer, audience }: IssuerConfig): boolean {
-  return oidc.issuer === issuer && [oidc.clientId, ...oidc.audience].includes(audience)
+  if (!oidc.acceptProviderTokens || oidc.issuer !== issuer) return false
+  return [oidc.clientId, ...oidc.audience].includes(audience)
 }

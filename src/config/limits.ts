@@ -1,6 +1,5 @@
 /** `limits:` and `memory:`. */
 
-import type { Limits, MemoryBounds } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin, maxBody, sizeWithin } from './units.ts'
 
@@ -11,24 +10,31 @@ const CALLER_SHARE = 1 / 16
 /** WebSockets that a caller may have where a share of all is less. */
 const FEW = 16
 
-/** @param tenants the number of tenants: a single tenant may use the limits of all */
-export function buildLimits(root: Section, tenants: number): Limits {
+/** The limits of clients, per process. @param tenants their number: a single tenant may use the limits of all */
+export function buildLimits(root: Section, tenants: number) {
   const section = root.section('limits')
-  const limits: Limits = {
+  const limits = {
+    /** Of a header section, request line included. */
     headerBytes: section.setting('header_bytes', sizeWithin('1KiB', '1MiB')),
     headerFields: section.count('header_fields'),
     targetBytes: section.setting('target_bytes', sizeWithin('256B', '64KiB')),
-    // Header timeouts are checked once a second.
+    /** Until a header section is complete; checked once a second. */
     headerTimeout: section.setting('header_timeout', durationWithin('1s', '10m')),
+    /** Of a connection between requests. */
     idleTimeout: section.setting('idle_timeout', durationWithin('1s', '24h')),
+    /** Until the next bytes of a body, on either side, for upstreams without a time of their own. */
     bodyTimeout: section.setting('body_timeout', durationWithin('1ms', '24d')),
+    /** Connections in lingering close: the last response is sent, and the client still sends. Not counted as open. */
     lingeringConnections: section.count('lingering_connections'),
+    /** Of a lingering close in all, and until the next bytes. */
     lingeringTime: section.setting('lingering_time', durationWithin('0s', '10m')),
     lingeringTimeout: section.setting('lingering_timeout', durationWithin('0s', '10m')),
+    /** Bytes of a body, for routes without a limit of their own; Infinity for no limit. */
     maxBody: section.setting('max_body', maxBody),
+    /** Requests in flight of one HTTP/2 connection. */
     http2Streams: section.count('http2_streams'),
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
-    // The largest body of a request to the Seat endpoints is 1 MiB.
+    /** Of a Seat's record; see `seatSize` in `seats-admin/model/seat.ts`. The largest body of a request to the Seat endpoints is 1 MiB. */
     seatBytes: section.setting('seat_bytes', sizeWithin('1KiB', '1MiB')),
   }
   if (limits.targetBytes > limits.headerBytes) {
@@ -64,14 +70,18 @@ function buildConnections(section: Section, tenantShare: number) {
   const perTenant = share('websockets_per_tenant', 'websockets', websockets, websockets * tenantShare)
   const perCaller = Math.min(perTenant, Math.max(FEW, perTenant * CALLER_SHARE))
   return {
+    /** Open at once. */
     connections,
+    /** Of one client address, or of one IPv6 network of 64 bits. */
     connectionsPerAddress: share('connections_per_address', 'connections', connections, connections),
+    /** With a request of one tenant in flight, WebSockets included. */
     connectionsPerTenant: share(
       'connections_per_tenant',
       'connections',
       connections,
       Math.max(1, connections * tenantShare),
     ),
+    /** Open at once: in all, of one tenant, of one caller. */
     websockets,
     websocketsPerTenant: perTenant,
     websocketsPerCaller: share('websockets_per_caller', 'websockets_per_tenant', perTenant, perCaller),
@@ -81,13 +91,19 @@ function buildConnections(section: Section, tenantShare: number) {
 /** More than V8's heap takes without further ado, and less than a Map of it holds. */
 const remembered = sizeWithin('1MiB', '4GiB')
 
-export function buildMemory(root: Section): MemoryBounds {
+/** Bounds of a process's caches and buffers in bytes. Sizes are upper estimates. */
+export function buildMemory(root: Section) {
   const section = root.section('memory')
   return Object.freeze({
+    /** Verified tokens. */
     tokens: section.setting('tokens', remembered),
+    /** Hashes of accepted API keys with their key ids. */
     apiKeys: section.setting('api_keys', remembered),
+    /** Seats, API key records and sign-in sessions, together. */
     seats: section.setting('seats', remembered),
+    /** Buffered bytes of client connections: partial heads, pipelined requests, bodies that wait, unread responses. */
     connections: section.setting('connections', remembered),
+    /** Signed identities. */
     identities: section.setting('identities', remembered),
   })
 }

@@ -2,7 +2,6 @@
 
 import { isLoopback, origin } from './addresses.ts'
 import { InvalidValue, confidential, type ValueParser } from './invalid-value.ts'
-import type { ClientAuth, OidcConfig, TenantClaim } from './config.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
@@ -10,6 +9,9 @@ const CALLBACK = '/auth/oidc/callback'
 export const BACKCHANNEL_LOGOUT = '/auth/oidc/backchannel-logout'
 /** RFC 6749, appendix A: visible ASCII without quotes and backslash. */
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+export type OidcConfig = NonNullable<ReturnType<typeof buildOidc>>
+export type ClientAuth = 'client_secret_basic' | 'client_secret_post' | 'none'
 
 /**
  * The address that the provider sends logout tokens to. With the tenant's id, so that it is of one tenant.
@@ -30,7 +32,7 @@ export function backchannelLogoutUri(
  * @param prefix that of the sign-in endpoints; '': none
  * @returns null when `oidc` is absent
  */
-export function buildOidc(section: Section, tenant: string, prefix: string): OidcConfig | null {
+export function buildOidc(section: Section, tenant: string, prefix: string) {
   if (section.keys().length === 0) return null
   const allowInsecure = section.flag('allow_insecure')
   section.warnOfSecrets('client_secret')
@@ -41,20 +43,31 @@ export function buildOidc(section: Section, tenant: string, prefix: string): Oid
   if (Array.isArray(listed) && scopes.length === listed.length && !scopes.includes('openid'))
     section.fault('scopes', 'scopes: must include openid, which OpenID Connect requires')
   return Object.freeze({
+    /** Exactly as the provider writes it: compared as text. */
     issuer: section.text('issuer', issuerUrl(allowInsecure)) ?? '',
     clientId: section.text('client_id', nonEmpty) ?? '',
     clientSecret,
+    /** Null: by what discovery says. */
     clientAuth: section.text('client_auth', clientAuth(section.has('client_secret'))) ?? null,
     scopes: Object.freeze(scopes.length > 0 ? scopes : (section.default('scopes') as string[])),
+    /** A claim's name, or a path through objects: `realm_access.roles`. */
     seatsClaim: section.setting('seats_claim', nonEmpty),
+    /** An absolute URL without query and fragment; its origin is the gateway's own, as browsers see it. */
     redirectUri: section.text('redirect_uri', redirectUri(prefix + CALLBACK, tenant)) ?? '',
+    /** Plain http, to loopback addresses only. */
     allowInsecure,
+    /** `host:port`: the provider's endpoints may be there also at an inner address. The issuer's own always may. */
     endpointHosts: Object.freeze(section.texts('endpoint_hosts', endpointHost)),
+    /** Tokens signed by the provider are accepted as bearer tokens. */
     acceptProviderTokens: section.flag('accept_provider_tokens'),
+    /** Accepted in `aud` of such tokens, beside the client id. */
     audience: Object.freeze(section.texts('audience', nonEmpty)),
+    /** Where the provider sends the browser after signing out. */
     postLogoutRedirect: section.text('post_logout_redirect', absoluteUrl) ?? null,
     sessionLifetime: section.setting('session_lifetime', durationWithin('1m', '90d')),
+    /** Other origins whose forms may begin a sign-in. */
     origins: Object.freeze(section.texts('origins', pageOrigin)),
+    /** Identifies users of this tenant; null if the provider serves only one tenant. */
     tenantClaim: tenantClaim(section.section('tenant_claim')),
   })
 }
@@ -134,46 +147,61 @@ const pageOrigin: ValueParser<string> = (text) => {
   return text
 }
 
-function tenantClaim(section: Section): TenantClaim | null {
+/** A claim that identifies the tenant among several tenants of one provider. */
+function tenantClaim(section: Section) {
   const [name, value] = [section.text('name', nonEmpty), section.text('value', nonEmpty)]
-  return name === undefined || value === undefined ? null : Object.freeze({ name, value })
+  if (name === undefined || value === undefined) return null
+  return Object.freeze({
+    /** Like `seatsClaim`: a claim's name, or a path through objects. */
+    name,
+    /** The text that the claim is, or holds where it is a list. */
+    value,
+  })
 }
+
+type TenantClaim = ReturnType<typeof tenantClaim>
+
+/** Tenants by the client of a provider that they sign in with. */
+export type TenantsByClient = Map<
+  string,
+  { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim }[]
+>
 
 /**
  * Finds tenants that share a client of a provider. A user of one could sign in to the other, so each requires a claim
  * that identifies its users. The fault is reported at the second tenant.
+ *
+ * @param seen the tenants before this one, which is added
  */
-export class SharedClients {
-  readonly #seen = new Map<
-    string,
-    { readonly tenant: string; readonly claimed: boolean; readonly claim: TenantClaim | null }[]
-  >()
-
-  add(section: Section, tenant: string, oidc: OidcConfig | null): void {
-    if (oidc === null || oidc.issuer === '' || oidc.clientId === '') return
-    // A trailing slash makes no different provider.
-    const key = JSON.stringify([new URL(oidc.issuer).href.replace(/\/+$/, ''), oidc.clientId])
-    const others = this.#seen.get(key) ?? []
-    const { tenantClaim: claim } = oidc
-    // A faulty tenant_claim was reported already.
-    const claimed = section.has('tenant_claim')
-    const unclaimed = others.find((other) => !other.claimed || !claimed)
-    const same = others.find((other) => sameClaim(other.claim, claim))
-    if (unclaimed !== undefined)
-      section.fault(
-        'client_id',
-        `client_id: tenant ${unclaimed.tenant} has the same issuer and client_id: each of these tenants requires a tenant_claim`,
-      )
-    else if (same !== undefined)
-      section.fault(
-        'tenant_claim',
-        `tenant_claim: tenant ${same.tenant} has the same client_id and the same tenant_claim: give each tenant a claim of its own`,
-      )
-    this.#seen.set(key, [...others, { tenant, claimed, claim }])
-  }
+export function reportSharedClient(
+  section: Section,
+  tenant: string,
+  oidc: OidcConfig | null,
+  seen: TenantsByClient,
+): void {
+  if (oidc === null || oidc.issuer === '' || oidc.clientId === '') return
+  // A trailing slash makes no different provider.
+  const key = JSON.stringify([new URL(oidc.issuer).href.replace(/\/+$/, ''), oidc.clientId])
+  const others = seen.get(key) ?? []
+  const { tenantClaim: claim } = oidc
+  // A faulty tenant_claim was reported already.
+  const claimed = section.has('tenant_claim')
+  const unclaimed = others.find((other) => !other.claimed || !claimed)
+  const same = others.find((other) => isSameClaim(other.claim, claim))
+  if (unclaimed !== undefined)
+    section.fault(
+      'client_id',
+      `client_id: tenant ${unclaimed.tenant} has the same issuer and client_id: each of these tenants requires a tenant_claim`,
+    )
+  else if (same !== undefined)
+    section.fault(
+      'tenant_claim',
+      `tenant_claim: tenant ${same.tenant} has the same client_id and the same tenant_claim: give each tenant a claim of its own`,
+    )
+  seen.set(key, [...others, { tenant, claimed, claim }])
 }
 
-function sameClaim(one: TenantClaim | null, other: TenantClaim | null): boolean {
+function isSameClaim(one: TenantClaim, other: TenantClaim): boolean {
   return one !== null && one.name === other?.name && one.value === other.value
 }
 

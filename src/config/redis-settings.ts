@@ -3,8 +3,28 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileFault } from './file-fault.ts'
+import type { Address } from './addresses.ts'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
-import type { Address, RedisConfig } from './config.ts'
+
+/** A Redis or Valkey: cache and messenger of a fleet. Files are absolute paths. */
+export interface RedisConfig {
+  readonly mode: 'single' | 'sentinel' | 'cluster'
+  readonly tls: boolean
+  /** The server; the sentinels; some nodes of the cluster. */
+  readonly nodes: readonly Address[]
+  /** The master's name, for sentinels. */
+  readonly master: string | null
+  readonly db: number
+  readonly username: string | null
+  readonly password: string | null
+  readonly sentinelUsername: string | null
+  readonly sentinelPassword: string | null
+  /** Of every key and channel. */
+  readonly prefix: string
+  readonly ca: string | null
+  readonly cert: string | null
+  readonly key: string | null
+}
 
 /** Scheme → discovery mode and TLS. Clients use both spellings, `redis+sentinel` and `redis-sentinel`. */
 const SCHEMES = new Map<string, Pick<RedisConfig, 'mode' | 'tls'>>([

@@ -4,12 +4,24 @@
  */
 
 import type { Place } from '../model/route.ts'
-import type { SettingSource } from './config.ts'
 import type { WarningCode } from './faults.ts'
 import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
 import { itemSchema, mapSchema, type Schema, valueSchema } from './schema.ts'
+
+/** Where a setting is written, for a message about a fault that appears only when the setting is used. */
+export interface SettingSource {
+  /** `store`, `limits.connections`. */
+  readonly key: string
+  /** The beginning of the file for a setting that is left out. */
+  readonly place: Place
+  readonly isDefault: boolean
+  /** Names of the environment variables that the value contains. Never their values, which may be secrets. */
+  readonly variables: readonly string[]
+  /** Whether the value is one variable and nothing else. */
+  readonly isVariable: boolean
+}
 
 export class Section {
   readonly #document: Document

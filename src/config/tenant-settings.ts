@@ -3,20 +3,31 @@
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-value.ts'
-import type { TenantConfig, TokenConfig } from './config.ts'
-import { buildIssuers, SharedIssuers } from './issuer-settings.ts'
-import { buildOidc, SharedClients } from './oidc-settings.ts'
+import { buildIssuers, type IssuerConfig, type PlacedIssuer, reportSharedIssuers } from './issuer-settings.ts'
+import { buildOidc, type OidcConfig, reportSharedClient, type TenantsByClient } from './oidc-settings.ts'
 import type { Section } from './section.ts'
 import { spaceId } from './space-id.ts'
 import { durationWithin } from './units.ts'
+
+export interface TenantConfig {
+  readonly id: string
+  readonly adminSpace: string
+  readonly token: TokenConfig
+  /** Null for a tenant without sign-in. */
+  readonly oidc: OidcConfig | null
+  /** Whose tokens are accepted as bearer tokens beside the gateway's own and those of `oidc`; left out: none. */
+  readonly issuers?: readonly IssuerConfig[]
+}
+
+export type TokenConfig = ReturnType<typeof buildToken>
 
 export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<string, TenantConfig> {
   const tenants = new Map<string, TenantConfig>()
   const all = root.section('tenants')
   /** Secret in hex → the first tenant that lists it. */
   const ownerOf = new Map<string, string>()
-  const shared = new SharedClients()
-  const issuers = new SharedIssuers()
+  const byClient: TenantsByClient = new Map()
+  const issuers: PlacedIssuer[] = []
   for (const id of all.keys()) {
     if (!isTenantId(id)) {
       all.faultAtKey(
@@ -26,8 +37,9 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
     }
     const section = all.section(id)
     const oidc = buildOidc(section.section('oidc'), id, authPrefix)
-    shared.add(section.section('oidc'), id, oidc)
-    issuers.addProvider(id, oidc)
+    reportSharedClient(section.section('oidc'), id, oidc, byClient)
+    const ownIssuers = buildIssuers(section, id)
+    issuers.push(...ownIssuers)
     tenants.set(
       id,
       Object.freeze({
@@ -35,15 +47,15 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
         adminSpace: section.setting('admin_space', spaceId),
         token: buildToken(section.section('token'), id, ownerOf),
         oidc,
-        issuers: buildIssuers(section, id, issuers),
+        issuers: Object.freeze(ownIssuers.map(({ config }) => config)),
       }),
     )
   }
-  issuers.report()
+  reportSharedIssuers(issuers, tenants)
   return tenants
 }
 
-function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>): TokenConfig {
+function buildToken(section: Section, tenant: string, ownerOf: Map<string, string>) {
   const unique = (text: string) => {
     const bytes = secret(text)
     if (bytes instanceof InvalidValue) return bytes
@@ -59,8 +71,9 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
   }
   section.warnOfSecrets('secrets')
   return Object.freeze({
+    /** Raw bytes, at least 32 each; the first signs, all verify. */
     secrets: Object.freeze(section.texts('secrets', confidential(unique))),
-    algorithm: section.choice<TokenConfig['algorithm']>('algorithm'),
+    algorithm: section.choice<'HS256' | 'HS384' | 'HS512'>('algorithm'),
     lifetime: section.setting('lifetime', durationWithin('1s', '3650d')),
     leeway: section.setting('leeway', durationWithin('0s', '1h')),
   })

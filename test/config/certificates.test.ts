@@ -2,8 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { authorityTime, clientCertificateTime } from '../../src/config/certificate-time.ts'
-import { certificateFault } from '../../src/config/pem.ts'
+import { authorityTime, certificateFault, clientCertificateTime } from '../../src/config/pem.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
 const good = readFileSync(CERTIFICATES.files.ca, 'latin1')

@@ -3,7 +3,7 @@
  * Refused as for the tokens of a provider: other declared types, and tokens bound to a key (`provider-token.ts`).
  */
 
-import type { ClaimMatch, IssuerConfig } from '../../config/issuer-config.ts'
+import type { ClaimMatch, IssuerConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
 import { ProviderError } from '../provider/provider-errors.ts'
 import { LEEWAY } from '../provider/provider.ts'

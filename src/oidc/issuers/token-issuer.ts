@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { IssuerConfig } from '../../config/issuer-config.ts'
+import type { IssuerConfig } from '../../config/config.ts'
 import { type HttpLimits, ProviderHttp } from '../provider/http.ts'
 import { KeySet } from '../provider/jwks.ts'
 import { checkedEndpoint, type DiscoveryHttp, readMetadata } from '../provider/provider.ts'

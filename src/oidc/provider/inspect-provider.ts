@@ -1,8 +1,7 @@
 /** Asks an identity provider what a sign-in needs of it: its discovery document, its keys, its clock. */
 
 import { importJWK, type JWK } from 'jose'
-import type { OidcConfig } from '../../config/config.ts'
-import type { IssuerConfig } from '../../config/issuer-config.ts'
+import type { IssuerConfig, OidcConfig } from '../../config/config.ts'
 import { issuerHttp, keysUri } from '../issuers/token-issuer.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { ProviderError } from './provider-errors.ts'

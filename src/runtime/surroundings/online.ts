@@ -1,7 +1,7 @@
 /** Asks store, Redis, identity providers and targets, as this machine sees them, and changes none of them. */
 
 import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
-import { soon } from '../../config/certificate-time.ts'
+import { soon } from '../../config/pem.ts'
 import type { Config, SettingSource } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
 import { type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'

@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import t from 'tap'
-import type { IssuerConfig } from '../../../src/config/issuer-config.ts'
+import type { IssuerConfig } from '../../../src/config/config.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { Issuers } from '../../../src/oidc/issuers/issuers.ts'
 import { KEY_TIMES, REVERIFY } from '../../../src/oidc/issuers/token-issuer.ts'
