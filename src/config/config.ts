@@ -8,7 +8,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Requirement } from '../model/route.ts'
 import type { SpaceSource } from '../model/space-source.ts'
 import type { buildSettings } from './build.ts'
-import type { OpenTelemetryConfig } from './open-telemetry/types.ts'
+import type { OpenTelemetryConfig } from './open-telemetry.ts'
 import type { ProviderProxies } from './provider-proxies.ts'
 
 export type { Address } from './addresses.ts'

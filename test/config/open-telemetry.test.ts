@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import t from 'tap'
-import { readOpenTelemetry } from '../../src/config/open-telemetry/read.ts'
+import { readOpenTelemetry } from '../../src/config/open-telemetry.ts'
 import { pack, unpack } from '../../src/config/worker-copy.ts'
 
 const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Agent, request } from 'undici'
-import type { TracesConfig } from '../../config/open-telemetry/types.ts'
+import type { TracesConfig } from '../../config/open-telemetry.ts'
 import type { Encoding, PartialSuccess } from './otlp.ts'
 
 /** Bytes of a response: a short message. */

@@ -3,7 +3,7 @@
  * counted, and neither requests nor memory.
  */
 
-import type { BatchConfig } from '../../config/open-telemetry/types.ts'
+import type { BatchConfig } from '../../config/open-telemetry.ts'
 import type { PartialSuccess } from './otlp.ts'
 
 /** Spans by what became of them; failed: the collector did not take them. */

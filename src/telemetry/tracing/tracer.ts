@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import type { SamplerConfig, TracesConfig } from '../../config/open-telemetry/types.ts'
+import type { SamplerConfig, TracesConfig } from '../../config/open-telemetry.ts'
 import type { RequestTrace } from '../../http/server/exchange.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
 import { rateLimited } from '../rate-limited.ts'
