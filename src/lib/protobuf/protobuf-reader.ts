@@ -7,8 +7,7 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import { readVarint } from './varint.ts'
-import { FIXED32, FIXED64, LENGTH_DELIMITED, MAX_FIELD_NUMBER, VARINT } from './wire-type.ts'
+import { FIXED32, FIXED64, LENGTH_DELIMITED, MAX_FIELD_NUMBER, readVarint, VARINT } from './protobuf-wire.ts'
 
 /** The limit on messages within messages. */
 export const MAX_DEPTH = 32
@@ -51,44 +50,10 @@ export class ProtobufReader {
     return true
   }
 
-  /** From 0 to 2^64 - 1. */
-  uint64(): bigint {
-    this.#expect(VARINT)
-    return BigInt(this.#varint())
-  }
-
   /** From -2^63 to 2^63 - 1. */
   int64(): bigint {
-    return BigInt.asIntN(64, this.uint64())
-  }
-
-  /** From 0 to 2^32 - 1. */
-  uint32(): number {
-    return this.#inRange(this.uint64(), 0, 0xffff_ffff)
-  }
-
-  /** From -2^31 to 2^31 - 1; enumerations too. */
-  int32(): number {
-    return this.#inRange(this.int64(), -0x8000_0000, 0x7fff_ffff)
-  }
-
-  bool(): boolean {
-    return this.#inRange(this.uint64(), 0, 1) === 1
-  }
-
-  fixed32(): number {
-    this.#expect(FIXED32)
-    return this.#bytes.readUInt32LE(this.#advance(4))
-  }
-
-  fixed64(): bigint {
-    this.#expect(FIXED64)
-    return this.#bytes.readBigUInt64LE(this.#advance(8))
-  }
-
-  double(): number {
-    this.#expect(FIXED64)
-    return this.#bytes.readDoubleLE(this.#advance(8))
+    this.#expect(VARINT)
+    return BigInt.asIntN(64, BigInt(this.#varint()))
   }
 
   /** A view of the message's own memory. */
@@ -140,11 +105,6 @@ export class ProtobufReader {
     const start = this.#at
     this.#at += bytes
     return start
-  }
-
-  #inRange(value: bigint, least: number, greatest: number): number {
-    if (value < least || value > greatest) throw this.#fault(`field ${this.field} with a number out of range`)
-    return Number(value)
   }
 
   #fault(what: string): MalformedMessage {

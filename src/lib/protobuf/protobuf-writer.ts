@@ -3,8 +3,16 @@
  * out the default values that proto3 does not send.
  */
 
-import { varintLength, writeLargeVarint, writeVarint } from './varint.ts'
-import { FIXED32, FIXED64, LENGTH_DELIMITED, MAX_FIELD_NUMBER, VARINT } from './wire-type.ts'
+import {
+  FIXED32,
+  FIXED64,
+  LENGTH_DELIMITED,
+  MAX_FIELD_NUMBER,
+  VARINT,
+  varintLength,
+  writeLargeVarint,
+  writeVarint,
+} from './protobuf-wire.ts'
 
 const INITIAL_BYTES = 512
 const MAX_VARINT_BYTES = 10
@@ -44,12 +52,6 @@ export class ProtobufWriter {
   fixed64(field: number, value: bigint): this {
     this.#tag(field, FIXED64)
     this.#length = this.#room(8).writeBigUInt64LE(value, this.#length)
-    return this
-  }
-
-  double(field: number, value: number): this {
-    this.#tag(field, FIXED64)
-    this.#length = this.#room(8).writeDoubleLE(value, this.#length)
     return this
   }
 

@@ -2,7 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { MalformedMessage, MAX_DEPTH, ProtobufReader } from '../../../src/lib/protobuf/protobuf-reader.ts'
-import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
+import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/protobuf-wire.ts'
 import { anyText } from '../any-text.ts'
 
 const fieldNumbers = fc.integer({ min: 1, max: MAX_FIELD_NUMBER })
@@ -28,34 +28,28 @@ function refuses(t: Test, read: () => unknown, name = 'refused'): void {
   t.fail(name)
 }
 
-/** What an independent writer writes, and the reader's method that reads it back. */
-const KINDS = [
-  fc.bigInt(0n, 2n ** 64n - 1n).map((value) => kind('uint64', WireType.Varint, value)),
+/** What an independent writer writes, by the name of its method; the reader has methods of the same names for these. */
+const READ = [
   fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map((value) => kind('int64', WireType.Varint, value)),
-  fc.nat(0xffff_ffff).map((value) => kind('uint32', WireType.Varint, value)),
-  fc.integer().map((value) => kind('int32', WireType.Varint, value)),
-  fc.boolean().map((value) => kind('bool', WireType.Varint, value)),
-  fc.nat(0xffff_ffff).map((value) => kind('fixed32', WireType.Bit32, value)),
-  fc.bigInt(0n, 2n ** 64n - 1n).map((value) => kind('fixed64', WireType.Bit64, value)),
-  fc.double().map((value) => kind('double', WireType.Bit64, value)),
   strings.map((value) => kind('string', WireType.LengthDelimited, value)),
   fc.uint8Array().map((value) => kind('bytes', WireType.LengthDelimited, value)),
 ]
-const messages = fc.array(fc.tuple(fieldNumbers, fc.oneof(...KINDS)))
+const PASSED_OVER = [
+  fc.bigInt(0n, 2n ** 64n - 1n).map((value) => kind('uint64', WireType.Varint, value)),
+  fc.boolean().map((value) => kind('bool', WireType.Varint, value)),
+  fc.nat(0xffff_ffff).map((value) => kind('fixed32', WireType.Bit32, value)),
+  fc.bigInt(0n, 2n ** 64n - 1n).map((value) => kind('fixed64', WireType.Bit64, value)),
+]
+const readable = fc.array(fc.tuple(fieldNumbers, fc.oneof(...READ)))
+const messages = fc.array(fc.tuple(fieldNumbers, fc.oneof(...READ, ...PASSED_OVER)))
 
-type Method =
-  | 'bool'
-  | 'bytes'
-  | 'double'
-  | 'fixed32'
-  | 'fixed64'
-  | 'int32'
-  | 'int64'
-  | 'string'
-  | 'uint32'
-  | 'uint64'
+type Method = 'bytes' | 'int64' | 'string'
 
-function kind(method: Method, wireType: WireType, value: bigint | boolean | number | string | Uint8Array) {
+function kind<M extends Method | 'bool' | 'fixed32' | 'fixed64' | 'uint64'>(
+  method: M,
+  wireType: WireType,
+  value: bigint | boolean | number | string | Uint8Array,
+) {
   return { method, wireType, value }
 }
 
@@ -70,7 +64,7 @@ function written(fields: readonly (readonly [number, ReturnType<typeof kind>])[]
 
 t.test('reads what an independent writer writes', async () => {
   fc.assert(
-    fc.property(messages, (fields) => {
+    fc.property(readable, (fields) => {
       const reader = new ProtobufReader(written(fields))
       return fields.every(([field, { method, value }]) => {
         if (!reader.next() || reader.field !== field) return false
@@ -118,7 +112,7 @@ t.test('random bytes are read or refused, in no more steps than there are bytes'
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 200 }),
-      fc.constantFrom<Method>('string', 'uint64', 'bool', 'double'),
+      fc.constantFrom<Method>('string', 'int64', 'bytes'),
       (bytes, method) => {
         const reader = new ProtobufReader(bytes)
         try {
@@ -166,9 +160,6 @@ t.test('malformed fields are refused', async (t) => {
 
 t.test('values that are not of their type are refused', async (t) => {
   const varint = (hex: string) => readerAt(Buffer.from(`08${hex}`, 'hex'))
-  refuses(t, () => varint('02').bool())
-  refuses(t, () => varint('8080808010').uint32(), '2^32')
-  refuses(t, () => varint('8080808008').int32(), '2^31')
   refuses(t, () => varint('01').string(), 'another wire type')
   for (const hex of ['ff', 'c080', 'eda080', 'f4908080', 'e282'])
     refuses(t, () => readerAt(Buffer.from(`0a0${hex.length / 2}${hex}`, 'hex')).string(), hex)
@@ -190,10 +181,10 @@ t.test('messages within messages are read down to a limit', async (t) => {
 
 t.test('a field is read once', async (t) => {
   const reader = new ProtobufReader(Buffer.from('0801', 'hex'))
-  t.throws(() => reader.uint32(), /after next/)
+  t.throws(() => reader.int64(), /after next/)
   reader.next()
-  t.equal(reader.uint32(), 1)
-  t.throws(() => reader.uint32(), /after next/)
+  t.equal(reader.int64(), 1n)
+  t.throws(() => reader.int64(), /after next/)
 })
 
 t.test('a fault discloses nothing of the input', async (t) => {

@@ -2,7 +2,7 @@ import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import fc from 'fast-check'
 import t from 'tap'
 import { ProtobufReader } from '../../../src/lib/protobuf/protobuf-reader.ts'
-import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/wire-type.ts'
+import { MAX_FIELD_NUMBER } from '../../../src/lib/protobuf/protobuf-wire.ts'
 import { ProtobufWriter } from '../../../src/lib/protobuf/protobuf-writer.ts'
 import { anyText } from '../any-text.ts'
 
@@ -70,12 +70,6 @@ const leaves = fc.oneof(
     (w, f, v) => w.fixed64(f, v),
     WireType.Bit64,
     (w, v) => w.fixed64(v),
-  ),
-  step(
-    fc.double(),
-    (w, f, v) => w.double(f, v),
-    WireType.Bit64,
-    (w, v) => w.double(v),
   ),
   step(
     anyText({ size: 'large' }),

@@ -1,4 +1,16 @@
-/** Varints: seven bits a byte, the least significant first; the high bit says that another byte follows. */
+/**
+ * The wire format (Protocol Buffers, "Encoding"): how the value of a field is encoded, and varints, which have seven bits a byte,
+ * the least significant first; the high bit says that another byte follows.
+ */
+
+export const VARINT = 0
+export const FIXED64 = 1
+/** Strings, bytes, messages and packed repeated numbers. */
+export const LENGTH_DELIMITED = 2
+export const FIXED32 = 5
+
+/** The largest number of a field. */
+export const MAX_FIELD_NUMBER = 2 ** 29 - 1
 
 /** 64 bits take ten bytes, of which the last holds one bit. */
 const MAX_BYTES = 10
