@@ -15,17 +15,13 @@ const DIRECTIVE = /^\s*#\s*seatgate:\s*accept\s+(.*?)\s*$/
 /** A warning, or a fault of the surroundings. */
 export type Acceptable = Fault & { readonly code: string }
 
-export interface AcceptedWarnings {
-  accepts(found: Acceptable): boolean
-  /** Codes that are none. */
-  readonly faults: readonly Fault[]
-}
+export type AcceptedWarnings = ReturnType<typeof acceptedWarnings>
 
 /** The routes of a table. The main file has a key of that name, and no more than lines of its own. */
 const ROUTES = /^(["']?)routes\1\s*:/
 
 /** @param file the path to display */
-export function acceptedWarnings(file: string, text: string, kind: SchemaName = 'gateway'): AcceptedWarnings {
+export function acceptedWarnings(file: string, text: string, kind: SchemaName) {
   const head = new Set<string>()
   let isHead = kind === 'routes'
   const byLine = new Map<number, string[]>()
@@ -47,7 +43,11 @@ export function acceptedWarnings(file: string, text: string, kind: SchemaName = 
   const all = isHead ? new Set<string>() : head
   const accepts = ({ code, place }: Acceptable) =>
     place.file === file && (all.has(code) || (byLine.get(place.line)?.includes(code) ?? false))
-  return { accepts, faults }
+  return {
+    accepts,
+    /** Codes that are none. */
+    faults,
+  }
 }
 
 function isCode(code: string): boolean {

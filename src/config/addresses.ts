@@ -1,7 +1,8 @@
-/** Parsers of listen addresses, host names, origins and CIDRs. */
+/** Parsers of listen addresses, host names, hosts of tables, origins and CIDRs. */
 
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { canonicalHost, isAddress } from '../model/host.ts'
 import { InvalidValue, quote } from './invalid-value.ts'
 
 /** Labels of letters, digits and `-`, and `_`, which container names contain. */
@@ -38,7 +39,7 @@ export function address(text: string): Address | InvalidValue {
 const NO_HOST = 'has a host that is not a host name or an IP address'
 
 /** How requests have a name in another script, as the correction of an invalid value; '' for other names. */
-export function asciiForm(name: string): string {
+function asciiForm(name: string): string {
   const ascii = /[^\0-\x7f]/.test(name) ? domainToASCII(name) : ''
   return ascii === '' ? '' : `: write it as ${quote(ascii)}`
 }
@@ -57,9 +58,26 @@ export function hostName(text: string): string | InvalidValue {
   return text.toLowerCase().replace(/\.$/, '')
 }
 
+/** A host that a table serves, or that the built-in endpoints answer on: canonical; `*.` for exactly one label. */
+export function tableHost(text: string): string | InvalidValue {
+  const wildcard = text.startsWith('*.')
+  const name = wildcard ? text.slice(2) : text
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(name))
+    return new InvalidValue('has a scheme: write the host alone, such as a.example')
+  if (/^[^[]*:|\]:/.test(name)) return new InvalidValue('has a port, which is not compared: remove it')
+  if (name.includes('*'))
+    return new InvalidValue('has a * that is not its whole first label: write *.a.example for one label')
+  const host = canonicalHost(name)
+  if (host === null)
+    return new InvalidValue('is not the name of a host, or an address', false, asciiForm(name))
+  if (!wildcard) return host
+  if (isAddress(host)) return new InvalidValue('matches no host: an address has no labels')
+  return `*.${host}`
+}
+
 /** Whether a listener accepts connections on all addresses of the machine. */
 export function isEveryAddress({ host }: Address): boolean {
-  return ['0.0.0.0', '[::]'].includes(canonicalHost(host))
+  return ['0.0.0.0', '[::]'].includes(comparable(host))
 }
 
 /** Whether a valid CIDR has all addresses of its family. */
@@ -70,12 +88,12 @@ export function isEveryone(text: string): boolean {
 /** Whether two listeners can't bind both addresses at once. */
 export function addressesConflict(a: Address, b: Address): boolean {
   if (a.port !== b.port || a.port === 0) return false
-  const [one, two] = [canonicalHost(a.host), canonicalHost(b.host)]
+  const [one, two] = [comparable(a.host), comparable(b.host)]
   if (one === two || one === '[::]' || two === '[::]') return true
   return (one === '0.0.0.0' && !two.startsWith('[')) || (two === '0.0.0.0' && !one.startsWith('['))
 }
 
-function canonicalHost(host: string): string {
+function comparable(host: string): string {
   if (host.toLowerCase() === 'localhost') return '127.0.0.1'
   if (!isIPv6(host)) return host.toLowerCase()
   return host.includes('%') ? `[${host}]` : new URL(`http://[${host}]`).hostname

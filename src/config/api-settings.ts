@@ -3,7 +3,7 @@
 import { canonicalHost, hostMatches } from '../model/host.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import type { TenantConfig } from './tenant-settings.ts'
-import { tableHost } from './hosts.ts'
+import { tableHost } from './addresses.ts'
 import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 import { staticPath } from './static-path.ts'

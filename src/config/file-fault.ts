@@ -2,19 +2,22 @@
 
 /** @returns text that follows the name of the file or of its parameter */
 export function fileFault(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreadable'
-  const advice = ADVICE[code]
-  return `cannot be read: ${code}${advice === undefined ? '' : ` (${advice})`}`
+  return `cannot be read: ${reasonOf(cause, 'unreadable', ADVICE)}`
 }
 
 /** Why a file can't be written. @returns text that follows its name */
 export function writeFault(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unwritable'
-  const advice = WRITE_ADVICE[code]
-  return `cannot be written: ${code}${advice === undefined ? '' : ` (${advice})`}`
+  return `cannot be written: ${reasonOf(cause, 'unwritable', WRITE_ADVICE)}`
 }
 
-const WRITE_ADVICE: Readonly<Record<string, string>> = {
+type Advice = Readonly<Record<string, string>>
+
+function reasonOf(cause: unknown, otherwise: string, advice: Advice): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : otherwise
+  return advice[code] === undefined ? code : `${code} (${advice[code]})`
+}
+
+const WRITE_ADVICE: Advice = {
   ENOENT: 'its folder does not exist: correct the path, or create the folder',
   ENOTDIR: 'a folder of the path is a file: correct the path',
   EISDIR: 'it is a folder: name a file',
@@ -23,7 +26,7 @@ const WRITE_ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space',
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE: Advice = {
   ENOENT: 'there is no such file: correct the path, or create the file',
   ENOTDIR: 'a folder of the path is a file: correct the path',
   EISDIR: 'it is a folder: name a file',

@@ -2,10 +2,10 @@
 
 import type { Place } from '../model/route.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { tableHost } from './addresses.ts'
 import { answerCode } from './answer-code.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, sortFaults } from './faults.ts'
-import { tableHost } from './hosts.ts'
 import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource } from './read-file.ts'

@@ -2,6 +2,7 @@
  * One file of the configuration as plain data, with the location of every key and value and the faults found so far.
  */
 
+import type { LineCounter } from 'yaml'
 import type { Place } from '../model/route.ts'
 import type { Fault, Warning, WarningCode } from './faults.ts'
 
@@ -22,11 +23,6 @@ export interface Spot {
 /** The entries of a map by key, of a list by index. */
 export type Spots = Map<string, Spot>
 
-/** Converts an offset to a line and a column, both counted from 1. */
-interface LinePositions {
-  linePos(offset: number): { line: number; col: number }
-}
-
 export class Document {
   /** The path to display. */
   readonly file: string
@@ -36,10 +32,10 @@ export class Document {
   root: Data | null = null
   /** Values that depend on the machine are left out without a fault, unless they are needed. */
   readonly anywhere: boolean
-  readonly #lines: LinePositions
+  readonly #lines: LineCounter
   readonly #spots = new Map<object, Spots>()
 
-  constructor(file: string, lines: LinePositions, anywhere = false) {
+  constructor(file: string, lines: LineCounter, anywhere = false) {
     this.file = file
     this.anywhere = anywhere
     this.#lines = lines

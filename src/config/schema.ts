@@ -38,16 +38,6 @@ export function valueSchema({ properties, additionalProperties }: Schema, key: s
   return typeof additionalProperties === 'object' ? additionalProperties : {}
 }
 
-/** The schema of the elements of the list under a key of a map. */
-export function itemSchema(map: Schema, key: string): Schema {
-  return resolved(valueSchema(map, key).items ?? {})
-}
-
-/** The schema of the map under a key of a map. */
-export function mapSchema(map: Schema, key: string): Schema {
-  return resolved(valueSchema(map, key))
-}
-
 /** The schema of the value at a path of keys and indexes, with the default and the examples of that value itself. */
 export function schemaAt(kind: SchemaName, path: readonly string[]): Schema {
   let found: Schema = schemas[kind] as Schema
@@ -58,6 +48,7 @@ export function schemaAt(kind: SchemaName, path: readonly string[]): Schema {
   return found
 }
 
-function resolved(schema: Schema): Schema {
+/** What the schema refers to, or itself. */
+export function resolved(schema: Schema): Schema {
   return definitions.get(schema.$ref ?? '') ?? schema
 }

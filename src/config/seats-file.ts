@@ -8,7 +8,7 @@ import { InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource, type Source } from './read-file.ts'
 import type { Section } from './section.ts'
-import { spaceId } from './space-id.ts'
+import { spaceId } from './space-settings.ts'
 
 export interface SeatsFile {
   readonly tenant: string

@@ -8,7 +8,7 @@ import type { WarningCode } from './faults.ts'
 import { isVariable, variablesIn } from './environment.ts'
 import { InvalidValue, quote, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Data, Document, Spot, Value } from './positioned-document.ts'
-import { itemSchema, mapSchema, type Schema, valueSchema } from './schema.ts'
+import { resolved, type Schema, valueSchema } from './schema.ts'
 
 /** Where a setting is written, for a message about a fault that appears only when the setting is used. */
 export interface SettingSource {
@@ -92,14 +92,14 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data, mapSchema(this.#schema, key))
+    return new Section(this.#document, data, resolved(valueSchema(this.#schema, key)))
   }
 
   /** A list of maps, with the place of each. Elements that are no maps were reported as faulty. */
   sections(key: string): { section: Section; place: Place }[] {
     const list = this.value(key)
     if (!Array.isArray(list)) return []
-    const schema = itemSchema(this.#schema, key)
+    const schema = resolved(valueSchema(this.#schema, key).items ?? {})
     return list.flatMap((item, index) => {
       if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
       const place = this.#document.place(this.#document.spot(list, String(index))?.value ?? 0)

@@ -1,14 +1,22 @@
-/** Reads `space:` of a route table or of a route. */
+/** Reads the id of a space, and `space:` of a route table or of a route. */
 
+import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isAddress } from '../model/host.ts'
 import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
 import { didYouMeanOneOf, InvalidValue } from './invalid-value.ts'
 import { isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
-import { spaceId } from './space-id.ts'
 
 const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 const PARAMETER = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
+
+export function spaceId(text: string): string | InvalidValue {
+  return isSpaceId(text)
+    ? text
+    : new InvalidValue(
+        'is not a space id: 1 to 128 letters, digits and . _ ~ -, beginning with a letter or digit',
+      )
+}
 
 /** Undefined: there is none, or it is faulty. @param params of the pattern; null: of a whole table, so not yet known */
 export function buildSpaceSource(

@@ -2,8 +2,16 @@
 
 import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import { needsPermission, type Requirement } from '../model/route.ts'
-import { InvalidValue, didYouMean, didYouMeanOneOf, quote, type ValueParser } from './invalid-value.ts'
+import { needsPermission, type Place, type Requirement } from '../model/route.ts'
+import { tableHost } from './addresses.ts'
+import {
+  didYouMean,
+  didYouMeanOneOf,
+  distinct,
+  InvalidValue,
+  quote,
+  type ValueParser,
+} from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
 import { buildCors } from './cors-settings.ts'
 import { canBeListed } from './methods.ts'
@@ -11,8 +19,8 @@ import type { Document } from './positioned-document.ts'
 import type { Section } from './section.ts'
 import { SPACE_HEADER } from '../model/space-source.ts'
 import { buildSpaceSource, checkLabel } from './space-settings.ts'
-import { buildTableHead, type TableHead, type TableHosts, tableHosts } from './table-head.ts'
 import { namedRateLimits } from './rate-limit-settings.ts'
+import { staticPath } from './static-path.ts'
 import { durationWithin, maxBody } from './units.ts'
 
 const timeout = durationWithin('1ms', '24d')
@@ -29,6 +37,13 @@ export interface RouteContext {
   /** Accepted request methods. */
   readonly methods: ReadonlySet<string>
   readonly rateLimits: ReadonlyMap<string, RateLimit>
+}
+
+/** The hosts of one table, for checks across tables. Empty: it names none. */
+export interface TableHosts {
+  readonly hosts: readonly string[]
+  /** Of the key. */
+  readonly place: Place
 }
 
 /** One route table. */
@@ -75,7 +90,40 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
       )
     }
   }
-  return { entries, hosts: tableHosts(root, head) }
+  return { entries, hosts: head.named }
+}
+
+type TableHead = ReturnType<typeof buildTableHead>
+
+/** The keys of a route table that concern all of its entries: hosts, prefix, space. */
+function buildTableHead(root: Section) {
+  const hosts = buildHosts(root)
+  const prefix = root.text('prefix', staticPath)
+  const stripPrefix = root.flag('strip_prefix')
+  if (stripPrefix && !root.has('prefix'))
+    root.fault('strip_prefix', 'strip_prefix: needs a prefix: add prefix, or remove strip_prefix')
+  const shared = {
+    ...(hosts.length === 0 ? {} : { hosts: Object.freeze(hosts) }),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(prefix !== undefined && stripPrefix ? { stripPrefix } : {}),
+  }
+  const space = buildSpaceSource(root, null)
+  checkLabel(root, space, hosts)
+  const { place } = root.source(root.has('host') ? 'host' : 'hosts')
+  return {
+    /** Every entry has these. Without what the table does not say. */
+    shared,
+    /** For entries without a source of their own; undefined: the header `Space`. */
+    space,
+    named: hosts.length === 0 ? null : { hosts, place },
+  }
+}
+
+function buildHosts(root: Section): string[] {
+  if (root.has('host') && root.has('hosts'))
+    root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
+  const host = root.text('host', tableHost)
+  return host === undefined ? root.texts('hosts', distinct(tableHost)) : [host]
 }
 
 /** That of the route, or else of its table. Routes without a permission need no space. */

@@ -6,7 +6,7 @@ import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-va
 import { buildIssuers, type IssuerConfig, type PlacedIssuer, reportSharedIssuers } from './issuer-settings.ts'
 import { buildOidc, type OidcConfig, reportSharedClient, type TenantsByClient } from './oidc-settings.ts'
 import type { Section } from './section.ts'
-import { spaceId } from './space-id.ts'
+import { spaceId } from './space-settings.ts'
 import { durationWithin } from './units.ts'
 
 export interface TenantConfig {

@@ -3,7 +3,7 @@
  * editors only: the builders parse each string and report its fault in detail.
  */
 
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import { type SchemaName, schemaAt, schemas } from './schema.ts'
@@ -16,18 +16,10 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-const validators = new Map<SchemaName, ValidateFunction>()
-
-/** Compiled at the first use. */
-function validatorOf(kind: SchemaName): ValidateFunction {
-  const validator = validators.get(kind) ?? ajv.compile(schemas[kind])
-  validators.set(kind, validator)
-  return validator
-}
-
 /** Adds the faults to the document and marks the faulty entries. */
 export function validate(document: Document, root: Data, kind: SchemaName): void {
-  const validator = validatorOf(kind)
+  // Ajv keeps what it has compiled.
+  const validator = ajv.compile(schemas[kind])
   validator(root)
   for (const error of validator.errors ?? []) report(document, root, kind, error)
 }
