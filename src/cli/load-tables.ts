@@ -1,7 +1,7 @@
 /** Loads the configuration with its compiled route tables, and collects the faults of both. */
 
 import type { Config, RouteEntry } from '../config/config.ts'
-import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from '../config/faults.ts'
+import { ConfigError, distinctFaults, sortFaults, type Warning } from '../config/faults.ts'
 import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { builtInPaths } from '../runtime/built-in-endpoints.ts'
@@ -42,18 +42,15 @@ export async function loadWithTables(
   const active = compile(loaded.entries)
   const shadow = loaded.shadowEntries === null ? null : compile(loaded.shadowEntries)
   const both = shadow === null ? [active] : [active, shadow]
-  const collisions = once(both.flatMap((each) => each.faults))
+  const collisions = distinctFaults(both.flatMap((each) => each.faults))
   if (config === null || collisions.length > 0)
     throw new ConfigError(sortFaults([...faults, ...collisions]), files)
-  const ofTables = once(both.flatMap((each) => each.warnings)).filter((each) => !loaded.accepts(each))
+  const ofTables = distinctFaults(both.flatMap((each) => each.warnings)).filter(
+    (each) => !loaded.accepts(each),
+  )
   const warnings = sortFaults([...loaded.warnings, ...ofTables])
   const shadowTable = shadow?.table ?? null
   return { config, table: active.table, shadow: shadowTable, warnings, fileWarnings, accepts: loaded.accepts }
-}
-
-/** A file may be one of the active and of the candidate tables. */
-function once<F extends Fault>(found: readonly F[]): F[] {
-  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
 }
 
 function hasProvider(config: Config | null): boolean {

@@ -77,6 +77,11 @@ export function sortFaults<F extends Fault>(faults: readonly F[]): F[] {
   )
 }
 
+/** Each once: a table may be one of the active and of the candidate ones. */
+export function distinctFaults<F extends Fault>(faults: readonly F[]): F[] {
+  return [...new Map(faults.map((each) => [formatFault(each), each])).values()]
+}
+
 export class ConfigError extends Error {
   readonly faults: readonly Fault[]
   /** Absolute paths and globs to watch for a correction. */

@@ -3,48 +3,31 @@
  * get a Config only from here.
  */
 
+import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'
-import type { Config, RouteEntry, SettingSource, TablesConfig, UpstreamConfig } from './config.ts'
+import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
-import { ConfigError, type Fault, formatFault, sortFaults, type Warning } from './faults.ts'
+import { ConfigError, distinctFaults, sortFaults, type Warning } from './faults.ts'
 import { identityFiles } from './identity.ts'
+import { InvalidValue } from './invalid-value.ts'
 import { listenerFiles } from './listeners.ts'
 import { methodsOf } from './methods.ts'
 import { readOpenTelemetry } from './open-telemetry.ts'
-import { openDocument, type OpenedDocument } from './open-document.ts'
+import { openDocument } from './open-document.ts'
 import { readProviderProxies } from './provider-proxies.ts'
 import { readSource } from './read-file.ts'
 import type { SchemaName } from './schema.ts'
+import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable, type TableHosts } from './table-entries.ts'
-import { findRouteTables, type TableFiles, uniqueFiles } from './table-files.ts'
-import { joinSignatures, signatureOf } from './watch.ts'
+import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 
 const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
-/** Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. */
-export interface LoadResult {
-  /** Null when there are faults. */
-  readonly config: Config | null
-  readonly faults: readonly Fault[]
-  /** Without those of the tables, and without accepted ones. */
-  readonly warnings: readonly Warning[]
-  /** About the files themselves. */
-  readonly fileWarnings: readonly Warning[]
-  /** Whether a comment in a file accepts it. */
-  readonly accepts: (found: Acceptable) => boolean
-  /** For checks only when there are faults: defaults replace faulty settings. */
-  readonly entries: readonly RouteEntry[]
-  /** Of the candidate tables; null: there are none. */
-  readonly shadowEntries: readonly RouteEntry[] | null
-  readonly upstreams: ReadonlyMap<string, UpstreamConfig>
-  readonly api: Config['api']
-  /** Absolute paths and globs to watch for a correction. */
-  readonly files: readonly string[]
-}
+export type LoadResult = Awaited<ReturnType<typeof loadConfigWithFaults>>
 
 /** @throws ConfigError with every fault of the file and of its route tables */
 export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
@@ -54,6 +37,8 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 /**
+ * Also with faults the readable entries are returned, so that the router's faults can be reported at the same time.
+ *
  * @param env null: the tables are wanted, on whatever machine. Other values with variables, and those that name files, are
  *   left out without a fault, and defaults replace them.
  * @param display the path as messages and routes have it
@@ -62,7 +47,7 @@ export async function loadConfigWithFaults(
   file: string,
   env: NodeJS.ProcessEnv | null,
   display: (path: string) => string = displayPath,
-): Promise<LoadResult> {
+) {
   const path = resolve(file)
   const folder = dirname(path)
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
@@ -88,9 +73,6 @@ export async function loadConfigWithFaults(
   const paths = [...active.paths, ...(candidate?.paths ?? [])]
   const signature = [envFile.signature, before, beforePem, await signatureOf(paths)].reduce(joinSignatures)
   const { upstreams, api, tenants, limits } = settings
-  // A file may be in both lists.
-  const tables = new Map<string, OpenedDocument>()
-  for (const [real, path] of await uniqueFiles(paths)) tables.set(real, await open(path, 'routes'))
   const context = {
     upstreams: new Set(upstreams.keys()),
     tenants: new Set(tenants.keys()),
@@ -99,24 +81,32 @@ export async function loadConfigWithFaults(
     methods: methodsOf(settings),
     rateLimits: settings.rateLimits,
   }
-  const built = new Map<string, BuiltTable>()
-  for (const [real, { document, root }] of tables) built.set(real, buildRoutes(document, root, context))
-  const tablesIn = async (files: TableFiles) =>
-    [...(await uniqueFiles(files.paths)).keys()].flatMap((real) => built.get(real) ?? [])
-  const activeTables = await tablesIn(active)
-  const candidateTables = candidate === null ? null : await tablesIn(candidate)
-  const entries = entriesOf(activeTables)
-  const shadowEntries = candidateTables === null ? null : entriesOf(candidateTables)
-  const documents = [main, ...tables.values()].map(({ document }) => document)
+  const documents = [main.document]
+  // A file may be in both lists.
+  const tables = new Map<string, BuiltTable>()
+  for (const [real, path] of await uniqueFiles(paths)) {
+    const { document, root } = await open(path, 'routes')
+    documents.push(document)
+    tables.set(real, buildRoutes(document, root, context))
+  }
+  const tablesIn = async (paths: readonly string[]) =>
+    [...(await uniqueFiles(paths)).keys()].flatMap((real) => tables.get(real) ?? [])
+  const activeTables = await tablesIn(active.paths)
+  const candidateTables = candidate === null ? null : await tablesIn(candidate.paths)
+  const entries: readonly RouteEntry[] = activeTables.flatMap((table) => table.entries)
+  const shadowEntries = candidateTables?.flatMap((table) => table.entries) ?? null
   const inComments = comments.flatMap((each) => each.faults)
   const inDocuments = documents.flatMap((document) => document.faults)
-  const { proxies, faults: ofProxies } = readProviderProxies(variables, issuersOf(settings.sources))
+  const { issuers, tokenIssuers } = settings.sources
+  const { proxies, faults: ofProxies } = readProviderProxies(variables, [
+    ...issuers.values(),
+    ...[...tokenIssuers.values()].flat(),
+  ])
   const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments, ...ofProxies])
-  const ofHosts = distinct([activeTables, candidateTables ?? []].flatMap(hostWarnings))
+  const ofHosts = distinctFaults([activeTables, candidateTables ?? []].flatMap(hostWarnings))
   const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
     (each) => !accepts(each),
   )
-  const warnings = [...fileWarnings, ...inFiles]
   const files = Object.freeze([
     path,
     envFile.path,
@@ -124,7 +114,7 @@ export async function loadConfigWithFaults(
     ...active.patterns,
     ...(candidate?.patterns ?? []),
   ])
-  const config =
+  const config: Config | null =
     faults.length > 0
       ? null
       : Object.freeze({
@@ -138,30 +128,59 @@ export async function loadConfigWithFaults(
           shadow: shadowEntries === null ? null : tableOf(shadowEntries, settings),
         })
   return {
+    /** Null when there are faults. */
     config,
     faults,
-    warnings,
+    /** Without those of the tables, and without accepted ones. */
+    warnings: [...fileWarnings, ...inFiles],
+    /** About the files themselves. */
     fileWarnings,
+    /** Whether a comment in a file accepts it. */
     accepts,
+    /** For checks only when there are faults: defaults replace faulty settings. */
     entries,
+    /** Of the candidate tables; null: there are none. */
     shadowEntries,
     upstreams,
     api,
+    /** Absolute paths and globs to watch for a correction. */
     files,
   }
 }
 
-function issuersOf({ issuers, tokenIssuers }: Config['sources']): SettingSource[] {
-  return [...issuers.values(), ...[...tokenIssuers.values()].flat()]
+/** Finds the files of route tables. @param section with a list `routes` of files and globs, each of which must match a file */
+async function findRouteTables(section: Section, folder: string) {
+  const matched = new Map<string, readonly string[]>()
+  for (const text of section.texts('routes', (each) => each))
+    matched.set(text, await listFiles(folder, [text]))
+  const matching = section.texts('routes', (text) =>
+    matched.get(text)?.length === 0
+      ? new InvalidValue('matches no file: correct it, or create the file')
+      : text,
+  )
+  return {
+    /** Absolute. */
+    paths: [...new Set(matching.flatMap((text) => matched.get(text) ?? []))],
+    /** Absolute paths and globs to watch. */
+    patterns: [...matched].map(([text, paths]) => absolutePattern(folder, text, paths)),
+  }
 }
 
-/** A file may be in both lists. */
-function distinct(found: readonly Warning[]): Warning[] {
-  return [...new Map(found.map((each) => [formatFault(each), each])).values()]
+/** Replaces glob characters in the folder's own name by `?`, which matches them too. */
+function absolutePattern(folder: string, text: string, paths: readonly string[]): string {
+  const path = resolve(folder, text)
+  if (paths.includes(path) || isAbsolute(text)) return path
+  return `${folder.replace(/[*?[\]{}()!+@\\]/g, '?')}/${text}`
 }
 
-function entriesOf(tables: readonly BuiltTable[]): RouteEntry[] {
-  return tables.flatMap(({ entries }) => entries)
+/** Real path → the first of the paths that lead to it by symbolic links. */
+async function uniqueFiles(paths: readonly string[]): Promise<Map<string, string>> {
+  const byRealPath = new Map<string, string>()
+  for (const path of paths) {
+    const real = await realpath(path).catch(() => path)
+    if (!byRealPath.has(real)) byRealPath.set(real, path)
+  }
+  return byRealPath
 }
 
 function tableOf(

@@ -1,7 +1,6 @@
 /** Reads policy tests. */
 
 import type { Place } from '../model/route.ts'
-import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { tableHost } from './addresses.ts'
 import { answerCode } from './answer-code.ts'
 import type { Document } from './positioned-document.ts'
@@ -18,18 +17,7 @@ export interface RequestPattern {
   readonly path: string
 }
 
-export interface PolicyCase {
-  readonly place: Place
-  readonly method: string
-  readonly target: string
-  /** As a request has it, with or without a port; null: it has none. */
-  readonly host: string | null
-  /** Names; null: the request has no credential. */
-  readonly seats: readonly string[] | null
-  readonly space: string | null
-  /** `allow`, or the code of a refusal. */
-  readonly expect: string
-}
+export type PolicyCase = ReturnType<typeof caseOf>
 
 /** `host`: canonical, perhaps with `*.` for one label; null: every host. */
 export type PolicyAssertion = { readonly place: Place; readonly host: string | null } & (
@@ -37,23 +25,16 @@ export type PolicyAssertion = { readonly place: Place; readonly host: string | n
   | { readonly kind: 'public'; readonly patterns: readonly RequestPattern[] }
 )
 
-export interface PolicyFile {
-  readonly file: string
-  readonly tenant: string
-  readonly tenantPlace: Place
-  /** Null: those of the store. */
-  readonly seats: readonly SeatInput[] | null
-  readonly cases: readonly PolicyCase[]
-  readonly assertions: readonly PolicyAssertion[]
-}
+export type PolicyFile = Awaited<ReturnType<typeof readPolicyFile>>
 
 /** @throws ConfigError with every fault of the file */
-export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Promise<PolicyFile> {
+export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv) {
   const { document, root } = openDocument(file, await readSource(file), 'policy', env)
   const policy = {
     file,
     tenant: root.text('tenant', tenantId) ?? '',
     tenantPlace: root.source('tenant').place,
+    /** Null: those of the store. */
     seats: root.has('seats') ? seatsOf(root.section('seats')) : null,
     cases: root.sections('cases').map(caseOf),
     assertions: root.sections('assert').flatMap((each) => assertionOf(each, document)),
@@ -62,15 +43,18 @@ export async function readPolicyFile(file: string, env: NodeJS.ProcessEnv): Prom
   return policy
 }
 
-function caseOf({ section, place }: { section: Section; place: Place }): PolicyCase {
+function caseOf({ section, place }: { section: Section; place: Place }) {
   const { method, path: target } = section.text('request', requestLine) ?? NO_REQUEST
   return {
     place,
     method,
     target,
+    /** As a request has it, with or without a port; null: it has none. */
     host: section.text('host', (host) => host) ?? null,
+    /** Names; null: the request has no credential. */
     seats: section.has('seats') ? section.texts('seats', (name) => name) : null,
     space: section.text('space', (space) => space) ?? null,
+    /** `allow`, or the code of a refusal. */
     expect: section.text('expect', answerCode) ?? '',
   }
 }

@@ -5,8 +5,8 @@
  */
 
 import { BlockList, isIP } from 'node:net'
-import type { Place } from '../model/route.ts'
 import type { Fault } from './faults.ts'
+import type { SettingSource } from './section.ts'
 
 /** A proxy that opens connections by CONNECT (RFC 9110, section 9.3.6). */
 export interface ProviderProxy {
@@ -29,12 +29,6 @@ export interface ProviderProxies {
   readonly except: readonly string[]
 }
 
-/** Where an issuer is written. */
-interface Written {
-  readonly key: string
-  readonly place: Place
-}
-
 type Environment = Readonly<Record<string, string | undefined>>
 
 export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, http: null, except: [] })
@@ -47,7 +41,7 @@ export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, http: nu
  */
 export function readProviderProxies(
   env: Environment,
-  issuers: readonly Written[],
+  issuers: readonly Pick<SettingSource, 'key' | 'place'>[],
 ): { readonly proxies: ProviderProxies; readonly faults: readonly Fault[] } {
   const [first] = issuers
   if (first === undefined) return { proxies: NO_PROXIES, faults: [] }

@@ -10,10 +10,7 @@ import { readSource, type Source } from './read-file.ts'
 import type { Section } from './section.ts'
 import { spaceId } from './space-settings.ts'
 
-export interface SeatsFile {
-  readonly tenant: string
-  readonly seats: readonly SeatOfFile[]
-}
+export type SeatsFile = Awaited<ReturnType<typeof readSeatsFile>>
 
 export interface SeatOfFile extends SeatInput {
   /** Its former name: the Seat is renamed. */
@@ -24,11 +21,7 @@ export interface SeatOfFile extends SeatInput {
  * @param source of what is no file; `file` is its name in messages then
  * @throws ConfigError with every fault of the file
  */
-export async function readSeatsFile(
-  file: string,
-  env: NodeJS.ProcessEnv,
-  source?: Source,
-): Promise<SeatsFile> {
+export async function readSeatsFile(file: string, env: NodeJS.ProcessEnv, source?: Source) {
   const { document, root } = openDocument(file, source ?? (await readSource(file)), 'seats', env)
   const tenant = root.text('tenant', tenantId) ?? ''
   const seats = seatsOf(root.section('seats'))
