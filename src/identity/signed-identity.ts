@@ -6,13 +6,25 @@
  * a decision on changed Seats finds none. The cache lives as long as one configuration.
  */
 
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+  type SignKeyObjectInput,
+} from 'node:crypto'
 import type { IdentityAlgorithm, IdentityConfig } from '../config/config.ts'
 import { LruMap, MemoryBudget } from '../decision/seats/lru-maps.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { asciiBytes, detachedText, textBytes } from '../lib/heap-size.ts'
 import { Lookups } from '../model/cache-lookups.ts'
-import { claimsText, type Identified } from './identity-claims.ts'
+import type { Decision } from '../model/decision.ts'
+import { needsPermission } from '../model/route.ts'
+
+/** The parts of a decision that claims are made of. */
+export type Identified = Pick<Decision, 'principal' | 'space' | 'permission' | 'seats'>
 
 export interface SignedIdentityOptions {
   /** Bytes of the cache. */
@@ -34,16 +46,6 @@ const SIGNED_BYTES = 400
 /** Bytes of `jti`: no two JWTs have the same (RFC 7519, section 4.1.7). */
 const ID_BYTES = 16
 
-interface PublicJwk {
-  readonly kty: 'EC' | 'OKP'
-  readonly crv: string
-  readonly x: string
-  readonly y?: string
-  readonly kid: string
-  readonly alg: IdentityAlgorithm
-  readonly use: 'sig'
-}
-
 export class SignedIdentity {
   /** The name of the header, in lower case. */
   readonly header: string
@@ -51,7 +53,8 @@ export class SignedIdentity {
   readonly keySet: string
   readonly #issuer: string
   readonly #lifetime: number
-  readonly #key: SigningKey
+  readonly #key: SignKeyObjectInput
+  readonly #hash: 'sha256' | null
   /** The encoded header of each JWT. */
   readonly #protected: string
   readonly #signed: LruMap<Signed>
@@ -63,15 +66,17 @@ export class SignedIdentity {
     config: IdentityConfig,
     { memory, lookups = new Lookups(), now = Date.now }: SignedIdentityOptions,
   ) {
-    const keys = config.keys.map((pem) => new SigningKey(pem, config.algorithm))
-    const [first] = keys
-    if (first === undefined) throw new Error('identity has no key')
+    const keys = config.keys.map((pem) => createPrivateKey(pem))
+    const jwks = keys.map((key) => publicJwk(createPublicKey(key), config.algorithm))
+    const [key] = keys
+    if (key === undefined) throw new Error('identity has no key')
     this.header = config.header
-    this.keySet = JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })
+    this.keySet = JSON.stringify({ keys: jwks })
     this.#issuer = config.issuer
     this.#lifetime = config.lifetime
-    this.#key = first
-    this.#protected = encoded({ alg: config.algorithm, kid: first.jwk.kid, typ: 'seatgate+jwt' })
+    this.#key = { key, dsaEncoding: 'ieee-p1363' }
+    this.#hash = config.algorithm === 'ES256' ? 'sha256' : null
+    this.#protected = encoded({ alg: config.algorithm, kid: jwks[0]?.kid, typ: 'seatgate+jwt' })
     this.#signed = new LruMap(
       new MemoryBudget(memory),
       (_, claims, { line }) => SIGNED_BYTES + textBytes(claims) + asciiBytes(line.text),
@@ -119,7 +124,9 @@ export class SignedIdentity {
     // The claims are a JSON object with members.
     const payload = `${claims.slice(0, -1)},"iat":${issuedAt},"exp":${expiresAt},"jti":"${id}"}`
     const text = `${this.#protected}.${Buffer.from(payload).toString('base64url')}`
-    const line = new FieldLines(detachedText(`${this.header}: ${text}.${this.#key.sign(text)}\r\n`), null)
+    // Of ES256: R and S (RFC 7518, section 3.4), of EdDSA: RFC 8037, section 3.1.
+    const signature = sign(this.#hash, Buffer.from(text, 'latin1'), this.#key).toString('base64url')
+    const line = new FieldLines(detachedText(`${this.header}: ${text}.${signature}\r\n`), null)
     return { line, from: now, until: expiresAt * 1000 - this.#lifetime / 2 }
   }
 }
@@ -128,34 +135,55 @@ function encoded(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
-/** A private key that signs JWTs, and its public half as a JWK (RFC 7517). */
-class SigningKey {
-  readonly jwk: PublicJwk
-  readonly #key: KeyObject
-  readonly #hash: 'sha256' | null
-
-  /** Throws if the PEM text is not a private key of the algorithm. */
-  constructor(pem: string, algorithm: IdentityAlgorithm) {
-    this.#key = createPrivateKey(pem)
-    this.#hash = algorithm === 'ES256' ? 'sha256' : null
-    this.jwk = publicJwk(createPublicKey(this.#key), algorithm)
-  }
-
-  /** The signature in base64url; of ES256: R and S (RFC 7518, section 3.4), of EdDSA: RFC 8037, section 3.1. */
-  sign(text: string): string {
-    const key = { key: this.#key, dsaEncoding: 'ieee-p1363' } as const
-    return sign(this.#hash, Buffer.from(text, 'latin1'), key).toString('base64url')
-  }
-}
-
-function publicJwk(key: KeyObject, algorithm: IdentityAlgorithm): PublicJwk {
+/** The public half of a key (RFC 7517). */
+function publicJwk(key: KeyObject, algorithm: IdentityAlgorithm) {
   const { crv, x, y } = key.export({ format: 'jwk' })
   if (crv === undefined || x === undefined) throw new Error(`the key is not one for ${algorithm}`)
-  const members = y === undefined ? { crv, kty: 'OKP' as const, x } : { crv, kty: 'EC' as const, x, y }
-  return Object.freeze({ ...members, kid: thumbprint(members), alg: algorithm, use: 'sig' })
+  const members = y === undefined ? { crv, kty: 'OKP', x } : { crv, kty: 'EC', x, y }
+  return { ...members, kid: thumbprint(members), alg: algorithm, use: 'sig' }
 }
 
 /** RFC 7638, section 3. @param members the required ones, in the order of their names */
 function thumbprint(members: object): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('base64url')
+}
+
+/**
+ * The claims but for the times and the id, as JSON: what one decision says about its caller. Equal texts mean that the decisions say the same of the same caller for the same upstream, and no others have
+ * equal texts.
+ *
+ * @param audience the name of the upstream
+ * @returns null for a public route, which tells nothing of its caller
+ */
+function claimsText(issuer: string, audience: string, decision: Identified): string | null {
+  const { principal, space, permission, seats } = decision
+  if (principal === null || permission === null || permission === 'public') return null
+  const caller = {
+    iss: issuer,
+    aud: audience,
+    sub: principal.user,
+    // Left out where there is none.
+    email: principal.email ?? undefined,
+    tenant: principal.tenant,
+    auth: principal.method,
+  }
+  // An `authenticated` route needs no space, and the one that the request names is not verified.
+  if (space === null || !needsPermission(permission)) return JSON.stringify(caller)
+  const names = seats.filter(({ verdict }) => verdict === 'grants').map(({ name }) => name)
+  const shown = firstOf(names)
+  return JSON.stringify({ ...caller, space, permission, seats: shown, seats_count: names.length })
+}
+
+/** Bytes of names as JSON: servers take 8 KiB of header section. A name has 1.5 KiB at most. */
+const MOST_NAMES = 2048
+
+/** The first that granted, as many as there is room for. */
+function firstOf(names: readonly string[]): readonly string[] {
+  if (names.length === 1) return names
+  let bytes = 0
+  const end = names.findIndex((name) => {
+    bytes += Buffer.byteLength(JSON.stringify(name)) + 1
+    return bytes > MOST_NAMES
+  })
+  return end < 0 ? names : names.slice(0, end)
 }

@@ -1,8 +1,7 @@
 /** Signed identity for one upstream, whose name is the audience of its JWTs. */
 
 import type { FieldLines } from '../http/wire/field-lines.ts'
-import type { Identified } from '../identity/identity-claims.ts'
-import type { SignedIdentity } from '../identity/signed-identity.ts'
+import type { Identified, SignedIdentity } from '../identity/signed-identity.ts'
 import type { HeaderRules } from './header-rules.ts'
 import { rulesWithout, type Treatment } from './request-header-rules.ts'
 

@@ -2,8 +2,11 @@
 
 import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader } from 'jose'
 import t from 'tap'
-import type { Identified } from '../../src/identity/identity-claims.ts'
-import { SignedIdentity, type SignedIdentityOptions } from '../../src/identity/signed-identity.ts'
+import {
+  type Identified,
+  SignedIdentity,
+  type SignedIdentityOptions,
+} from '../../src/identity/signed-identity.ts'
 import { Lookups } from '../../src/model/cache-lookups.ts'
 import type { ConsideredSeat } from '../../src/model/decision.ts'
 import { ALICE } from '../proxy/support.ts'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createLocalJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import type { Test } from 'tap'
 import type { IdentityAlgorithm, IdentityConfig } from '../../src/config/config.ts'
-import type { Identified } from '../../src/identity/identity-claims.ts'
+import type { Identified } from '../../src/identity/signed-identity.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { ALICE } from '../proxy/support.ts'
 
