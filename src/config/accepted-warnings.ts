@@ -35,7 +35,7 @@ export function acceptedWarnings(file: string, text: string, kind: SchemaName) {
       continue
     }
     const codes = DIRECTIVE.exec(line)?.[1]?.split(/[\s,]+/) ?? []
-    for (const code of codes) if (!isCode(code)) faults.push(unknown(file, index, line, code))
+    for (const code of codes) if (!Object.hasOwn(CODES, code)) faults.push(unknown(file, index, line, code))
     pending.push(...codes)
     if (isHead) for (const code of codes) head.add(code)
   }
@@ -48,10 +48,6 @@ export function acceptedWarnings(file: string, text: string, kind: SchemaName) {
     /** Codes that are none. */
     faults,
   }
-}
-
-function isCode(code: string): boolean {
-  return Object.hasOwn(CODES, code)
 }
 
 function unknown(file: string, index: number, line: string, code: string): Fault {

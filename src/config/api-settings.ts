@@ -23,12 +23,9 @@ export function buildPlace(root: Section): BuiltInPlace {
   })
 }
 
-/** '' is the place without a prefix, written out. */
-const prefix: ValueParser<string> = (text) => (text === '' ? text : pathOf(text))
-
-/** Below `/v1` and `/auth`, moved endpoints could be at the path of others. */
-function pathOf(text: string): string | InvalidValue {
-  const path = staticPath(text)
+/** '' is the place without a prefix, written out. Below `/v1` and `/auth`, moved endpoints could be at the path of others. */
+const prefix: ValueParser<string> = (text) => {
+  const path = text === '' ? text : staticPath(text)
   if (path instanceof InvalidValue) return path
   return /^\/(?:v1|auth|\.well-known)(?:\/|$)/.test(path)
     ? new InvalidValue('is a path of the built-in endpoints themselves: choose another, such as /_seatgate')

@@ -5,8 +5,7 @@
 
 import type { CorsSettings } from '../model/cors.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import type { Place, Requirement } from '../model/route.ts'
-import type { SpaceSource } from '../model/space-source.ts'
+import type { Place, Route } from '../model/route.ts'
 import type { buildSettings } from './build.ts'
 import type { OpenTelemetryConfig } from './open-telemetry.ts'
 import type { ProviderProxies } from './provider-proxies.ts'
@@ -54,25 +53,21 @@ export type ListenerConfig = Config['listen'][number]
 export type ListenerTls = NonNullable<ListenerConfig['tls']>
 export type ServerCertificate = ListenerTls['certificates'][number]
 
-/** One line of a route table, checked by itself but not yet against the others. */
-export interface RouteEntry {
-  readonly method: string
+/**
+ * One line of a route table, checked by itself but not yet against the others. Left out: `hosts` for those that no other table
+ * names, `space` for the header `Space`.
+ */
+export interface RouteEntry
+  extends
+    Pick<Route, 'method' | 'requirement' | 'maxBody' | 'responseTimeout' | 'signIn'>,
+    Partial<Pick<Route, 'hosts' | 'space'>> {
   /** The pattern as written, without the prefix. */
   readonly path: string
-  /** Canonical, `*.` for one label; left out: the hosts that no other table names. */
-  readonly hosts?: readonly string[]
   /** Stands before the pattern, such as `/code`; left out: nothing. */
   readonly prefix?: string
   /** The prefix is taken off the path that is forwarded. */
   readonly stripPrefix?: boolean
-  /** Left out: the header `Space`. */
-  readonly space?: SpaceSource
-  readonly requirement: Requirement
   readonly upstream: string
-  readonly responseTimeout: number | null
-  readonly maxBody: number
-  /** The tenant whose provider an unauthenticated browser is redirected to; null for no redirect. */
-  readonly signIn: string | null
   /** Callers of other tenants are refused; left out: none is. */
   readonly tenant?: string
   /** Of its table; left out: pages of other origins get no CORS headers from the gateway. */

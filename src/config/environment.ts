@@ -54,6 +54,12 @@ export function isVariable(text: string): boolean {
   return /^\$\{[^}]*\}$/.test(text)
 }
 
+/** The value of a variable that the environment sets, trimmed; null: it is unset, or empty, which counts as unset. */
+export function setVariable(env: Readonly<Record<string, string | undefined>>, name: string): string | null {
+  const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined
+  return value || null
+}
+
 function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
   const separator = inside.indexOf(':-')
   const name = separator < 0 ? inside : inside.slice(0, separator)

@@ -71,6 +71,15 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
+/** A parser of known words. @param what they are, as in `is not a tenant` */
+export function oneOf(
+  known: Pick<ReadonlyMap<string, unknown>, 'has' | 'keys'>,
+  what: string,
+): ValueParser<string> {
+  return (text) =>
+    known.has(text) ? text : new InvalidValue(`is not ${what}${didYouMeanOneOf(text, known.keys())}`)
+}
+
 /** The same parser, for the elements of one list: what it has read before is refused. @param keyOf equal for equal values */
 export function distinct<T>(
   parse: ValueParser<T>,

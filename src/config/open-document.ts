@@ -1,13 +1,25 @@
-/** Opens a file of the configuration: parsed, and its structure validated. */
+/**
+ * Opens a file of the configuration: parses it, and checks it against its JSON Schema: unknown keys, wrong types, missing keys. The
+ * `pattern` keywords serve editors only: the builders parse each string and report its fault in detail.
+ */
 
-import type { Document } from './positioned-document.ts'
+import { Ajv, type ErrorObject } from 'ajv'
+import { didYouMean, quote } from './invalid-value.ts'
+import type { Data, Document, Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
-import { type Schema, type SchemaName, schemas } from './schema.ts'
+import { type Schema, type SchemaName, schemaAt, schemas } from './schema.ts'
 import { Section } from './section.ts'
-import { validate } from './validate.ts'
+import { WORKERS_FAULT } from './workers.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 
-export interface OpenedDocument {
+// Each start compiles the schemas: without the checks and optimizations of the compiler that takes half as long. A test
+// checks the schemas.
+const forSpeed = { validateSchema: false, code: { optimize: false } }
+const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...forSpeed })
+ajv.removeKeyword('pattern')
+ajv.addVocabulary(['pattern'])
+
+interface OpenedDocument {
   readonly document: Document
   /** Empty where the file is no readable YAML map, which is a fault of the document. */
   readonly root: Section
@@ -24,4 +36,131 @@ export function openDocument(
   const document = parse(file, source, kind, env, isNeeded)
   if (document.root !== null) validate(document, document.root, kind)
   return { document, root: new Section(document, document.root ?? {}, schemas[kind] as Schema) }
+}
+
+/** Adds the faults to the document and marks the faulty entries. */
+function validate(document: Document, root: Data, kind: SchemaName): void {
+  // Ajv keeps what it has compiled.
+  const validator = ajv.compile(schemas[kind])
+  validator(root)
+  for (const error of validator.errors ?? []) report(document, root, kind, error)
+}
+
+interface Located {
+  /** The last key of the path that is not a list index, followed by the indexes: `targets[0]`. */
+  readonly label: string
+  readonly container: Data | Value[] | null
+  readonly key: string
+}
+
+function report(document: Document, root: Data, kind: SchemaName, error: ErrorObject): void {
+  const { label, container, key } = locate(root, error.instancePath)
+  const spot = container === null ? undefined : document.spot(container, key)
+  if (error.keyword === 'additionalProperties') {
+    const unknown = String(error.params.additionalProperty)
+    const known = Object.keys(error.parentSchema?.properties ?? {})
+    const hint = didYouMean(unknown, known) || ` (known keys: ${known.join(', ')})`
+    document.fault(
+      document.spot(error.data as Data, unknown)?.key ?? 0,
+      `${quote(unknown)} is not a known key${hint}`,
+    )
+    return
+  }
+  if (error.keyword === 'required') {
+    document.fault(
+      spot?.key ?? 0,
+      `${label} must have the key ${quote(String(error.params.missingProperty))}`,
+    )
+    return
+  }
+  if (spot?.faulty) return
+  if (spot !== undefined) spot.faulty = true
+  document.fault(spot?.value ?? 0, describe(kind, label, error))
+}
+
+function describe(kind: SchemaName, label: string, error: ErrorObject): string {
+  const { keyword, message, params, instancePath } = error
+  if (kind === 'gateway' && instancePath === '/workers') return WORKERS_FAULT
+  switch (keyword) {
+    case 'type':
+      return describeType(kind, label, error)
+    case 'enum':
+      return `${label} must be one of ${params.allowedValues.join(', ')}`
+    case 'minItems':
+    case 'minProperties':
+      return `${label} must have at least one entry`
+    case 'minimum':
+      return `${label} must be at least ${params.limit}`
+    case 'maximum':
+      return `${label} must be at most ${params.limit}`
+    default:
+      return `${label} is invalid: ${message ?? keyword}`
+  }
+}
+
+function describeType(kind: SchemaName, label: string, error: ErrorObject): string {
+  const { schema, data } = error
+  const expected = [schema]
+    .flat()
+    .map((each) => typeName(String(each)))
+    .join(' or ')
+  const example = exampleOf(kind, error)
+  const suchAs = example === undefined ? '' : ` such as ${quote(example)}`
+  if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
+  const advice =
+    expected === 'a string' && suchAs === '' && typeof data !== 'object' ? ': put it in quotes' : ''
+  const found = schema === 'integer' && typeof data === 'number' ? fractionName(data) : typeName(typeOf(data))
+  return `${label} must be ${expected}${suchAs}, not ${found}${advice}`
+}
+
+/** Settings that share a definition differ in their bounds. A default of no time switches off. */
+function exampleOf(kind: SchemaName, { instancePath, parentSchema }: ErrorObject): string | undefined {
+  const { $ref, default: value, examples = [] } = schemaAt(kind, keysOf(instancePath))
+  const own = $ref === undefined ? [] : [value, ...examples].filter((each) => each !== '0s')
+  const known: readonly unknown[] = [...own, parentSchema?.examples?.[0]]
+  return known.find((each) => typeof each === 'string')
+}
+
+/** A number that is not a whole one. */
+function fractionName(value: number): string {
+  return Number.isFinite(value) ? 'a number with a fraction' : String(value)
+}
+
+/** The parts of a JSON Pointer (RFC 6901). */
+function keysOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** What a JSON Pointer names. */
+function locate(root: Data, pointer: string): Located {
+  let found: Located = { label: 'the file', container: null, key: '' }
+  let value: Value = root
+  for (const key of keysOf(pointer)) {
+    const container = value as Data | Value[]
+    const label = Array.isArray(container) ? `${found.label}[${key}]` : key.includes(' ') ? quote(key) : key
+    found = { label, container, key }
+    value = (container as Data)[key] ?? null
+  }
+  return found
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+const TYPE_NAMES = new Map([
+  ['string', 'a string'],
+  ['object', 'a map'],
+  ['array', 'a list'],
+  ['boolean', 'true or false'],
+  ['integer', 'a whole number'],
+  ['number', 'a number'],
+])
+
+function typeName(type: string): string {
+  return TYPE_NAMES.get(type) ?? type
 }

@@ -5,6 +5,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
+import { setVariable } from './environment.ts'
 
 /** An hour, in ms. */
 const MAX_TIME = 3_600_000
@@ -51,7 +52,8 @@ export type SamplerConfig = TracesConfig['sampler']
 export async function readOpenTelemetry(env: Environment) {
   const variables = new Variables(env)
   const exporter = variables.choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp')
-  const isOff = variables.flag('OTEL_SDK_DISABLED') || exporter === 'none'
+  const isOff =
+    variables.choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true' || exporter === 'none'
   const traces = isOff ? null : await tracesOf(variables)
   return Object.freeze({
     /** Null: no request is traced. */
@@ -201,18 +203,13 @@ class Variables {
 
   /** Null: unset or empty. */
   get(name: string): string | null {
-    const value = Object.hasOwn(this.#env, name) ? this.#env[name]?.trim() : undefined
-    return value === undefined || value === '' ? null : value
+    return setVariable(this.#env, name)
   }
 
   /** The name of the variable that counts: the one for traces alone before the one for all signals. */
   otlp(name: string): string {
     const own = `OTEL_EXPORTER_OTLP_TRACES_${name}`
     return this.get(own) === null ? `OTEL_EXPORTER_OTLP_${name}` : own
-  }
-
-  flag(name: string): boolean {
-    return this.choice(name, ['true', 'false'], 'false') === 'true'
   }
 
   /** In any case. */

@@ -5,6 +5,7 @@
  */
 
 import { BlockList, isIP } from 'node:net'
+import { setVariable } from './environment.ts'
 import type { Fault } from './faults.ts'
 import type { SettingSource } from './section.ts'
 
@@ -66,8 +67,8 @@ export function readProviderProxies(
 /** The lower-case name first, as in curl. An empty variable counts as unset. */
 function variable(env: Environment, name: string): { name: string; value: string } | null {
   for (const each of [name.toLowerCase(), name]) {
-    const value = Object.hasOwn(env, each) ? env[each]?.trim() : undefined
-    if (value !== undefined && value !== '') return { name: each, value }
+    const value = setVariable(env, each)
+    if (value !== null) return { name: each, value }
   }
   return null
 }

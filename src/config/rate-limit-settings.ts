@@ -14,11 +14,6 @@ const MAX_LIMITS = 64
 /** It becomes a label of metrics and a String of structured fields. */
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/
 
-interface PerWindow {
-  readonly limit: number
-  readonly window: number
-}
-
 export function buildRateLimits(root: Section): ReadonlyMap<string, RateLimit> {
   const limits = root.section('rate_limits')
   for (const name of limits.keys().filter((each) => !NAME.test(each)))
@@ -39,7 +34,7 @@ function buildRateLimit(name: string, section: Section): RateLimit {
 }
 
 /** `1000/h`. */
-const readPerWindow: ValueParser<PerWindow> = (text) => {
+function readPerWindow(text: string) {
   const [, digits, unit = ''] = /^([1-9][0-9]*)\/(.*)$/.exec(text) ?? []
   const window = WINDOWS.get(unit)
   if (digits === undefined || window === undefined)

@@ -14,14 +14,15 @@ export function staticPath(text: string): string | InvalidValue {
   if (text.endsWith('/')) return new InvalidValue('ends with a slash: leave it out')
   if (/[*{}]/.test(text)) return new InvalidValue('has a parameter or *: only fixed segments are allowed')
   if (DOT_SEGMENT.test(text)) return new InvalidValue('has a dot segment: remove it')
-  if (!SEGMENTS.test(text) || ESCAPE.test(text) || !isUtf8(text))
+  if (!SEGMENTS.test(text) || ESCAPE.test(text) || !areEscapesUtf8(text))
     return new InvalidValue(
       'is not a normalised path: segments of visible ASCII without ; and needless percent-escapes',
     )
   return text
 }
 
-function isUtf8(text: string): boolean {
+/** Only escapes are decoded: raw characters above ASCII are for another check. */
+export function areEscapesUtf8(text: string): boolean {
   try {
     decodeURIComponent(text)
     return true

@@ -4,14 +4,7 @@ import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permissi
 import type { RateLimit } from '../model/rate-limit.ts'
 import { needsPermission, type Place, type Requirement } from '../model/route.ts'
 import { tableHost } from './addresses.ts'
-import {
-  didYouMean,
-  didYouMeanOneOf,
-  distinct,
-  InvalidValue,
-  quote,
-  type ValueParser,
-} from './invalid-value.ts'
+import { didYouMean, distinct, InvalidValue, oneOf, quote, type ValueParser } from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
 import { buildCors } from './cors-settings.ts'
 import { canBeListed } from './methods.ts'
@@ -55,13 +48,9 @@ export interface BuiltTable {
 
 export function buildRoutes(document: Document, root: Section, context: RouteContext): BuiltTable {
   const { upstreams, tenants, methods } = context
-  const named = (text: string) =>
-    upstreams.has(text)
-      ? text
-      : new InvalidValue(`is not an upstream of the configuration${didYouMeanOneOf(text, upstreams)}`)
-  const upstream = root.text('upstream', named) ?? ''
+  const upstream = root.text('upstream', oneOf(upstreams, 'an upstream of the configuration')) ?? ''
   const head = buildTableHead(root)
-  const tenant = root.text('tenant', oneOf(tenants)) ?? null
+  const tenant = root.text('tenant', tenantIn(tenants)) ?? null
   const cors = buildCors(root)
   const ofTable = namedRateLimits(root, context.rateLimits)
   const routes = root.section('routes')
@@ -190,8 +179,6 @@ function readKey(key: string, known: ReadonlySet<string>): { method: string; pat
   )
 }
 
-type Limits = Pick<RouteEntry, 'requirement' | 'responseTimeout' | 'maxBody' | 'signIn' | 'tenant'>
-
 /**
  * A faulty value becomes the strictest one: such an entry is never served and only helps to find further faults.
  *
@@ -202,7 +189,7 @@ function readValue(
   key: string,
   { maxBody: fallback, signIn: providers, tenants }: RouteContext,
   tenant: string | null,
-): Limits {
+) {
   const short = routes.text(key, requirement)
   if (short !== undefined) {
     const limits = { requirement: short, responseTimeout: null, maxBody: fallback, signIn: null }
@@ -213,8 +200,8 @@ function readValue(
   if (needed === 'public')
     for (const each of ['sign_in', 'tenant'].filter((name) => section.has(name)))
       section.faultAtKey(each, `${each}: not allowed on a public route, which needs no credential: remove it`)
-  const signIn = section.text('sign_in', signInTenant(providers)) ?? null
-  const own = section.text('tenant', oneOf(tenants))
+  const signIn = section.text('sign_in', oneOf(providers, 'a tenant with oidc')) ?? null
+  const own = section.text('tenant', tenantIn(tenants))
   return {
     requirement: needed,
     signIn,
@@ -243,14 +230,7 @@ const requirement: ValueParser<Requirement> = (text) => {
   )
 }
 
-function signInTenant(known: ReadonlySet<string>): ValueParser<string> {
-  return (text) =>
-    known.has(text) ? text : new InvalidValue(`is not a tenant with oidc${didYouMeanOneOf(text, known)}`)
-}
-
-function oneOf(tenants: ReadonlySet<string>): ValueParser<string> {
-  return (text) =>
-    text === EVERY_TENANT || tenants.has(text)
-      ? text
-      : new InvalidValue(`is not a tenant of the configuration${didYouMeanOneOf(text, tenants)}`)
+function tenantIn(tenants: ReadonlySet<string>): ValueParser<string> {
+  const read = oneOf(tenants, 'a tenant of the configuration')
+  return (text) => (text === EVERY_TENANT ? text : read(text))
 }

@@ -2,7 +2,7 @@
 
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
-import { InvalidValue, confidential, didYouMeanOneOf, quote } from './invalid-value.ts'
+import { confidential, InvalidValue, oneOf, quote } from './invalid-value.ts'
 import { buildIssuers, type IssuerConfig, type PlacedIssuer, reportSharedIssuers } from './issuer-settings.ts'
 import { buildOidc, type OidcConfig, reportSharedClient, type TenantsByClient } from './oidc-settings.ts'
 import type { Section } from './section.ts'
@@ -83,9 +83,7 @@ function buildToken(section: Section, tenant: string, ownerOf: Map<string, strin
 export function buildDefaultTenant(root: Section, tenants: ReadonlyMap<string, TenantConfig>): string | null {
   const ids = [...tenants.keys()]
   const only = ids.length === 1 ? (ids[0] ?? null) : null
-  const known = (text: string) =>
-    tenants.has(text) ? text : new InvalidValue(`is not a tenant${didYouMeanOneOf(text, ids)}`)
-  return root.text('default_tenant', known) ?? only
+  return root.text('default_tenant', oneOf(tenants, 'a tenant')) ?? only
 }
 
 const RAW = 'base64url:'

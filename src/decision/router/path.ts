@@ -3,6 +3,7 @@
  * path than the one that was decided on.
  */
 
+import { areEscapesUtf8 } from '../../config/static-path.ts'
 import { Refusal } from '../../model/errors.ts'
 import { isSameAuthority } from '../../model/host.ts'
 
@@ -136,17 +137,7 @@ function normaliseEscapes(path: string): string | Refusal {
   }
   out += path.slice(copied)
   if (HIDDEN_DOT_SEGMENT.test(out)) return dotSegment
-  return isUtf8(out) ? out : notUtf8
-}
-
-/** Only escapes are decoded here: a later check refuses raw bytes above ASCII. */
-function isUtf8(path: string): boolean {
-  try {
-    decodeURIComponent(path)
-    return true
-  } catch {
-    return false
-  }
+  return areEscapesUtf8(out) ? out : notUtf8
 }
 
 /** The first fault of a path with normalised escapes; null: none. */
