@@ -1,9 +1,8 @@
 /** The decision record, and the parts of a decision. */
 
 import type { ErrorCode, Refusal } from './errors.ts'
-import { forwardedPath } from './path-rewrite.ts'
 import type { Principal, SeatClaims } from './principal.ts'
-import type { Requirement, Route } from './route.ts'
+import { forwardedPath, type Requirement, type Route } from './route.ts'
 import type { Seat } from './decision-seat.ts'
 
 /** A Seat that the credential names for this space, in its current state. */

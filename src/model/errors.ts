@@ -3,13 +3,10 @@
  * Expected refusals are values ({@link Refusal}). The request path throws none of them.
  */
 
-interface ErrorKind {
-  readonly status: number
-  /** The same text for every occurrence (RFC 9457, section 3.1.3). */
-  readonly title: string
-}
-
-/** The table of codes. Clients rely on the codes: add to them, never rename one. */
+/**
+ * The table of codes. Clients rely on the codes: add to them, never rename one. A title is the same text for every occurrence
+ * (RFC 9457, section 3.1.3).
+ */
 export const errors = {
   request_malformed: { status: 400, title: 'The request could be read in more than one way' },
   path_ambiguous: { status: 400, title: 'The path could be read in more than one way' },
@@ -53,7 +50,7 @@ export const errors = {
   upstream_protocol_error: { status: 502, title: 'The upstream violated the protocol' },
   unavailable: { status: 503, title: 'The gateway cannot decide at the moment' },
   upstream_timeout: { status: 504, title: 'The upstream did not answer in time' },
-} as const satisfies Record<string, ErrorKind>
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>
 
 export type ErrorCode = keyof typeof errors
 
@@ -95,12 +92,8 @@ export class Refusal {
   constructor(
     code: ErrorCode,
     detail: string,
-    more: {
-      faults?: readonly InputFault[] | null | undefined
-      allow?: string | null
-      retryAfter?: number | null
-      page?: RefusalPage | null
-      caller?: RefusedCaller | null
+    more: Partial<Pick<Refusal, 'allow' | 'retryAfter' | 'page' | 'caller'>> & {
+      faults?: Refusal['faults'] | undefined
     } = {},
   ) {
     this.code = code

@@ -3,7 +3,6 @@
 import type { EventSource } from '../../seats-admin/model/event-source.ts'
 import type { CorsPolicy } from './cors.ts'
 import type { Refusal } from './errors.ts'
-import type { PathRewrite } from './path-rewrite.ts'
 import type { Principal } from './principal.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { SPACE_HEADER, type SpaceSource } from './space-source.ts'
@@ -60,6 +59,31 @@ export interface Route {
   readonly rateLimits: readonly RateLimit[] | null
   /** Null for a built-in route. */
   readonly place: Place | null
+}
+
+/** From the path that was matched to the path that is forwarded. */
+export interface PathRewrite {
+  /** Taken off the front: whole segments, without a final slash; '': nothing. */
+  readonly strip: string
+  /** Put before the rest, without a final slash; '': nothing. */
+  readonly base: string
+}
+
+/**
+ * `base` + the path without `strip`; where nothing is left, `base` + `/`. Both are fixed texts, and the path is the one string
+ * that was matched: nothing is decoded, encoded or resolved.
+ *
+ * @param rewrite null: the path stays as it is
+ * @param path normalised; it begins with `strip` as a whole segment, since the route's pattern does
+ * @throws where it does not, so that nothing is forwarded
+ */
+export function forwardedPath(rewrite: PathRewrite | null, path: string): string {
+  if (rewrite === null) return path
+  const { strip, base } = rewrite
+  const rest = path.length === strip.length ? '/' : path.slice(strip.length)
+  if (!path.startsWith(strip) || !rest.startsWith('/'))
+    throw new Error('the path has not the prefix of its route')
+  return base + rest
 }
 
 /** Of a route without a host, a tenant, a source of its space, a prefix and a base path. */

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { canonicalHost, hostMatches, isSameAuthority, wildcardOf } from '../../src/model/host.ts'
-import { forwardedPath } from '../../src/model/path-rewrite.ts'
+import { forwardedPath } from '../../src/model/route.ts'
 
 t.test('spellings of one host', async (t) => {
   const spellings: Readonly<Record<string, readonly string[]>> = {

@@ -3,8 +3,7 @@
 import type { RouteEntry } from '../../config/config.ts'
 import { CorsPolicy, corsKey } from '../../model/cors.ts'
 import { hostsLabel } from '../../model/host.ts'
-import type { PathRewrite } from '../../model/path-rewrite.ts'
-import type { Route } from '../../model/route.ts'
+import type { PathRewrite, Route } from '../../model/route.ts'
 import { SPACE_HEADER } from '../../model/space-source.ts'
 import type { Branch } from './host-roots.ts'
 import {
