@@ -78,13 +78,11 @@ function decode(bytes: Buffer, advice: string): Source {
   const text = new TextDecoder().decode(bytes)
   const hidden = HIDDEN.exec(text)
   if (hidden === null) return { text }
-  if (hidden[0] === '\r')
-    return {
-      ...lineAndColumn(text.slice(0, hidden.index)),
-      message: 'has a CR without an LF here: end lines with LF',
-    }
   const name = `U+${hidden[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
-  const message = `has an invisible character here (${name}): ${hidden[0] === '\0' ? NUL_ADVICE : advice}`
+  const message =
+    hidden[0] === '\r'
+      ? 'has a CR without an LF here: end lines with LF'
+      : `has an invisible character here (${name}): ${hidden[0] === '\0' ? NUL_ADVICE : advice}`
   return { ...lineAndColumn(text.slice(0, hidden.index)), message }
 }
 

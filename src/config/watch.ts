@@ -12,19 +12,12 @@ export async function listFiles(folder: string, patterns: readonly string[]): Pr
   const found = new Set<string>()
   for (const pattern of patterns) {
     const path = resolve(folder, pattern)
-    const matches = (await exists(path)) ? [path] : await expand(pattern, folder)
+    const exists = (await stat(path).catch(() => null)) !== null
+    // An invalid pattern matches no file.
+    const matches = exists ? [path] : await Array.fromAsync(glob(pattern, { cwd: folder })).catch(() => [])
     for (const match of matches) found.add(resolve(folder, match))
   }
   return [...found].sort()
-}
-
-/** An invalid pattern matches no file. */
-async function expand(pattern: string, cwd: string): Promise<string[]> {
-  return Array.fromAsync(glob(pattern, { cwd })).catch(() => [])
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null
 }
 
 /** One line a file, sorted. The signature changes when a file is written, replaced, relinked, added or removed. */

@@ -253,20 +253,15 @@ function syntaxFault(document: YamlDocument, text: string): { at: number; messag
   if (error === undefined) return null
   const at = error.pos[0]
   const open = unclosed(document, error)
+  const opening = text[open ?? -1] ?? ''
   if (open !== null)
-    return {
-      at: open,
-      message: `this ${text[open]} is not closed: add ${CLOSING.get(text[open]) ?? text[open]}`,
-    }
+    return { at: open, message: `this ${opening} is not closed: add ${CLOSING[opening] ?? opening}` }
   if (text.slice(at - 1, at + 1) === '${' || text.slice(at, at + 2) === '${')
     return { at, message: `inside [ ] and { }, a \${…} must be in quotes` }
   return { at, message: MESSAGES[error.code] ?? 'this is not valid YAML' }
 }
 
-const CLOSING = new Map<string | undefined, string>([
-  ['[', ']'],
-  ['{', '}'],
-])
+const CLOSING: Readonly<Record<string, string>> = { '[': ']', '{': '}' }
 
 /** Offset of the unclosed quote or bracket. The parser reports it only at the end of the text. */
 function unclosed(document: YamlDocument, error: YAMLError): number | null {
