@@ -2,18 +2,20 @@
 
 import { resolve } from 'node:path'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
-import { cidr, hostName, isEveryone, reachableOrigin } from './addresses.ts'
-import { buildPlace, warnOfRedirects } from './api-settings.ts'
+import { canonicalHost, hostMatches } from '../model/host.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
+import { cidr, hostName, isEveryone, reachableOrigin, tableHost } from './addresses.ts'
 import { frozenMap } from './frozen.ts'
 import { buildIdentity } from './identity.ts'
-import { confidential, InvalidValue } from './invalid-value.ts'
+import { confidential, distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
 import { buildLimits, buildMemory } from './limits.ts'
 import { buildAddresses, sourcesOfListeners } from './listeners.ts'
 import { buildMethods } from './methods.ts'
 import { buildRateLimits } from './rate-limit-settings.ts'
 import { redisUrl } from './redis-settings.ts'
 import type { Section } from './section.ts'
-import { buildDefaultTenant, buildTenants } from './tenant-settings.ts'
+import { staticPath } from './static-path.ts'
+import { buildDefaultTenant, buildTenants, type TenantConfig } from './tenant-settings.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreams } from './upstreams.ts'
 import { buildWorkers } from './workers.ts'
@@ -67,42 +69,75 @@ export function buildSettings(root: Section, folder: string) {
   }
 }
 
+/** `api:` and `console:`, where the gateway's own endpoints and pages are. */
+function buildPlace(root: Section): BuiltInPlace {
+  const section = root.section('api')
+  if (root.has('api_hosts') && section.has('hosts'))
+    section.faultAtKey('hosts', 'hosts: api_hosts says the same: keep one')
+  const [of, key] = root.has('api_hosts') ? [root, 'api_hosts'] : [section, 'hosts']
+  const hosts = of.texts(key, distinct(tableHost))
+  return Object.freeze({
+    // An empty list is the default, written out.
+    hosts: hosts.length === 0 ? null : Object.freeze(hosts),
+    prefix: section.text('prefix', prefix) ?? '',
+    authPrefix: section.text('auth_prefix', prefix) ?? '',
+    console: root.flag('console'),
+  })
+}
+
+/** '' is the place without a prefix, written out. Below `/v1` and `/auth`, moved endpoints could be at the path of others. */
+const prefix: ValueParser<string> = (text) => {
+  const path = text === '' ? text : staticPath(text)
+  if (path instanceof InvalidValue) return path
+  return /^\/(?:v1|auth|\.well-known)(?:\/|$)/.test(path)
+    ? new InvalidValue('is a path of the built-in endpoints themselves: choose another, such as /_seatgate')
+    : path
+}
+
+/** Not a fault: a proxy in front may send another `Host` than the browser's. */
+function warnOfRedirects(
+  root: Section,
+  { hosts }: BuiltInPlace,
+  tenants: ReadonlyMap<string, TenantConfig>,
+): void {
+  if (hosts === null) return
+  const key = root.has('api_hosts') ? 'api_hosts' : 'api.hosts'
+  for (const [id, { oidc }] of tenants) {
+    const host = canonicalHost(URL.parse(oidc?.redirectUri ?? '')?.host ?? '')
+    if (host === null || hosts.some((each) => hostMatches(each, host))) continue
+    const message = `redirect_uri: ${host} is not among ${key}, so a sign-in does not return to the gateway unless a proxy sends another Host: add it to ${key}, or correct one of the two`
+    root.section('tenants').section(id).section('oidc').warn('redirect_uri', 'redirect_elsewhere', message)
+  }
+}
+
 function buildSources(root: Section) {
-  const [tenants, upstreams] = [root.section('tenants'), root.section('upstreams')]
   return Object.freeze({
     listen: root.source('listen'),
     ops: root.source('ops'),
-    decision: root.section('decision').source('listen', 'decision.listen'),
+    decision: root.section('decision').source('listen'),
     store: root.source('store'),
     redis: root.source('redis'),
     tenants: root.source('tenants'),
-    connections: root.section('limits').source('connections', 'limits.connections'),
+    connections: root.section('limits').source('connections'),
     /** Of the tenants with an identity provider, by their ids. */
-    issuers: byKey(tenants, (id) => {
-      const oidc = tenants.section(id).section('oidc')
-      return oidc.has('issuer') ? oidc.source('issuer', `tenants.${id}.oidc.issuer`) : null
+    issuers: byKey(root.section('tenants'), (tenant) => {
+      const oidc = tenant.section('oidc')
+      return oidc.has('issuer') ? oidc.source('issuer') : null
     }),
     /** Of each issuer of tokens, by the tenant's id, in the order of `TenantConfig.issuers`. */
-    tokenIssuers: byKey(tenants, (id) =>
-      Object.freeze(
-        tenants
-          .section(id)
-          .sections('issuers')
-          .map(({ section }, index) => section.source('issuer', `tenants.${id}.issuers[${index}].issuer`)),
-      ),
+    tokenIssuers: byKey(root.section('tenants'), (tenant) =>
+      Object.freeze(tenant.sections('issuers').map(({ section }) => section.source('issuer'))),
     ),
     /** Of each target, by the name of its upstream. */
-    targets: byKey(upstreams, (name) =>
-      Object.freeze(upstreams.section(name).sources('targets', `upstreams.${name}.targets`)),
-    ),
+    targets: byKey(root.section('upstreams'), (upstream) => Object.freeze(upstream.sources('targets'))),
     /** Of each address of `listen`. */
     listeners: sourcesOfListeners(root),
   })
 }
 
 /** By the keys of the section, without those that have none. */
-function byKey<T>(section: Section, sourceOf: (key: string) => T | null): ReadonlyMap<string, T> {
-  const found = section.keys().map((key) => [key, sourceOf(key)] as const)
+function byKey<T>(all: Section, sourceOf: (section: Section) => T | null): ReadonlyMap<string, T> {
+  const found = all.keys().map((key) => [key, sourceOf(all.section(key))] as const)
   return frozenMap(new Map(found.flatMap(([key, source]) => (source === null ? [] : [[key, source]]))))
 }
 

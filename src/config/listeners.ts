@@ -79,7 +79,7 @@ function buildListener(section: Section, folder: string) {
 export function sourcesOfListeners(root: Section): readonly SettingSource[] {
   if (!Array.isArray(root.value('listen'))) return Object.freeze([root.source('listen')])
   const sections = root.sections('listen').filter(({ section }) => section.has('address'))
-  return Object.freeze(sections.map(({ section }, at) => section.source('address', `listen[${at}].address`)))
+  return Object.freeze(sections.map(({ section }) => section.source('address')))
 }
 
 /** Absolute paths of all PEM files of listeners, whether they are faulty or not: for watching. */

@@ -27,11 +27,14 @@ export class Section {
   readonly #document: Document
   readonly #data: Data
   readonly #schema: Schema
+  /** Of the keys of the map: `tenants.acme.`; '' for the whole file. */
+  readonly #path: string
 
-  constructor(document: Document, data: Data, schema: Schema) {
+  constructor(document: Document, data: Data, schema: Schema, path = '') {
     this.#document = document
     this.#data = data
     this.#schema = schema
+    this.#path = path
   }
 
   has(key: string): boolean {
@@ -92,7 +95,7 @@ export class Section {
     const value = this.value(key)
     const data: Data =
       value !== null && typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null)
-    return new Section(this.#document, data, resolved(valueSchema(this.#schema, key)))
+    return new Section(this.#document, data, resolved(valueSchema(this.#schema, key)), `${this.#path}${key}.`)
   }
 
   /** A list of maps, with the place of each. Elements that are no maps were reported as faulty. */
@@ -103,7 +106,7 @@ export class Section {
     return list.flatMap((item, index) => {
       if (item === null || typeof item !== 'object' || Array.isArray(item)) return []
       const place = this.#document.place(this.#document.spot(list, String(index))?.value ?? 0)
-      return [{ section: new Section(this.#document, item, schema), place }]
+      return [{ section: new Section(this.#document, item, schema, `${this.#path}${key}[${index}].`), place }]
     })
   }
 
@@ -155,28 +158,28 @@ export class Section {
     return this.#document.spot(this.#data, key)?.key ?? 0
   }
 
-  /** Where a setting is written. @param label its name in messages */
-  source(key: string, label = key): SettingSource {
-    return this.#sourceOf(this.#data, key, label)
+  /** Where a setting is written. */
+  source(key: string): SettingSource {
+    return this.#sourceOf(this.#data, key, key)
+  }
+
+  /** Where the elements of a list are written. */
+  sources(key: string): SettingSource[] {
+    const list = this.value(key)
+    if (!Array.isArray(list)) return []
+    return list.map((_, index) => this.#sourceOf(list, String(index), `${key}[${index}]`))
   }
 
   #sourceOf(container: Data | Value[], key: string, label: string): SettingSource {
     const spot = this.#document.spot(container, key)
     const written = spot?.written ?? ''
     return Object.freeze({
-      key: label,
+      key: this.#path + label,
       place: this.#document.place(spot?.value ?? 0),
       isDefault: spot === undefined,
       variables: Object.freeze(variablesIn(written)),
       isVariable: isVariable(written),
     })
-  }
-
-  /** Where the elements of a list are written. @param label the list's name in messages */
-  sources(key: string, label = key): SettingSource[] {
-    const list = this.value(key)
-    if (!Array.isArray(list)) return []
-    return list.map((_, index) => this.#sourceOf(list, String(index), `${label}[${index}]`))
   }
 
   /** The schema's default. */

@@ -2,7 +2,7 @@
 
 import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permission.ts'
 import type { RateLimit } from '../model/rate-limit.ts'
-import { needsPermission, type Place, type Requirement } from '../model/route.ts'
+import { needsPermission, type Requirement } from '../model/route.ts'
 import { tableHost } from './addresses.ts'
 import { didYouMean, distinct, InvalidValue, oneOf, quote, type ValueParser } from './invalid-value.ts'
 import type { RouteEntry } from './config.ts'
@@ -32,21 +32,11 @@ export interface RouteContext {
   readonly rateLimits: ReadonlyMap<string, RateLimit>
 }
 
-/** The hosts of one table, for checks across tables. Empty: it names none. */
-export interface TableHosts {
-  readonly hosts: readonly string[]
-  /** Of the key. */
-  readonly place: Place
-}
+export type BuiltTable = ReturnType<typeof buildRoutes>
+export type TableHosts = NonNullable<BuiltTable['hosts']>
 
 /** One route table. */
-export interface BuiltTable {
-  readonly entries: readonly RouteEntry[]
-  /** Null: it names no host. */
-  readonly hosts: TableHosts | null
-}
-
-export function buildRoutes(document: Document, root: Section, context: RouteContext): BuiltTable {
+export function buildRoutes(document: Document, root: Section, context: RouteContext) {
   const { upstreams, tenants, methods } = context
   const upstream = root.text('upstream', oneOf(upstreams, 'an upstream of the configuration')) ?? ''
   const head = buildTableHead(root)
@@ -79,7 +69,11 @@ export function buildRoutes(document: Document, root: Section, context: RouteCon
       )
     }
   }
-  return { entries, hosts: head.named }
+  return {
+    entries,
+    /** For checks across tables; null: it names no host. */
+    hosts: head.named,
+  }
 }
 
 type TableHead = ReturnType<typeof buildTableHead>
@@ -98,6 +92,7 @@ function buildTableHead(root: Section) {
   }
   const space = buildSpaceSource(root, null)
   checkLabel(root, space, hosts)
+  // The place is that of the key.
   const { place } = root.source(root.has('host') ? 'host' : 'hosts')
   return {
     /** Every entry has these. Without what the table does not say. */
