@@ -1,6 +1,6 @@
 /** Builds `identity:`: how the gateway signs the identity of callers for upstreams. The keys are read here. */
 
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
 import { InvalidValue } from './invalid-value.ts'
 import { keyFault, pem } from './pem.ts'
@@ -39,13 +39,12 @@ export function buildIdentity(root: Section, folder: string) {
 
 /** A key under two names would be published twice. */
 function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorithm): string[] {
-  const known = new Set<string>()
+  const known: KeyObject[] = []
   const read = pem(folder, (text) => {
-    const fault = signingKeyFault(text, algorithm)
-    if (fault !== null) return fault
-    const key = publicText(text)
-    if (known.has(key)) return 'is the same key as an earlier one: remove one of them'
-    known.add(key)
+    const key = signingKey(text, algorithm)
+    if (typeof key === 'string') return key
+    if (known.some((each) => each.equals(key))) return 'is the same key as an earlier one: remove one of them'
+    known.push(key)
     return null
   })
   return section.texts('keys', read)
@@ -79,16 +78,16 @@ export function identityFiles(root: Section, folder: string): string[] {
 /**
  * Keys are PKCS#8 in PEM (RFC 5958; RFC 7468, section 10), of the curve of the algorithm.
  *
- * @returns the fault, worded to follow the name of the file, without anything of its content; null: the key signs
+ * @returns a text for a fault, worded to follow the name of the file, without anything of its content
  */
-function signingKeyFault(pem: string, algorithm: IdentityAlgorithm): string | null {
+function signingKey(pem: string, algorithm: IdentityAlgorithm): KeyObject | string {
   const missing = keyFault(pem)
   if (missing !== null) return missing
   if ((pem.match(BEGIN) ?? []).length > 1)
     return 'contains several private keys: put each into a file of its own'
   const key = parsed(pem)
   if (key === null) return 'cannot be parsed: name a PEM private key (PKCS#8) without a passphrase'
-  return fits(key, algorithm) ? null : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
+  return fits(key, algorithm) ? key : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
 }
 
 const NEEDED: Readonly<Record<IdentityAlgorithm, string>> = {
@@ -107,9 +106,4 @@ function parsed(pem: string): KeyObject | null {
 function fits(key: KeyObject, algorithm: IdentityAlgorithm): boolean {
   if (algorithm === 'EdDSA') return key.asymmetricKeyType === 'ed25519'
   return key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
-}
-
-/** The public half as text: equal for equal keys. @param pem one without a fault */
-function publicText(pem: string): string {
-  return createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString()
 }

@@ -109,8 +109,7 @@ function describeType(kind: SchemaName, label: string, error: ErrorObject): stri
   if (data === null) return `${label} must be ${expected}${suchAs}, but has no value`
   const advice =
     expected === 'a string' && suchAs === '' && typeof data !== 'object' ? ': put it in quotes' : ''
-  const found = schema === 'integer' && typeof data === 'number' ? fractionName(data) : typeName(typeOf(data))
-  return `${label} must be ${expected}${suchAs}, not ${found}${advice}`
+  return `${label} must be ${expected}${suchAs}, not ${foundName(schema, data)}${advice}`
 }
 
 /** Settings that share a definition differ in their bounds. A default of no time switches off. */
@@ -121,8 +120,10 @@ function exampleOf(kind: SchemaName, { instancePath, parentSchema }: ErrorObject
   return known.find((each) => typeof each === 'string')
 }
 
-/** A number that is not a whole one. */
-function fractionName(value: number): string {
+/** What a value of another type than the expected one is. */
+function foundName(expected: unknown, value: unknown): string {
+  if (expected !== 'integer' || typeof value !== 'number')
+    return typeName(Array.isArray(value) ? 'array' : typeof value)
   return Number.isFinite(value) ? 'a number with a fraction' : String(value)
 }
 
@@ -145,11 +146,6 @@ function locate(root: Data, pointer: string): Located {
     value = (container as Data)[key] ?? null
   }
   return found
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  return Array.isArray(value) ? 'array' : typeof value
 }
 
 const TYPE_NAMES = new Map([

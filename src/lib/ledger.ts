@@ -89,6 +89,12 @@ export class Account<T> extends Queue<Entry<T>> {
     return this.#accounts?.get(name) ?? null
   }
 
+  /** Its own entries, and those of the accounts within it. */
+  *entries(): Generator<Entry<T>> {
+    for (let entry = this.first; entry !== null; entry = entry.next) yield entry
+    for (const inner of this.accounts) yield* inner.entries()
+  }
+
   /** The account of an owner within it, opened if there is none. An entry is added to it next. */
   open(name: string): Account<T> {
     const known = this.#accounts?.get(name)
@@ -206,8 +212,8 @@ export class Ledger<T> {
   }
 
   /** By owner. */
-  *[Symbol.iterator](): Generator<Entry<T>> {
-    yield* entriesOf(this.#all)
+  [Symbol.iterator](): Generator<Entry<T>> {
+    return this.#all.entries()
   }
 
   /** The account whose turn it is. */
@@ -226,7 +232,7 @@ export class Ledger<T> {
 
   /** All entries: those of the owner with the most first. @param order among those of one owner */
   ranked(order: Order<T>): Entry<T>[] {
-    return [...this].sort((one, other) => byGreed(one, other) || order(one, other))
+    return [...this].sort((one, other) => byGreed(one.queue, other.queue) || order(one, other))
   }
 
   /**
@@ -257,7 +263,7 @@ export class Ledger<T> {
     for (const each of candidates)
       if (
         isGreedier(each.queue, own) &&
-        (victim === null || (byGreed(each, victim) || order(each, victim)) < 0)
+        (victim === null || (byGreed(each.queue, victim.queue) || order(each, victim)) < 0)
       )
         victim = each
     return victim
@@ -277,13 +283,9 @@ function isGreedier<T>(account: Account<T> | null, own: readonly (Account<T> | n
 }
 
 /** Negative: `one` is of an owner that holds more; compared from the outermost name on. */
-function byGreed<T>(one: Entry<T>, other: Entry<T>): number {
-  return compare(one.queue, other.queue)
-}
-
-function compare<T>(one: Account<T> | null, other: Account<T> | null): number {
+function byGreed<T>(one: Account<T> | null, other: Account<T> | null): number {
   if (one === other || one === null || other === null) return 0
-  return compare(one.parent, other.parent) || other.weight - one.weight
+  return byGreed(one.parent, other.parent) || other.weight - one.weight
 }
 
 /**
@@ -299,9 +301,4 @@ export function levelAfter(sizes: readonly number[], count: number): number {
     if (level >= (largestFirst[at + 1] ?? 1)) return level
   }
   return 1
-}
-
-function* entriesOf<T>(account: Account<T>): Generator<Entry<T>> {
-  for (let entry = account.first; entry !== null; entry = entry.next) yield entry
-  for (const inner of account.accounts) yield* entriesOf(inner)
 }
