@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { InvalidValue } from '../config/invalid-value.ts'
-import { answerCode } from '../config/answer-code.ts'
+import { answerCode } from '../config/policy-file.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import { READ } from './remote/exits.ts'

@@ -113,12 +113,18 @@ export function reportSharedIssuers(
   tenants: ReadonlyMap<string, { readonly oidc: OidcConfig | null }>,
 ): void {
   const complete = all.filter(({ config }) => config.issuer !== '' && config.audience !== '')
-  for (const [index, issuer] of complete.entries()) {
-    const { section, config } = issuer
+  for (const [index, { section, tenant, config }] of complete.entries()) {
     const other = complete
       .slice(0, index)
       .find((each) => isSameParty(each.config, config) && !areApart(each.config, config))
-    if (other !== undefined) reportShared(issuer, other.tenant)
+    if (other !== undefined) {
+      const key = section.has('match') ? 'match' : 'audience'
+      const where = other.tenant === tenant ? 'an earlier entry' : `tenant ${other.tenant}`
+      section.fault(
+        key,
+        `${key}: ${where} has the same issuer and audience: in match, give both a claim that has another value in each`,
+      )
+    }
     const [provider] = [...tenants].find(([, { oidc }]) => oidc !== null && isAccepted(oidc, config)) ?? []
     if (provider !== undefined)
       section.fault(
@@ -126,15 +132,6 @@ export function reportSharedIssuers(
         `audience: tenant ${provider} accepts these tokens by oidc.accept_provider_tokens already: leave out one of the two, or give the tokens for each an audience of its own`,
       )
   }
-}
-
-function reportShared({ section, tenant }: PlacedIssuer, other: string): void {
-  const where = other === tenant ? 'an earlier entry' : `tenant ${other}`
-  const key = section.has('match') ? 'match' : 'audience'
-  section.fault(
-    key,
-    `${key}: ${where} has the same issuer and audience: in match, give both a claim that has another value in each`,
-  )
 }
 
 function isSameParty(one: IssuerConfig, other: IssuerConfig): boolean {

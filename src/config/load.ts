@@ -22,7 +22,7 @@ import { readProviderProxies } from './provider-proxies.ts'
 import { readSource } from './read-file.ts'
 import type { SchemaName } from './schema.ts'
 import type { Section } from './section.ts'
-import { buildRoutes, type BuiltTable, type TableHosts } from './table-entries.ts'
+import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { joinSignatures, listFiles, signatureOf } from './watch.ts'
 
 const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
@@ -212,28 +212,18 @@ const MAX_WARNINGS = 100
  */
 function hostWarnings(tables: readonly BuiltTable[]): Warning[] {
   const named = tables.flatMap(({ hosts }) => hosts ?? [])
-  const byHost = new Map<string, TableHosts[]>()
-  for (const table of named)
-    for (const host of table.hosts) byHost.set(host, [...(byHost.get(host) ?? []), table])
-  const warnings: Warning[] = []
-  for (const [host, of] of byHost) {
-    const wildcard = wildcardOf(host)
-    if (wildcard === null || host.startsWith('*')) continue
-    const other = (byHost.get(wildcard) ?? []).find((table) => !table.hosts.includes(host))
-    const [first] = of
-    if (other === undefined || first === undefined || warnings.length >= MAX_WARNINGS) continue
-    warnings.push({
-      code: 'shadowed_wildcard',
-      place: first.place,
-      message: shadowedWildcard(host, wildcard, other),
-    })
-  }
-  return warnings
-}
-
-function shadowedWildcard(host: string, wildcard: string, { place }: TableHosts): string {
-  return (
-    `${host} matches ${wildcard} of ${place.file}:${place.line} too, but gets nothing from that table: a named host ` +
-    `does not fall back to a wildcard. To serve it there as well, list ${host} beside ${wildcard}`
-  )
+  const served = named.flatMap((table) => table.hosts.map((host) => ({ host, table })))
+  const byHost = Map.groupBy(served, ({ host }) => host)
+  const found = [...byHost].flatMap(([host, [first]]): Warning[] => {
+    const wildcard = host.startsWith('*') ? null : wildcardOf(host)
+    const others = wildcard === null ? undefined : byHost.get(wildcard)
+    const other = others?.find(({ table }) => !table.hosts.includes(host))
+    if (other === undefined || first === undefined) return []
+    const { file, line } = other.table.place
+    const message =
+      `${host} matches ${wildcard} of ${file}:${line} too, but gets nothing from that table: a named host ` +
+      `does not fall back to a wildcard. To serve it there as well, list ${host} beside ${wildcard}`
+    return [{ code: 'shadowed_wildcard', place: first.table.place, message }]
+  })
+  return found.slice(0, MAX_WARNINGS)
 }

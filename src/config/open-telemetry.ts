@@ -142,7 +142,8 @@ function resourceOf(variables: Variables): (readonly [string, string])[] {
 
 function propagates(variables: Variables): boolean {
   const name = 'OTEL_PROPAGATORS'
-  const names = variables.list(name) ?? ['tracecontext', 'baggage']
+  const text = variables.get(name) ?? 'tracecontext,baggage'
+  const names = text.split(',').map((each) => each.trim().toLowerCase())
   // Baggage passes as any header does.
   if (names.some((each) => !['tracecontext', 'baggage', 'none'].includes(each)))
     variables.warn(name, 'has others than tracecontext and none: they are ignored')
@@ -229,32 +230,16 @@ class Variables {
     return usual
   }
 
-  /** Null: unset. */
-  list(name: string): string[] | null {
-    return (
-      this.get(name)
-        ?.split(',')
-        .map((each) => each.trim().toLowerCase()) ?? null
-    )
-  }
-
   /**
    * `key=value,key=value`, percent-encoded. The whole value is ignored where a part of it is malformed (Resource SDK,
    * "Specifying resource information via an environment variable").
    */
   pairs(name: string): [string, string][] {
-    const value = this.get(name)
-    if (value === null) return []
-    const pairs: [string, string][] = []
-    for (const part of value.split(',')) {
-      const pair = part.trim() === '' ? null : decodedPair(part)
-      if (pair !== null) pairs.push(pair)
-      else if (part.trim() !== '') {
-        this.warn(name, 'is not key=value,key=value with percent-encoded values: it is ignored')
-        return []
-      }
-    }
-    return pairs
+    const parts = (this.get(name) ?? '').split(',').filter((part) => part.trim() !== '')
+    const pairs = parts.map(decodedPair)
+    if (pairs.every((pair) => pair !== null)) return pairs
+    this.warn(name, 'is not key=value,key=value with percent-encoded values: it is ignored')
+    return []
   }
 
   /** @returns name in lower case, value, … */

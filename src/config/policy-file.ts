@@ -1,11 +1,11 @@
 /** Reads policy tests. */
 
+import { errors } from '../model/errors.ts'
 import type { Place } from '../model/route.ts'
 import { tableHost } from './addresses.ts'
-import { answerCode } from './answer-code.ts'
 import type { Document } from './positioned-document.ts'
 import { ConfigError, sortFaults } from './faults.ts'
-import { InvalidValue, type ValueParser } from './invalid-value.ts'
+import { didYouMean, InvalidValue, type ValueParser } from './invalid-value.ts'
 import { openDocument } from './open-document.ts'
 import { readSource } from './read-file.ts'
 import { seatsOf, tenantId } from './seats-file.ts'
@@ -97,3 +97,11 @@ const requestPattern: ValueParser<RequestPattern> = (text) => {
   })
   return { method: line.method, path: named.join('/') }
 }
+
+const CODES = ['allow', ...Object.keys(errors)]
+
+/** `allow`, or the code of a refusal. */
+export const answerCode: ValueParser<string> = (text) =>
+  CODES.includes(text)
+    ? text
+    : new InvalidValue(`is not allow or the code of a refusal${didYouMean(text, CODES)}`)

@@ -33,7 +33,6 @@ export interface RouteContext {
 }
 
 export type BuiltTable = ReturnType<typeof buildRoutes>
-export type TableHosts = NonNullable<BuiltTable['hosts']>
 
 /** One route table. */
 export function buildRoutes(document: Document, root: Section, context: RouteContext) {
