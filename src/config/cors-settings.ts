@@ -3,13 +3,12 @@
 import { type CorsSettings, REQUEST_HEADERS, RESPONSE_HEADERS } from '../model/cors.ts'
 import { origin } from './addresses.ts'
 import { distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
+import { TOKEN } from './methods.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
 /** Browsers keep the answer to a preflight for less: Chromium 2 hours, Firefox 24. */
 const maxAge = durationWithin('0s', '24h')
-/** A token (RFC 9110, section 5.6.2). */
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
 /** Undefined: the table has no `cors`. */
 export function buildCors(root: Section): CorsSettings | undefined {
@@ -46,7 +45,7 @@ const readOrigin: ValueParser<string> = (text) => {
 /** Field names are case-insensitive. */
 const readName: ValueParser<string> = (text) => {
   if (text === '*') return new InvalidValue('is not a header name: list each header by itself')
-  return NAME.test(text)
+  return TOKEN.test(text)
     ? text.toLowerCase()
     : new InvalidValue('is not a header name: a token (RFC 9110) of at most 64 characters')
 }

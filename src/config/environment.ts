@@ -54,8 +54,10 @@ export function isVariable(text: string): boolean {
   return /^\$\{[^}]*\}$/.test(text)
 }
 
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** The value of a variable that the environment sets, trimmed; null: it is unset, or empty, which counts as unset. */
-export function setVariable(env: Readonly<Record<string, string | undefined>>, name: string): string | null {
+export function setVariable(env: Environment, name: string): string | null {
   const value = Object.hasOwn(env, name) ? env[name]?.trim() : undefined
   return value || null
 }

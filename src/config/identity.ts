@@ -4,11 +4,10 @@ import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
 import { InvalidValue } from './invalid-value.ts'
 import { keyFault, pem } from './pem.ts'
-import { isReservedField } from './reserved-fields.ts'
+import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
-const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 /** The one name of the gateway's own namespace that is free. */
 const OWN_FIELD = 'x-seatgate-jwt'
 const BEGIN = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/g
@@ -51,9 +50,8 @@ function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorith
 }
 
 function identityField(text: string): string | InvalidValue {
-  const name = text.toLowerCase()
-  if (!FIELD.test(text))
-    return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
+  const name = headerName(text)
+  if (name instanceof InvalidValue) return name
   if (name !== OWN_FIELD && (name === 'space' || isReservedField(name)))
     return new InvalidValue('is reserved, or written by the gateway itself: choose another header')
   return name

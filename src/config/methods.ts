@@ -50,7 +50,7 @@ export const REGISTERED_METHODS: readonly string[] = Object.freeze([
 ])
 
 /** A token (RFC 9110, section 5.6.2). 64 characters is also the limit of the HTTP/1 parser. */
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
+export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
 /** In a route table `ANY` matches all methods; the gateway does not serve the others. */
 const RESERVED = new Set(['ANY', '*', 'PRI', 'CONNECT', 'TRACE'])

@@ -5,7 +5,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { setVariable } from './environment.ts'
+import { type Environment, setVariable } from './environment.ts'
 
 /** An hour, in ms. */
 const MAX_TIME = 3_600_000
@@ -40,8 +40,6 @@ const RESERVED = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export type OpenTelemetryConfig = Awaited<ReturnType<typeof readOpenTelemetry>>
 export type TracesConfig = NonNullable<OpenTelemetryConfig['traces']>

@@ -5,7 +5,7 @@
  */
 
 import { BlockList, isIP } from 'node:net'
-import { setVariable } from './environment.ts'
+import { type Environment, setVariable } from './environment.ts'
 import type { Fault } from './faults.ts'
 import type { SettingSource } from './section.ts'
 
@@ -29,8 +29,6 @@ export interface ProviderProxies {
   /** Hosts that are asked directly, as `NO_PROXY` has them. */
   readonly except: readonly string[]
 }
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, http: null, except: [] })
 
@@ -56,10 +54,11 @@ export function readProviderProxies(
     faults.push({ place: first.place, message: `${first.key}: ${found.name} ${proxy}. ${advice}.` })
     return null
   }
+  const excepted = variable(env, 'NO_PROXY')?.value.toLowerCase() ?? ''
   const proxies = {
     https: read('HTTPS_PROXY'),
     http: read('HTTP_PROXY'),
-    except: Object.freeze(entriesOf(variable(env, 'NO_PROXY')?.value ?? '')),
+    except: Object.freeze(excepted.split(/[\s,]+/).filter((each) => each !== '')),
   }
   return { proxies: Object.freeze(proxies), faults }
 }
@@ -101,13 +100,6 @@ function authorizationOf({ username, password }: URL): string | null | undefined
   } catch {
     return undefined
   }
-}
-
-function entriesOf(text: string): string[] {
-  return text
-    .split(/[\s,]+/)
-    .filter((each) => each !== '')
-    .map((each) => each.toLowerCase())
 }
 
 /** Without credentials: `http://proxy.example:3128`. */

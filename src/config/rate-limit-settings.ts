@@ -1,14 +1,9 @@
 /** Builds the rate limits, and the lists by which tables and routes name them. */
 
-import type { RateLimit, RateLimitBy } from '../model/rate-limit.ts'
+import { type RateLimit, type RateLimitBy, WINDOWS } from '../model/rate-limit.ts'
 import { didYouMeanOneOf, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
 
-const WINDOWS = new Map([
-  ['s', 1000],
-  ['m', 60_000],
-  ['h', 3_600_000],
-])
 const MAX_LIMIT = 1_000_000_000
 const MAX_LIMITS = 64
 /** It becomes a label of metrics and a String of structured fields. */

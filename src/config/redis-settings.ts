@@ -6,28 +6,12 @@ import { fileFault } from './file-fault.ts'
 import type { Address } from './addresses.ts'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
 
-/** A Redis or Valkey: cache and messenger of a fleet. Files are absolute paths. */
-export interface RedisConfig {
-  readonly mode: 'single' | 'sentinel' | 'cluster'
-  readonly tls: boolean
-  /** The server; the sentinels; some nodes of the cluster. */
-  readonly nodes: readonly Address[]
-  /** The master's name, for sentinels. */
-  readonly master: string | null
-  readonly db: number
-  readonly username: string | null
-  readonly password: string | null
-  readonly sentinelUsername: string | null
-  readonly sentinelPassword: string | null
-  /** Of every key and channel. */
-  readonly prefix: string
-  readonly ca: string | null
-  readonly cert: string | null
-  readonly key: string | null
-}
+/** A Redis or Valkey: cache and messenger of a fleet. */
+export type RedisConfig = Exclude<ReturnType<typeof redisUrl>, InvalidValue>
+type Mode = 'single' | 'sentinel' | 'cluster'
 
 /** Scheme → discovery mode and TLS. Clients use both spellings, `redis+sentinel` and `redis-sentinel`. */
-const SCHEMES = new Map<string, Pick<RedisConfig, 'mode' | 'tls'>>([
+const SCHEMES = new Map<string, { readonly mode: Mode; readonly tls: boolean }>([
   ['redis', { mode: 'single', tls: false }],
   ['rediss', { mode: 'single', tls: true }],
 ])
@@ -48,7 +32,7 @@ const SHAPE = /^([a-z+-]+):\/\/(?:([^@/?#]*)@)?([^@/?#]+)(\/[^?#]*)?(?:\?([^#]*)
  *
  * @param folder base of relative paths
  */
-export function redisUrl(text: string, folder: string): RedisConfig | InvalidValue {
+export function redisUrl(text: string, folder: string) {
   const [, scheme = '', user = '', hosts = '', path = '', query = ''] = SHAPE.exec(text) ?? []
   const kind = SCHEMES.get(scheme)
   if (kind === undefined)
@@ -66,6 +50,7 @@ export function redisUrl(text: string, folder: string): RedisConfig | InvalidVal
   if (options instanceof InvalidValue) return options
   return Object.freeze({
     ...kind,
+    /** The server; the sentinels; some nodes of the cluster. */
     nodes: Object.freeze(nodes as Address[]),
     ...selected,
     ...credentials,
@@ -82,10 +67,8 @@ function node(text: string, defaultPort: number): Address | InvalidValue {
   return Object.freeze({ host, port: Number(port ?? defaultPort) })
 }
 
-function database(
-  mode: RedisConfig['mode'],
-  path: string,
-): Pick<RedisConfig, 'master' | 'db'> | InvalidValue {
+/** @returns `master`: its name, for sentinels */
+function database(mode: Mode, path: string) {
   const parts = path.split('/').slice(1)
   const master = mode === 'sentinel' ? (parts.shift() ?? '') : null
   if (master === '') return new InvalidValue('has no master name: redis+sentinel://host:26379/mymaster')
@@ -97,7 +80,7 @@ function database(
   return { master, db: Number(db) }
 }
 
-function login(user: string): Pick<RedisConfig, 'username' | 'password'> | InvalidValue {
+function login(user: string) {
   if (user === '') return { username: null, password: null }
   const at = user.indexOf(':')
   try {
@@ -148,7 +131,9 @@ function parameters(query: string, tls: boolean, folder: string) {
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
     return new InvalidValue('has a prefix that is not 1 to 64 letters, digits and . _ : -')
   return {
+    /** Of every key and channel. */
     prefix,
+    /** Absolute paths. */
     ca: file('ca'),
     cert: file('cert'),
     key: file('key'),

@@ -1,4 +1,6 @@
-/** Header fields that no setting may take for a purpose of its own. */
+/** Reads the names of header fields, and tells those that no setting may take for a purpose of its own. */
+
+import { InvalidValue } from './invalid-value.ts'
 
 /** Fields with another meaning, credentials, and those that the gateway drops, writes or takes for itself. */
 const RESERVED = new Set([
@@ -40,4 +42,11 @@ const RESERVED_PREFIX =
 /** @param name in lower case */
 export function isReservedField(name: string): boolean {
   return RESERVED.has(name) || RESERVED_PREFIX.test(name)
+}
+
+/** @returns in lower case */
+export function headerName(text: string): string | InvalidValue {
+  return /^[A-Za-z][A-Za-z0-9-]{0,63}$/.test(text)
+    ? text.toLowerCase()
+    : new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
 }

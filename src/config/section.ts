@@ -11,17 +11,7 @@ import type { Data, Document, Spot, Value } from './positioned-document.ts'
 import { resolved, type Schema, valueSchema } from './schema.ts'
 
 /** Where a setting is written, for a message about a fault that appears only when the setting is used. */
-export interface SettingSource {
-  /** `store`, `limits.connections`. */
-  readonly key: string
-  /** The beginning of the file for a setting that is left out. */
-  readonly place: Place
-  readonly isDefault: boolean
-  /** Names of the environment variables that the value contains. Never their values, which may be secrets. */
-  readonly variables: readonly string[]
-  /** Whether the value is one variable and nothing else. */
-  readonly isVariable: boolean
-}
+export type SettingSource = ReturnType<Section['source']>
 
 export class Section {
   readonly #document: Document
@@ -159,7 +149,7 @@ export class Section {
   }
 
   /** Where a setting is written. */
-  source(key: string): SettingSource {
+  source(key: string) {
     return this.#sourceOf(this.#data, key, key)
   }
 
@@ -170,14 +160,18 @@ export class Section {
     return list.map((_, index) => this.#sourceOf(list, String(index), `${key}[${index}]`))
   }
 
-  #sourceOf(container: Data | Value[], key: string, label: string): SettingSource {
+  #sourceOf(container: Data | Value[], key: string, label: string) {
     const spot = this.#document.spot(container, key)
     const written = spot?.written ?? ''
     return Object.freeze({
+      /** `store`, `limits.connections`. */
       key: this.#path + label,
+      /** The beginning of the file for a setting that is left out. */
       place: this.#document.place(spot?.value ?? 0),
       isDefault: spot === undefined,
+      /** Names of the environment variables that the value contains. Never their values, which may be secrets. */
       variables: Object.freeze(variablesIn(written)),
+      /** Whether the value is one variable and nothing else. */
       isVariable: isVariable(written),
     })
   }

@@ -4,10 +4,9 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import { isAddress } from '../model/host.ts'
 import { SPACE_HEADER, type SpaceSource } from '../model/space-source.ts'
 import { didYouMeanOneOf, InvalidValue } from './invalid-value.ts'
-import { isReservedField } from './reserved-fields.ts'
+import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
 
-const FIELD = /^[A-Za-z][A-Za-z0-9-]{0,63}$/
 const PARAMETER = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 export function spaceId(text: string): string | InvalidValue {
@@ -40,10 +39,9 @@ export function buildSpaceSource(
 }
 
 function headerSource(text: string): SpaceSource | InvalidValue {
-  const name = text.toLowerCase()
+  const name = headerName(text)
+  if (name instanceof InvalidValue) return name
   if (name === 'space') return SPACE_HEADER
-  if (!FIELD.test(text))
-    return new InvalidValue('is not the name of a header of at most 64 letters, digits and -')
   if (isReservedField(name)) return new InvalidValue('is reserved, or not forwarded: choose another header')
   return Object.freeze({ kind: 'header', name })
 }

@@ -18,10 +18,16 @@ export interface RateLimit {
 
 /** `writes 1000/h burst 50 per caller`: for lists and comparisons. */
 export function rateLimitText({ name, limit, window, burst, per }: RateLimit): string {
-  return `${name} ${limit}/${WINDOW_UNITS[window] ?? `${window}ms`} burst ${burst} per ${per}`
+  const [unit = `${window}ms`] = [...WINDOWS].find(([, milliseconds]) => milliseconds === window) ?? []
+  return `${name} ${limit}/${unit} burst ${burst} per ${per}`
 }
 
-const WINDOW_UNITS: Readonly<Record<number, string>> = { 1000: 's', 60_000: 'm', 3_600_000: 'h' }
+/** Milliseconds by unit. */
+export const WINDOWS: ReadonlyMap<string, number> = new Map([
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
 
 /** What fills a bucket: tokens at most, and tokens in a millisecond. */
 export interface Filling {
