@@ -8,7 +8,7 @@ import { cidr, hostName, isEveryone, reachableOrigin, tableHost } from './addres
 import { frozenMap } from './frozen.ts'
 import { buildIdentity } from './identity.ts'
 import { confidential, distinct, InvalidValue, type ValueParser } from './invalid-value.ts'
-import { buildLimits, buildMemory } from './limits.ts'
+import { buildLimits, buildMemory, buildWorkers } from './limits.ts'
 import { buildAddresses, sourcesOfListeners } from './listeners.ts'
 import { buildMethods } from './methods.ts'
 import { buildRateLimits } from './rate-limit-settings.ts'
@@ -18,7 +18,6 @@ import { staticPath } from './static-path.ts'
 import { buildDefaultTenant, buildTenants, type TenantConfig } from './tenant-settings.ts'
 import { durationWithin } from './units.ts'
 import { buildUpstreams } from './upstreams.ts'
-import { buildWorkers } from './workers.ts'
 
 /** The part of a configuration that the main file alone determines. @param folder what relative paths are relative to */
 export function buildSettings(root: Section, folder: string) {

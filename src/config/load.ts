@@ -1,17 +1,18 @@
 /**
- * Loads the configuration: the main file and every route table that it names. Reports all faults at once. Other modules
+ * Loads the configuration: the main file, `.env` beside it, and every route table that it names. Reports all faults at once. Other modules
  * get a Config only from here.
  */
 
-import { realpath } from 'node:fs/promises'
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
+import { constants } from 'node:fs'
+import { access, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { parseEnv } from 'node:util'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'
 import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
-import { noEnvFile, readEnvFile } from './env-file.ts'
-import { ConfigError, distinctFaults, sortFaults, type Warning } from './faults.ts'
+import { ConfigError, distinctFaults, type Fault, sortFaults, type Warning } from './faults.ts'
 import { identityFiles } from './identity.ts'
 import { InvalidValue } from './invalid-value.ts'
 import { listenerFiles } from './listeners.ts'
@@ -146,6 +147,55 @@ export async function loadConfigWithFaults(
     /** Absolute paths and globs to watch for a correction. */
     files,
   }
+}
+
+/** `.env` beside the configuration: variables that the environment itself does not set. */
+interface EnvFile {
+  /** Absolute, also where there is none: one that appears counts as a change. */
+  readonly path: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly faults: readonly Fault[]
+  readonly warnings: readonly Warning[]
+  /** The state of the file when it was read; '' where there is none. */
+  readonly signature: string
+}
+
+/** Group or others may read. */
+const READABLE_BY_MORE = 0o044
+const UNREADABLE = 'is not readable by this user: no variable is taken from it'
+const SHARED = 'group or others may read this file, which is for secrets: run chmod 600 on it'
+
+/** As if there were none. */
+function noEnvFile(folder: string): EnvFile {
+  return { path: join(folder, '.env'), variables: {}, faults: [], warnings: [], signature: '' }
+}
+
+/** No message contains a value. @param display the path as messages have it */
+async function readEnvFile(folder: string, display: (path: string) => string): Promise<EnvFile> {
+  // Taken before the file is read: what changes meanwhile counts as a change.
+  const signature = await signatureOf(await listFiles(folder, ['.env']))
+  const absent = { ...noEnvFile(folder), signature }
+  const { path } = absent
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
+  if (found instanceof Error && (found.code === 'ENOENT' || found.code === 'ENOTDIR')) return absent
+  const at = (line: number, column: number) => ({ file: display(path), line, column })
+  const refused = await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => error)
+  // A container may get its environment from this file, and have it among its files as well.
+  if (refused instanceof Error && (refused.code === 'EACCES' || refused.code === 'EPERM'))
+    return { ...absent, warnings: [{ code: 'env_file_unreadable', place: at(1, 1), message: UNREADABLE }] }
+  const source = await readSource(path, 'remove it')
+  if (!('text' in source)) {
+    const { line, column, message } = source
+    return { ...absent, faults: [{ place: at(line, column), message }] }
+  }
+  const shared: Warning = { code: 'env_file_shared', place: at(1, 1), message: SHARED }
+  const warnings = isShared(found) ? [shared] : []
+  return { ...absent, variables: parseEnv(source.text), warnings }
+}
+
+/** Windows has no such modes. */
+function isShared(found: { readonly mode: number } | Error): boolean {
+  return process.platform !== 'win32' && 'mode' in found && (found.mode & READABLE_BY_MORE) !== 0
 }
 
 /** Finds the files of route tables. @param section with a list `routes` of files and globs, each of which must match a file */

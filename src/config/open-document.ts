@@ -5,11 +5,11 @@
 
 import { Ajv, type ErrorObject } from 'ajv'
 import { didYouMean, quote } from './invalid-value.ts'
+import { WORKERS_FAULT } from './limits.ts'
 import type { Data, Document, Value } from './positioned-document.ts'
 import type { Source } from './read-file.ts'
 import { type Schema, type SchemaName, schemaAt, schemas } from './schema.ts'
 import { Section } from './section.ts'
-import { WORKERS_FAULT } from './workers.ts'
 import { type IsNeeded, parse } from './yaml-parser.ts'
 
 // Each start compiles the schemas: without the checks and optimizations of the compiler that takes half as long. A test

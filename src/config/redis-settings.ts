@@ -99,16 +99,6 @@ function unknownParameter(name: string, query: string): string {
   return `has an unknown parameter${shown}: the known ones are ${[...PARAMETERS].join(', ')}`
 }
 
-/** @returns null when the file is readable */
-function readFault(path: string): string | null {
-  try {
-    readFileSync(path)
-    return null
-  } catch (cause) {
-    return fileFault(cause)
-  }
-}
-
 function parameters(query: string, tls: boolean, folder: string) {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
@@ -123,10 +113,12 @@ function parameters(query: string, tls: boolean, folder: string) {
   if (given.has('cert') !== given.has('key'))
     return new InvalidValue('has one of cert and key: set both or neither')
   const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
-  for (const name of files) {
-    const fault = readFault(file(name) ?? '')
-    if (fault !== null) return new Undetermined(`has the parameter ${name} with a file that ${fault}`)
-  }
+  for (const name of files)
+    try {
+      readFileSync(file(name) ?? '')
+    } catch (cause) {
+      return new Undetermined(`has the parameter ${name} with a file that ${fileFault(cause)}`)
+    }
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
     return new InvalidValue('has a prefix that is not 1 to 64 letters, digits and . _ : -')

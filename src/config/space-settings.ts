@@ -29,12 +29,13 @@ export function buildSpaceSource(
       parent.fault('space', 'space: must have exactly one of header, param, fixed, query, host_label')
     return undefined
   }
+  const label = section.number('host_label')
   return (
     section.text('header', headerSource) ??
     section.text('param', (text) => paramSource(text, params)) ??
     section.text('fixed', fixedSource) ??
     section.text('query', querySource) ??
-    labelSource(section.number('host_label'))
+    (label === undefined ? undefined : Object.freeze({ kind: 'host_label', label }))
   )
 }
 
@@ -62,10 +63,6 @@ function querySource(name: string): SpaceSource | InvalidValue {
   if (!PARAMETER.test(name))
     return new InvalidValue('is not the name of a query parameter of at most 64 letters, digits, _ and -')
   return Object.freeze({ kind: 'query', name })
-}
-
-function labelSource(label: number | undefined): SpaceSource | undefined {
-  return label === undefined ? undefined : Object.freeze({ kind: 'host_label', label })
 }
 
 /**

@@ -76,7 +76,8 @@ export class SignedIdentity {
     this.#lifetime = config.lifetime
     this.#key = { key, dsaEncoding: 'ieee-p1363' }
     this.#hash = config.algorithm === 'ES256' ? 'sha256' : null
-    this.#protected = encoded({ alg: config.algorithm, kid: jwks[0]?.kid, typ: 'seatgate+jwt' })
+    const header = { alg: config.algorithm, kid: jwks[0]?.kid, typ: 'seatgate+jwt' }
+    this.#protected = Buffer.from(JSON.stringify(header)).toString('base64url')
     this.#signed = new LruMap(
       new MemoryBudget(memory),
       (_, claims, { line }) => SIGNED_BYTES + textBytes(claims) + asciiBytes(line.text),
@@ -129,10 +130,6 @@ export class SignedIdentity {
     const line = new FieldLines(detachedText(`${this.header}: ${text}.${signature}\r\n`), null)
     return { line, from: now, until: expiresAt * 1000 - this.#lifetime / 2 }
   }
-}
-
-function encoded(value: object): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url')
 }
 
 /** The public half of a key (RFC 7517). */

@@ -3,28 +3,23 @@
 import { performance } from 'node:perf_hooks'
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
 
-export interface Slices {
-  /** Milliseconds of work in a row; a step that has begun is finished. */
-  readonly work: number
-  /** Milliseconds between two slices, so that the work takes a part of the process only. */
-  readonly pause: number
-}
-
 /**
  * @param steps each `next` is one small step
+ * @param times ms of work in a row, of which a step that has begun is finished, and ms between two slices, so that the work
+ *   takes a part of the process only
  * @returns what the generator returns
  * @throws the reason of the signal, between two slices
  */
 export async function inSlices<R>(
   steps: Iterator<unknown, R>,
-  { work, pause }: Slices,
+  times: { readonly work: number; readonly pause: number },
   signal: AbortSignal,
 ): Promise<R> {
   for (;;) {
     // Not at once: the caller goes on first.
-    await sleep(pause)
+    await sleep(times.pause)
     signal.throwIfAborted()
-    const end = performance.now() + work
+    const end = performance.now() + times.work
     do {
       const { done, value } = steps.next()
       if (done === true) return value
