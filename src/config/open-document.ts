@@ -19,12 +19,6 @@ const ajv = new Ajv({ allErrors: true, verbose: true, allowUnionTypes: true, ...
 ajv.removeKeyword('pattern')
 ajv.addVocabulary(['pattern'])
 
-interface OpenedDocument {
-  readonly document: Document
-  /** Empty where the file is no readable YAML map, which is a fault of the document. */
-  readonly root: Section
-}
-
 /** The caller adds the faults of values. Parameters as of `parse`. */
 export function openDocument(
   file: string,
@@ -32,10 +26,14 @@ export function openDocument(
   kind: SchemaName,
   env: NodeJS.ProcessEnv,
   isNeeded: IsNeeded | null = null,
-): OpenedDocument {
+) {
   const document = parse(file, source, kind, env, isNeeded)
   if (document.root !== null) validate(document, document.root, kind)
-  return { document, root: new Section(document, document.root ?? {}, schemas[kind] as Schema) }
+  return {
+    document,
+    /** Empty where the file is no readable YAML map, which is a fault of the document. */
+    root: new Section(document, document.root ?? {}, schemas[kind] as Schema),
+  }
 }
 
 /** Adds the faults to the document and marks the faulty entries. */
