@@ -1,6 +1,6 @@
 /**
- * The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. The type of a section
- * is what its builder returns: each setting is described where it is read.
+ * The types of a loaded configuration: frozen and complete, with every default. Times in ms, sizes in bytes. The type of a
+ * section is what its builder returns: each setting is described where it is read.
  */
 
 import type { CorsSettings } from '../model/cors.ts'

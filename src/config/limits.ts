@@ -35,7 +35,10 @@ export function buildLimits(root: Section, tenants: number) {
     /** Requests in flight of one HTTP/2 connection. */
     http2Streams: section.count('http2_streams'),
     ...buildConnections(section, tenants > 1 ? TENANT_SHARE : 1),
-    /** Of a Seat's record; see `seatSize` in `seats-admin/model/seat.ts`. The largest body of a request to the Seat endpoints is 1 MiB. */
+    /**
+     * Of a Seat's record; see `seatSize` in `seats-admin/model/seat.ts`. The largest body of a request to the Seat endpoints is
+     * 1 MiB.
+     */
     seatBytes: section.setting('seat_bytes', sizeWithin('1KiB', '1MiB')),
   }
   if (limits.targetBytes > limits.headerBytes) {

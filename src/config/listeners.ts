@@ -1,6 +1,6 @@
 /**
- * Builds the addresses of all listeners: `listen:`, which is one address or a list of listeners with TLS or without, `ops:`, and
- * `decision:`. Certificates and keys are read and compared here, so that a faulty pair never serves.
+ * Builds the addresses of all listeners: `listen:`, which is one address or a list of listeners with TLS or without, `ops:`,
+ * and `decision:`. Certificates and keys are read and compared here, so that a faulty pair never serves.
  */
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Loads the configuration: the main file, `.env` beside it, and every route table that it names. Reports all faults at once. Other modules
- * get a Config only from here.
+ * Loads the configuration: the main file, `.env` beside it, and every route table that the main file names. Reports all faults
+ * at once. Other modules get a Config only from here.
  */
 
 import { constants } from 'node:fs'

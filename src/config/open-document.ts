@@ -1,6 +1,6 @@
 /**
- * Opens a file of the configuration: parses it, and checks it against its JSON Schema: unknown keys, wrong types, missing keys. The
- * `pattern` keywords serve editors only: the builders parse each string and report its fault in detail.
+ * Opens a file of the configuration: parses it, and checks it against its JSON Schema: unknown keys, wrong types, missing
+ * keys. The `pattern` keywords serve editors only: the builders parse each string and report its fault in detail.
  */
 
 import { Ajv, type ErrorObject } from 'ajv'

@@ -146,8 +146,8 @@ function thumbprint(members: object): string {
 }
 
 /**
- * The claims but for the times and the id, as JSON: what one decision says about its caller. Equal texts mean that the decisions say the same of the same caller for the same upstream, and no others have
- * equal texts.
+ * The claims but for the times and the id, as JSON: what one decision says about its caller. Equal texts mean that the
+ * decisions say the same of the same caller for the same upstream, and no others have equal texts.
  *
  * @param audience the name of the upstream
  * @returns null for a public route, which tells nothing of its caller

@@ -1,6 +1,6 @@
 /**
- * The wire format (Protocol Buffers, "Encoding"): how the value of a field is encoded, and varints, which have seven bits a byte,
- * the least significant first; the high bit says that another byte follows.
+ * The wire format (Protocol Buffers, "Encoding"): how the value of a field is encoded, and varints, which have seven bits a
+ * byte, the least significant first; the high bit says that another byte follows.
  */
 
 export const VARINT = 0
