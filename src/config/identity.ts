@@ -83,22 +83,17 @@ function signingKey(pem: string, algorithm: IdentityAlgorithm): KeyObject | stri
   if (missing !== null) return missing
   if ((pem.match(BEGIN) ?? []).length > 1)
     return 'contains several private keys: put each into a file of its own'
-  const key = parsed(pem)
-  if (key === null) return 'cannot be parsed: name a PEM private key (PKCS#8) without a passphrase'
-  return fits(key, algorithm) ? key : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
+  try {
+    const key = createPrivateKey(pem)
+    return fits(key, algorithm) ? key : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
+  } catch {
+    return 'cannot be parsed: name a PEM private key (PKCS#8) without a passphrase'
+  }
 }
 
 const NEEDED: Readonly<Record<IdentityAlgorithm, string>> = {
   ES256: 'on the curve P-256',
   EdDSA: 'of the type Ed25519',
-}
-
-function parsed(pem: string): KeyObject | null {
-  try {
-    return createPrivateKey(pem)
-  } catch {
-    return null
-  }
 }
 
 function fits(key: KeyObject, algorithm: IdentityAlgorithm): boolean {

@@ -79,7 +79,10 @@ type TableHead = ReturnType<typeof buildTableHead>
 
 /** The keys of a route table that concern all of its entries: hosts, prefix, space. */
 function buildTableHead(root: Section) {
-  const hosts = buildHosts(root)
+  if (root.has('host') && root.has('hosts'))
+    root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
+  const host = root.text('host', tableHost)
+  const hosts = host === undefined ? root.texts('hosts', distinct(tableHost)) : [host]
   const prefix = root.text('prefix', staticPath)
   const stripPrefix = root.flag('strip_prefix')
   if (stripPrefix && !root.has('prefix'))
@@ -100,13 +103,6 @@ function buildTableHead(root: Section) {
     space,
     named: hosts.length === 0 ? null : { hosts, place },
   }
-}
-
-function buildHosts(root: Section): string[] {
-  if (root.has('host') && root.has('hosts'))
-    root.faultAtKey('hosts', 'hosts: host and hosts exclude each other: keep one')
-  const host = root.text('host', tableHost)
-  return host === undefined ? root.texts('hosts', distinct(tableHost)) : [host]
 }
 
 /** That of the route, or else of its table. Routes without a permission need no space. */
