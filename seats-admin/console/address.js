@@ -7,6 +7,8 @@ import { hasKey } from './credentials.js'
  * @typedef {object} Address
  * @property {string[]} segments of the path below the console, decoded
  * @property {URLSearchParams} query
+ *
+ * @typedef {Readonly<Record<string, string | null | undefined>>} Query to send: empty values are left out
  */
 
 const { home } = document.documentElement.dataset
@@ -37,16 +39,13 @@ function decoded(text) {
   }
 }
 
-/**
- * @param {readonly string[]} segments
- * @param {Readonly<Record<string, string | null | undefined>>} [query] empty values are left out
- */
+/** @param {readonly string[]} segments @param {Query} [query] */
 export function hrefOf(segments, query = {}) {
   return HOME + segments.map(encodeURIComponent).join('/') + queryOf(query)
 }
 
-/** @param {Readonly<Record<string, string | null | undefined>>} values */
-function queryOf(values) {
+/** @param {Query} values */
+export function queryOf(values) {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(values)) if (value) query.set(name, value)
   return query.size === 0 ? '' : `?${query}`
@@ -61,7 +60,7 @@ export function open(href) {
 }
 
 /** Changes the query of the page: filters are part of its address, but no page of their own. */
-export function setQuery(/** @type {Readonly<Record<string, string>>} */ values) {
+export function setQuery(/** @type {Query} */ values) {
   try {
     history.replaceState(null, '', location.pathname + queryOf(values))
   } catch {

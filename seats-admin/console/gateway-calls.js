@@ -1,6 +1,7 @@
 /** Requests to the gateway's own endpoints, with the user's credential. */
 
 import { signal } from '@preact/signals'
+import { queryOf } from './address.js'
 import { credential, forget, onSessionChanged, signedIn } from './credentials.js'
 
 const { api = '', auth = '' } = document.documentElement.dataset
@@ -13,11 +14,10 @@ export class Refused extends Error {
    * @param {string} problem.code
    * @param {string} problem.title
    * @param {string} problem.detail
-   * @param {string | null} problem.requestId
+   * @param {string | null} [problem.requestId]
    * @param {{ path: string, message: string }[]} [problem.errors]
-   * @param {boolean} [problem.isInDoubt] a change that may have been made
    */
-  constructor({ status, code, title, detail, requestId, errors = [], isInDoubt = false }) {
+  constructor({ status, code, title, detail, requestId = null, errors = [] }) {
     super(detail)
     this.status = status
     this.code = code
@@ -25,16 +25,17 @@ export class Refused extends Error {
     this.detail = detail
     this.requestId = requestId
     this.errors = errors
-    this.isInDoubt = isInDoubt
+    /** A change that may have been made. */
+    this.isInDoubt = false
   }
 }
 
 /**
  * @typedef {object} Call
- * @property {Readonly<Record<string, string | readonly string[] | null | undefined>>} [query] empty values are left out
+ * @property {import('./address.js').Query} [query] empty values are left out
  * @property {unknown} [body] sent as JSON
  * @property {string | null} [ifMatch] the entity tag that was read
- * @property {AbortSignal} [signal]
+ * @property {AbortSignal | undefined} [signal]
  * @property {string} [space] by default that of the user
  */
 
@@ -43,7 +44,6 @@ export class Refused extends Error {
  * @typedef {object} Answered
  * @property {T} body
  * @property {string | null} etag
- * @property {string | null} requestId
  */
 
 /**
@@ -61,9 +61,24 @@ let waiting = null
  * @param {string} method
  * @param {string} path such as `/v1/seats`
  * @param {Call} [options]
- * @returns {Promise<Answered<T>>} rejects with a Refused
+ * @returns {Promise<T>} the body of the answer; rejects with a Refused
  */
-export function call(method, path, options = {}) {
+export async function call(method, path, options) {
+  /** @type {Answered<T>} */
+  const { body } = await callForTag(method, path, options)
+  return body
+}
+
+/**
+ * As `call`, with the entity tag.
+ *
+ * @template T
+ * @param {string} method
+ * @param {string} path
+ * @param {Call} [options]
+ * @returns {Promise<Answered<T>>}
+ */
+export function callForTag(method, path, options) {
   return signedInAgain(() => callOnce(method, path, options), method !== 'GET')
 }
 
@@ -79,8 +94,8 @@ async function sameSession() {
     isOtherSession = false
     return
   }
-  /** @type {Answered<import('./answers.d.ts').Me>} */
-  const { body: me } = await callSignIn('GET', ME)
+  /** @type {import('./answers.d.ts').Me} */
+  const me = await callSignIn('GET', ME)
   isOtherSession = me.tenant !== who.tenant || me.user !== who.user
   if (isOtherSession) throw otherSession(me)
 }
@@ -99,7 +114,6 @@ export function otherSession({ email, user, tenant }) {
     code: OTHER_SESSION,
     title: 'This browser has another session now',
     detail: `Another tab or window has signed in as ${email ?? user} of tenant ${tenant}. Nothing was sent.`,
-    requestId: null,
   })
 }
 
@@ -178,7 +192,7 @@ export async function callOnce(
   const headers = { space: space ?? by.space, ...(ifMatch ? { 'if-match': ifMatch } : {}) }
   const url = api + path + queryOf(query)
   try {
-    return await answerOf(await send(by.key, method, url, { headers, ...sent(body, signal) }))
+    return await answerOf(await send(by.key, method, url, { headers, body, signal }))
   } catch (cause) {
     if (cause instanceof Refused && method !== 'GET' && !READS.has(path))
       cause.isInDoubt = cause.status === 0 || cause.status >= 500
@@ -197,10 +211,11 @@ const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
  * @param {string} path
  * @param {unknown} [body]
  * @param {string} [key] '' for the session cookie
- * @returns {Promise<Answered<T>>}
+ * @returns {Promise<T>}
  */
 export async function callSignIn(method, path, body, key = '') {
-  return answerOf(await send(key, method, auth + path, sent(body)))
+  const answer = await answerOf(await send(key, method, auth + path, { body }))
+  return answer.body
 }
 
 /** The session ends on the gateway too; an API key is only forgotten. @returns {Promise<string | null>} where the provider signs out */
@@ -218,18 +233,10 @@ export async function signOut() {
     forget()
     return null
   }
-  /** @type {Answered<{ end_session_url?: string }>} */
-  const { body } = await callSignIn('POST', '/auth/oidc/logout', {})
+  /** @type {{ end_session_url?: string }} */
+  const body = await callSignIn('POST', '/auth/oidc/logout', {})
   forget()
   return body.end_session_url ?? null
-}
-
-/** @param {unknown} body @param {AbortSignal} [signal] @returns {{ body?: string, signal?: AbortSignal }} */
-function sent(body, signal) {
-  return {
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    ...(signal === undefined ? {} : { signal }),
-  }
 }
 
 /**
@@ -238,20 +245,21 @@ function sent(body, signal) {
  * @param {string} key '' for the session cookie, which does not go along with an API key
  * @param {string} method
  * @param {string} url
- * @param {{ headers?: Record<string, string>, body?: string, signal?: AbortSignal }} init
+ * @param {{ headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | undefined }} init body: sent as JSON
  */
-async function send(key, method, url, { headers = {}, ...init }) {
+async function send(key, method, url, { headers = {}, body, signal }) {
   try {
     return await fetch(url, {
       credentials: key === '' ? 'same-origin' : 'omit',
       cache: 'no-store',
       redirect: 'error',
-      ...init,
       method,
+      signal: signal ?? null,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: {
         accept: 'application/json',
         ...(key === '' ? {} : { 'x-api-key': key }),
-        ...(init.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
     })
@@ -262,7 +270,6 @@ async function send(key, method, url, { headers = {}, ...init }) {
       code: 'no_answer',
       title: 'The gateway does not answer',
       detail: 'The connection failed, or the gateway is away.',
-      requestId: null,
     })
   }
 }
@@ -278,26 +285,16 @@ export function urlOf(path) {
  * @returns {Promise<Answered<T>>}
  */
 async function answerOf(response) {
-  const requestId = response.headers.get('x-request-id')
   const body = await response.json().catch(() => null)
-  if (response.ok) return { body, etag: response.headers.get('etag'), requestId }
+  if (response.ok) return { body, etag: response.headers.get('etag') }
   throw new Refused({
     status: response.status,
     code: body?.code ?? 'unknown',
     title: body?.title ?? `The gateway answered ${response.status}`,
     detail: body?.detail ?? '',
-    requestId: body?.request_id ?? requestId,
+    requestId: body?.request_id ?? response.headers.get('x-request-id'),
     errors: body?.errors ?? [],
   })
-}
-
-/** @param {Call['query'] & {}} values */
-function queryOf(values) {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(values))
-    for (const each of typeof value === 'string' ? [value] : (value ?? []))
-      if (each !== '') query.append(name, each)
-  return query.size === 0 ? '' : `?${query}`
 }
 
 /** Milliseconds: the gateway sends a comment every 15 seconds. A longer silence is a broken connection. */

@@ -46,12 +46,19 @@ export async function membersOf(seat, count, signal) {
  */
 
 /**
+ * @param {{ seats: Readonly<Record<string, unknown>>, block?: string[], revoke?: string[] }} changes
+ * @returns {Promise<import('./answers.d.ts').Plan>} rejects with a Refused
+ */
+export function planOf(changes) {
+  return call('POST', '/v1/seats/plan', { body: changes })
+}
+
+/**
  * @param {Readonly<Record<string, unknown>>} seats as a file of Seats has them
  * @returns {Promise<Impact>} rejects with a Refused
  */
 export async function impactOf(seats) {
-  /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Plan>} */
-  const { body: plan } = await call('POST', '/v1/seats/plan', { body: { seats } })
+  const plan = await planOf({ seats })
   const [change] = plan.changes
   const none = { plan, members: [], isWhole: true, membersRefusal: null }
   if (change === undefined) return none

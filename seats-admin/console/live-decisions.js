@@ -49,11 +49,11 @@ export function useDecisions() {
       }, SHOW_EVERY)
     }
     const readNewest = async () => {
-      /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Paged<Decision>>} */
-      const { body } = await call('GET', PATH, { query: { limit: '100' }, signal })
+      /** @type {import('./answers.d.ts').Paged<Decision>} */
+      const { data, has_more: hasMore } = await call('GET', PATH, { query: { limit: '100' }, signal })
       const isKnown = (/** @type {Decision} */ { id }) => newest.some((each) => each.id === id)
-      setHasGap(newest.length > 0 && body.has_more && !body.data.some(isKnown))
-      take(body.data)
+      setHasGap(newest.length > 0 && hasMore && !data.some(isKnown))
+      take(data)
     }
     const listenOnce = async (/** @type {() => void} */ opened) => {
       const events = await openEvents(PATH, signal)

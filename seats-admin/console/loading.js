@@ -85,8 +85,30 @@ export function refusalOf(cause) {
     code: 'console_fault',
     title: 'The console failed',
     detail,
-    requestId: null,
   })
+}
+
+/**
+ * What a button or a form sends: whether it is under way, and why it was refused the last time.
+ *
+ * @template {unknown[]} A
+ * @param {(...of: A) => Promise<unknown>} send
+ * @param {Refused | null} [before]
+ */
+export function useAction(send, before = null) {
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState(before)
+  const run = async (/** @type {A} */ ...of) => {
+    setBusy(true)
+    setRefusal(null)
+    try {
+      await send(...of)
+    } catch (cause) {
+      setRefusal(refusalOf(cause))
+    }
+    setBusy(false)
+  }
+  return { busy, refusal, setRefusal, run }
 }
 
 /**
@@ -105,7 +127,7 @@ export function refusalOf(cause) {
  *
  * @template T
  * @param {string} path
- * @param {import('./gateway-calls.js').Call['query'] & {}} query
+ * @param {import('./address.js').Query} query
  * @param {(item: T) => string} idOf what `after` takes
  * @param {{ whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
  * @returns {Listed<T>}
@@ -121,25 +143,15 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
   const isOfNow = useRef(false)
   const load = useCallback(
     async (/** @type {T[]} */ before, /** @type {AbortController} */ controller) => {
-      let items = before
       try {
-        for (;;) {
-          const last = items.at(-1)
-          const after = last === undefined ? '' : idOf(last)
-          const { body } = await call('GET', path, {
-            query: { ...query, limit: '100', after },
-            signal: controller.signal,
-          })
-          const page = /** @type {import('./answers.d.ts').Paged<T>} */ (body)
+        for await (const { items, hasMore } of pagesOf(path, query, idOf, controller.signal, before)) {
           if (controller.signal.aborted) return
-          items = [...items, ...page.data]
           isOfNow.current = true
-          const goesOn = whole && page.has_more
-          const found = items
+          const goesOn = whole && hasMore
           // A list that is loaded again stays as it was until the new one is whole.
           setState(({ items: shown }) => ({
-            items: goesOn && shown.length > found.length ? shown : found,
-            hasMore: page.has_more,
+            items: goesOn && shown.length > items.length ? shown : items,
+            hasMore,
             refusal: null,
             loading: goesOn,
           }))
@@ -181,24 +193,38 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
  *
  * @template T
  * @param {string} path
- * @param {import('./gateway-calls.js').Call['query'] & {}} query
+ * @param {import('./address.js').Query} query
  * @param {(item: T) => string} idOf
- * @param {(items: T[]) => boolean} isEnough
+ * @param {(items: readonly T[]) => boolean} isEnough
  * @param {AbortSignal} [signal]
  * @returns {Promise<{ items: T[], hasMore: boolean }>}
  */
 export async function readList(path, query, idOf, isEnough, signal) {
-  /** @type {T[]} */
-  const items = []
-  for (;;) {
+  /** @type {{ items: T[], hasMore: boolean }} */
+  let found = { items: [], hasMore: true }
+  for await (found of pagesOf(path, query, idOf, signal)) if (isEnough(found.items)) break
+  return found
+}
+
+/**
+ * The items up to each page of a list, as long as there are more.
+ *
+ * @template T
+ * @param {string} path
+ * @param {import('./address.js').Query} query
+ * @param {(item: T) => string} idOf
+ * @param {AbortSignal} [signal]
+ * @param {T[]} [items] of the pages before
+ * @returns {AsyncGenerator<{ items: T[], hasMore: boolean }>}
+ */
+async function* pagesOf(path, query, idOf, signal, items = []) {
+  for (let hasMore = true; hasMore;) {
     const last = items.at(-1)
     const after = last === undefined ? '' : idOf(last)
-    const { body } = await call('GET', path, {
-      query: { ...query, limit: '100', after },
-      ...(signal === undefined ? {} : { signal }),
-    })
-    const page = /** @type {import('./answers.d.ts').Paged<T>} */ (body)
-    items.push(...page.data)
-    if (!page.has_more || isEnough(items)) return { items, hasMore: page.has_more }
+    /** @type {import('./answers.d.ts').Paged<T>} */
+    const page = await call('GET', path, { query: { ...query, limit: '100', after }, signal })
+    items = [...items, ...page.data]
+    hasMore = page.has_more
+    yield { items, hasMore }
   }
 }

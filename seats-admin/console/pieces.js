@@ -97,11 +97,7 @@ export function Copy({ text, label = 'Copy', onCopied }) {
   </span>`
 }
 
-/**
- * What a list of facts has: a term and its value.
- *
- * @param {{ rows: readonly (readonly [string, unknown])[] }} props
- */
+/** @param {{ rows: readonly (readonly [string, unknown])[] }} props a term and its value */
 export function Facts({ rows }) {
   return html`<dl class="facts">
     ${rows.map(
@@ -114,7 +110,26 @@ export function Facts({ rows }) {
   </dl>`
 }
 
-/** What may be wider than the window: it scrolls by keyboard too. @param {{ label: string, children?: any }} props */
-export function Scrolling({ label, children }) {
-  return html`<div class="table-box" role="region" aria-label=${label} tabindex="0">${children}</div>`
+/**
+ * Where there are rows. It may be wider than the window, and scrolls by keyboard too.
+ *
+ * @param {object} props
+ * @param {string} props.label
+ * @param {readonly (readonly [unknown, string?])[]} props.columns the heading of each, and its class
+ * @param {readonly unknown[]} props.rows
+ */
+export function Table({ label, columns, rows }) {
+  if (rows.length === 0) return null
+  return html`<div class="table-box" role="region" aria-label=${label} tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(([heading, kind]) => html`<th scope="col" class=${kind}>${heading}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
 }

@@ -6,11 +6,11 @@ import { signedIn, useSpace } from './credentials.js'
 import { Dialog } from './dialogs.js'
 import { Field, spaceFault } from './fields.js'
 import { signOut } from './gateway-calls.js'
-import { refusalOf } from './loading.js'
+import { refusalOf, useAction } from './loading.js'
 import { html } from './markup.js'
 import { PAGES } from './pages.js'
 import { Icon, Name } from './pieces.js'
-import { SignedInPage, SignInDialog, SignInPage, spaceRefusal } from './sign-in.js'
+import { SignedInPage, SignInDialog, SignInPage, trySpace } from './sign-in.js'
 import { Empty, PageHeading, Refusal } from './states.js'
 
 export function Console() {
@@ -90,16 +90,9 @@ function NotFound() {
 /** @param {{ onLeave: (farewell: { url: string | null }) => void }} props */
 function Account({ onLeave }) {
   const [changing, setChanging] = useState(false)
-  const [refusal, setRefusal] = useState(/** @type {import('./gateway-calls.js').Refused | null} */ (null))
+  const { refusal, setRefusal, run: leave } = useAction(async () => onLeave({ url: await signOut() }))
   const { value: user } = signedIn
   if (user === null) return null
-  const leave = () => {
-    setRefusal(null)
-    signOut().then(
-      (url) => onLeave({ url }),
-      (cause) => setRefusal(refusalOf(cause)),
-    )
-  }
   return html`<div class="account">
     <button type="button" class="button" onClick=${() => setChanging(true)} title=${user.email ?? user.user}>
       ${user.tenant ? html`<${Name} of=${user.tenant} /> / ` : null}<b><${Name} of=${user.space} /></b
@@ -120,21 +113,15 @@ function Account({ onLeave }) {
 /** @param {{ now: string, onClose: () => void }} props */
 function SpaceDialog({ now, onClose }) {
   const [space, setSpace] = useState(now)
-  const [refusal, setRefusal] = useState(/** @type {import('./gateway-calls.js').Refused | null} */ (null))
-  const [busy, setBusy] = useState(false)
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     if (spaceFault(space) !== null) return
-    setBusy(true)
-    const refused = await spaceRefusal(space)
-    setBusy(false)
-    setRefusal(refused)
-    if (refused !== null) return
+    await trySpace(space)
     onClose()
     useSpace(space)
-  }
+  })
   return html`<${Dialog} title="Change the space" onClose=${onClose}>
-    <form onSubmit=${submit} class="stack">
+    <form onSubmit=${run} class="stack">
       <${Field}
         label="Space"
         value=${space}

@@ -14,7 +14,7 @@ import {
   Refused,
   signInAgain,
 } from './gateway-calls.js'
-import { refusalOf } from './loading.js'
+import { refusalOf, useAction } from './loading.js'
 import { html } from './markup.js'
 import { Icon } from './pieces.js'
 import { Loading, Notice, Refusal } from './states.js'
@@ -32,12 +32,11 @@ const CHANNEL = 'seatgate.console.signed-in'
  * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused
  */
 async function identified(key, wanted, tenant) {
-  /** @type {import('./gateway-calls.js').Answered<import('./answers.d.ts').Me>} */
-  const { body: me } = await callSignIn('GET', '/auth/oidc/me', undefined, key)
+  /** @type {import('./answers.d.ts').Me} */
+  const me = await callSignIn('GET', '/auth/oidc/me', undefined, key)
   if (tenant !== undefined && me.tenant !== tenant) throw otherSession(me)
   const space = wanted === '' ? me.admin_space : wanted
-  const refusal = await whyNot(callOnce('GET', '/v1/seats', FIRST, { key, space }))
-  if (refusal !== null) throw refusal
+  await tried(callOnce('GET', '/v1/seats', FIRST, { key, space }))
   return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
 }
 
@@ -53,20 +52,16 @@ const MAX_RETURN_PATH = 2048
 
 const FIRST = { query: { limit: '1' } }
 
-/** @param {string} space @returns {Promise<Refused | null>} why the user can do nothing there */
-export function spaceRefusal(space) {
-  return whyNot(call('GET', '/v1/seats', { ...FIRST, space }))
+/** Rejects with a Refused where the user can do nothing. @param {string} space */
+export function trySpace(space) {
+  return tried(call('GET', '/v1/seats', { ...FIRST, space }))
 }
 
-/** @param {Promise<unknown>} reading of Seats @returns {Promise<Refused | null>} */
-async function whyNot(reading) {
-  try {
-    await reading
-    return null
-  } catch (cause) {
-    const refusal = refusalOf(cause)
-    return refusal.code === 'permission_denied' ? null : refusal
-  }
+/** @param {Promise<unknown>} reading of Seats */
+async function tried(reading) {
+  await reading.catch((cause) => {
+    if (refusalOf(cause).code !== 'permission_denied') throw cause
+  })
 }
 
 /** Continues the session that the browser has a cookie of, where this tab used it before. */
@@ -133,8 +128,6 @@ function SignInForm({ again, before = null, ...known }) {
   const [by, setBy] = useState(known.by ?? (known.tenant ? 'session' : 'key'))
   const [tenant, setTenant] = useState(known.tenant ?? '')
   const [space, setSpace] = useState(known.space ?? '')
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState(before)
   const [elsewhere, setElsewhere] = useState('')
 
   /** The key is in the field until then, not in the state of the form, which may stay in memory after a sign-out. */
@@ -153,12 +146,12 @@ function SignInForm({ again, before = null, ...known }) {
     const other = again === undefined ? null : window.open('about:blank', '_blank')
     try {
       const returnTo = again === undefined ? returnPath() : hrefOf(['signed-in'])
-      /** @type {import('./gateway-calls.js').Answered<{ authorization_url: string }>} */
-      const { body } = await callSignIn('POST', '/auth/oidc/login', {
+      /** @type {{ authorization_url: string }} */
+      const { authorization_url: url } = await callSignIn('POST', '/auth/oidc/login', {
         tenant: tenant.trim(),
         return_to: returnTo,
       })
-      const to = elsewhereOf(body.authorization_url) ?? body.authorization_url
+      const to = elsewhereOf(url) ?? url
       if (again === undefined) {
         remember({ tenant: tenant.trim(), space })
         location.assign(to)
@@ -175,13 +168,13 @@ function SignInForm({ again, before = null, ...known }) {
       throw cause
     }
   }
+  const { busy, refusal, setRefusal, run } = useAction(
+    (/** @type {HTMLFormElement} */ form) => (by === 'key' ? withKey(form) : withProvider()),
+    before,
+  )
   const submit = (/** @type {SubmitEvent & { currentTarget: HTMLFormElement }} */ event) => {
     event.preventDefault()
-    if (busy || (space !== '' && spaceFault(space) !== null)) return
-    setBusy(true)
-    setRefusal(null)
-    const done = by === 'key' ? withKey(event.currentTarget) : withProvider()
-    done.catch((cause) => setRefusal(refusalOf(cause))).finally(() => setBusy(false))
+    if (!busy && (space === '' || spaceFault(space) === null)) void run(event.currentTarget)
   }
   useEffect(() => {
     if (elsewhere === '') return
@@ -258,7 +251,6 @@ const NO_KEY = {
   code: 'input_invalid',
   title: 'This is no API key',
   detail: 'A key has letters and digits after sk_, and nothing else. Copy it again.',
-  requestId: null,
 }
 
 /** Where a sign-in in a window of its own ends. */

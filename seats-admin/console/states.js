@@ -119,12 +119,21 @@ export function WhenLoaded({ of: { value, at, refusal, again }, what, children }
 /**
  * Below a list: what is missing, and how to get it.
  *
- * @param {{ of: import('./loading.js').Listed<any>, what: string }} props
+ * @param {object} props
+ * @param {import('./loading.js').Listed<any>} props.of
+ * @param {string} props.what
+ * @param {any} props.none where nothing is shown of it
+ * @param {readonly unknown[]} [props.shown] of its items
  */
-export function ListEnd({ of: { items, hasMore, refusal, loading, more, again }, what }) {
+export function ListEnd({
+  of: { items, hasMore, refusal, loading, more, again },
+  what,
+  none,
+  shown = items,
+}) {
   if (refusal)
     return html`<${Refusal} refusal=${refusal} again=${items.length > 0 ? more : again} what=${what} />`
   if (loading) return html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`
-  if (!hasMore) return null
-  return html`<p><button type="button" class="button" onClick=${more}>Show more</button></p>`
+  return html`${shown.length === 0 && none}
+  ${hasMore && html`<p><button type="button" class="button" onClick=${more}>Show more</button></p>`}`
 }

@@ -3,11 +3,12 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field, SetField } from '../fields.js'
-import { useShownFilter } from '../filters.js'
+import { contains, FilterField, useShownFilter } from '../filters.js'
 import { call } from '../gateway-calls.js'
-import { refusalOf, useList, useLoaded } from '../loading.js'
+import { planOf } from '../impact.js'
+import { useAction, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Copy, counted, Facts, Icon, Name, number, Scrolling, Tags, Time } from '../pieces.js'
+import { Copy, Facts, Icon, Name, Table, Tags, Time } from '../pieces.js'
 import { Empty, ListEnd, Notice, PageHeading, Refusal, Warnings } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').ApiKey} ApiKey */
@@ -28,10 +29,14 @@ function stateOf({ revoked_at: revoked, expires_at: expires }) {
 export function ApiKeysPage() {
   /** @type {import('../loading.js').Listed<ApiKey>} */
   const keys = useList('/v1/api-keys', {}, ({ id }) => id, { whole: true })
-  const { filter, setFilter, shown, more } = useShownFilter(keys.items, ['name', 'seat', 'state'], isMatch)
+  const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
+    keys,
+    'API key',
+    ['name', 'seat', 'state'],
+    isMatch,
+  )
   const [creating, setCreating] = useState(false)
   const [revoking, setRevoking] = useState(/** @type {ApiKey | null} */ (null))
-  const isFiltered = Object.values(filter).some((each) => each !== '')
   return html`
     <${PageHeading} title="API keys">
       <button type="button" class="button primary" onClick=${() => setCreating(true)}>
@@ -40,52 +45,35 @@ export function ApiKeysPage() {
     <//>
     <p class="lead">A key acts through its Seats as they are now. The gateway keeps only its hash.</p>
     <search class="filters">
-      <${Field}
-        label="Name or id"
-        type="search"
-        value=${filter.name ?? ''}
-        onInput=${(/** @type {string} */ name) => setFilter({ name })}
-      />
-      <${Field}
-        label="Seat"
-        type="search"
-        value=${filter.seat ?? ''}
-        onInput=${(/** @type {string} */ seat) => setFilter({ seat })}
-      />
+      <${FilterField} label="Name or id" name="name" of=${filter} onInput=${setFilter} />
+      <${FilterField} label="Seat" name="seat" of=${filter} onInput=${setFilter} />
       <${Choice}
         label="State"
         value=${filter.state ?? ''}
         options=${STATES}
         onInput=${(/** @type {string} */ state) => setFilter({ state })}
       />
-      <p class="count" role="status">
-        ${isFiltered ? `${number(shown.total)} of ${counted(keys.items.length, 'API key')}` : counted(keys.items.length, 'API key')}${keys.loading ? ', loading more…' : ''}
-      </p>
+      ${count}
     </search>
-    ${
-      shown.items.length > 0
-        ? html`<${Scrolling} label="API keys">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Seats</th>
-                  <th scope="col">State</th>
-                  <th scope="col" class="wide-only">Last used</th>
-                  <th scope="col" class="wide-only">Created</th>
-                  <th scope="col"><span class="unseen">Actions</span></th>
-                </tr>
-              </thead>
-              <tbody>
-                ${shown.items.map((key) => html`<${Row} key=${key.id} of=${key} onRevoke=${() => setRevoking(key)} />`)}
-              </tbody>
-            </table>
-          <//>`
-        : null
-    }
-    ${more === null ? null : html`<p><button type="button" class="button" onClick=${more}>Show more of ${number(shown.total)}</button></p>`}
-    ${!keys.loading && !keys.refusal && shown.total === 0 ? html`<${Empty}><p>${isFiltered ? 'No API key matches.' : 'No API keys here yet.'}</p><//>` : null}
-    <${ListEnd} of=${keys} what="API keys" />
+    <${Table}
+      label="API keys"
+      columns=${[
+        ['Name'],
+        ['Seats'],
+        ['State'],
+        ['Last used', 'wide-only'],
+        ['Created', 'wide-only'],
+        [html`<span class="unseen">Actions</span>`],
+      ]}
+      rows=${shown.map((key) => html`<${Row} key=${key.id} of=${key} onRevoke=${() => setRevoking(key)} />`)}
+    />
+    ${more}
+    <${ListEnd}
+      of=${keys}
+      what="API keys"
+      shown=${shown}
+      none=${html`<${Empty}><p>${isFiltered ? 'No API key matches.' : 'No API keys here yet.'}</p><//>`}
+    />
     ${creating ? html`<${CreateDialog} onClose=${() => setCreating(false)} onCreated=${keys.again} />` : null}
     ${revoking ? html`<${RevokeDialog} of=${revoking} onClose=${() => setRevoking(null)} onRevoked=${keys.again} />` : null}
   `
@@ -93,8 +81,6 @@ export function ApiKeysPage() {
 
 /** @param {ApiKey} key @param {Readonly<Record<string, string>>} filter */
 function isMatch(key, { name = '', seat = '', state = '' }) {
-  const contains = (/** @type {string} */ text, /** @type {string} */ part) =>
-    text.toLocaleLowerCase().includes(part.toLocaleLowerCase())
   return (
     (contains(key.name, name) || key.id === name.toUpperCase()) &&
     (seat === '' || key.seats.some((each) => contains(each, seat))) &&
@@ -134,8 +120,6 @@ function CreateDialog({ onClose, onCreated }) {
   const [name, setName] = useState('')
   const [seats, setSeats] = useState(/** @type {string[]} */ ([]))
   const [days, setDays] = useState('90')
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [created, setCreated] = useState(/** @type {import('../answers.d.ts').CreatedApiKey | null} */ (null))
   const [isCopied, setCopied] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
@@ -147,21 +131,12 @@ function CreateDialog({ onClose, onCreated }) {
   }, [created, isCopied])
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').ListedSeat>} */
   const known = useList('/v1/seats', {}, ({ id }) => id, { whole: true })
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    setBusy(true)
-    setRefusal(null)
     const expiry = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }
-    try {
-      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').CreatedApiKey>} */
-      const { body } = await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...expiry } })
-      setCreated(body)
-      onCreated()
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-    }
-    setBusy(false)
-  }
+    setCreated(await call('POST', '/v1/api-keys', { body: { name: name.trim(), seats, ...expiry } }))
+    onCreated()
+  })
   if (created !== null)
     return html`<${Dialog}
       title="The new API key"
@@ -189,7 +164,7 @@ function CreateDialog({ onClose, onCreated }) {
       </div>
     <//>`
   return html`<${Dialog} title="New API key" onClose=${onClose}>
-    <form onSubmit=${submit} class="stack">
+    <form onSubmit=${run} class="stack">
       <${Field}
         label="Name"
         value=${name}
@@ -221,25 +196,12 @@ function CreateDialog({ onClose, onCreated }) {
 /** @param {{ of: ApiKey, onClose: () => void, onRevoked: () => void }} props */
 function RevokeDialog({ of: key, onClose, onRevoked }) {
   // The answer to a revocation has no body: whether the tenant still has an administrator is asked before.
-  const plan = useLoaded(async () => {
-    /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Plan>} */
-    const { body } = await call('POST', '/v1/seats/plan', { body: { seats: {}, revoke: [key.id] } })
-    return body
-  }, [key.id])
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
-  const send = async () => {
-    setBusy(true)
-    setRefusal(null)
-    try {
-      await call('DELETE', `/v1/api-keys/${encodeURIComponent(key.id)}`)
-      onRevoked()
-      onClose()
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-      setBusy(false)
-    }
-  }
+  const plan = useLoaded(() => planOf({ seats: {}, revoke: [key.id] }), [key.id])
+  const { busy, refusal, run } = useAction(async () => {
+    await call('DELETE', `/v1/api-keys/${encodeURIComponent(key.id)}`)
+    onRevoked()
+    onClose()
+  })
   return html`<${Dialog} title=${`Revoke ${key.name}?`} onClose=${onClose}>
     <p>Every request with the key is refused from then on, on every instance. This cannot be undone.</p>
     <${Facts}
@@ -253,7 +215,7 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
     ${refusal ? html`<${Refusal} refusal=${refusal} what="Not revoked" />` : null}
     <div class="buttons">
       <button type="button" class="button" autofocus onClick=${onClose}>Cancel</button>
-      <button type="button" class="button danger" disabled=${busy} onClick=${send}>
+      <button type="button" class="button danger" disabled=${busy} onClick=${run}>
         ${busy ? 'Revoking everywhere…' : 'Revoke the key'}
       </button>
     </div>

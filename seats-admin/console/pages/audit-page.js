@@ -2,9 +2,9 @@
 
 import { useState } from 'preact/hooks'
 import { ACTION_NAMES, actionText, Entry } from '../differences.js'
-import { Choice, Field } from '../fields.js'
-import { useFilter } from '../filters.js'
-import { readList, refusalOf, useList } from '../loading.js'
+import { Choice } from '../fields.js'
+import { FilterField, useFilterForm } from '../filters.js'
+import { readList, useAction, useList } from '../loading.js'
 import { html } from '../markup.js'
 import { counted, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
@@ -14,57 +14,31 @@ import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
 /** Entries of one export. */
 const MAX_EXPORT = 10_000
 
+const NONE = { actor: '', target: '', action: '', since: '', until: '' }
+
 export function AuditPage() {
-  const [filter, setFilter] = useFilter(['actor', 'target', 'action', 'since', 'until'])
-  const [draft, setDraft] = useState(filter)
+  const { filter, setFilter, draft, change, submit } = useFilterForm(Object.keys(NONE))
   const query = { ...filter, since: utcOf(filter.since), until: utcOf(filter.until) }
   /** @type {import('../loading.js').Listed<AuditEntry>} */
   const entries = useList('/v1/audit', query, ({ id }) => id)
-  const change = (/** @type {Readonly<Record<string, string>>} */ changed) =>
-    setDraft({ ...draft, ...changed })
-  const submit = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault()
-    setFilter(draft)
-  }
   const clear = () => {
-    const none = { actor: '', target: '', action: '', since: '', until: '' }
-    setDraft(none)
-    setFilter(none)
+    change(NONE)
+    setFilter(NONE)
   }
   return html`
     <${PageHeading} title="Audit"><${Export} query=${query} /><//>
     <search>
       <form class="filters" onSubmit=${submit}>
-        <${Field}
-          label="Who (name or id)"
-          type="search"
-          value=${draft.actor ?? ''}
-          onInput=${(/** @type {string} */ actor) => change({ actor })}
-        />
-        <${Field}
-          label="What (name or id)"
-          type="search"
-          value=${draft.target ?? ''}
-          onInput=${(/** @type {string} */ target) => change({ target })}
-        />
+        <${FilterField} label="Who (name or id)" name="actor" of=${draft} onInput=${change} />
+        <${FilterField} label="What (name or id)" name="target" of=${draft} onInput=${change} />
         <${Choice}
           label="Action"
           value=${draft.action ?? ''}
           onInput=${(/** @type {string} */ action) => change({ action })}
           options=${[['', 'all'], ...ACTION_NAMES.map((name) => [name, actionText(name)])]}
         />
-        <${Field}
-          label="Since"
-          type="datetime-local"
-          value=${draft.since ?? ''}
-          onInput=${(/** @type {string} */ since) => change({ since })}
-        />
-        <${Field}
-          label="Before"
-          type="datetime-local"
-          value=${draft.until ?? ''}
-          onInput=${(/** @type {string} */ until) => change({ until })}
-        />
+        <${FilterField} label="Since" name="since" type="datetime-local" of=${draft} onInput=${change} />
+        <${FilterField} label="Before" name="until" type="datetime-local" of=${draft} onInput=${change} />
         <div class="buttons start">
           <button type="submit" class="button">Filter</button>
           <button type="button" class="button" onClick=${clear}>Clear</button>
@@ -72,8 +46,7 @@ export function AuditPage() {
       </form>
     </search>
     ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} time=${html`<${Time} at=${entry.at} />`} />`)}
-    ${!entries.loading && !entries.refusal && entries.items.length === 0 ? html`<${Empty}><p>No change matches.</p><//>` : null}
-    <${ListEnd} of=${entries} what="Audit" />
+    <${ListEnd} of=${entries} what="Audit" none=${html`<${Empty}><p>No change matches.</p><//>`} />
   `
 }
 
@@ -88,31 +61,21 @@ function utcOf(local) {
 /** @param {{ query: Readonly<Record<string, string>> }} props */
 function Export({ query }) {
   const [said, setSaid] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
-  const run = async () => {
-    setBusy(true)
-    setRefusal(null)
+  const { busy, refusal, run } = useAction(async () => {
     setSaid('Reading the audit…')
-    try {
-      /** @type {{ items: AuditEntry[], hasMore: boolean }} */
-      const { items, hasMore } = await readList(
-        '/v1/audit',
-        query,
-        ({ id }) => id,
-        (found) => found.length >= MAX_EXPORT,
-      )
-      save(items.map((entry) => JSON.stringify(entry)).join('\n'))
-      setSaid(
-        `${counted(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,
-      )
-    } catch (cause) {
-      setSaid('')
-      setRefusal(refusalOf(cause))
-    }
-    setBusy(false)
-  }
-  return html`<span class="quiet" role="status">${said}</span>
+    /** @type {{ items: AuditEntry[], hasMore: boolean }} */
+    const { items, hasMore } = await readList(
+      '/v1/audit',
+      query,
+      ({ id }) => id,
+      (found) => found.length >= MAX_EXPORT,
+    )
+    save(items.map((entry) => JSON.stringify(entry)).join('\n'))
+    setSaid(
+      `${counted(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,
+    )
+  })
+  return html`<span class="quiet" role="status">${refusal ? '' : said}</span>
     <button type="button" class="button" disabled=${busy} onClick=${run}>Export as JSON lines</button>
     ${refusal ? html`<${Refusal} refusal=${refusal} what="Not exported" />` : null}`
 }

@@ -102,9 +102,9 @@ export function ExplainPage() {
     setBusy(true)
     const { current: own } = asked
     try {
-      /** @type {import('../gateway-calls.js').Answered<DecisionRecord>} */
-      const { body } = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
-      if (asked.current === own) setRecord(body)
+      /** @type {DecisionRecord} */
+      const found = await call('POST', '/v1/access/explain', { body: bodyOf(question) })
+      if (asked.current === own) setRecord(found)
     } catch (cause) {
       if (asked.current === own) setRefusal(refusalOf(cause))
     }

@@ -8,7 +8,7 @@ import { useDecisions } from '../live-decisions.js'
 import { useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { counted, number, rounded, Scrolling, Time } from '../pieces.js'
+import { counted, number, rounded, Table, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -32,11 +32,8 @@ export function OverviewPage() {
 }
 
 function Instances() {
-  const fleet = useLoaded(async (signal) => {
-    /** @type {import('../gateway-calls.js').Answered<Fleet>} */
-    const { body } = await call('GET', '/v1/fleet', { signal })
-    return body
-  }, [])
+  /** @type {import('../loading.js').Loaded<Fleet>} */
+  const fleet = useLoaded((signal) => call('GET', '/v1/fleet', { signal }), [])
   useReadAgain(fleet)
   return html`
     <section>
@@ -64,43 +61,38 @@ function FleetTable({ fleet: { data } }) {
       ${hashes.size > 1 ? html`<b>Their route tables differ.</b> ` : data.length > 1 ? 'All have the same route tables. ' : ''}
       ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b>` : ''}
     </p>
-    <${Scrolling} label="Instances">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Instance</th>
-            <th scope="col">Version</th>
-            <th scope="col" class="number">Change</th>
-            <th scope="col" class="number">Feed read</th>
-            <th scope="col">Tables</th>
-            <th scope="col" class="wide-only">Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${data.map(
-            ({ id, url, version, seq, age_ms: age, hash, started_at: at }) =>
-              html`<tr key=${id}>
-                <th scope="row"><code>${url ?? id}</code></th>
-                <td>${version ?? html`<span class="quiet">not told</span>`}</td>
-                <td class="number">
-                  ${number(seq)}${seq < newest ? html`<br /><span class="badge">behind</span>` : null}
-                </td>
-                <td class="number">
-                  ${number(Math.round(age))} ms ago<${Meter}
-                    value=${age}
-                    most=${SILENT}
-                  />${age > SILENT ? html`<span class="badge danger">silent</span>` : null}
-                </td>
-                <td>
-                  <code>${hash ?? '–'}</code
-                  >${hash !== null && hash !== usual ? html`<br /><span class="badge danger">differs</span>` : null}
-                </td>
-                <td class="wide-only"><${Time} at=${at} none="not told" /></td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    <//>
+    <${Table}
+      label="Instances"
+      columns=${[
+        ['Instance'],
+        ['Version'],
+        ['Change', 'number'],
+        ['Feed read', 'number'],
+        ['Tables'],
+        ['Started', 'wide-only'],
+      ]}
+      rows=${data.map(
+        ({ id, url, version, seq, age_ms: age, hash, started_at: at }) =>
+          html`<tr key=${id}>
+            <th scope="row"><code>${url ?? id}</code></th>
+            <td>${version ?? html`<span class="quiet">not told</span>`}</td>
+            <td class="number">
+              ${number(seq)}${seq < newest ? html`<br /><span class="badge">behind</span>` : null}
+            </td>
+            <td class="number">
+              ${number(Math.round(age))} ms ago<${Meter}
+                value=${age}
+                most=${SILENT}
+              />${age > SILENT ? html`<span class="badge danger">silent</span>` : null}
+            </td>
+            <td>
+              <code>${hash ?? '–'}</code
+              >${hash !== null && hash !== usual ? html`<br /><span class="badge danger">differs</span>` : null}
+            </td>
+            <td class="wide-only"><${Time} at=${at} none="not told" /></td>
+          </tr>`,
+      )}
+    />
   `
 }
 
@@ -119,31 +111,21 @@ function LastChanges({ of: changes }) {
               values=${times}
               unit="ms"
             />
-            <${Scrolling} label="Last changes">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">When</th>
-                    <th scope="col">What</th>
-                    <th scope="col" class="number">Change</th>
-                    <th scope="col" class="number">Held everywhere after</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${changes.slice(0, MAX_CHANGES).map(
-                    ({ seq, at, kind, effective_ms: time }) =>
-                      html`<tr key=${seq}>
-                        <th scope="row"><${Time} at=${at} /></th>
-                        <td>${kind.replaceAll('-', ' ')}</td>
-                        <td class="number">${number(seq)}</td>
-                        <td class="number">
-                          ${time === null ? html`<span class="quiet">not measured</span>` : `${rounded(time)} ms`}
-                        </td>
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            <//>
+            <${Table}
+              label="Last changes"
+              columns=${[['When'], ['What'], ['Change', 'number'], ['Held everywhere after', 'number']]}
+              rows=${changes.slice(0, MAX_CHANGES).map(
+                ({ seq, at, kind, effective_ms: time }) =>
+                  html`<tr key=${seq}>
+                    <th scope="row"><${Time} at=${at} /></th>
+                    <td>${kind.replaceAll('-', ' ')}</td>
+                    <td class="number">${number(seq)}</td>
+                    <td class="number">
+                      ${time === null ? html`<span class="quiet">not measured</span>` : `${rounded(time)} ms`}
+                    </td>
+                  </tr>`,
+              )}
+            />
             ${known.length < changes.length ? html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>` : null}
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
@@ -223,34 +205,24 @@ function countsOf(decisions, keyOf) {
 function RefusedTable({ of }) {
   return html`<section>
     <h2>Who was refused</h2>
-    <${Scrolling} label="Who was refused">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Who</th>
-            <th scope="col">Asked for</th>
-            <th scope="col">Why</th>
-            <th scope="col" class="number">Times</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${of.slice(0, MAX_ROWS).map(([key, count]) => {
-            const [user, code, route, permission, space] = JSON.parse(key)
-            return html`<tr key=${key}>
-              <th scope="row">
-                ${user ? html`<${Who} id=${user} withId />` : html`<span class="quiet">not known</span>`}
-              </th>
-              <td>
-                <code>${route}</code
-                >${permission ? html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>` : null}
-              </td>
-              <td><code>${code}</code></td>
-              <td class="number">${number(count)}</td>
-            </tr>`
-          })}
-        </tbody>
-      </table>
-    <//>
+    <${Table}
+      label="Who was refused"
+      columns=${[['Who'], ['Asked for'], ['Why'], ['Times', 'number']]}
+      rows=${of.slice(0, MAX_ROWS).map(([key, count]) => {
+        const [user, code, route, permission, space] = JSON.parse(key)
+        return html`<tr key=${key}>
+          <th scope="row">
+            ${user ? html`<${Who} id=${user} withId />` : html`<span class="quiet">not known</span>`}
+          </th>
+          <td>
+            <code>${route}</code
+            >${permission ? html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>` : null}
+          </td>
+          <td><code>${code}</code></td>
+          <td class="number">${number(count)}</td>
+        </tr>`
+      })}
+    />
   </section>`
 }
 
@@ -258,35 +230,24 @@ function RefusedTable({ of }) {
 function Newest({ of }) {
   return html`<section>
     <h2>Newest</h2>
-    <${Scrolling} label="Newest decisions">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Result</th>
-            <th scope="col">Request</th>
-            <th scope="col">Who</th>
-            <th scope="col" class="wide-only">Space</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${of.slice(0, MAX_ROWS).map(
-            ({ id, at, code, method, path, space, user, request_id: requestId }) =>
-              html`<tr key=${id}>
-                <td class="nowrap"><${Time} at=${at} /></td>
-                <td class="whole"><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
-                <th scope="row">
-                  <code>${method} ${path}</code>
-                  <code class="small quiet wide-only">${requestId}</code>
-                </th>
-                <td>${user ? html`<${Who} id=${user} />` : html`<span class="quiet">–</span>`}</td>
-                <td class="wide-only">
-                  ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
-                </td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    <//>
+    <${Table}
+      label="Newest decisions"
+      columns=${[['When'], ['Result'], ['Request'], ['Who'], ['Space', 'wide-only']]}
+      rows=${of.slice(0, MAX_ROWS).map(
+        ({ id, at, code, method, path, space, user, request_id: requestId }) =>
+          html`<tr key=${id}>
+            <td class="nowrap"><${Time} at=${at} /></td>
+            <td class="whole"><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
+            <th scope="row">
+              <code>${method} ${path}</code>
+              <code class="small quiet wide-only">${requestId}</code>
+            </th>
+            <td>${user ? html`<${Who} id=${user} />` : html`<span class="quiet">–</span>`}</td>
+            <td class="wide-only">
+              ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
+            </td>
+          </tr>`,
+      )}
+    />
   </section>`
 }

@@ -3,90 +3,61 @@
 import { useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
 import { Dialog } from '../dialogs.js'
-import { Field } from '../fields.js'
-import { useFilter } from '../filters.js'
+import { FilterField, useFilterForm } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Name, number, Scrolling, Time } from '../pieces.js'
+import { Name, number, Table, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
 /** @typedef {import('../answers.d.ts').WhoCan} WhoCan */
 
 export function RoutesPage() {
-  const [filter, setFilter] = useFilter(['q', 'permission'])
-  const [draft, setDraft] = useState(filter)
+  const { filter, draft, change, submit } = useFilterForm(['q', 'permission'])
   const [asked, setAsked] = useState(/** @type {RouteRow | null} */ (null))
   /** @type {import('../loading.js').Listed<RouteRow>} */
   const routes = useList('/v1/routes', filter, ({ method, path }) => `${method} ${path}`)
-  const submit = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault()
-    setFilter(draft)
-  }
   return html`
     <${PageHeading} title="Routes" />
     <p class="lead">What the gateway serves, by its tables. What no entry matches is refused.</p>
     <search>
       <form class="filters" onSubmit=${submit}>
-        <${Field}
-          label="Part of a route"
-          type="search"
-          value=${draft.q ?? ''}
-          onInput=${(/** @type {string} */ q) => setDraft({ ...draft, q })}
-        />
-        <${Field}
-          label="Permission"
-          type="search"
-          value=${draft.permission ?? ''}
-          onInput=${(/** @type {string} */ permission) => setDraft({ ...draft, permission })}
-        />
+        <${FilterField} label="Part of a route" name="q" of=${draft} onInput=${change} />
+        <${FilterField} label="Permission" name="permission" of=${draft} onInput=${change} />
         <button type="submit" class="button">Search</button>
       </form>
     </search>
-    ${
-      routes.items.length > 0
-        ? html`<${Scrolling} label="Routes">
-              <table>
-                <thead>
-                  <tr>
-                    <th scope="col">Route</th>
-                    <th scope="col">Needs</th>
-                    <th scope="col" class="wide-only">Upstream</th>
-                    <th scope="col" class="number">Requests</th>
-                    <th scope="col" class="wide-only">Last</th>
-                    <th scope="col"><span class="unseen">Actions</span></th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${routes.items.map(
-                    (route) =>
-                      html`<tr key=${`${route.method} ${route.path} ${route.host ?? ''}`}>
-                        <th scope="row">
-                          <code>${route.method} ${route.path}</code>
-                          ${route.host ? html`<br /><span class="small quiet">on ${route.host}</span>` : null}
-                          ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
-                        </th>
-                        <td class="whole"><${Needs} of=${route.permission} /></td>
-                        <td class="wide-only">${route.upstream}</td>
-                        <td class="number">${number(route.requests)}</td>
-                        <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
-                        <td class="number">
-                          ${route.permission.includes(':') ? html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
-                        </td>
-                      </tr>`,
-                  )}
-                </tbody>
-              </table>
-            <//>
-            <p class="quiet small">
-              Requests and the last one: allowed requests of your tenant on this instance, since it started.
-            </p>`
-        : routes.loading || routes.refusal
-          ? null
-          : html`<${Empty}><p>No route matches.</p><//>`
-    }
-    <${ListEnd} of=${routes} what="Routes" />
+    <${Table}
+      label="Routes"
+      columns=${[
+        ['Route'],
+        ['Needs'],
+        ['Upstream', 'wide-only'],
+        ['Requests', 'number'],
+        ['Last', 'wide-only'],
+        [html`<span class="unseen">Actions</span>`],
+      ]}
+      rows=${routes.items.map(
+        (route) =>
+          html`<tr key=${`${route.method} ${route.path} ${route.host ?? ''}`}>
+            <th scope="row">
+              <code>${route.method} ${route.path}</code>
+              ${route.host ? html`<br /><span class="small quiet">on ${route.host}</span>` : null}
+              ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
+            </th>
+            <td class="whole"><${Needs} of=${route.permission} /></td>
+            <td class="wide-only">${route.upstream}</td>
+            <td class="number">${number(route.requests)}</td>
+            <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
+            <td class="number">
+              ${route.permission.includes(':') ? html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
+            </td>
+          </tr>`,
+      )}
+    />
+    ${routes.items.length > 0 && html`<p class="quiet small">Requests and the last one: allowed requests of your tenant on this instance, since it started.</p>`}
+    <${ListEnd} of=${routes} what="Routes" none=${html`<${Empty}><p>No route matches.</p><//>`} />
     ${asked ? html`<${WhoCanDialog} route=${asked} onClose=${() => setAsked(null)} />` : null}
   `
 }
@@ -106,16 +77,11 @@ function Needs({ of }) {
 
 /** @param {{ route: RouteRow, onClose: () => void }} props */
 function WhoCanDialog({ route, onClose }) {
+  const query = { permission: route.permission, limit: '100' }
+  /** @type {import('../loading.js').Loaded<WhoCan>} */
   const found = useLoaded(
-    async (signal) => {
-      /** @type {import('../gateway-calls.js').Answered<WhoCan>} */
-      const { body } = await call('GET', '/v1/access/who-can', {
-        query: { permission: route.permission, limit: '100' },
-        signal,
-      })
-      return body
-    },
-    [route.permission],
+    (signal) => call('GET', '/v1/access/who-can', { query, signal }),
+    [query.permission],
   )
   return html`<${Dialog} title=${`Who can call ${route.method} ${route.path}?`} onClose=${onClose} wide>
     <p>Whatever holds <code>${route.permission}</code>, in the space of the request.</p>

@@ -7,9 +7,9 @@ import { Changes } from '../differences.js'
 import { Dialog } from '../dialogs.js'
 import { keepDraft, keptDraft } from '../drafts.js'
 import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
-import { call } from '../gateway-calls.js'
+import { call, Refused } from '../gateway-calls.js'
 import { impactOf, ImpactView } from '../impact.js'
-import { readList, refusalOf, useIsShown, useLoaded } from '../loading.js'
+import { readList, useAction, useIsShown, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Time } from '../pieces.js'
@@ -185,25 +185,19 @@ function Form({ name: form, base: firstBase, first }) {
  * @param {(seat: Seat) => void} props.onTake the form then has this version
  */
 function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
-  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
   const [newer, setNewer] = useState(/** @type {Read | null} */ (null))
-  const [busy, setBusy] = useState(false)
   const { name, spaces, permissions } = draft
   const was = base === null || base.seat.name === name ? {} : { was: base.seat.name }
   const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [base?.etag])
-  const send = async () => {
-    setBusy(true)
-    setRefusal(null)
+  const { busy, refusal, run } = useAction(async () => {
     try {
       onDone(await save(base, draft))
     } catch (cause) {
-      const refused = refusalOf(cause)
-      if (refused.status === 412 && base !== null)
-        await readSeat(base.seat.id).then(setNewer, (other) => setRefusal(refusalOf(other)))
-      else setRefusal(refused)
-      setBusy(false)
+      const isStale = cause instanceof Refused && cause.status === 412
+      if (!isStale || base === null) throw cause
+      setNewer(await readSeat(base.seat.id))
     }
-  }
+  })
   if (newer !== null)
     return html`<${Versions}
       draft=${draft}
@@ -242,7 +236,7 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
     ${refusal ? html`<${Refusal} refusal=${refusal} what="Not saved" />` : null}
     <div class="buttons">
       <button type="button" class="button" autofocus onClick=${onClose}>Back to the form</button>
-      <button type="button" class="button primary" disabled=${busy || !mayGoOn} onClick=${send}>
+      <button type="button" class="button primary" disabled=${busy || !mayGoOn} onClick=${run}>
         ${busy ? 'Saving everywhere…' : base === null ? 'Create the Seat' : 'Save the change'}
       </button>
     </div>
@@ -250,15 +244,10 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
 }
 
 /** @param {Read | null} base @param {Draft} draft @returns {Promise<Seat>} */
-async function save(base, draft) {
-  if (base === null) {
-    /** @type {import('../gateway-calls.js').Answered<Seat>} */
-    const { body } = await call('POST', '/v1/seats', { body: draft })
-    return body
-  }
-  /** @type {import('../gateway-calls.js').Answered<Seat>} */
-  const { body } = await call('PUT', `/v1/seats/${base.seat.id}`, { body: draft, ifMatch: base.etag })
-  return body
+function save(base, draft) {
+  return base === null
+    ? call('POST', '/v1/seats', { body: draft })
+    : call('PUT', `/v1/seats/${base.seat.id}`, { body: draft, ifMatch: base.etag })
 }
 
 /**

@@ -4,12 +4,12 @@ import { useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
 import { Entry } from '../differences.js'
 import { Dialog } from '../dialogs.js'
-import { call } from '../gateway-calls.js'
+import { call, callForTag } from '../gateway-calls.js'
 import { ImpactView, impactOf, membersOf } from '../impact.js'
-import { readList, refusalOf, useIsShown, useList, useLoaded } from '../loading.js'
+import { readList, useAction, useIsShown, useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { counted, Facts, Name, Scrolling, Time } from '../pieces.js'
+import { counted, Facts, Name, Table, Time } from '../pieces.js'
 import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
@@ -20,11 +20,7 @@ const BACK = { href: hrefOf(['seats']), text: 'Seats' }
 /** @param {string} id @param {AbortSignal} [signal] @returns {Promise<Read>} */
 export async function readSeat(id, signal) {
   /** @type {import('../gateway-calls.js').Answered<Seat>} */
-  const { body, etag } = await call(
-    'GET',
-    `/v1/seats/${encodeURIComponent(id)}`,
-    signal === undefined ? {} : { signal },
-  )
+  const { body, etag } = await callForTag('GET', `/v1/seats/${encodeURIComponent(id)}`, { signal })
   return { seat: body, etag }
 }
 
@@ -164,36 +160,20 @@ function Routes({ seat }) {
   const opened = rows.items.filter((row) => row.seat !== null)
   return html`<section>
     <h2>Routes that it opens</h2>
-    ${
-      opened.length > 0
-        ? html`<${Scrolling} label="Routes">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Route</th>
-                  <th scope="col">Space</th>
-                  <th scope="col">Permission</th>
-                  <th scope="col" class="wide-only">Upstream</th>
-                </tr>
-              </thead>
-              <tbody>
-                ${opened.map(
-                  (row) =>
-                    html`<tr key=${rowId(row)}>
-                      <th scope="row"><code>${row.method} ${row.host ?? ''}${row.path}</code></th>
-                      <td><code>${row.space}</code></td>
-                      <td><code>${row.permission}</code></td>
-                      <td class="wide-only">${row.upstream}</td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
-          <//>`
-        : rows.loading || rows.refusal
-          ? null
-          : html`<p class="quiet">None.</p>`
-    }
-    <${ListEnd} of=${rows} what="Routes" />
+    <${Table}
+      label="Routes"
+      columns=${[['Route'], ['Space'], ['Permission'], ['Upstream', 'wide-only']]}
+      rows=${opened.map(
+        (row) =>
+          html`<tr key=${rowId(row)}>
+            <th scope="row"><code>${row.method} ${row.host ?? ''}${row.path}</code></th>
+            <td><code>${row.space}</code></td>
+            <td><code>${row.permission}</code></td>
+            <td class="wide-only">${row.upstream}</td>
+          </tr>`,
+      )}
+    />
+    <${ListEnd} of=${rows} what="Routes" shown=${opened} none=${html`<p class="quiet">None.</p>`} />
   </section>`
 }
 
@@ -210,8 +190,11 @@ function History({ seat }) {
   return html`<section>
     <h2>History</h2>
     ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} time=${html`<${Time} at=${entry.at} />`} />`)}
-    ${!entries.loading && !entries.refusal && entries.items.length === 0 ? html`<${Empty}>The audit has no change of it any more.<//>` : null}
-    <${ListEnd} of=${entries} what="History" />
+    <${ListEnd}
+      of=${entries}
+      what="History"
+      none=${html`<${Empty}>The audit has no change of it any more.<//>`}
+    />
   </section>`
 }
 
@@ -219,21 +202,12 @@ function History({ seat }) {
 function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
   // Its holders lose as much as where it is emptied.
   const impact = useLoaded(() => impactOf({ [seat.name]: { spaces: [], permissions: [] } }), [seat.name])
-  const [refusal, setRefusal] = useState(/** @type {import('../gateway-calls.js').Refused | null} */ (null))
-  const [busy, setBusy] = useState(false)
   const isShown = useIsShown()
-  const send = async () => {
-    setBusy(true)
-    setRefusal(null)
-    try {
-      await call('DELETE', `/v1/seats/${seat.id}`, { ifMatch: etag })
-      // The user may have gone elsewhere meanwhile.
-      if (isShown.current) open(hrefOf(['seats']))
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-      setBusy(false)
-    }
-  }
+  const { busy, refusal, run } = useAction(async () => {
+    await call('DELETE', `/v1/seats/${seat.id}`, { ifMatch: etag })
+    // The user may have gone elsewhere meanwhile.
+    if (isShown.current) open(hrefOf(['seats']))
+  })
   const isStale = refusal?.status === 412
   return html`<${Dialog} title=${`Delete ${seat.name}?`} onClose=${onClose} wide>
     ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
@@ -261,7 +235,7 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
         type="button"
         class="button danger"
         disabled=${busy || isStale || impact.value === null}
-        onClick=${send}
+        onClick=${run}
       >
         ${busy ? 'Deleting everywhere…' : 'Delete'}
       </button>

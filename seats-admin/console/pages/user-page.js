@@ -5,10 +5,11 @@ import { address, hrefOf } from '../address.js'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
-import { readList, refusalOf, useList, useLoaded, useReadAgain } from '../loading.js'
+import { planOf } from '../impact.js'
+import { readList, useAction, useList, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { Facts, Name, Scrolling, Time } from '../pieces.js'
+import { Facts, Name, Table, Time } from '../pieces.js'
 import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').User} User */
@@ -19,7 +20,6 @@ const NO_SUCH_USER = {
   code: 'user_not_found',
   title: 'No such user',
   detail: 'No user with this id has signed in, as far as you may see.',
-  requestId: null,
 }
 
 export function UserPage() {
@@ -27,9 +27,9 @@ export function UserPage() {
   const user = useLoaded(
     async (signal) => {
       // Not by the path: an id may hold any character.
-      /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Paged<User>>} */
-      const { body } = await call('GET', '/v1/users', { query: { sub }, signal })
-      const [found] = body.data
+      /** @type {import('../answers.d.ts').Paged<User>} */
+      const { data } = await call('GET', '/v1/users', { query: { sub }, signal })
+      const [found] = data
       if (found === undefined) throw new Refused(NO_SUCH_USER)
       return found
     },
@@ -107,19 +107,10 @@ function Blocking({ user, again }) {
     },
     [user.sub, user.blocked],
   )
-  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
-  const [busy, setBusy] = useState(false)
-  const unblock = async (/** @type {Block} */ { id }) => {
-    setBusy(true)
-    setRefusal(null)
-    try {
-      await call('DELETE', `/v1/blocks/${encodeURIComponent(id)}`)
-      again()
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-    }
-    setBusy(false)
-  }
+  const { busy, refusal, run } = useAction(async (/** @type {Block} */ { id }) => {
+    await call('DELETE', `/v1/blocks/${encodeURIComponent(id)}`)
+    again()
+  })
   const { value } = block
   return html`<section>
     <h2>Block</h2>
@@ -137,7 +128,7 @@ function Blocking({ user, again }) {
                   : null
               }
             <//>
-            ${value ? html`<button type="button" class="button" disabled=${busy} onClick=${() => unblock(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>` : null}
+            ${value ? html`<button type="button" class="button" disabled=${busy} onClick=${() => run(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>` : null}
             ${block.refusal ? html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />` : null}`
         : html`<p>A block refuses every token and session of the user, and closes what is open.</p>
             <button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
@@ -174,35 +165,22 @@ function BlockDialog({ user, onClose, onDone }) {
   const [reason, setReason] = useState('')
   const [end, setEnd] = useState('')
   const [at, setAt] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
-  const plan = useLoaded(async () => {
-    /** @type {import('../gateway-calls.js').Answered<import('../answers.d.ts').Plan>} */
-    const { body } = await call('POST', '/v1/seats/plan', { body: { seats: {}, block: [user.sub] } })
-    return body
-  }, [user.sub])
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const plan = useLoaded(() => planOf({ seats: {}, block: [user.sub] }), [user.sub])
+  const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    setBusy(true)
-    setRefusal(null)
     const time = end === 'at' ? Date.parse(at) : Date.now() + Number(end) * HOUR
-    try {
-      /** @type {import('../gateway-calls.js').Answered<{ warnings?: import('../answers.d.ts').Warning[] }>} */
-      const { body } = await call('POST', '/v1/blocks', {
-        body: {
-          user: user.sub,
-          ...(end === '' ? {} : { until: new Date(time).toISOString() }),
-          ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
-        },
-      })
-      onDone(body.warnings)
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-      setBusy(false)
-    }
-  }
+    /** @type {{ warnings?: import('../answers.d.ts').Warning[] }} */
+    const { warnings } = await call('POST', '/v1/blocks', {
+      body: {
+        user: user.sub,
+        ...(end === '' ? {} : { until: new Date(time).toISOString() }),
+        ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
+      },
+    })
+    onDone(warnings)
+  })
   return html`<${Dialog} title=${`Block ${user.email ?? user.sub}?`} onClose=${onClose}>
-    <form onSubmit=${submit} class="stack">
+    <form onSubmit=${run} class="stack">
       <p>
         Every token and session of the user is refused at once, on every instance. What is open is closed.
       </p>
@@ -231,60 +209,33 @@ function BlockDialog({ user, onClose, onDone }) {
 function Sessions({ user }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').Session>} */
   const sessions = useList('/v1/sessions', { user: user.sub }, ({ id }) => id, { deps: [user.blocked] })
-  const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
   const [ending, setEnding] = useState('')
-  const end = async (/** @type {string} */ id) => {
+  const { busy, refusal, run } = useAction(async (/** @type {string} */ id) => {
     setEnding(id)
-    setRefusal(null)
-    try {
-      await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`)
-      sessions.again()
-    } catch (cause) {
-      setRefusal(refusalOf(cause))
-    }
-    setEnding('')
-  }
+    await call('DELETE', `/v1/sessions/${encodeURIComponent(id)}`)
+    sessions.again()
+  })
+  const isEnding = (/** @type {string} */ id) => busy && ending === id
   return html`<section>
     <h2>Sessions</h2>
     ${refusal ? html`<${Refusal} refusal=${refusal} what="The session was not ended" />` : null}
-    ${
-      sessions.items.length > 0
-        ? html`<${Scrolling} label="Sessions">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Began</th>
-                  <th scope="col">With</th>
-                  <th scope="col">Expires</th>
-                  <th scope="col"><span class="unseen">Actions</span></th>
-                </tr>
-              </thead>
-              <tbody>
-                ${sessions.items.map(
-                  ({ id, kind, created_at: began, expires_at: expires }) =>
-                    html`<tr key=${id}>
-                      <th scope="row"><${Time} at=${began} none="before it was recorded" /></th>
-                      <td>${kind === 'browser' ? 'a browser' : 'a program'}</td>
-                      <td><${Time} at=${expires} /></td>
-                      <td class="number">
-                        <button
-                          type="button"
-                          class="button"
-                          disabled=${ending === id}
-                          onClick=${() => end(id)}
-                        >
-                          ${ending === id ? 'Ending…' : 'End the session'}
-                        </button>
-                      </td>
-                    </tr>`,
-                )}
-              </tbody>
-            </table>
-          <//>`
-        : sessions.loading || sessions.refusal
-          ? null
-          : html`<p class="quiet">No session that lasts.</p>`
-    }
-    <${ListEnd} of=${sessions} what="Sessions" />
+    <${Table}
+      label="Sessions"
+      columns=${[['Began'], ['With'], ['Expires'], [html`<span class="unseen">Actions</span>`]]}
+      rows=${sessions.items.map(
+        ({ id, kind, created_at: began, expires_at: expires }) =>
+          html`<tr key=${id}>
+            <th scope="row"><${Time} at=${began} none="before it was recorded" /></th>
+            <td>${kind === 'browser' ? 'a browser' : 'a program'}</td>
+            <td><${Time} at=${expires} /></td>
+            <td class="number">
+              <button type="button" class="button" disabled=${isEnding(id)} onClick=${() => run(id)}>
+                ${isEnding(id) ? 'Ending…' : 'End the session'}
+              </button>
+            </td>
+          </tr>`,
+      )}
+    />
+    <${ListEnd} of=${sessions} what="Sessions" none=${html`<p class="quiet">No session that lasts.</p>`} />
   </section>`
 }
