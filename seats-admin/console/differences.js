@@ -98,12 +98,12 @@ export function Entry({ entry, withTarget = true, time }) {
       <b class="name"><bdi>${actor.name ?? actor.id}</bdi></b
       >${' '}
       ${actor.kind === 'user' ? null : html`<span class="quiet">(${actor.kind.replace('-', ' ')})</span> `}
-      ${actionText(action)}${withTarget ? html` <b class="name"><bdi>${target.name ?? target.id}</bdi></b>` : null}
+      ${actionText(action)}${withTarget && html` <b class="name"><bdi>${target.name ?? target.id}</bdi></b>`}
     </p>
     <${Differences} of=${differences} none="Nothing but the time of the change." />
     <p class="quiet small">
-      ${time}${' · '}${`space ${entry.space}`}${requestId ? html` · request <code>${requestId}</code>` : null}
-      ${actor.name ? html` · by <code>${actor.id}</code>` : null}
+      ${time}${' · '}${`space ${entry.space}`}${requestId && html` · request <code>${requestId}</code>`}
+      ${actor.name && html` · by <code>${actor.id}</code>`}
     </p>
   </article>`
 }
@@ -121,7 +121,7 @@ export function RouteChanges({ kind, of: { count, routes } }) {
             <span aria-hidden="true">${isGain ? '+' : '−'}</span> <code>${route}</code>
           </li>`,
       )}
-      ${count > routes.length ? html`<li class="quiet">and ${count - routes.length} more</li>` : null}
+      ${count > routes.length && html`<li class="quiet">and ${count - routes.length} more</li>`}
     </ul>
   </div>`
 }

@@ -66,9 +66,9 @@ export function Field({
       aria-describedby=${notes || undefined}
       onInput=${typed}
     />
-    ${suggestions ? html`<datalist id=${`${id}-list`}>${suggestions.map((each) => html`<option value=${each} key=${each} />`)}</datalist>` : null}
-    ${hint ? html`<p class="hint" id=${`${id}-hint`}>${hint}</p>` : null}
-    ${wrong ? html`<p class="fault" role=${wasKey ? 'alert' : undefined} id=${`${id}-fault`}>${wrong}</p>` : null}
+    ${suggestions && html`<datalist id=${`${id}-list`}>${suggestions.map((each) => html`<option value=${each} key=${each} />`)}</datalist>`}
+    ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+    ${wrong && html`<p class="fault" role=${wasKey ? 'alert' : undefined} id=${`${id}-fault`}>${wrong}</p>`}
   </div>`
 }
 
@@ -225,7 +225,7 @@ export function SetField({
         ${left.map((each) => html`<option value=${each} key=${each} />`)}
       </datalist>
     </div>
-    ${hint ? html`<p class="hint" id=${`${id}-hint`}>${hint}</p>` : null}
+    ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
     ${(wrong ?? fault) ? html`<p class="fault" role="alert" id=${`${id}-fault`}>${wrong ?? fault}</p>` : null}
     <span class="unseen" role="status">${said}</span>
   </div>`

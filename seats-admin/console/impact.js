@@ -90,42 +90,37 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
             </p>`
           : html`<ul class="plain">
               ${
-                users > 0
-                  ? html`<li>
-                      <b>${counted(users, 'user')}</b>
-                      <${Members} users=${users} members=${members} isWhole=${isWhole} />
-                    </li>`
-                  : null
+                users > 0 &&
+                html`<li>
+                  <b>${counted(users, 'user')}</b>
+                  <${Members} users=${users} members=${members} isWhole=${isWhole} />
+                </li>`
               }
               ${
-                keys.count > 0
-                  ? html`<li>
-                      <b>${counted(keys.count, 'API key')}</b>
-                      <ul class="names">
-                        ${keys.names.map((name) => html`<li key=${name}><${Name} of=${name} /></li>`)}
-                        ${keys.count > keys.names.length ? html`<li class="quiet">and ${keys.count - keys.names.length} more</li>` : null}
-                      </ul>
-                    </li>`
-                  : null
+                keys.count > 0 &&
+                html`<li>
+                  <b>${counted(keys.count, 'API key')}</b>
+                  <ul class="names">
+                    ${keys.names.map((name) => html`<li key=${name}><${Name} of=${name} /></li>`)}
+                    ${keys.count > keys.names.length && html`<li class="quiet">and ${keys.count - keys.names.length} more</li>`}
+                  </ul>
+                </li>`
               }
             </ul>`
       }
-      ${membersRefusal ? html`<${Refusal} refusal=${membersRefusal} what="The names of the users are not known" />` : null}
+      ${membersRefusal && html`<${Refusal} refusal=${membersRefusal} what="The names of the users are not known" />`}
     </section>
     <section>
       <h3 class="unseen">Routes</h3>
-      ${change.routes_gained.count + change.routes_lost.count === 0 ? html`<p>No route opens or closes.</p>` : null}
+      ${change.routes_gained.count + change.routes_lost.count === 0 && html`<p>No route opens or closes.</p>`}
       <div class="side-by-side">
         <${RouteChanges} kind="lost" of=${change.routes_lost} />
         <${RouteChanges} kind="gained" of=${change.routes_gained} />
       </div>
     </section>
     ${
-      warnings.some(({ code }) => code === 'nobody_administers')
-        ? html`<${Notice}
-            ><p class="strong">Afterwards, no one could administer this tenant from here.</p><//
-          >`
-        : null
+      warnings.some(({ code }) => code === 'nobody_administers') &&
+      html`<${Notice}><p class="strong">Afterwards, no one could administer this tenant from here.</p><//>`
     }
     <${Warnings} warnings=${warnings} />
   </div>`
@@ -142,8 +137,8 @@ function Members({ users, members, isWhole }) {
           <a href=${hrefOf(['users'], { sub })} target="_blank"><${Name} of=${email ?? sub} /></a>
         </li>`,
     )}
-    ${left > 0 && shown.length > 0 ? html`<li class="quiet">and ${left} more</li>` : null}
-    ${shown.length === 0 && !isWhole ? html`<li class="quiet">their names are not known here</li>` : null}
+    ${left > 0 && shown.length > 0 && html`<li class="quiet">and ${left} more</li>`}
+    ${shown.length === 0 && !isWhole && html`<li class="quiet">their names are not known here</li>`}
   </ul>`
 }
 

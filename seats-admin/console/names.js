@@ -128,5 +128,5 @@ export function Who({ id, withId = false }) {
   const isKey = found.kind === 'api-key'
   const href = isKey ? hrefOf(['api-keys'], { name: id }) : hrefOf(['users'], { sub: id })
   return html`<a href=${href} title=${id}><${Name} of=${found.name} /></a
-    >${isKey && withId ? html` <code class="small quiet wide-only">${id}</code>` : null}`
+    >${isKey && withId && html` <code class="small quiet wide-only">${id}</code>`}`
 }

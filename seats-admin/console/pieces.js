@@ -54,7 +54,7 @@ export function Tags({ of, most = 3, none = 'none' }) {
   const shown = of.slice(0, most)
   return html`<span class="tags">
     ${shown.map((each) => html`<span class="tag" key=${each}><bdi>${each}</bdi></span>`)}
-    ${of.length > most ? html`<span class="quiet nowrap">+ ${number(of.length - most)} more</span>` : null}
+    ${of.length > most && html`<span class="quiet nowrap">+ ${number(of.length - most)} more</span>`}
   </span>`
 }
 

@@ -18,7 +18,7 @@ export function Console() {
   const { segments } = address.value
   if (segments[0] === 'signed-in') return html`<${SignedInPage} />`
   if (signedIn.value === null)
-    return html`<${SignInPage} />${farewell ? html`<${Farewell} url=${farewell.url} />` : null}`
+    return html`<${SignInPage} />${farewell && html`<${Farewell} url=${farewell.url} />`}`
   return html`<${Frame} onLeave=${setFarewell} /><${SignInDialog} />`
 }
 
@@ -26,7 +26,7 @@ export function Console() {
 function Farewell({ url }) {
   return html`<p class="farewell" role="status">
     You have signed out.${' '}
-    ${url ? html`Your session at the provider is still there: <a href=${url} rel="noreferrer">sign out there too</a>.` : null}
+    ${url && html`Your session at the provider is still there: <a href=${url} rel="noreferrer">sign out there too</a>.`}
   </p>`
 }
 
@@ -95,17 +95,16 @@ function Account({ onLeave }) {
   if (user === null) return null
   return html`<div class="account">
     <button type="button" class="button" onClick=${() => setChanging(true)} title=${user.email ?? user.user}>
-      ${user.tenant ? html`<${Name} of=${user.tenant} /> / ` : null}<b><${Name} of=${user.space} /></b
+      ${user.tenant && html`<${Name} of=${user.tenant} /> / `}<b><${Name} of=${user.space} /></b
       ><span class="unseen">: change the space</span>
     </button>
     <button type="button" class="button" onClick=${leave}><${Icon} name="out" />Sign out</button>
-    ${changing ? html`<${SpaceDialog} now=${user.space} onClose=${() => setChanging(false)} />` : null}
+    ${changing && html`<${SpaceDialog} now=${user.space} onClose=${() => setChanging(false)} />`}
     ${
-      refusal
-        ? html`<${Dialog} title="Not signed out" onClose=${() => setRefusal(null)}
-            ><${Refusal} refusal=${refusal} again=${leave}
-          /><//>`
-        : null
+      refusal &&
+      html`<${Dialog} title="Not signed out" onClose=${() => setRefusal(null)}
+        ><${Refusal} refusal=${refusal} again=${leave}
+      /><//>`
     }
   </div>`
 }
@@ -131,7 +130,7 @@ function SpaceDialog({ now, onClose }) {
         fault=${space === '' ? null : spaceFault(space)}
         hint="Every page then shows what you may see and do in that space."
       />
-      ${refusal ? html`<${Refusal} refusal=${refusal} />` : null}
+      ${refusal && html`<${Refusal} refusal=${refusal} />`}
       <div class="buttons">
         <button type="button" class="button" onClick=${onClose}>Cancel</button>
         <button type="submit" class="button primary" disabled=${busy}>Change</button>

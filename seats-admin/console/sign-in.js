@@ -229,16 +229,13 @@ function SignInForm({ again, before = null, ...known }) {
       fault=${space === '' ? null : spaceFault(space)}
       hint="Leave it empty for the admin space, which manages the whole tenant. Without rights there, enter the space that you manage."
     />
-    ${refusal ? html`<${Refusal} refusal=${refusal} />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} />`}
     ${
-      elsewhere
-        ? html`<${Notice}
-            ><p>Sign in at the provider in the window that was opened. This page continues by itself.</p>
-            <p>
-              <a href=${elsewhere} target="_blank" rel="noopener noreferrer">No window? Open it here</a>.
-            </p><//
-          >`
-        : null
+      elsewhere &&
+      html`<${Notice}
+        ><p>Sign in at the provider in the window that was opened. This page continues by itself.</p>
+        <p><a href=${elsewhere} target="_blank" rel="noopener noreferrer">No window? Open it here</a>.</p><//
+      >`
     }
     <button type="submit" class="button primary" disabled=${busy}>
       ${busy ? 'Asking the gateway…' : by === 'key' ? 'Sign in' : 'Continue to the provider'}

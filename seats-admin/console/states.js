@@ -19,7 +19,7 @@ export function PageHeading(
     if (opened.peek() > 0) heading.current?.focus({ preventScroll: true })
   }, [])
   return html`<div class="page-heading">
-    ${back ? html`<a class="back" href=${back.href}><${Icon} name="back" />${back.text}</a>` : null}
+    ${back && html`<a class="back" href=${back.href}><${Icon} name="back" />${back.text}</a>`}
     <div class="title-row">
       <h1 ref=${heading} tabindex="-1"><bdi>${title}</bdi></h1>
       <div class="actions">${children}</div>
@@ -46,29 +46,25 @@ export function Refusal({ refusal, again, what }) {
     <${Icon} name="warning" />
     <div>
       <p class="strong">${what ? `${what}: ` : ''}${headlineOf(refusal)}</p>
-      ${detail ? html`<p><bdi>${detail}</bdi></p>` : null}
-      ${isInDoubt ? html`<p>The change may have been made: look at the current state before you repeat it.</p>` : null}
+      ${detail && html`<p><bdi>${detail}</bdi></p>`}
+      ${isInDoubt && html`<p>The change may have been made: look at the current state before you repeat it.</p>`}
       ${
-        errors.length > 0
-          ? html`<ul>
-              ${errors.map(
-                ({ path, message }) =>
-                  html`<li key=${path + message}>
-                    ${path ? html`<code>${path}</code> ` : null}<bdi>${message}</bdi>
-                  </li>`,
-              )}
-            </ul>`
-          : null
+        errors.length > 0 &&
+        html`<ul>
+          ${errors.map(
+            ({ path, message }) =>
+              html`<li key=${path + message}>
+                ${path && html`<code>${path}</code> `}<bdi>${message}</bdi>
+              </li>`,
+          )}
+        </ul>`
       }
-      <p class="quiet">
-        <code>${code}</code>${requestId ? html` · request <code>${requestId}</code>` : null}
-      </p>
+      <p class="quiet"><code>${code}</code>${requestId && html` · request <code>${requestId}</code>`}</p>
       ${
-        again
-          ? html`<button type="button" class="button" onClick=${again}>
-              ${mayPass(refusal) ? 'Try again' : 'Ask again'}
-            </button>`
-          : null
+        again &&
+        html`<button type="button" class="button" onClick=${again}>
+          ${mayPass(refusal) ? 'Try again' : 'Ask again'}
+        </button>`
       }
     </div>
   </div>`
@@ -110,8 +106,8 @@ export function Warnings({ warnings = [] }) {
  */
 export function WhenLoaded({ of: { value, at, refusal, again }, what, children }) {
   return html`
-    ${refusal ? html`<${Refusal} refusal=${refusal} again=${again} what=${what} />` : null}
-    ${refusal && value !== null ? html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} again=${again} what=${what} />`}
+    ${refusal && value !== null && html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>`}
     ${value !== null ? children(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
   `
 }

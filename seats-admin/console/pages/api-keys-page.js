@@ -74,8 +74,8 @@ export function ApiKeysPage() {
       shown=${shown}
       none=${html`<${Empty}><p>${isFiltered ? 'No API key matches.' : 'No API keys here yet.'}</p><//>`}
     />
-    ${creating ? html`<${CreateDialog} onClose=${() => setCreating(false)} onCreated=${keys.again} />` : null}
-    ${revoking ? html`<${RevokeDialog} of=${revoking} onClose=${() => setRevoking(null)} onRevoked=${keys.again} />` : null}
+    ${creating && html`<${CreateDialog} onClose=${() => setCreating(false)} onCreated=${keys.again} />`}
+    ${revoking && html`<${RevokeDialog} of=${revoking} onClose=${() => setRevoking(null)} onRevoked=${keys.again} />`}
   `
 }
 
@@ -96,8 +96,8 @@ function Row({ of: key, onRevoke }) {
     <td><${Tags} of=${key.seats} most=${2} /></td>
     <td>
       <span class=${`badge ${state}`}>${state}</span>
-      ${state === 'revoked' ? html`<br /><span class="small"><${Time} at=${key.revoked_at} short /></span>` : null}
-      ${state !== 'revoked' && key.expires_at ? html`<br /><span class="small">${state === 'expired' ? '' : 'until '}<${Time} at=${key.expires_at} short /></span>` : null}
+      ${state === 'revoked' && html`<br /><span class="small"><${Time} at=${key.revoked_at} short /></span>`}
+      ${state !== 'revoked' && key.expires_at && html`<br /><span class="small">${state === 'expired' ? '' : 'until '}<${Time} at=${key.expires_at} short /></span>`}
     </td>
     <td class="wide-only"><${Time} at=${key.last_used_at} none="no use recorded" /></td>
     <td class="wide-only"><${Time} at=${key.created_at} short /></td>
@@ -149,7 +149,7 @@ function CreateDialog({ onClose, onCreated }) {
       >
       <p class="secret"><code>${created.key}</code></p>
       <${Copy} text=${created.key} label="Copy the key" onCopied=${() => setCopied(true)} />
-      ${isLeaving && !isCopied ? html`<${Notice}><p class="strong">The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked.</p><//>` : null}
+      ${isLeaving && !isCopied && html`<${Notice}><p class="strong">The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked.</p><//>`}
       <${Facts}
         rows=${[
           ['Name', html`<${Name} of=${created.name} />`],
@@ -182,7 +182,7 @@ function CreateDialog({ onClose, onCreated }) {
         hint="The names of existing Seats. The key follows their renames."
       />
       <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />
-      ${refusal ? html`<${Refusal} refusal=${refusal} what="Not created" />` : null}
+      ${refusal && html`<${Refusal} refusal=${refusal} what="Not created" />`}
       <div class="buttons">
         <button type="button" class="button" onClick=${onClose}>Cancel</button>
         <button type="submit" class="button primary" disabled=${busy}>
@@ -212,7 +212,7 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
       ]}
     />
     <${Warnings} warnings=${plan.value?.warnings} />
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not revoked" />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} what="Not revoked" />`}
     <div class="buttons">
       <button type="button" class="button" autofocus onClick=${onClose}>Cancel</button>
       <button type="button" class="button danger" disabled=${busy} onClick=${run}>

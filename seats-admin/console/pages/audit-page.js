@@ -77,7 +77,7 @@ function Export({ query }) {
   })
   return html`<span class="quiet" role="status">${refusal ? '' : said}</span>
     <button type="button" class="button" disabled=${busy} onClick=${run}>Export as JSON lines</button>
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not exported" />` : null}`
+    ${refusal && html`<${Refusal} refusal=${refusal} what="Not exported" />`}`
 }
 
 /** @param {string} text */

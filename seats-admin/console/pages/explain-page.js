@@ -131,9 +131,9 @@ export function ExplainPage() {
         options=${CALLERS}
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
-      ${by === 'seats' ? html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />` : null}
-      ${by === 'user' ? html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />` : null}
-      ${by === 'api_key' ? html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />` : null}
+      ${by === 'seats' && html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
+      ${by === 'user' && html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
+      ${by === 'api_key' && html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />`}
       <div class="filters">
         <${Field}
           label="Method"
@@ -159,8 +159,8 @@ export function ExplainPage() {
         <button type="submit" class="button primary" disabled=${busy}>${busy ? 'Asking…' : 'Explain'}</button>
       </div>
     </form>
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not explained" />` : null}
-    ${record ? html`<${Answer} of=${record} />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} what="Not explained" />`}
+    ${record && html`<${Answer} of=${record} />`}
   `
 }
 
@@ -184,7 +184,7 @@ function Answer({
         <b>Match</b>:${' '}${
           route
             ? html`<code>${route.method} ${route.path}</code>,${' '}
-                ${target}${route.place ? html` (<code>${route.place.file}:${route.place.line}</code>)` : null}.${' '}
+                ${target}${route.place && html` (<code>${route.place.file}:${route.place.line}</code>)`}.${' '}
                 It needs <code>${permission ?? route.requirement}</code>.`
             : 'no entry of the tables.'
         }
@@ -204,7 +204,7 @@ function Answer({
               </li>`,
           )}
         </ul>
-        ${grantedIn.length > 0 ? html`<p>The Seats hold the permission in: <code>${grantedIn.join(', ')}</code>.</p>` : null}
+        ${grantedIn.length > 0 && html`<p>The Seats hold the permission in: <code>${grantedIn.join(', ')}</code>.</p>`}
       </li>
     </ol>
   </section>`

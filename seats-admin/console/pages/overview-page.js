@@ -42,7 +42,7 @@ function Instances() {
         >${(/** @type {Fleet} */ value) => html`<${FleetTable} fleet=${value} />`}<//
       >
     </section>
-    ${fleet.value ? html`<${LastChanges} of=${fleet.value.changes} />` : null}
+    ${fleet.value && html`<${LastChanges} of=${fleet.value.changes} />`}
   `
 }
 
@@ -77,17 +77,17 @@ function FleetTable({ fleet: { data } }) {
             <th scope="row"><code>${url ?? id}</code></th>
             <td>${version ?? html`<span class="quiet">not told</span>`}</td>
             <td class="number">
-              ${number(seq)}${seq < newest ? html`<br /><span class="badge">behind</span>` : null}
+              ${number(seq)}${seq < newest && html`<br /><span class="badge">behind</span>`}
             </td>
             <td class="number">
               ${number(Math.round(age))} ms ago<${Meter}
                 value=${age}
                 most=${SILENT}
-              />${age > SILENT ? html`<span class="badge danger">silent</span>` : null}
+              />${age > SILENT && html`<span class="badge danger">silent</span>`}
             </td>
             <td>
               <code>${hash ?? '–'}</code
-              >${hash !== null && hash !== usual ? html`<br /><span class="badge danger">differs</span>` : null}
+              >${hash !== null && hash !== usual && html`<br /><span class="badge danger">differs</span>`}
             </td>
             <td class="wide-only"><${Time} at=${at} none="not told" /></td>
           </tr>`,
@@ -126,7 +126,7 @@ function LastChanges({ of: changes }) {
                   </tr>`,
               )}
             />
-            ${known.length < changes.length ? html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>` : null}
+            ${known.length < changes.length && html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>`}
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
     }
@@ -165,16 +165,16 @@ function Decisions() {
           </button>
         </div>
       </div>
-      ${state === 'broken' ? html`<${Broken} refusal=${refusal} again=${again} />` : null}
-      ${state === 'refused' && refusal ? html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />` : null}
-      ${hasGap ? html`<p class="quiet">Some decisions of the interruption are missing here.</p>` : null}
-      ${lost > 0 ? html`<p class="quiet">${counted(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>` : null}
-      ${state === 'loading' && shown.length === 0 ? html`<${Loading} what="Loading decisions" />` : null}
-      ${state === 'live' && shown.length === 0 ? html`<${Empty}><p>No request yet. Decisions appear here as they happen.</p><//>` : null}
-      ${shown.length > 0 ? html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />` : null}
+      ${state === 'broken' && html`<${Broken} refusal=${refusal} again=${again} />`}
+      ${state === 'refused' && refusal && html`<${Refusal} refusal=${refusal} again=${again} what="Decisions" />`}
+      ${hasGap && html`<p class="quiet">Some decisions of the interruption are missing here.</p>`}
+      ${lost > 0 && html`<p class="quiet">${counted(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>`}
+      ${state === 'loading' && shown.length === 0 && html`<${Loading} what="Loading decisions" />`}
+      ${state === 'live' && shown.length === 0 && html`<${Empty}><p>No request yet. Decisions appear here as they happen.</p><//>`}
+      ${shown.length > 0 && html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />`}
     </section>
-    ${refused.length > 0 ? html`<${RefusedTable} of=${refused} />` : null}
-    ${shown.length > 0 ? html`<${Newest} of=${shown} />` : null}
+    ${refused.length > 0 && html`<${RefusedTable} of=${refused} />`}
+    ${shown.length > 0 && html`<${Newest} of=${shown} />`}
   `
 }
 
@@ -216,7 +216,7 @@ function RefusedTable({ of }) {
           </th>
           <td>
             <code>${route}</code
-            >${permission ? html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>` : null}
+            >${permission && html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>`}
           </td>
           <td><code>${code}</code></td>
           <td class="number">${number(count)}</td>

@@ -43,7 +43,7 @@ export function RoutesPage() {
           html`<tr key=${`${route.method} ${route.path} ${route.host ?? ''}`}>
             <th scope="row">
               <code>${route.method} ${route.path}</code>
-              ${route.host ? html`<br /><span class="small quiet">on ${route.host}</span>` : null}
+              ${route.host && html`<br /><span class="small quiet">on ${route.host}</span>`}
               ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
             </th>
             <td class="whole"><${Needs} of=${route.permission} /></td>
@@ -51,14 +51,14 @@ export function RoutesPage() {
             <td class="number">${number(route.requests)}</td>
             <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
             <td class="number">
-              ${route.permission.includes(':') ? html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>` : null}
+              ${route.permission.includes(':') && html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>`}
             </td>
           </tr>`,
       )}
     />
     ${routes.items.length > 0 && html`<p class="quiet small">Requests and the last one: allowed requests of your tenant on this instance, since it started.</p>`}
     <${ListEnd} of=${routes} what="Routes" none=${html`<${Empty}><p>No route matches.</p><//>`} />
-    ${asked ? html`<${WhoCanDialog} route=${asked} onClose=${() => setAsked(null)} />` : null}
+    ${asked && html`<${WhoCanDialog} route=${asked} onClose=${() => setAsked(null)} />`}
   `
 }
 
@@ -127,7 +127,7 @@ function Holders({ of: { seats, api_keys: keys, users, has_more: hasMore } }) {
       ([title, rows]) =>
         html`<section key=${title}>
           <h3>${title}</h3>
-          ${rows.length === 0 ? html`<p class="quiet">None.</p>` : null}
+          ${rows.length === 0 && html`<p class="quiet">None.</p>`}
           <ul class="names">
             ${rows.map(
               ([id, href, name = '', how]) =>
@@ -138,7 +138,7 @@ function Holders({ of: { seats, api_keys: keys, users, has_more: hasMore } }) {
           </ul>
         </section>`,
     )}
-    ${hasMore ? html`<p class="quiet">There are more: these are the first 100.</p>` : null}
+    ${hasMore && html`<p class="quiet">There are more: these are the first 100.</p>`}
     <p class="quiet small">Tokens that were issued elsewhere are not known here.</p>
   `
 }

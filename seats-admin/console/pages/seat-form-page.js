@@ -112,12 +112,11 @@ function Form({ name: form, base: firstBase, first }) {
   }
   return html`
     ${
-      isFound
-        ? html`<${Notice}>
-            <p>This is what you typed here and did not save.</p>
-            <button type="button" class="button" onClick=${startAnew}>Start anew</button>
-          <//>`
-        : null
+      isFound &&
+      html`<${Notice}>
+        <p>This is what you typed here and did not save.</p>
+        <button type="button" class="button" onClick=${startAnew}>Start anew</button>
+      <//>`
     }
     <form onSubmit=${submit} class="stack form">
       <${Field}
@@ -156,19 +155,18 @@ function Form({ name: form, base: firstBase, first }) {
       </div>
     </form>
     ${
-      reviewing
-        ? html`<${Review}
-            base=${base}
-            draft=${{ ...draft, name: draft.name.trim() }}
-            onClose=${() => setReviewing(false)}
-            onDone=${isDone}
-            onRebase=${setBase}
-            onTake=${(/** @type {Seat} */ seat) => {
-              setDraft(draftOf(seat))
-              setReviewing(false)
-            }}
-          />`
-        : null
+      reviewing &&
+      html`<${Review}
+        base=${base}
+        draft=${{ ...draft, name: draft.name.trim() }}
+        onClose=${() => setReviewing(false)}
+        onDone=${isDone}
+        onRebase=${setBase}
+        onTake=${(/** @type {Seat} */ seat) => {
+          setDraft(draftOf(seat))
+          setReviewing(false)
+        }}
+      />`
     }
   `
 }
@@ -223,17 +221,16 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
     onClose=${onClose}
     wide
   >
-    ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
+    ${impact.refusal && html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />`}
     ${
-      isTaken
-        ? html`<${Notice}
-            ><p class="strong">There is a Seat of this name already.</p>
-            <p>Choose another name, or edit that Seat.</p><//
-          >`
-        : null
+      isTaken &&
+      html`<${Notice}
+        ><p class="strong">There is a Seat of this name already.</p>
+        <p>Choose another name, or edit that Seat.</p><//
+      >`
     }
     ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="Not saved" />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} what="Not saved" />`}
     <div class="buttons">
       <button type="button" class="button" autofocus onClick=${onClose}>Back to the form</button>
       <button type="button" class="button primary" disabled=${busy || !mayGoOn} onClick=${run}>

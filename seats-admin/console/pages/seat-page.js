@@ -32,16 +32,15 @@ export function SeatPage({ rest: [id = ''] }) {
   return html`
     <${PageHeading} title=${value?.seat.name ?? 'Seat'} back=${BACK}>
       ${
-        value
-          ? html`<a class="button" href=${hrefOf(['seats', id, 'edit'])}>Edit</a>
-              <button type="button" class="button danger" onClick=${() => setDeleting(true)}>Delete…</button>`
-          : null
+        value &&
+        html`<a class="button" href=${hrefOf(['seats', id, 'edit'])}>Edit</a>
+          <button type="button" class="button danger" onClick=${() => setDeleting(true)}>Delete…</button>`
       }
     <//>
     <${WhenLoaded} of=${read} what="Seat"
       >${(/** @type {Read} */ { seat }) => html`<${Details} seat=${seat} />`}<//
     >
-    ${deleting && value ? html`<${DeleteDialog} read=${value} onClose=${() => setDeleting(false)} onStale=${read.again} />` : null}
+    ${deleting && value && html`<${DeleteDialog} read=${value} onClose=${() => setDeleting(false)} onStale=${read.again} />`}
   `
 }
 
@@ -102,13 +101,13 @@ function Holders({ seat }) {
           isWhole,
         },
       ) => html`
-        ${users.length === 0 ? html`<p class="quiet">No user whose latest sign-in carried the Seat.</p>` : null}
+        ${users.length === 0 && html`<p class="quiet">No user whose latest sign-in carried the Seat.</p>`}
         <ul class="names">
           ${users.map(
             ({ sub, email, blocked }) =>
               html`<li key=${sub}>
                 <a href=${hrefOf(['users'], { sub })}><${Name} of=${email ?? sub} /></a
-                >${blocked ? html` <span class="badge danger">blocked</span>` : null}
+                >${blocked && html` <span class="badge danger">blocked</span>`}
               </li>`,
           )}
         </ul>
@@ -138,13 +137,13 @@ function Keys({ seat }) {
     <h2>API keys</h2>
     <${WhenLoaded} of=${keys} what="API keys">
       ${(/** @type {import('../answers.d.ts').ApiKey[]} */ found) => html`
-        ${found.length === 0 ? html`<p class="quiet">No API key holds it.</p>` : null}
+        ${found.length === 0 && html`<p class="quiet">No API key holds it.</p>`}
         <ul class="names">
           ${found.map(
             ({ id, name, expires_at: end }) =>
               html`<li key=${id}>
                 <a href=${hrefOf(['api-keys'], { name })}><${Name} of=${name} /></a>
-                ${end && Date.parse(end) < Date.now() ? html` <span class="badge">expired</span>` : null}
+                ${end && Date.parse(end) < Date.now() && html` <span class="badge">expired</span>`}
               </li>`,
           )}
         </ul>
@@ -210,7 +209,7 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
   })
   const isStale = refusal?.status === 412
   return html`<${Dialog} title=${`Delete ${seat.name}?`} onClose=${onClose} wide>
-    ${impact.refusal ? html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />` : null}
+    ${impact.refusal && html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />`}
     ${impact.value ? html`<${ImpactView} of=${impact.value} deletes />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${
       isStale

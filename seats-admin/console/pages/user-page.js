@@ -69,7 +69,7 @@ function Details({ user, again }) {
       </section>
       <section>
         <h2>Seats</h2>
-        ${user.seats.length === 0 ? html`<p class="quiet">The latest sign-in carried none.</p>` : null}
+        ${user.seats.length === 0 && html`<p class="quiet">The latest sign-in carried none.</p>`}
         <ul class="names">
           ${user.seats.map(
             (seat) =>
@@ -119,34 +119,32 @@ function Blocking({ user, again }) {
         ? html`<${Notice}
               ><p class="strong">Blocked: every token and session is refused.</p>
               ${
-                value
-                  ? html`<p>
-                        By <${Who} id=${value.created_by} /> since <${Time} at=${value.created_at} />,
-                        until${' '} <${Time} at=${value.until} none="it is ended" />.
-                      </p>
-                      ${value.reason ? html`<p>Reason: <bdi>${value.reason}</bdi></p>` : null}`
-                  : null
+                value &&
+                html`<p>
+                    By <${Who} id=${value.created_by} /> since <${Time} at=${value.created_at} />, until${' '}
+                    <${Time} at=${value.until} none="it is ended" />.
+                  </p>
+                  ${value.reason && html`<p>Reason: <bdi>${value.reason}</bdi></p>`}`
               }
             <//>
-            ${value ? html`<button type="button" class="button" disabled=${busy} onClick=${() => run(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>` : null}
-            ${block.refusal ? html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />` : null}`
+            ${value && html`<button type="button" class="button" disabled=${busy} onClick=${() => run(value)}>${busy ? 'Ending everywhere…' : 'End the block'}</button>`}
+            ${block.refusal && html`<${Refusal} refusal=${block.refusal} again=${block.again} what="The block" />`}`
         : html`<p>A block refuses every token and session of the user, and closes what is open.</p>
             <button type="button" class="button danger" onClick=${() => setDialog(true)}>Block…</button>`
     }
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="The block was not ended" />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} what="The block was not ended" />`}
     <${Warnings} warnings=${warnings} />
     ${
-      dialog
-        ? html`<${BlockDialog}
-            user=${user}
-            onClose=${() => setDialog(false)}
-            onDone=${(/** @type {import('../answers.d.ts').Warning[] | undefined} */ found) => {
-              setDialog(false)
-              setWarnings(found)
-              again()
-            }}
-          />`
-        : null
+      dialog &&
+      html`<${BlockDialog}
+        user=${user}
+        onClose=${() => setDialog(false)}
+        onDone=${(/** @type {import('../answers.d.ts').Warning[] | undefined} */ found) => {
+          setDialog(false)
+          setWarnings(found)
+          again()
+        }}
+      />`
     }
   </section>`
 }
@@ -192,9 +190,9 @@ function BlockDialog({ user, onClose, onDone }) {
         hint="For people to read, here and in the audit."
       />
       <${Choice} label="Ends" value=${end} options=${ENDS} onInput=${setEnd} />
-      ${end === 'at' ? html`<${Field} label="Until, in your time zone" type="datetime-local" value=${at} onInput=${setAt} required />` : null}
+      ${end === 'at' && html`<${Field} label="Until, in your time zone" type="datetime-local" value=${at} onInput=${setAt} required />`}
       <${Warnings} warnings=${plan.value?.warnings} />
-      ${refusal ? html`<${Refusal} refusal=${refusal} what="Not blocked" />` : null}
+      ${refusal && html`<${Refusal} refusal=${refusal} what="Not blocked" />`}
       <div class="buttons">
         <button type="button" class="button" onClick=${onClose}>Cancel</button>
         <button type="submit" class="button danger" disabled=${busy}>
@@ -218,7 +216,7 @@ function Sessions({ user }) {
   const isEnding = (/** @type {string} */ id) => busy && ending === id
   return html`<section>
     <h2>Sessions</h2>
-    ${refusal ? html`<${Refusal} refusal=${refusal} what="The session was not ended" />` : null}
+    ${refusal && html`<${Refusal} refusal=${refusal} what="The session was not ended" />`}
     <${Table}
       label="Sessions"
       columns=${[['Began'], ['With'], ['Expires'], [html`<span class="unseen">Actions</span>`]]}
