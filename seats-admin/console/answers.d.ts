@@ -17,13 +17,8 @@ export interface Seat {
   warnings?: Warning[]
 }
 
-export interface ListedSeat {
-  id: string
-  name: string
-  spaces: string[]
-  permissions: string[]
+export interface ListedSeat extends Pick<Seat, 'id' | 'name' | 'spaces' | 'permissions' | 'created_at'> {
   member_count: number
-  created_at: string
 }
 
 export interface Warning {
@@ -68,10 +63,8 @@ export interface Me {
 
 export interface Session {
   id: string
-  user: string
   kind: 'browser' | 'program'
   expires_at: string
-  email?: string
   created_at?: string
 }
 
@@ -86,7 +79,6 @@ export interface Block {
 
 export interface AuditEntry {
   id: string
-  seq: number
   at: string
   actor: { kind: string; id: string; name?: string }
   request_id: string | null
@@ -95,8 +87,6 @@ export interface AuditEntry {
   space: string
   before: Record<string, unknown> | null
   after: Record<string, unknown> | null
-  hash: string
-  prev: string | null
 }
 
 export interface AccessRow {
@@ -110,10 +100,8 @@ export interface AccessRow {
 }
 
 export interface WhoCan {
-  route: string | null
-  permission: string | null
   seats: { id: string; name: string; spaces: string[]; by: string }[]
-  api_keys: { id: string; name: string; expires_at: string | null; seats: string[] }[]
+  api_keys: { id: string; name: string; seats: string[] }[]
   users: { sub: string; email: string | null; seats: string[]; blocked: boolean }[]
   has_more: boolean
 }
@@ -134,8 +122,6 @@ export interface PlannedChange {
 }
 
 export interface Plan {
-  tenant: string
-  space: string
   changes: PlannedChange[]
   warnings: Warning[]
 }
@@ -153,26 +139,17 @@ export interface RouteRow {
   host?: string | null
 }
 
-export interface Instance {
-  id: string
-  url: string | null
-  started_at: string | null
-  version: string | null
-  seq: number
-  age_ms: number
-  hash: string | null
-}
-
-export interface FleetChange {
-  seq: number
-  at: string
-  kind: string
-  effective_ms: number | null
-}
-
 export interface Fleet {
-  data: Instance[]
-  changes: FleetChange[]
+  data: {
+    id: string
+    url: string | null
+    started_at: string | null
+    version: string | null
+    seq: number
+    age_ms: number
+    hash: string | null
+  }[]
+  changes: { seq: number; at: string; kind: string; effective_ms: number | null }[]
 }
 
 export interface Decision {

@@ -1,7 +1,7 @@
 /** What changed between two states of something: of Seats, API keys, blocks and sessions. */
 
 import { html } from './markup.js'
-import { Icon, Time } from './pieces.js'
+import { Facts, Icon, Time } from './pieces.js'
 
 /**
  * @typedef {object} Difference
@@ -18,7 +18,7 @@ const ASIDE = new Set(['id', 'created_at', 'created_by', 'updated_at', 'updated_
  * @param {Readonly<Record<string, unknown>> | null} after
  * @returns {Difference[]}
  */
-export function differencesOf(before, after) {
+function differencesOf(before, after) {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...fields]
     .filter((field) => !ASIDE.has(field))
@@ -41,18 +41,13 @@ function elementsOf(value) {
   return [typeof value === 'object' ? JSON.stringify(value) : String(value)]
 }
 
-/** @param {{ of: readonly Difference[], none?: string }} props */
-export function Differences({ of, none = 'Nothing else changed.' }) {
-  if (of.length === 0) return html`<p class="quiet">${none}</p>`
-  return html`<dl class="differences">
-    ${of.map(
-      ({ field, added, removed }) =>
-        html`<div key=${field}>
-          <dt>${field.replaceAll('_', ' ')}</dt>
-          <dd><${Changes} added=${added} removed=${removed} /></dd>
-        </div>`,
-    )}
-  </dl>`
+/** @param {{ of: readonly Difference[] }} props */
+export function Differences({ of }) {
+  const rows = of.map(({ field, added, removed }) => [
+    field.replaceAll('_', ' '),
+    html`<${Changes} added=${added} removed=${removed} />`,
+  ])
+  return html`<${Facts} rows=${rows} />`
 }
 
 /** Said in words too: colours alone tell nothing to those who do not see them. @param {{ added: readonly string[], removed: readonly string[] }} props */
@@ -89,9 +84,9 @@ export function actionText(action) {
 
 export const ACTION_NAMES = Object.keys(ACTIONS)
 
-/** A change in the audit: who did what, and the difference. @param {{ entry: import('./answers.d.ts').AuditEntry, withTarget?: boolean, time: any }} props */
-export function Entry({ entry, withTarget = true, time }) {
-  const { actor, action, target, before, after, request_id: requestId } = entry
+/** A change in the audit: who did what, and the difference. @param {{ entry: import('./answers.d.ts').AuditEntry, withTarget?: boolean }} props */
+export function Entry({ entry, withTarget = true }) {
+  const { at, actor, action, target, before, after, request_id: requestId } = entry
   const differences = differencesOf(before, after)
   return html`<article class="entry">
     <p>
@@ -100,9 +95,11 @@ export function Entry({ entry, withTarget = true, time }) {
       ${actor.kind === 'user' ? null : html`<span class="quiet">(${actor.kind.replace('-', ' ')})</span> `}
       ${actionText(action)}${withTarget && html` <b class="name"><bdi>${target.name ?? target.id}</bdi></b>`}
     </p>
-    <${Differences} of=${differences} none="Nothing but the time of the change." />
+    ${differences.length > 0 ? html`<${Differences} of=${differences} />` : html`<p class="quiet">Nothing but the time of the change.</p>`}
     <p class="quiet small">
-      ${time}${' · '}${`space ${entry.space}`}${requestId && html` · request <code>${requestId}</code>`}
+      <${Time}
+        at=${at}
+      />${' · '}${`space ${entry.space}`}${requestId && html` · request <code>${requestId}</code>`}
       ${actor.name && html` · by <code>${actor.id}</code>`}
     </p>
   </article>`

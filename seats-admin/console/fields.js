@@ -44,8 +44,7 @@ export function Field({
     if (isKey) field.value = ''
     onInput?.(field.value)
   }
-  const wrong = wasKey ? KEY_FAULT : fault
-  const notes = [hint ? `${id}-hint` : '', wrong ? `${id}-fault` : ''].filter(Boolean).join(' ')
+  const notes = notesOf(id, hint, wasKey ? KEY_FAULT : fault, wasKey)
   return html`<div class="field">
     <label for=${id}>${label}</label>
     <input
@@ -57,19 +56,37 @@ export function Field({
       dir=${type === 'text' || type === 'search' ? 'auto' : undefined}
       required=${required}
       autofocus=${focus}
-      autocomplete="off"
-      autocapitalize="none"
-      spellcheck=${false}
       list=${suggestions ? `${id}-list` : undefined}
       max=${type === 'datetime-local' ? LAST : undefined}
-      aria-invalid=${wrong ? 'true' : undefined}
-      aria-describedby=${notes || undefined}
       onInput=${typed}
+      ...${notes.attributes}
     />
     ${suggestions && html`<datalist id=${`${id}-list`}>${suggestions.map((each) => html`<option value=${each} key=${each} />`)}</datalist>`}
-    ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
-    ${wrong && html`<p class="fault" role=${wasKey ? 'alert' : undefined} id=${`${id}-fault`}>${wrong}</p>`}
+    ${notes.texts}
   </div>`
+}
+
+/**
+ * What is said below a field, and the attributes of a field of text by which it is known there.
+ *
+ * @param {string} id
+ * @param {string | undefined} hint
+ * @param {string | null | undefined} wrong
+ * @param {boolean} isAlert
+ */
+function notesOf(id, hint, wrong, isAlert) {
+  const ids = [hint ? `${id}-hint` : '', wrong ? `${id}-fault` : ''].filter(Boolean).join(' ')
+  return {
+    attributes: {
+      autocomplete: 'off',
+      autocapitalize: 'none',
+      spellcheck: false,
+      'aria-invalid': wrong ? 'true' : undefined,
+      'aria-describedby': ids || undefined,
+    },
+    texts: html`${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
+    ${wrong && html`<p class="fault" role=${isAlert ? 'alert' : undefined} id=${`${id}-fault`}>${wrong}</p>`}`,
+  }
 }
 
 /** RFC 3339 has no later years, and a year of more digits would be no time. */
@@ -106,21 +123,11 @@ export function Choice({ label, value, onInput, options }) {
  * @param {readonly string[]} props.values
  * @param {(values: string[]) => void} props.onInput
  * @param {string} [props.hint]
- * @param {string | null} [props.fault]
  * @param {(text: string) => string | null} [props.check] what is wrong with an element
  * @param {RegExp} [props.separators] between the elements of a pasted list
  * @param {readonly string[]} [props.suggestions]
  */
-export function SetField({
-  label,
-  values,
-  onInput,
-  hint,
-  fault,
-  check,
-  separators = /[\s,]+/,
-  suggestions = [],
-}) {
+export function SetField({ label, values, onInput, hint, check, separators = /[\s,]+/, suggestions = [] }) {
   const id = useId()
   const [text, setText] = useState('')
   const [wrong, setWrong] = useState(/** @type {string | null} */ (null))
@@ -184,7 +191,7 @@ export function SetField({
   useLayoutEffect(() => {
     input.current?.setCustomValidity(text.trim() === '' ? '' : (wrong ?? ''))
   }, [wrong, text])
-  const notes = [hint ? `${id}-hint` : '', (wrong ?? fault) ? `${id}-fault` : ''].filter(Boolean).join(' ')
+  const notes = notesOf(id, hint, wrong, true)
   const left = suggestions.filter((each) => !values.includes(each))
   return html`<div class="field">
     <label for=${id}>${label} <span class="quiet">${counted(values.length, 'element')}</span></label>
@@ -206,16 +213,12 @@ export function SetField({
           id=${id}
           value=${text}
           dir="auto"
-          autocomplete="off"
-          autocapitalize="none"
-          spellcheck=${false}
           list=${`${id}-list`}
-          aria-invalid=${(wrong ?? fault) ? 'true' : undefined}
-          aria-describedby=${notes || undefined}
           onInput=${typed}
           onPaste=${pasted}
           onKeyDown=${pressed}
           onBlur=${() => text.trim() !== '' && add(text)}
+          ...${notes.attributes}
         />
         <button type="button" class="button" onClick=${() => add(text)} aria-label=${`Add to ${label}`}>
           Add
@@ -225,8 +228,7 @@ export function SetField({
         ${left.map((each) => html`<option value=${each} key=${each} />`)}
       </datalist>
     </div>
-    ${hint && html`<p class="hint" id=${`${id}-hint`}>${hint}</p>`}
-    ${(wrong ?? fault) ? html`<p class="fault" role="alert" id=${`${id}-fault`}>${wrong ?? fault}</p>` : null}
+    ${notes.texts}
     <span class="unseen" role="status">${said}</span>
   </div>`
 }

@@ -1,7 +1,7 @@
 /** Whom a change of a Seat touches, before it is sent: the plan of the gateway, with the names of its users and API keys. */
 
 import { hrefOf } from './address.js'
-import { Changes, RouteChanges } from './differences.js'
+import { Differences, RouteChanges } from './differences.js'
 import { call } from './gateway-calls.js'
 import { readList, refusalOf } from './loading.js'
 import { html } from './markup.js'
@@ -120,7 +120,7 @@ export function ImpactView({ of: { plan, members, isWhole, membersRefusal }, del
     </section>
     ${
       warnings.some(({ code }) => code === 'nobody_administers') &&
-      html`<${Notice}><p class="strong">Afterwards, no one could administer this tenant from here.</p><//>`
+      html`<${Notice} title="Afterwards, no one could administer this tenant from here." />`
     }
     <${Warnings} warnings=${warnings} />
   </div>`
@@ -144,20 +144,13 @@ function Members({ users, members, isWhole }) {
 
 /** @param {{ of: import('./answers.d.ts').PlannedChange }} props */
 function Edits({ of: change }) {
-  const rows = /** @type {const} */ ([
-    ['Name', change.was === undefined ? [] : [change.name], change.was === undefined ? [] : [change.was]],
-    ['Spaces', change.spaces_added, change.spaces_removed],
-    ['Permissions', change.permissions_added, change.permissions_removed],
-  ])
-  return html`<dl class="differences">
-    ${rows
-      .filter(([, added, removed]) => added.length + removed.length > 0)
-      .map(
-        ([term, added, removed]) =>
-          html`<div key=${term}>
-            <dt>${term}</dt>
-            <dd><${Changes} added=${added} removed=${removed} /></dd>
-          </div>`,
-      )}
-  </dl>`
+  const { name, was } = change
+  const edits = [
+    { field: 'Name', added: was === undefined ? [] : [name], removed: was === undefined ? [] : [was] },
+    { field: 'Spaces', added: change.spaces_added, removed: change.spaces_removed },
+    { field: 'Permissions', added: change.permissions_added, removed: change.permissions_removed },
+  ]
+  return html`<${Differences}
+    of=${edits.filter(({ added, removed }) => added.length + removed.length > 0)}
+  />`
 }

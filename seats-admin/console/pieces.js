@@ -97,7 +97,7 @@ export function Copy({ text, label = 'Copy', onCopied }) {
   </span>`
 }
 
-/** @param {{ rows: readonly (readonly [string, unknown])[] }} props a term and its value */
+/** @param {{ rows: readonly (readonly [string, unknown])[]}} props a term and its value */
 export function Facts({ rows }) {
   return html`<dl class="facts">
     ${rows.map(

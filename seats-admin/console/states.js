@@ -77,21 +77,19 @@ function headlineOf({ status, title, isInDoubt }) {
   return title
 }
 
-/** @param {{ kind?: 'warning' | 'done', children?: any }} props */
-export function Notice({ kind = 'warning', children }) {
+/** @param {{ kind?: 'warning' | 'done', title?: string, children?: any }} props */
+export function Notice({ kind = 'warning', title, children }) {
   return html`<div class=${`notice ${kind}`} role="status">
     <${Icon} name=${kind === 'done' ? 'check' : 'warning'} />
-    <div>${children}</div>
+    <div>${title && html`<p class="strong">${title}</p>`}${children}</div>
   </div>`
 }
 
 /** @param {{ warnings: readonly import('./answers.d.ts').Warning[] | undefined }} props */
 export function Warnings({ warnings = [] }) {
   if (warnings.length === 0) return null
-  return html`<${Notice}>
-    <p class="strong">
-      ${warnings.length === 1 ? 'The gateway warns' : `${warnings.length} warnings of the gateway`}
-    </p>
+  const title = warnings.length === 1 ? 'The gateway warns' : `${warnings.length} warnings of the gateway`
+  return html`<${Notice} title=${title}>
     <ul>
       ${warnings.map(({ path, code, message }) => html`<li key=${path + code}><bdi>${message}</bdi> <code>${code}</code></li>`)}
     </ul>
@@ -102,13 +100,15 @@ export function Warnings({ warnings = [] }) {
  * The states of something loaded, and its content once there is one.
  *
  * @template T
- * @param {{ of: import('./loading.js').Loaded<T>, what: string, children: (value: T) => any }} props
+ * @param {import('./loading.js').Loaded<T>} of
+ * @param {string} what
+ * @param {(value: T) => any} show
  */
-export function WhenLoaded({ of: { value, at, refusal, again }, what, children }) {
+export function whenLoaded({ value, at, refusal, again }, what, show) {
   return html`
     ${refusal && html`<${Refusal} refusal=${refusal} again=${again} what=${what} />`}
     ${refusal && value !== null && html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>`}
-    ${value !== null ? children(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
+    ${value !== null ? show(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
   `
 }
 

@@ -143,13 +143,12 @@ function CreateDialog({ onClose, onCreated }) {
       onClose=${() => (isCopied || isLeaving ? onClose() : setLeaving(true))}
       wide
     >
-      <${Notice}
-        ><p class="strong">This is the only time that the key is shown.</p>
-        <p>Copy it to where it is used, such as a secret store.</p><//
-      >
+      <${Notice} title="This is the only time that the key is shown.">
+        <p>Copy it to where it is used, such as a secret store.</p>
+      <//>
       <p class="secret"><code>${created.key}</code></p>
       <${Copy} text=${created.key} label="Copy the key" onCopied=${() => setCopied(true)} />
-      ${isLeaving && !isCopied && html`<${Notice}><p class="strong">The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked.</p><//>`}
+      ${isLeaving && !isCopied && html`<${Notice} title="The key is not copied yet. Close once more to leave it: it can't be shown again, only revoked." />`}
       <${Facts}
         rows=${[
           ['Name', html`<${Name} of=${created.name} />`],

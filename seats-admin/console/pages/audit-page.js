@@ -6,7 +6,7 @@ import { Choice } from '../fields.js'
 import { FilterField, useFilterForm } from '../filters.js'
 import { readList, useAction, useList } from '../loading.js'
 import { html } from '../markup.js'
-import { counted, Time } from '../pieces.js'
+import { counted } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, Refusal } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').AuditEntry} AuditEntry */
@@ -45,7 +45,7 @@ export function AuditPage() {
         </div>
       </form>
     </search>
-    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} time=${html`<${Time} at=${entry.at} />`} />`)}
+    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}
     <${ListEnd} of=${entries} what="Audit" none=${html`<${Empty}><p>No change matches.</p><//>`} />
   `
 }

@@ -9,7 +9,7 @@ import { useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { counted, number, rounded, Table, Time } from '../pieces.js'
-import { Empty, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
+import { Empty, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
 /** @typedef {import('../answers.d.ts').Fleet} Fleet */
@@ -38,9 +38,7 @@ function Instances() {
   return html`
     <section>
       <h2>Instances</h2>
-      <${WhenLoaded} of=${fleet} what="Instances"
-        >${(/** @type {Fleet} */ value) => html`<${FleetTable} fleet=${value} />`}<//
-      >
+      ${whenLoaded(fleet, 'Instances', (value) => html`<${FleetTable} fleet=${value} />`)}
     </section>
     ${fleet.value && html`<${LastChanges} of=${fleet.value.changes} />`}
   `

@@ -8,7 +8,7 @@ import { call } from '../gateway-calls.js'
 import { useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Name, number, Table, Time } from '../pieces.js'
-import { Empty, ListEnd, PageHeading, WhenLoaded } from '../states.js'
+import { Empty, ListEnd, PageHeading, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
 /** @typedef {import('../answers.d.ts').WhoCan} WhoCan */
@@ -85,9 +85,7 @@ function WhoCanDialog({ route, onClose }) {
   )
   return html`<${Dialog} title=${`Who can call ${route.method} ${route.path}?`} onClose=${onClose} wide>
     <p>Whatever holds <code>${route.permission}</code>, in the space of the request.</p>
-    <${WhenLoaded} of=${found} what="Holders"
-      >${(/** @type {WhoCan} */ value) => html`<${Holders} of=${value} />`}<//
-    >
+    ${whenLoaded(found, 'Holders', (value) => html`<${Holders} of=${value} />`)}
   <//>`
 }
 

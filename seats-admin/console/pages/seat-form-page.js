@@ -12,8 +12,8 @@ import { impactOf, ImpactView } from '../impact.js'
 import { readList, useAction, useIsShown, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { Time } from '../pieces.js'
-import { Loading, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
+import { Facts, Time } from '../pieces.js'
+import { Loading, Notice, PageHeading, Refusal, Warnings, whenLoaded } from '../states.js'
 import { readSeat } from './seat-page.js'
 
 /** @typedef {{ name: string, spaces: string[], permissions: string[] }} Draft */
@@ -34,9 +34,7 @@ export function EditSeatPage({ rest: [id = ''] }) {
       title=${read.value ? `Edit ${read.value.seat.name}` : 'Edit Seat'}
       back=${{ href: hrefOf(['seats', id]), text: 'Seat' }}
     />
-    <${WhenLoaded} of=${read} what="Seat"
-      >${(/** @type {Read} */ value) => html`<${Form} name=${id} base=${value} first=${draftOf(value.seat)} />`}<//
-    >
+    ${whenLoaded(read, 'Seat', (value) => html`<${Form} name=${id} base=${value} first=${draftOf(value.seat)} />`)}
   `
 }
 
@@ -102,7 +100,7 @@ function Form({ name: form, base: firstBase, first }) {
     else setReviewing(false)
   }
   if (saved !== null && !reviewing)
-    return html`<${Notice} kind="done"><p class="strong">Saved. It holds everywhere now.</p><//>
+    return html`<${Notice} kind="done" title="Saved. It holds everywhere now." />
       <${Warnings} warnings=${saved.warnings} />
       <p><a class="button primary" href=${hrefOf(['seats', saved.id])}>Show the Seat</a></p>`
   const startAnew = () => {
@@ -224,10 +222,9 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
     ${impact.refusal && html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />`}
     ${
       isTaken &&
-      html`<${Notice}
-        ><p class="strong">There is a Seat of this name already.</p>
-        <p>Choose another name, or edit that Seat.</p><//
-      >`
+      html`<${Notice} title="There is a Seat of this name already.">
+        <p>Choose another name, or edit that Seat.</p>
+      <//>`
     }
     ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not saved" />`}
@@ -291,18 +288,13 @@ function Version({ of, other }) {
     ['Spaces', of.spaces, other.spaces],
     ['Permissions', of.permissions, other.permissions],
   ])
-  return html`<dl class="differences">
-    ${rows.map(
-      ([term, own, others]) =>
-        html`<div key=${term}>
-          <dt>${term}</dt>
-          <dd>
-            <${Changes} added=${own.filter((each) => !others.includes(each))} removed=${[]} />
-            <ul class="changes">
-              ${own.filter((each) => others.includes(each)).map((each) => html`<li key=${each}><bdi>${each}</bdi></li>`)}
-            </ul>
-          </dd>
-        </div>`,
-    )}
-  </dl>`
+  return html`<${Facts}
+    rows=${rows.map(([term, own, others]) => [
+      term,
+      html`<${Changes} added=${own.filter((each) => !others.includes(each))} removed=${[]} />
+        <ul class="changes">
+          ${own.filter((each) => others.includes(each)).map((each) => html`<li key=${each}><bdi>${each}</bdi></li>`)}
+        </ul>`,
+    ])}
+  />`
 }

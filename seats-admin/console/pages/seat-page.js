@@ -10,7 +10,7 @@ import { readList, useAction, useIsShown, useList, useLoaded } from '../loading.
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { counted, Facts, Name, Table, Time } from '../pieces.js'
-import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, WhenLoaded } from '../states.js'
+import { Empty, ListEnd, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Seat} Seat */
 /** @typedef {{ seat: Seat, etag: string | null }} Read */
@@ -37,9 +37,7 @@ export function SeatPage({ rest: [id = ''] }) {
           <button type="button" class="button danger" onClick=${() => setDeleting(true)}>Delete…</button>`
       }
     <//>
-    <${WhenLoaded} of=${read} what="Seat"
-      >${(/** @type {Read} */ { seat }) => html`<${Details} seat=${seat} />`}<//
-    >
+    ${whenLoaded(read, 'Seat', ({ seat }) => html`<${Details} seat=${seat} />`)}
     ${deleting && value && html`<${DeleteDialog} read=${value} onClose=${() => setDeleting(false)} onStale=${read.again} />`}
   `
 }
@@ -94,13 +92,10 @@ function Holders({ seat }) {
   const members = useLoaded((signal) => membersOf(seat.name, Infinity, signal), [seat.name])
   return html`<section>
     <h2>Members</h2>
-    <${WhenLoaded} of=${members} what="Members">
-      ${(
-        /** @type {{ members: import('../answers.d.ts').User[], isWhole: boolean }} */ {
-          members: users,
-          isWhole,
-        },
-      ) => html`
+    ${whenLoaded(
+      members,
+      'Members',
+      ({ members: users, isWhole }) => html`
         ${users.length === 0 && html`<p class="quiet">No user whose latest sign-in carried the Seat.</p>`}
         <ul class="names">
           ${users.map(
@@ -111,9 +106,9 @@ function Holders({ seat }) {
               </li>`,
           )}
         </ul>
-        ${isWhole ? null : html`<p class="quiet">Only the first 5,000 users were looked through.</p>`}
-      `}
-    <//>
+        ${!isWhole && html`<p class="quiet">Only the first 5,000 users were looked through.</p>`}
+      `,
+    )}
   </section>`
 }
 
@@ -135,8 +130,10 @@ function Keys({ seat }) {
   )
   return html`<section>
     <h2>API keys</h2>
-    <${WhenLoaded} of=${keys} what="API keys">
-      ${(/** @type {import('../answers.d.ts').ApiKey[]} */ found) => html`
+    ${whenLoaded(
+      keys,
+      'API keys',
+      (found) => html`
         ${found.length === 0 && html`<p class="quiet">No API key holds it.</p>`}
         <ul class="names">
           ${found.map(
@@ -147,8 +144,8 @@ function Keys({ seat }) {
               </li>`,
           )}
         </ul>
-      `}
-    <//>
+      `,
+    )}
   </section>`
 }
 
@@ -188,7 +185,7 @@ function History({ seat }) {
   const entries = useList('/v1/audit', { target: seat.id }, ({ id }) => id, { deps: [seat.updated_at] })
   return html`<section>
     <h2>History</h2>
-    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} time=${html`<${Time} at=${entry.at} />`} />`)}
+    ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} />`)}
     <${ListEnd}
       of=${entries}
       what="History"
@@ -213,10 +210,9 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
     ${impact.value ? html`<${ImpactView} of=${impact.value} deletes />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${
       isStale
-        ? html`<${Notice}
-            ><p class="strong">The Seat was changed meanwhile. Nothing was deleted.</p>
-            <p>Close this dialog to see its current state.</p><//
-          >`
+        ? html`<${Notice} title="The Seat was changed meanwhile. Nothing was deleted.">
+            <p>Close this dialog to see its current state.</p>
+          <//>`
         : refusal
           ? html`<${Refusal} refusal=${refusal} what="Not deleted" />`
           : null

@@ -10,7 +10,7 @@ import { readList, useAction, useList, useLoaded, useReadAgain } from '../loadin
 import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Facts, Name, Table, Time } from '../pieces.js'
-import { ListEnd, Notice, PageHeading, Refusal, Warnings, WhenLoaded } from '../states.js'
+import { ListEnd, Notice, PageHeading, Refusal, Warnings, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').User} User */
 /** @typedef {import('../answers.d.ts').Block} Block */
@@ -40,9 +40,7 @@ export function UserPage() {
   const { value } = user
   return html`
     <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
-    <${WhenLoaded} of=${user} what="User"
-      >${(/** @type {User} */ found) => html`<${Details} user=${found} again=${user.again} />`}<//
-    >
+    ${whenLoaded(user, 'User', (found) => html`<${Details} user=${found} again=${user.again} />`)}
   `
 }
 
@@ -116,8 +114,7 @@ function Blocking({ user, again }) {
     <h2>Block</h2>
     ${
       user.blocked
-        ? html`<${Notice}
-              ><p class="strong">Blocked: every token and session is refused.</p>
+        ? html`<${Notice} title="Blocked: every token and session is refused.">
               ${
                 value &&
                 html`<p>
