@@ -1,13 +1,13 @@
 /** Metrics of the instance in its fleet: the feed, announcements and acknowledgements. */
 
-import { Counter, Histogram } from 'prom-client'
+import { Histogram } from 'prom-client'
 import type { Log } from './logger.ts'
-import { GaugeRegistry } from './tally.ts'
+import { MetricRegistry } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
 
-export class FleetMetrics extends GaugeRegistry {
+export class FleetMetrics extends MetricRegistry {
   readonly #answered = new Histogram({
     name: 'seatgate_write_answered_seconds',
     help: 'Time from the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
@@ -21,24 +21,21 @@ export class FleetMetrics extends GaugeRegistry {
     buckets: BUCKETS,
     registers: [this.registry],
   })
-  readonly #losses = new Counter({
-    name: 'seatgate_feed_losses_total',
-    help: 'Number of times that the change feed of the store became unreadable.',
-    registers: [this.registry],
-  })
-  readonly #reloads = new Counter({
-    name: 'seatgate_config_reloads_total',
-    help: 'Reloads of the configuration, by result.',
-    labelNames: ['result'],
-    registers: [this.registry],
-  })
+  readonly #losses = this.counter(
+    'seatgate_feed_losses_total',
+    'Number of times that the change feed of the store became unreadable.',
+  )
+  readonly #reloads = this.counter(
+    'seatgate_config_reloads_total',
+    'Reloads of the configuration, by result.',
+    ['result'],
+  )
 
-  readonly #changes = new Counter({
-    name: 'seatgate_config_changes_total',
-    help: 'Changes that reloads made to the route tables, by meaning, as seatgate diff counts them: pairs of entries that answer the same requests differently.',
-    labelNames: ['kind'],
-    registers: [this.registry],
-  })
+  readonly #changes = this.counter(
+    'seatgate_config_changes_total',
+    'Changes that reloads made to the route tables, by meaning, as seatgate diff counts them: pairs of entries that answer the same requests differently.',
+    ['kind'],
+  )
 
   /** @param counts by kind */
   tablesChanged(counts: Readonly<Record<string, number>>): void {

@@ -3,14 +3,14 @@
  * methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
  */
 
-import { Counter, collectDefaultMetrics } from 'prom-client'
+import { collectDefaultMetrics } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
 import { statusOf } from './access-log.ts'
 import type { SpanCounts } from './tracing/exporter.ts'
-import { addMetric, GaugeRegistry, histogramValues, RouteTally } from './tally.ts'
+import { histogramValues, MetricRegistry, RouteTally } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -39,7 +39,7 @@ export interface RateLimitCounts {
   readonly size: number
 }
 
-export class Metrics extends GaugeRegistry {
+export class Metrics extends MetricRegistry {
   #inFlight = 0
   #webSockets = 0
   /** Whether requests are counted by upstream: by the value of `route` otherwise. */
@@ -60,60 +60,51 @@ export class Metrics extends GaugeRegistry {
   readonly spans: SpanCounts = { exported: 0, dropped: 0, failed: 0 }
   readonly #sources = { memory: 0, redis: 0, store: 0, refused: 0 }
 
-  readonly #ended = new Counter({
-    name: 'seatgate_websockets_ended_total',
-    help: 'Ended WebSockets, by cause: client, upstream, idle and lifetime (limits), protocol_error, drain (the gateway shuts down), decided_again (refused at re-evaluation).',
-    labelNames: ['by'],
-    registers: [this.registry],
-  })
-  readonly #webSocketsRefused = new Counter({
-    name: 'seatgate_websockets_refused_total',
-    help: 'Allowed handshakes refused with 503, by the limit reached: all (limits.websockets), tenant, caller.',
-    labelNames: ['bound'],
-    registers: [this.registry],
-  })
-  readonly #overShare = new Counter({
-    name: 'seatgate_requests_over_share_total',
-    help: 'Allowed requests refused with 503 because too many connections have requests in flight for the same tenant or, behind trusted_proxies, for the same address.',
-    labelNames: ['of'],
-    registers: [this.registry],
-  })
-  readonly #again = new Counter({
-    name: 'seatgate_decisions_again_total',
-    help: 'Re-evaluations of open requests and WebSockets, by reason code; "allow" if they stay open.',
-    labelNames: ['code'],
-    registers: [this.registry],
-  })
+  readonly #ended = this.counter(
+    'seatgate_websockets_ended_total',
+    'Ended WebSockets, by cause: client, upstream, idle and lifetime (limits), protocol_error, drain (the gateway shuts down), decided_again (refused at re-evaluation).',
+    ['by'],
+  )
+  readonly #webSocketsRefused = this.counter(
+    'seatgate_websockets_refused_total',
+    'Allowed handshakes refused with 503, by the limit reached: all (limits.websockets), tenant, caller.',
+    ['bound'],
+    ['all', 'tenant', 'caller'],
+  )
+  readonly #overShare = this.counter(
+    'seatgate_requests_over_share_total',
+    'Allowed requests refused with 503 because too many connections have requests in flight for the same tenant or, behind trusted_proxies, for the same address.',
+    ['of'],
+    ['tenant', 'address'],
+  )
+  readonly #again = this.counter(
+    'seatgate_decisions_again_total',
+    'Re-evaluations of open requests and WebSockets, by reason code; "allow" if they stay open.',
+    ['code'],
+  )
 
   constructor() {
     super()
     collectDefaultMetrics({ register: this.registry })
-    for (const bound of ['all', 'tenant', 'caller']) this.#webSocketsRefused.inc({ bound }, 0)
-    for (const whose of ['tenant', 'address']) this.#overShare.inc({ of: whose }, 0)
     this.gauge('seatgate_requests_in_flight', 'Requests in flight.', () => this.#inFlight)
     this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()
     this.#addUpstreams()
     this.#addTenants()
     this.#addDecisions()
-    const spans = {
-      name: 'seatgate_spans_total',
-      help: 'Spans of traced requests, by result: exported, dropped (the queue was full), failed (the collector did not take them).',
-      type: 'counter',
-    } as const
-    addMetric(this.registry, spans, () =>
-      Object.entries(this.spans).map(([result, value]) => ({ labels: { result }, value })),
+    this.read(
+      'counter',
+      'seatgate_spans_total',
+      'Spans of traced requests, by result: exported, dropped (the queue was full), failed (the collector did not take them).',
+      () => Object.entries(this.spans).map(([result, value]) => ({ labels: { result }, value })),
     )
   }
 
   #addRequests(): void {
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_requests_total',
-        help: 'Requests by route and status. Status 0: the client disconnected before a response. With metrics.routes: false, by upstream and status.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_requests_total',
+      'Requests by route and status. Status 0: the client disconnected before a response. With metrics.routes: false, by upstream and status.',
       () =>
         [...this.#routes].flatMap(([route, { byStatus }]) =>
           [...byStatus].map(([status, value]) => ({
@@ -122,13 +113,10 @@ export class Metrics extends GaugeRegistry {
           })),
         ),
     )
-    addMetric(
-      this.registry,
-      {
-        name: DURATION,
-        help: 'Time from the parsed header section to the last byte of the response, by route. With metrics.routes: false, by upstream.',
-        type: 'histogram',
-      },
+    this.read(
+      'histogram',
+      DURATION,
+      'Time from the parsed header section to the last byte of the response, by route. With metrics.routes: false, by upstream.',
       () =>
         [...this.#routes].flatMap(([route, tally]) =>
           histogramValues(DURATION, BUCKETS, { [this.#label]: route }, tally),
@@ -141,13 +129,10 @@ export class Metrics extends GaugeRegistry {
   }
 
   #addUpstreams(): void {
-    addMetric(
-      this.registry,
-      {
-        name: UPSTREAM_DURATION,
-        help: 'Time from the request to an upstream until the header section of its response, including retries.',
-        type: 'histogram',
-      },
+    this.read(
+      'histogram',
+      UPSTREAM_DURATION,
+      'Time from the request to an upstream until the header section of its response, including retries.',
       () =>
         [...this.#upstreams].flatMap(([upstream, tally]) =>
           histogramValues(UPSTREAM_DURATION, BUCKETS, { upstream }, tally),
@@ -156,13 +141,10 @@ export class Metrics extends GaugeRegistry {
   }
 
   #addTenants(): void {
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_tenant_requests_total',
-        help: 'Requests with an accepted credential, by its tenant and status class, such as 2xx. none: the client disconnected before a response.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_tenant_requests_total',
+      'Requests with an accepted credential, by its tenant and status class, such as 2xx. none: the client disconnected before a response.',
       () =>
         [...this.#tenants].flatMap(([tenant, counts]) =>
           counts.flatMap((value, digit) =>
@@ -173,75 +155,56 @@ export class Metrics extends GaugeRegistry {
   }
 
   #addDecisions(): void {
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_decisions_total',
-        help: 'Decisions by reason code; "allow" for allowed requests.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_decisions_total',
+      'Decisions by reason code; "allow" for allowed requests.',
       () => [...this.#decisions].map(([code, value]) => ({ labels: { code }, value })),
     )
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_decisions_by_source_total',
-        help: 'Decisions on Seats or keys, by the slowest source of the data: memory, redis, store. refused: none of them was available.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_decisions_by_source_total',
+      'Decisions on Seats or keys, by the slowest source of the data: memory, redis, store. refused: none of them was available.',
       () => Object.entries(this.#sources).map(([source, value]) => ({ labels: { source }, value })),
     )
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_shadow_decisions_total',
-        help: 'Decisions that the shadow tables would have made, compared with the actual ones: same code, allow_to_deny, deny_to_allow, other (another refusal), unjudged (not known in time).',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_shadow_decisions_total',
+      'Decisions that the shadow tables would have made, compared with the actual ones: same code, allow_to_deny, deny_to_allow, other (another refusal), unjudged (not known in time).',
       () => Object.entries(this.#shadow).map(([result, value]) => ({ labels: { result }, value })),
     )
   }
 
   addCaches(lookups: CacheLookups): void {
-    const about = {
-      name: 'seatgate_cache_lookups_total',
-      help: 'Cache lookups, by cache and result (hit, miss). A miss in tokens causes a verification. A miss in seats, seat_names, api_key_records or sessions causes a read from Redis or the store.',
-      type: 'counter',
-    } as const
-    addMetric(this.registry, about, () =>
-      Object.entries<Lookups>({ ...lookups }).flatMap(([cache, { hits, misses }]) => [
-        { labels: { cache, result: 'hit' }, value: hits },
-        { labels: { cache, result: 'miss' }, value: misses },
-      ]),
+    this.read(
+      'counter',
+      'seatgate_cache_lookups_total',
+      'Cache lookups, by cache and result (hit, miss). A miss in tokens causes a verification. A miss in seats, seat_names, api_key_records or sessions causes a read from Redis or the store.',
+      () =>
+        Object.entries<Lookups>({ ...lookups }).flatMap(([cache, { hits, misses }]) => [
+          { labels: { cache, result: 'hit' }, value: hits },
+          { labels: { cache, result: 'miss' }, value: misses },
+        ]),
     )
   }
 
   addRateLimits(limiter: RateLimitCounts): void {
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_rate_limited_total',
-        help: 'Requests refused with 429, by the name of the limit.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_rate_limited_total',
+      'Requests refused with 429, by the name of the limit.',
       () => [...limiter.refused].map(([limit, value]) => ({ labels: { limit }, value })),
     )
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_rate_limit_passed_by_share_total',
-        help: "Requests that passed by this process's share of a limit because the instances could not share it.",
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_rate_limit_passed_by_share_total',
+      "Requests that passed by this process's share of a limit because the instances could not share it.",
       () => [{ labels: {}, value: limiter.passedByShare }],
     )
-    addMetric(
-      this.registry,
-      {
-        name: 'seatgate_rate_limit_loans_failed_total',
-        help: 'Slices of rate limits that could not be borrowed because Redis did not reply in time.',
-        type: 'counter',
-      },
+    this.read(
+      'counter',
+      'seatgate_rate_limit_loans_failed_total',
+      'Slices of rate limits that could not be borrowed because Redis did not reply in time.',
       () => [{ labels: {}, value: limiter.failed }],
     )
     this.gauge(

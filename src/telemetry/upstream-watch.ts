@@ -1,6 +1,5 @@
 /** Metrics and log lines of the upstreams' targets. */
 
-import { Counter, Gauge } from 'prom-client'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -17,32 +16,27 @@ type TargetStates = Iterable<
 >
 
 /** For the events of `proxy/upstream.ts`. @param states of the active configuration */
-export function watchUpstreams({ registry }: Metrics, { logger }: Log, states: () => TargetStates) {
-  const registers = [registry]
-  const retries = new Counter({
-    name: 'seatgate_upstream_retries_total',
-    help: 'Attempts after the first, by upstream.',
-    labelNames: ['upstream'],
-    registers,
-  })
-  const ejections = new Counter({
-    name: 'seatgate_upstream_ejections_total',
-    help: 'Ejections of targets because requests could not reach them, or because their health checks failed.',
-    labelNames: ['upstream'],
-    registers,
-  })
-  new Gauge({
-    name: 'seatgate_upstream_target_up',
-    help: '1 while a target receives requests.',
-    labelNames: ['upstream', 'target'],
-    aggregator: 'min',
-    registers,
-    collect() {
-      this.reset()
-      for (const [upstream, targets] of states())
-        for (const { target, state } of targets) this.set({ upstream, target }, Number(state === 'in'))
-    },
-  })
+export function watchUpstreams(metrics: Metrics, { logger }: Log, states: () => TargetStates) {
+  const retries = metrics.counter(
+    'seatgate_upstream_retries_total',
+    'Attempts after the first, by upstream.',
+    ['upstream'],
+  )
+  const ejections = metrics.counter(
+    'seatgate_upstream_ejections_total',
+    'Ejections of targets because requests could not reach them, or because their health checks failed.',
+    ['upstream'],
+  )
+  metrics.read(
+    'gauge',
+    'seatgate_upstream_target_up',
+    '1 while a target receives requests.',
+    () =>
+      [...states()].flatMap(([upstream, targets]) =>
+        targets.map(({ target, state }) => ({ labels: { upstream, target }, value: Number(state === 'in') })),
+      ),
+    'min',
+  )
   const logEjection = ({ upstream, target, cause }: Failure, why: string) => {
     ejections.inc({ upstream })
     logger.warn({ upstream, target, cause: messageOf(cause) }, why)
