@@ -1,5 +1,6 @@
 /** The request that another proxy asks about: its method, target and host, with the fields of the question. */
 
+import type { Socket } from 'node:net'
 import type { BodyFlow } from '../http/server/client-request.ts'
 import { ClientRequest } from '../http/server/client-request.ts'
 import type { FieldTable } from '../http/wire/field-table.ts'
@@ -22,7 +23,7 @@ export class AskedRequest extends ClientRequest {
     const upgrade = section.upgrade ?? (asksForWebSocket(section.fields) ? 'websocket' : null)
     const head = { method, target, minor: 1, keepAlive: true, http2: question.http2 } as const
     const length = question.length === Infinity ? CHUNKED : question.length
-    super({ ...head, length, section: { ...section, host, hosts: 1, upgrade } }, noFlow(question))
+    super({ ...head, length, section: { ...section, host, hosts: 1, upgrade } }, noFlow(question.socket))
   }
 
   /** Host is that of the asked request. Upgrade and Connection are those of a handshake, or absent. */
@@ -52,7 +53,7 @@ function asksForWebSocket(fields: FieldTable): boolean {
 }
 
 /** The body stays with the question. */
-function noFlow({ socket }: ClientRequest): BodyFlow {
+export function noFlow(socket: Socket): BodyFlow {
   const nothing = () => {}
   return { socket, resume: nothing, pause: nothing, abandon: nothing, heldChanged: nothing }
 }

@@ -1,12 +1,13 @@
 /** A dialect: how a kind of proxies describes, over HTTP, the request that it asks about. Each reads only its own fields. */
 
+import type { UpstreamConfig } from '../config/config.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
+import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { MalformedRequest } from '../http/wire/malformed-request.ts'
 import { checkedMethod, checkTarget } from '../http/wire/request-parser.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Described } from './asked-request.ts'
-import type { MoreFields } from './http-question.ts'
 
 export interface Dialect {
   /** For the log. */
@@ -22,6 +23,13 @@ export interface Dialect {
   /** It only wants the refusal of what was refused before. */
   readonly refusesOnly?: boolean
 }
+
+/** Further fields of the answer that allows a request: name, value, … */
+export type MoreFields = (
+  question: ClientRequest,
+  exchange: Exchange,
+  upstream: UpstreamConfig | null,
+) => readonly string[]
 
 /** The fields that name the method or the target in some dialect: beside another dialect they are a contradiction. */
 export const DESCRIBING: readonly string[] = [

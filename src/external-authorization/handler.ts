@@ -8,7 +8,7 @@ import type { Handler } from '../http/server/listener.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Pipeline } from '../pipeline/pipeline.ts'
-import { HttpQuestion } from './http-question.ts'
+import { refuseQuestion } from './http-question.ts'
 
 /** Serves the requests of one path, or of all paths below it. */
 export interface Endpoint {
@@ -35,14 +35,7 @@ export class DecisionHandler implements Handler {
 
   handle(request: ClientRequest, response: ClientResponse): Exchange {
     const endpoint = this.#endpoints.find(({ path }) => isAt(request.url, path))
-    if (endpoint !== undefined) return this.#handleAt(endpoint, request, response)
-    const question = new HttpQuestion('none', request, { client: null, fault: notFound })
-    const exchange = this.#pipeline.ask(request, response, question)
-    this.#pipeline.decide(exchange, request)
-    return exchange
-  }
-
-  #handleAt(endpoint: Endpoint, request: ClientRequest, response: ClientResponse): Exchange {
+    if (endpoint === undefined) return refuseQuestion(this.#pipeline, request, response, 'none', notFound)
     const exchange = endpoint.handle(request, response)
     if (endpoint.pipeline !== undefined) this.#pipelines.set(exchange, endpoint.pipeline)
     return exchange

@@ -9,9 +9,9 @@ import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import { OVERRIDES } from '../proxy/request-header-rules.ts'
 import { withoutSession } from '../proxy/reserved-cookies.ts'
 import { AskedRequest } from './asked-request.ts'
-import { describedBy, type Dialect, malformed } from './dialect.ts'
+import { describedBy, type Dialect, malformed, type MoreFields } from './dialect.ts'
 import type { Endpoint } from './handler.ts'
-import { HttpQuestion, type MoreFields } from './http-question.ts'
+import { HttpQuestion } from './http-question.ts'
 
 /** Scheme, host and the rest, which is validated as a target. */
 const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/
@@ -103,24 +103,18 @@ const dialects: readonly Dialect[] = [nginx, nginxRefusal, forward, envoy]
 
 /** @param trusted the proxies whose addresses in X-Forwarded-For are not those of clients */
 export function httpEndpoints(pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint[] {
-  return dialects.map((dialect) => endpointOf(dialect, pipeline, trusted))
-}
-
-function endpointOf(dialect: Dialect, pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint {
-  return {
+  return dialects.map((dialect) => ({
     path: dialect.path,
     handle(request, response) {
       const described = describedBy(request, dialect)
       const isFault = described instanceof Refusal
       const client = clientOf(request, trusted())
-      const { name, more, refusesOnly = false } = dialect
-      const fault = isFault ? described : null
-      const question = new HttpQuestion(name, request, { client, fault, more, refusesOnly })
+      const question = new HttpQuestion(dialect, request, client, isFault ? described : null)
       const exchange = pipeline.ask(request, response, question)
       pipeline.decide(exchange, isFault ? request : new AskedRequest(request, described))
       return exchange
     },
-  }
+  }))
 }
 
 /** The asking proxy names its client last. Without its word, the client is the proxy itself. */

@@ -2,37 +2,39 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
+import type { ClientResponse } from '../http/server/client-response.ts'
 import type { Exchange, Question } from '../http/server/exchange.ts'
 import { problemContent, problemHeaders } from '../http/server/problem.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { Refusal } from '../model/errors.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
 import { linesOf } from '../pipeline/refusals.ts'
 import { discardBody } from '../http/server/discard-body.ts'
 import { wholeIdentity } from '../proxy/identity-headers.ts'
+import type { Dialect } from './dialect.ts'
 
 /** Bytes of the body of a question that are discarded after the answer. */
 const MAX_DISCARDED = 64 * 1024
-
-/** What the dialect has read, and its own part of the answer. */
-export interface QuestionFacts {
-  readonly client: string | null
-  readonly fault: Refusal | null
-  readonly more?: MoreFields | null
-  readonly refusesOnly?: boolean
-}
 
 const allowedMeanwhile = new Refusal(
   'unavailable',
   'The request was refused, and would be allowed now. Send it again.',
 )
 
-/** Further fields of the answer that allows a request: name, value, … */
-export type MoreFields = (
-  question: ClientRequest,
-  exchange: Exchange,
-  upstream: UpstreamConfig | null,
-) => readonly string[]
+/** Refuses a question for a fault of its own, whatever it asks about. */
+export function refuseQuestion(
+  pipeline: Pipeline,
+  request: ClientRequest,
+  response: ClientResponse,
+  askedBy: string,
+  fault: Refusal,
+): Exchange {
+  const question = new HttpQuestion({ name: askedBy, more: null }, request, null, fault)
+  const exchange = pipeline.ask(request, response, question)
+  pipeline.decide(exchange, request)
+  return exchange
+}
 
 export class HttpQuestion implements Question {
   readonly askedBy: string
@@ -42,14 +44,15 @@ export class HttpQuestion implements Question {
   readonly refusesOnly: boolean
   /** The question itself, whose body is discarded. */
   readonly #received: ClientRequest
-  readonly #more: MoreFields | null
+  readonly #more: Dialect['more']
 
   constructor(
-    askedBy: string,
+    { name, more, refusesOnly = false }: Pick<Dialect, 'name' | 'more' | 'refusesOnly'>,
     received: ClientRequest,
-    { client, fault, more = null, refusesOnly = false }: QuestionFacts,
+    client: string | null,
+    fault: Refusal | null,
   ) {
-    this.askedBy = askedBy
+    this.askedBy = name
     this.client = client
     this.fault = fault
     this.#received = received

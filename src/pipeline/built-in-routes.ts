@@ -14,6 +14,7 @@ import {
   type PublicHandler,
   type Requirement,
   type Route,
+  type RouteTarget,
   UNSCOPED,
 } from '../model/route.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
@@ -46,19 +47,29 @@ export function consoleRoutes(place: BuiltInPlace, handler: PublicHandler): Rout
 }
 
 function publicRoute(
-  { method, path: own }: Pick<Operation, 'method' | 'path'>,
+  { method, path }: Pick<Operation, 'method' | 'path'>,
   { authPrefix }: BuiltInPlace,
   handler: PublicHandler | null,
 ): Route {
-  const path = authPrefix + own
+  return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, MAX_SIGN_IN_BODY)
+}
+
+/** A route of the gateway's own. What only entries of tables have is null. */
+export function ownRoute(
+  method: string,
+  path: string,
+  requirement: Requirement,
+  target: RouteTarget,
+  maxBody: number,
+): Route {
   return Object.freeze({
     id: `${method} ${path}`,
     method,
     path,
     ...UNSCOPED,
-    requirement: 'public',
-    target: Object.freeze({ kind: 'public', handler }),
-    maxBody: MAX_SIGN_IN_BODY,
+    requirement,
+    target: Object.freeze(target),
+    maxBody,
     responseTimeout: null,
     signIn: null,
     cors: null,
@@ -91,7 +102,7 @@ export function builtInRoutes(
 function localRoute(
   {
     method,
-    path: own,
+    path,
     maxBody = MAX_BODY,
     reads = false,
   }: Pick<Operation, 'method' | 'path'> & { readonly maxBody?: number; readonly reads?: boolean },
@@ -99,20 +110,7 @@ function localRoute(
   requirement: Requirement,
   handler: LocalHandler,
 ): Route {
-  const path = prefix + own
-  return Object.freeze({
-    id: `${method} ${path}`,
-    method,
-    path,
-    ...UNSCOPED,
-    requirement,
-    target: Object.freeze(reads ? { kind: 'local', handler, reads } : { kind: 'local', handler }),
-    maxBody,
-    responseTimeout: null,
-    signIn: null,
-    cors: null,
-    place: null,
-  })
+  return ownRoute(method, prefix + path, requirement, { kind: 'local', handler, reads }, maxBody)
 }
 
 /** The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the document itself. */

@@ -9,7 +9,7 @@ import { needsPermission } from '../../model/route.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity, Question } from './questions.ts'
 import type { Reason } from './decision-reasons.ts'
-import { type Needed, neededFor } from './authzen-resources.ts'
+import { neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
 import { type Subject, type SubjectDeps, subjectOf } from './subjects.ts'
 
@@ -32,12 +32,9 @@ export class Decisions {
   /** Rejects when the store can't be asked. */
   async decide(question: Question): Promise<Reason> {
     const needed = neededFor(question, this.#deps.index(), this.#tenant)
-    return typeof needed === 'string' ? needed : this.mayHave(question.subject, needed)
-  }
-
-  /** Rejects when the store can't be asked. */
-  async mayHave(entity: Entity, { requirement, space }: Needed): Promise<Reason> {
-    const subject = this.#subject(entity)
+    if (typeof needed === 'string') return needed
+    const { requirement, space } = needed
+    const subject = this.#subject(question.subject)
     if (subject === null) return 'subject_type_unknown'
     const { lease } = this.#deps
     if (!lease.live()) await lease.renewed()

@@ -7,7 +7,8 @@ import type { TenantConfig } from '../../config/config.ts'
 import { compileTable, type RouteTable } from '../../decision/router/table.ts'
 import type { MemoryLease } from '../../decision/engine.ts'
 import { Refusal } from '../../model/errors.ts'
-import { type LocalHandler, type LocalResponse, type Route, UNSCOPED } from '../../model/route.ts'
+import type { LocalHandler, LocalResponse, Route } from '../../model/route.ts'
+import { ownRoute } from '../../pipeline/built-in-routes.ts'
 import { Decisions } from './authzen-decisions.ts'
 import { discoveryRoutes, SEARCH_PATHS, EVALUATION_PATH, EVALUATIONS_PATH } from './discovery.ts'
 import { evaluate, evaluateAll } from './evaluations.ts'
@@ -62,19 +63,7 @@ function apiRoutes(given: AuthzenDeps): Route[] {
 }
 
 function apiRoute(path: string, handler: LocalHandler): Route {
-  return Object.freeze({
-    id: `POST ${path}`,
-    method: 'POST',
-    path,
-    ...UNSCOPED,
-    requirement: EVALUATE,
-    target: Object.freeze({ kind: 'local', handler, reads: true }),
-    maxBody: MAX_BODY,
-    responseTimeout: null,
-    signIn: null,
-    cors: null,
-    place: null,
-  })
+  return ownRoute('POST', path, EVALUATE, { kind: 'local', handler, reads: true }, MAX_BODY)
 }
 
 /** @param logged the fields of the log line */

@@ -32,7 +32,7 @@ export function neededFor(
 }
 
 /** The space is that of the route where its table or its hosts determine it. */
-export function neededByRoute(route: Route, space: string | null): Needed | Denial {
+function neededByRoute(route: Route, space: string | null): Needed | Denial {
   const { requirement, space: source } = route
   if (!needsPermission(requirement)) return { requirement, space }
   const asked = space ?? (source.kind === 'fixed' ? source.space : null)

@@ -5,6 +5,7 @@ import { needsPermission } from '../../model/route.ts'
 import type { Question, SearchQuestion, Sought } from './questions.ts'
 import { type Needed, neededFor } from './authzen-resources.ts'
 import type { RouteIndex } from './route-index.ts'
+import type { SearchPage } from './search-page.ts'
 import { EVERYTHING, SUBJECT_TYPES, type SubjectType } from './subjects.ts'
 
 export interface CandidateDeps {
@@ -24,16 +25,9 @@ export interface Candidate {
   readonly key: string
 }
 
-export interface CandidatePage {
-  /** At least 1. */
-  readonly limit: number
-  /** A position; null: from the beginning. */
-  readonly after: string | null
-}
-
-/** `next` is `after` of the following page; null at the end. A page may be short, or empty, although more follow. */
+/** The limit is at least 1. `next` is `after` of the following page; null at the end. A page may be short, or empty, although more follow. */
 export type Candidates = (
-  page: CandidatePage,
+  page: SearchPage,
 ) => Promise<{ readonly data: readonly Candidate[]; readonly next: string | null }>
 
 const none: Candidates = async () => ({ data: [], next: null })

@@ -1,6 +1,7 @@
 /** `GET /.well-known/authzen-configuration` (Authorization API 1.0, section 9), and the paths of all endpoints. */
 
-import { type Route, UNSCOPED } from '../../model/route.ts'
+import type { Route } from '../../model/route.ts'
+import { ownRoute } from '../../pipeline/built-in-routes.ts'
 
 export const EVALUATION_PATH = '/access/v1/evaluation'
 export const EVALUATIONS_PATH = '/access/v1/evaluations'
@@ -31,24 +32,8 @@ export const AUTHZEN_ROUTES: readonly string[] = AUTHZEN_PATHS.map(
 export function discoveryRoutes(url: string | null): Route[] {
   if (url === null) return []
   const body = metadataOf(url)
-  return [
-    Object.freeze({
-      id: `GET ${DISCOVERY_PATH}`,
-      method: 'GET',
-      path: DISCOVERY_PATH,
-      ...UNSCOPED,
-      requirement: 'public',
-      target: Object.freeze({
-        kind: 'public',
-        handler: async () => ({ status: 200, body, headers: [] }),
-      }),
-      maxBody: 0,
-      responseTimeout: null,
-      signIn: null,
-      cors: null,
-      place: null,
-    }),
-  ]
+  const handler = async () => ({ status: 200, body, headers: [] })
+  return [ownRoute('GET', DISCOVERY_PATH, 'public', { kind: 'public', handler }, 0)]
 }
 
 function metadataOf(url: string): Readonly<Record<string, string>> {

@@ -4,8 +4,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { TimeShare } from '../../lib/time-slices.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Decisions } from './authzen-decisions.ts'
-import { invalid, notObject } from './body-refusals.ts'
-import { BodyReader, type Question } from './questions.ts'
+import { BodyReader, invalid, notObject, type Question } from './questions.ts'
 import type { Reason } from './decision-reasons.ts'
 
 /** The items of one request. */

@@ -7,11 +7,7 @@
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { TenantConfig } from '../../config/config.ts'
 import type { ApiKeys } from '../../decision/authn/api-key-authentication.ts'
-import {
-  DecisionEngine,
-  type DecisionEngineOptions,
-  type RequestAuthenticator,
-} from '../../decision/engine.ts'
+import { DecisionEngine, type DecisionEngineOptions } from '../../decision/engine.ts'
 import { unreadableEvaluation } from '../../decision/draft.ts'
 import type { AuthorizationRequest, Credentials } from '../../model/authorization-request.ts'
 import type { Evaluation } from '../../model/decision.ts'
@@ -40,7 +36,11 @@ export class PepEngine extends DecisionEngine {
 
   /** @param keys authenticate API keys */
   constructor(parts: Omit<DecisionEngineOptions, 'authenticator'>, keys: ApiKeys, tenants: Tenants) {
-    super({ ...parts, authenticator: new PepAuthenticator(keys) })
+    const authenticate = (credentials: Credentials) => {
+      const key = bearerOf(credentials)
+      return typeof key === 'string' ? keys.authenticate(key) : key
+    }
+    super({ ...parts, authenticator: { authenticate } })
     this.#tenants = tenants
   }
 
@@ -56,19 +56,6 @@ export class PepEngine extends DecisionEngine {
     const tenant = typeof key === 'string' ? (parseApiKey(key)?.tenant ?? '') : ''
     const space = this.#tenants.get(tenant)?.adminSpace
     return { ...credentials, space: space === undefined ? [] : [space] }
-  }
-}
-
-class PepAuthenticator implements RequestAuthenticator {
-  readonly #keys: ApiKeys
-
-  constructor(keys: ApiKeys) {
-    this.#keys = keys
-  }
-
-  authenticate(credentials: Credentials): ReturnType<RequestAuthenticator['authenticate']> {
-    const key = bearerOf(credentials)
-    return typeof key === 'string' ? this.#keys.authenticate(key) : key
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { InputFault } from '../../model/errors.ts'
+import { type InputFault, Refusal } from '../../model/errors.ts'
 
 /** A subject or a resource. */
 export interface Entity {
@@ -144,3 +144,9 @@ export class BodyReader {
 }
 
 const NOTHING: Entity = Object.freeze({ type: '', id: '' })
+
+export const notObject = invalid([{ path: '', message: 'must be an object' }])
+
+export function invalid(faults: readonly InputFault[]): Refusal {
+  return new Refusal('input_invalid', 'The body is not a valid request of AuthZEN.', { faults })
+}

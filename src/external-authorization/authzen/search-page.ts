@@ -5,8 +5,7 @@
 
 import type { Refusal } from '../../model/errors.ts'
 import { open, seal } from '../../oidc/seal.ts'
-import { invalid } from './body-refusals.ts'
-import type { AskedPage } from './questions.ts'
+import { type AskedPage, invalid } from './questions.ts'
 
 /** Results of a page. */
 const DEFAULT_LIMIT = 100

@@ -8,9 +8,8 @@ import { TimeShare } from '../../lib/time-slices.ts'
 import { Refusal } from '../../model/errors.ts'
 import { type CandidateDeps, type Candidates, candidatesFor } from './candidates.ts'
 import type { Decisions } from './authzen-decisions.ts'
-import { invalid, notObject } from './body-refusals.ts'
 import { pageOf, type SearchPage, tokenOf } from './search-page.ts'
-import { BodyReader, type SearchQuestion, type Sought } from './questions.ts'
+import { BodyReader, invalid, notObject, type SearchQuestion, type Sought } from './questions.ts'
 
 export interface SearchAsker {
   readonly tenant: string

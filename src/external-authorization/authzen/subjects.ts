@@ -34,9 +34,9 @@ export interface SubjectDeps {
 
 /** @returns null: there are no subjects of this type */
 export function subjectOf({ type, id }: Entity, tenant: string, deps: SubjectDeps): Subject | null {
-  if (type === 'seat') return new SeatSubject(tenant, id, deps.memory)
-  if (type === 'api-key') return new KeySubject(tenant, id, deps)
-  if (type === 'user') return new UserSubject(tenant, id, deps)
+  if (type === 'seat') return seatSubject(tenant, id, deps)
+  if (type === 'api-key') return keySubject(tenant, id, deps)
+  if (type === 'user') return userSubject(tenant, id, deps)
   return null
 }
 
@@ -48,106 +48,69 @@ const EXISTENCE = new SeatQuestion('', '')
 const NO_SEATS: ResolvedSeats = Object.freeze({ by: 'id', entries: Object.freeze([]) })
 
 /** The holder of one Seat, which is given by its name or its id. */
-class SeatSubject implements Subject {
-  readonly #tenant: string
-  readonly #id: string
-  readonly #memory: HolderMemory
-
-  constructor(tenant: string, id: string, memory: HolderMemory) {
-    this.#tenant = tenant
-    this.#id = id
-    this.#memory = memory
-  }
-
-  async denial(): Promise<Denial | null> {
-    const found = await this.#find(EXISTENCE)
-    if (found.length > 1) return 'seat_ambiguous'
-    return found.length === 0 ? 'seat_not_found' : null
-  }
-
-  async seats(question: SeatQuestion): Promise<ResolvedSeats> {
-    const [seat, ...others] = await this.#find(question)
-    // Changed since `denial`.
-    if (seat === undefined || others.length > 0) return NO_SEATS
-    return { by: 'id', entries: [{ name: seat.name, seat, nameGivenUp: false }] }
-  }
-
+function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subject {
   /** Two: the text is the name of one Seat and the id of another. */
-  async #find(question: SeatQuestion): Promise<Seat[]> {
-    const memory = this.#memory
-    const named = isName(this.#id) ? (await memory.seatByName(this.#tenant, this.#id, question)).seat : null
-    const byId = isUlid(this.#id) ? await memory.seatById(this.#tenant, this.#id, question) : null
+  const find = async (question: SeatQuestion): Promise<Seat[]> => {
+    const named = isName(id) ? (await memory.seatByName(tenant, id, question)).seat : null
+    const byId = isUlid(id) ? await memory.seatById(tenant, id, question) : null
     if (named === null) return byId === null ? [] : [byId]
     return byId === null || byId.id === named.id ? [named] : [named, byId]
   }
+  return {
+    async denial() {
+      const found = await find(EXISTENCE)
+      if (found.length > 1) return 'seat_ambiguous'
+      return found.length === 0 ? 'seat_not_found' : null
+    },
+    async seats(question) {
+      const [seat, ...others] = await find(question)
+      // Changed since `denial`.
+      if (seat === undefined || others.length > 0) return NO_SEATS
+      return { by: 'id', entries: [{ name: seat.name, seat, nameGivenUp: false }] }
+    },
+  }
 }
 
-class KeySubject implements Subject {
-  readonly #tenant: string
-  readonly #id: string
-  readonly #deps: SubjectDeps
-
-  constructor(tenant: string, id: string, deps: SubjectDeps) {
-    this.#tenant = tenant
-    this.#id = id
-    this.#deps = deps
-  }
-
-  /** As `ApiKeys` of authentication: expiry comes before revocation. */
-  async denial(): Promise<Denial | null> {
-    const key = await this.#read()
-    if (key === null) return 'api_key_not_found'
-    if (key.expiresAt !== null && !(this.#deps.now() < key.expiresAt)) return 'api_key_expired'
-    return key.revokedAt === null ? null : 'api_key_revoked'
-  }
-
-  async seats(question: SeatQuestion): Promise<ResolvedSeats> {
-    const { memory } = this.#deps
-    const claims = { by: 'id', seats: (await this.#read())?.seatIds ?? [] } as const
-    return seatsOf(memory, this.#tenant, claims, question)
-  }
-
-  async #read(): Promise<StoredApiKey | null> {
-    return isUlid(this.#id) ? this.#deps.memory.apiKeyById(this.#tenant, this.#id) : null
+function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): Subject {
+  const read = async () => (isUlid(id) ? memory.apiKeyById(tenant, id) : null)
+  return {
+    /** As `ApiKeys` of authentication: expiry comes before revocation. */
+    async denial() {
+      const key = await read()
+      if (key === null) return 'api_key_not_found'
+      if (key.expiresAt !== null && !(now() < key.expiresAt)) return 'api_key_expired'
+      return key.revokedAt === null ? null : 'api_key_revoked'
+    },
+    async seats(question) {
+      const claims = { by: 'id', seats: (await read())?.seatIds ?? [] } as const
+      return seatsOf(memory, tenant, claims, question)
+    },
   }
 }
 
 /** A user with the Seats of the last sign-in. */
-class UserSubject implements Subject {
-  readonly #tenant: string
-  readonly #sub: string
-  readonly #deps: SubjectDeps
+function userSubject(tenant: string, sub: string, { memory, store, now }: SubjectDeps): Subject {
   /** One reading serves all questions of a request. */
-  #user: Promise<User | null> | null = null
-  #readAt = 0
-
-  constructor(tenant: string, sub: string, deps: SubjectDeps) {
-    this.#tenant = tenant
-    this.#sub = sub
-    this.#deps = deps
-  }
-
-  async denial(): Promise<Denial | null> {
-    if ((await this.#read()) === null) return 'user_not_found'
-    const trace: Trace = { source: 'memory' }
-    return (await this.#deps.memory.isBlocked(this.#tenant, this.#sub, trace)) ? 'caller_blocked' : null
-  }
-
-  async seats(question: SeatQuestion): Promise<ResolvedSeats> {
-    const names = (await this.#read())?.seats ?? []
-    // A name that was given up since the reading, and taken by another Seat, grants nothing.
-    const claims = { by: 'any-space', names, issuedAt: Math.floor(this.#readAt / 1000) } as const
-    return seatsOf(this.#deps.memory, this.#tenant, claims, question)
-  }
-
-  #read(): Promise<User | null> {
-    if (this.#user === null) {
-      this.#readAt = this.#deps.now()
-      this.#user = isStorableSub(this.#sub)
-        ? this.#deps.store.readUser(this.#tenant, this.#sub, EVERYTHING)
-        : Promise.resolve(null)
+  let user: Promise<User | null> | null = null
+  let readAt = 0
+  const read = () => {
+    if (user === null) {
+      readAt = now()
+      user = isStorableSub(sub) ? store.readUser(tenant, sub, EVERYTHING) : Promise.resolve(null)
     }
-    return this.#user
+    return user
+  }
+  return {
+    async denial() {
+      if ((await read()) === null) return 'user_not_found'
+      return (await memory.isBlocked(tenant, sub, { source: 'memory' })) ? 'caller_blocked' : null
+    },
+    async seats(question) {
+      const names = (await read())?.seats ?? []
+      // A name that was given up since the reading, and taken by another Seat, grants nothing.
+      const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
+      return seatsOf(memory, tenant, claims, question)
+    },
   }
 }
 

@@ -9,22 +9,19 @@ import { sectionOf } from '../../http/wire/header-section.ts'
 import { MalformedRequest } from '../../http/wire/malformed-request.ts'
 import { checkedMethod, checkTarget, type RequestHead } from '../../http/wire/request-parser.ts'
 import { Refusal } from '../../model/errors.ts'
+import { noFlow } from '../asked-request.ts'
 import type { HttpAttributes } from './check-request.ts'
 
 /** @param socket of the question */
 export function askedCheck(http: HttpAttributes | null, socket: Socket): ClientRequest | Refusal {
   if (http === null) return notHttp
   try {
-    const flow = { socket, resume: nothing, pause: nothing, abandon: nothing, heldChanged: nothing }
-    return new AskedCheck(headOf(http), flow)
+    return new AskedCheck(headOf(http), noFlow(socket))
   } catch (fault) {
     if (!(fault instanceof MalformedRequest)) throw fault
     return refusalOf(fault)
   }
 }
-
-/** The body stays with Envoy. */
-function nothing(): void {}
 
 const notHttp = new Refusal('request_malformed', 'The question is not about a request of HTTP.')
 

@@ -9,7 +9,7 @@ import { requestIdOf } from '../../pipeline/request-input.ts'
 import { forwardedAddress } from '../../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../../proxy/forwarded.ts'
 import type { Endpoint } from '../handler.ts'
-import { HttpQuestion } from '../http-question.ts'
+import { refuseQuestion } from '../http-question.ts'
 import { askedCheck } from './asked-check.ts'
 import { CheckQuestion } from './check-question.ts'
 import { type CheckRequest, readCheckRequest } from './check-request.ts'
@@ -39,10 +39,7 @@ export function envoyGrpcEndpoint(pipeline: Pipeline, trusted: () => TrustedProx
         return exchange
       }
       // A call of gRPC fails with a 200, by which any other program would allow the request.
-      const question = new HttpQuestion('envoy-grpc', request, { client: null, fault: notGrpc })
-      const exchange = pipeline.ask(request, response, question)
-      pipeline.decide(exchange, request)
-      return exchange
+      return refuseQuestion(pipeline, request, response, 'envoy-grpc', notGrpc)
     },
   }
 }
