@@ -1,10 +1,36 @@
-/** Refuses a request as its decision says. */
+/** Refuses a request as its decision says. A browser that loads a page may be redirected to sign-in, or get a page that leads there. */
 
 import { type DecisionEngine, isForSpace } from '../decision/engine.ts'
-import type { Exchange } from '../http/server/exchange.ts'
+import type { Exchange, Question } from '../http/server/exchange.ts'
 import type { Evaluation } from '../model/decision.ts'
+import { Refusal } from '../model/errors.ts'
+import type { PublicResponse } from '../model/route.ts'
+import { respondPublic } from './public-handler.ts'
 import type { Refusals } from './refusals.ts'
-import { refuseOrSignIn, type SignInPorts } from './sign-in-refusals.ts'
+
+interface BrowserRequest {
+  readonly method: string
+  readonly target: string
+  readonly rawHeaders: readonly string[]
+}
+
+/** Redirects a browser that loads a page to sign-in. Null for any other client: it gets the 401. */
+export type SignInRedirect = (
+  tenant: string,
+  request: BrowserRequest & { readonly requestId: string },
+) => Promise<PublicResponse | Refusal> | null
+
+/**
+ * For a browser that loads a page, the refusal with a page that leads to a sign-in as another user. As it is for any other
+ * client, and where the tenant has no sign-in.
+ */
+export type OtherUserPage = (refusal: Refusal, tenant: string, request: BrowserRequest) => Refusal
+
+/** What sign-in does for a browser that is refused. */
+export interface SignInPorts {
+  readonly signIn: SignInRedirect
+  readonly otherUserPage: OtherUserPage
+}
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 100
@@ -40,4 +66,42 @@ function refuseNamed(exchange: Exchange, evaluation: Evaluation, refusals: Refus
   exchange.evaluation = evaluation
   // The client may have disconnected meanwhile.
   if (evaluation.refusal !== null && !exchange.settled) refusals.refuse(exchange, evaluation.refusal, null)
+}
+
+/** A route may redirect browsers without credentials to sign-in, in place of the 401. */
+function refuseOrSignIn(
+  exchange: Exchange,
+  { signIn, otherUserPage }: SignInPorts,
+  { decision }: Evaluation,
+  refusal: Refusal,
+  refusals: Refusals,
+): void {
+  const { method, url: target, rawHeaders } = exchange.request
+  const taken = decision.route?.tenant ?? null
+  if (refusal.code === 'tenant_mismatch' && taken !== null)
+    return refusals.refuse(exchange, otherUserPage(refusal, taken, { method, target, rawHeaders }), null)
+  const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
+  const redirect =
+    tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })
+  if (redirect === null) refusals.refuse(exchange, refusal, null)
+  else if (exchange.question !== null)
+    refuseWithSignIn(exchange, exchange.question, redirect, refusal, refusals)
+  else respondPublic(exchange, redirect, refusals)
+}
+
+/** Other proxies need the status of the refusal: the redirect is in its header fields. */
+function refuseWithSignIn(
+  exchange: Exchange,
+  question: Question,
+  redirect: Promise<PublicResponse | Refusal>,
+  refusal: Refusal,
+  refusals: Refusals,
+): void {
+  redirect
+    .then((known) => {
+      if (known instanceof Refusal) return refusals.refuse(exchange, known, null)
+      question.signIn = known.headers
+      refusals.refuse(exchange, refusal, null)
+    })
+    .catch((cause: unknown) => refusals.failed(exchange, cause))
 }

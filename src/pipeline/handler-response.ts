@@ -9,27 +9,25 @@ import { discardBody } from '../http/server/discard-body.ts'
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 1024 * 1024
 
-/** @param more further header fields: name, value, … */
 export function sendHandlerResponse(
   exchange: Exchange,
-  { status, body, cacheControl = 'no-store', contentType = 'application/json' }: LocalResponse,
-  more: readonly string[] = [],
+  { status, body, headers = [], cacheControl = 'no-store', contentType = 'application/json' }: LocalResponse,
 ): void {
   const { request, response } = exchange
   exchange.respondedAt = performance.now()
   // The client may send its body or leave it out (RFC 9110, section 10.1.1), so the next request has no known
   // beginning.
   if (exchange.expectsContinue) response.shouldKeepAlive = false
-  const headers = ['cache-control', cacheControl, 'x-request-id', exchange.id, ...more]
+  const fields = ['cache-control', cacheControl, 'x-request-id', exchange.id, ...headers]
   if (body === undefined) {
     // 204 and 304 have no Content-Length (RFC 9110, section 8.6).
-    if (status !== 204 && status !== 304) headers.push('content-length', '0')
-    response.writeHead(status, ResponseFields.of(headers))
+    if (status !== 204 && status !== 304) fields.push('content-length', '0')
+    response.writeHead(status, ResponseFields.of(fields))
     response.end()
   } else {
     const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-    headers.push('content-type', contentType, 'content-length', String(bytes.length))
-    response.writeHead(status, ResponseFields.of(headers))
+    fields.push('content-type', contentType, 'content-length', String(bytes.length))
+    response.writeHead(status, ResponseFields.of(fields))
     if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
     response.end(bytes)
   }

@@ -7,10 +7,9 @@ import { fieldName } from '../http/wire/field-name.ts'
 import type { Evaluation } from '../model/decision.ts'
 import type { HeldPermissions, LocalResponse } from '../model/route.ts'
 import type { Refuse } from '../proxy/forward.ts'
-import { readJson, WITH_BODY } from './json-body.ts'
 import type { EventStreams } from './event-streams.ts'
 import { sendHandlerResponse } from './handler-response.ts'
-import { type BodyLimits, readBody } from './whole-body.ts'
+import { type BodyLimits, readBody, readJson, WITH_BODY } from './whole-body.ts'
 
 const IF_MATCH = fieldName('if-match')
 const ACCEPT = fieldName('accept')
@@ -37,7 +36,7 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
       exchange.logged = result.logged ?? null
       const { events } = result
       if (events === undefined) {
-        if (!exchange.response.destroyed) sendHandlerResponse(exchange, result, result.headers)
+        if (!exchange.response.destroyed) sendHandlerResponse(exchange, result)
         return
       }
       const refused = await pipeline.streams.begin(exchange, events)

@@ -9,7 +9,7 @@ import type { TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { WebSocketLimits } from '../proxy/websocket/opening.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
-import type { SignInPorts } from './sign-in-refusals.ts'
+import type { SignInPorts } from './decided-refusals.ts'
 
 /** A reload replaces it whole. */
 export interface PipelineConfig extends SignInPorts {

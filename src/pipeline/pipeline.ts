@@ -100,9 +100,7 @@ export class Pipeline {
     // Another protocol may follow an Upgrade. TRACE is refused: clients use it to probe proxies.
     if (request.upgrade !== null || request.method === 'TRACE') response.shouldKeepAlive = false
     const expectsContinue = request.expect !== null && request.minor === 1
-    const id = requestIdOf(request, this.#config.requestIdsFrom)
-    const exchange = new Exchange(request, response, id, performance.now(), expectsContinue)
-    this.#start(exchange)
+    const exchange = this.#start(request, response, expectsContinue)
     nextStage(this.#validate, exchange)
     return exchange
   }
@@ -115,13 +113,11 @@ export class Pipeline {
   /** @param rest bytes that arrived behind the handshake: a client must wait for the 101 (RFC 6455, section 4.1) */
   upgrade(request: ClientRequest, rest: Buffer): Exchange {
     const response = handshakeResponse(request)
-    const id = requestIdOf(request, this.#config.requestIdsFrom)
-    const exchange = new Exchange(request, response, id, performance.now(), false, true)
+    const exchange = this.#start(request, response, false, true)
     request.socket.on('data', () => {
       if (!response.headersSent) this.#refuse(exchange, earlyBytes)
     })
     response.listen({ closed: () => this.ended(exchange) })
-    this.#start(exchange)
     if (rest.length > 0) this.#refuse(exchange, earlyBytes)
     else nextStage(this.#validate, exchange)
     return exchange
@@ -129,12 +125,9 @@ export class Pipeline {
 
   /** Starts the exchange of a question. {@link decide} follows, at once or when the asked request is read. */
   ask(request: ClientRequest, response: ClientResponse, question: Question): Exchange {
-    const id = requestIdOf(request, this.#config.requestIdsFrom)
     // The client may send its body or leave it out (RFC 9110, section 10.1.1).
     if (request.expect !== null) response.shouldKeepAlive = false
-    const exchange = new Exchange(request, response, id, performance.now(), false, false, question)
-    this.#start(exchange)
-    return exchange
+    return this.#start(request, response, false, false, question)
   }
 
   /** Decides a question, in the next stage. @param asked the request that the other proxy wants to forward */
@@ -144,11 +137,21 @@ export class Pipeline {
     nextStage(this.#validate, exchange)
   }
 
-  #start(exchange: Exchange): void {
+  #start(
+    request: ClientRequest,
+    response: ClientResponse,
+    expectsContinue: boolean,
+    handshake = false,
+    question: Question | null = null,
+  ): Exchange {
+    const { requestIdsFrom, tracer } = this.#config
+    const id = requestIdOf(request, requestIdsFrom)
+    const now = performance.now()
+    const exchange = new Exchange(request, response, id, now, expectsContinue, handshake, question)
     this.#inFlight.add(exchange)
     this.#metrics.requestStarted()
-    const { tracer } = this.#config
     if (tracer !== null) this.#trace(exchange, tracer)
+    return exchange
   }
 
   #trace(exchange: Exchange, tracer: Tracer): void {
@@ -289,8 +292,7 @@ export class Pipeline {
     } else if (target?.kind === 'local') {
       return this.#serveLocal(exchange, config)
     } else if (target?.kind === 'public' && target.handler !== null) {
-      const { refuse, failed } = this.#refusals
-      return servePublic(exchange, target.handler, { refuse, failed, bodyTimeout: config.limits.bodyTimeout })
+      return servePublic(exchange, target.handler, config.limits.bodyTimeout, this.#refusals)
     }
     throw new Error('the route has no target')
   }

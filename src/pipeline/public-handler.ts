@@ -4,38 +4,32 @@ import { performance } from 'node:perf_hooks'
 import { Refusal } from '../model/errors.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { PublicHandler, PublicResponse } from '../model/route.ts'
-import type { Refuse } from '../proxy/forward.ts'
 import { sendHandlerResponse } from './handler-response.ts'
+import type { Refusals } from './refusals.ts'
 import { readBody } from './whole-body.ts'
 
-/** The functions of the pipeline that responding uses. */
-export interface PublicResponding {
-  readonly refuse: Refuse
-  failed(exchange: Exchange, cause: unknown): void
-}
-
-/** The functions of the pipeline that serving uses. */
-export interface PublicPipeline extends PublicResponding {
-  /** Milliseconds until the whole body has arrived. */
-  readonly bodyTimeout: number
-}
-
-export function servePublic(exchange: Exchange, handler: PublicHandler, pipeline: PublicPipeline): void {
-  respondPublic(exchange, serve(exchange, handler, pipeline.bodyTimeout), pipeline)
+/** @param time ms until the whole body has arrived */
+export function servePublic(
+  exchange: Exchange,
+  handler: PublicHandler,
+  time: number,
+  refusals: Refusals,
+): void {
+  respondPublic(exchange, serve(exchange, handler, time), refusals)
 }
 
 /** Sends the result of the promise, or the refusal for its rejection. Returns at once. */
 export function respondPublic(
   exchange: Exchange,
   result: Promise<PublicResponse | Refusal>,
-  pipeline: PublicResponding,
+  refusals: Refusals,
 ): void {
   result
     .then((known) => {
-      if (known instanceof Refusal) pipeline.refuse(exchange, known, null)
-      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, known, known.headers)
+      if (known instanceof Refusal) refusals.refuse(exchange, known, null)
+      else if (!exchange.response.destroyed) sendHandlerResponse(exchange, known)
     })
-    .catch((cause: unknown) => pipeline.failed(exchange, cause))
+    .catch((cause: unknown) => refusals.failed(exchange, cause))
 }
 
 async function serve(

@@ -11,7 +11,7 @@ import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session-authentication.ts'
 import { Refusal } from '../model/errors.ts'
-import type { OtherUserPage, SignInRedirect } from '../pipeline/sign-in-refusals.ts'
+import type { OtherUserPage, SignInRedirect } from '../pipeline/decided-refusals.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 import { verifiedToken } from './other-issuers.ts'
 

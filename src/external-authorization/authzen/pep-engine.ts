@@ -13,7 +13,7 @@ import type { AuthorizationRequest, Credentials } from '../../model/authorizatio
 import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { DESCRIBING } from '../dialect.ts'
-import { isJsonType } from '../../pipeline/json-body.ts'
+import { isJsonType } from '../../pipeline/whole-body.ts'
 import { isRequestId } from '../../pipeline/request-input.ts'
 
 export type Tenants = ReadonlyMap<string, Pick<TenantConfig, 'adminSpace'>>

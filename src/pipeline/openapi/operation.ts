@@ -3,7 +3,7 @@
 import type { EndpointDescription } from '../../../seats-admin/model/endpoint-description.ts'
 import type { ErrorCode } from '../../model/errors.ts'
 import { needsPermission, type Requirement } from '../../model/route.ts'
-import { WITH_BODY } from '../json-body.ts'
+import { WITH_BODY } from '../whole-body.ts'
 
 export interface Operation extends EndpointDescription<ErrorCode> {
   readonly requirement: Requirement
