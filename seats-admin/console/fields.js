@@ -246,9 +246,9 @@ function faultOf([first, ...others], check) {
 const SPACE = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 const PERMISSION = /^(?:\*|[A-Za-z0-9._-]+:[A-Za-z0-9._-]+)$/
 
-/** @param {string} text */
+/** An empty field may mean something else, or is required. @param {string} text */
 export function spaceFault(text) {
-  if (SPACE.test(text)) return null
+  if (text === '' || SPACE.test(text)) return null
   return `${text}: a space is 1 to 128 letters, digits and . _ ~ -, and begins with a letter or digit`
 }
 

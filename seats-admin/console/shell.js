@@ -127,7 +127,7 @@ function SpaceDialog({ now, onClose }) {
         onInput=${setSpace}
         required
         focus
-        fault=${space === '' ? null : spaceFault(space)}
+        fault=${spaceFault(space)}
         hint="Every page then shows what you may see and do in that space."
       />
       ${refusal && html`<${Refusal} refusal=${refusal} />`}

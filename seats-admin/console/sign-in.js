@@ -174,7 +174,7 @@ function SignInForm({ again, before = null, ...known }) {
   )
   const submit = (/** @type {SubmitEvent & { currentTarget: HTMLFormElement }} */ event) => {
     event.preventDefault()
-    if (!busy && (space === '' || spaceFault(space) === null)) void run(event.currentTarget)
+    if (!busy && spaceFault(space) === null) void run(event.currentTarget)
   }
   useEffect(() => {
     if (elsewhere === '') return
@@ -226,7 +226,7 @@ function SignInForm({ again, before = null, ...known }) {
       label="Space"
       value=${space}
       onInput=${setSpace}
-      fault=${space === '' ? null : spaceFault(space)}
+      fault=${spaceFault(space)}
       hint="Leave it empty for the admin space, which manages the whole tenant. Without rights there, enter the space that you manage."
     />
     ${refusal && html`<${Refusal} refusal=${refusal} />`}

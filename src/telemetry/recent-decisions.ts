@@ -37,24 +37,24 @@ const MAX_SEATS = 20
 /** V8 copies a slice that is shorter than this, and refers to the whole text in others. */
 const MIN_SLICE = 13
 
-interface Slot {
-  at: number
+class Slot {
+  at = 0
   /** Counts the decisions of the process. */
-  number: number
-  code: DecisionCode
-  method: string
+  number = 0
+  code: DecisionCode = 'allow'
+  method = ''
   /** Of request id, space and path in the texts of the ring. */
-  position: number
-  idLength: number
+  position = Infinity
+  idLength = 0
   /** -1: no space. */
-  spaceLength: number
-  pathLength: number
-  route: string | null
-  permission: string | null
-  user: string | null
+  spaceLength = -1
+  pathLength = 0
+  route: string | null = null
+  permission: string | null = null
+  user: string | null = null
   /** The first ones are those of this decision; further ones are left from others. */
-  readonly seats: string[]
-  seatCount: number
+  readonly seats: string[] = []
+  seatCount = 0
 }
 
 interface Ring {
@@ -91,9 +91,9 @@ export class RecentDecisions {
     if (ring === null) return
     const { slots, texts } = ring
     let slot: Slot
-    if (slots.length < PER_TENANT) slots.push((slot = newSlot()))
+    if (slots.length < PER_TENANT) slots.push((slot = new Slot()))
     else {
-      slot = slots[ring.next] ?? newSlot()
+      slot = slots[ring.next] ?? new Slot()
       ring.next = (ring.next + 1) % PER_TENANT
     }
     // The clock may step back.
@@ -195,24 +195,6 @@ export class RecentDecisions {
     const digits = Buffer.alloc(8)
     for (let i = 7, rest = number; i >= 0; i--, rest = Math.floor(rest / 32)) digits[i] = rest % 32
     return ulid(at, Buffer.concat([digits, Buffer.alloc(8)])).slice(0, -8) + this.#process
-  }
-}
-
-function newSlot(): Slot {
-  return {
-    at: 0,
-    number: 0,
-    code: 'allow',
-    method: '',
-    position: Infinity,
-    idLength: 0,
-    spaceLength: -1,
-    pathLength: 0,
-    route: null,
-    permission: null,
-    user: null,
-    seats: [],
-    seatCount: 0,
   }
 }
 

@@ -112,7 +112,7 @@ export function ExplainPage() {
   }
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
-    if (space !== '' && spaceFault(space) !== null) return
+    if (spaceFault(space) !== null) return
     // A link to a colleague asks the same.
     setQuery({ ...question, seats: seats.join('\n') })
     void ask()
@@ -151,7 +151,7 @@ export function ExplainPage() {
         <${Field}
           label="Space"
           value=${space}
-          fault=${space === '' ? null : spaceFault(space)}
+          fault=${spaceFault(space)}
           onInput=${(/** @type {string} */ value) => change({ space: value })}
         />
       </div>

@@ -165,40 +165,39 @@ export class RateLimiter {
       const wait = keys.wait(key, now)
       if (wait > retryAfter) [exceeded, retryAfter] = [keys.limit, wait]
     }
-    if (exceeded !== null) return refusedBy(parts, now, exceeded, retryAfter)
-    return { exceeded, retryAfter, lines: rateLimitLines(parts, now, null) }
+    return verdictOf(parts, now, exceeded, retryAfter)
   }
 
   #refuse(parts: readonly Part[], exceeded: RateLimit, retryAfter: number): RateLimitVerdict {
     this.#refused.set(exceeded.name, (this.#refused.get(exceeded.name) ?? 0) + 1)
-    return refusedBy(parts, this.#around.now(), exceeded, retryAfter)
+    return verdictOf(parts, this.#around.now(), exceeded, retryAfter)
   }
 
   #pass(parts: readonly Part[], now: number): RateLimitVerdict {
     for (const { keys, key } of parts) keys.spend(key, now)
     if (parts.some(({ keys }) => keys.shares > 1)) this.#passedByShare++
-    return { exceeded: null, retryAfter: 0, lines: rateLimitLines(parts, now, null) }
+    return verdictOf(parts, now, null, 0)
   }
 }
 
-function refusedBy(
+function verdictOf(
   parts: readonly Part[],
   now: number,
-  exceeded: RateLimit,
+  exceeded: RateLimit | null,
   retryAfter: number,
 ): RateLimitVerdict {
-  return { exceeded, retryAfter, lines: rateLimitLines(parts, now, { limit: exceeded, retryAfter }) }
+  return { exceeded, retryAfter, lines: rateLimitLines(parts, now, exceeded, retryAfter) }
 }
 
 /** Longer keys are hashed: a token's `sub` may be long. */
 const MAX_KEY = 64
 
-/** The callers of a public route are their addresses. */
 /** Such a caller is refused, and must not use up what the callers of the route's tenant share. */
 function isOfOtherTenant({ route, principal }: Counted): boolean {
   return principal !== null && !takesTenant(route, principal.tenant)
 }
 
+/** The callers of a public route are their addresses. */
 function keyOf({ per }: RateLimit, { route, principal, address }: Counted): string {
   if (per === 'route') return hashed(`r ${route.id}`)
   if (per === 'address' || principal === null) return `a ${address()}`
@@ -217,12 +216,13 @@ function hashed(key: string): string {
  * (RFC 9651). `q` and `w` are the limit's own. `r` is what the key has, `t` the seconds until it has one more. Where the limit
  * is divided, `q` is the share of this process, and `seatgate-shares` the number of shares.
  *
- * @param refusal the limit that refuses the request, and after how many ms it may come again; null: it passes
+ * @param exceeded the limit that refuses the request; null: it passes @param retryAfter ms after which it may come again
  */
 function rateLimitLines(
   parts: readonly Part[],
   now: number,
-  refusal: { readonly limit: RateLimit; readonly retryAfter: number } | null,
+  exceeded: RateLimit | null,
+  retryAfter: number,
 ): string {
   let policy = ''
   let state = ''
@@ -231,11 +231,11 @@ function rateLimitLines(
     const separator = policy === '' ? '' : ', '
     policy += `${separator}"${limit.name}";q=${quota(limit, shares)};w=${limit.window / 1000}`
     if (shares > 1) policy += `;seatgate-shares=${shares}`
-    const refused = refusal?.limit === limit
+    const refused = exceeded === limit
     const left = Math.max(0, keys.left(key, now))
     const remaining = refused ? 0 : Math.floor(left)
     const { rate } = shareOf(limit, shares)
-    const wait = refused ? refusal.retryAfter : (Math.floor(left) + 1 - left) / rate
+    const wait = refused ? retryAfter : (Math.floor(left) + 1 - left) / rate
     state += `${separator}"${limit.name}";r=${remaining};t=${seconds(wait)}`
   }
   return `RateLimit-Policy: ${policy}\r\nRateLimit: ${state}\r\n`
