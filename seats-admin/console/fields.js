@@ -195,7 +195,7 @@ export function SetField({ label, values, onInput, hint, check, separators = /[\
   const left = suggestions.filter((each) => !values.includes(each))
   return html`<div class="field">
     <label for=${id}>${label} <span class="quiet">${counted(values.length, 'element')}</span></label>
-    <div class="set-box">
+    <div class="plain">
       <ul class="set" aria-label=${`${label}: chosen`}>
         ${values.map(
           (each) =>

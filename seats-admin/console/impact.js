@@ -26,13 +26,11 @@ export async function membersOf(seat, count, signal) {
   if (count === 0) return { members: [], isWhole: true }
   const holds = (/** @type {import('./answers.d.ts').User} */ { seats }) => seats.includes(seat)
   /** @type {{ items: import('./answers.d.ts').User[], hasMore: boolean }} */
-  const { items, hasMore } = await readList(
-    '/v1/users',
-    {},
-    ({ sub }) => sub,
-    (users) => users.length >= MAX_USERS || users.filter(holds).length >= count,
+  const { items, hasMore } = await readList('/v1/users', {
+    idOf: ({ sub }) => sub,
+    isEnough: (users) => users.length >= MAX_USERS || users.filter(holds).length >= count,
     signal,
-  )
+  })
   const members = items.filter(holds)
   return { members, isWhole: !hasMore || members.length >= count }
 }

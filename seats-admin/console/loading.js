@@ -123,16 +123,21 @@ export function useAction(send, before = null) {
  */
 
 /**
+ * @template T
+ * @typedef {object} Listing
+ * @property {import('./address.js').Query} [query]
+ * @property {((item: T) => string) | undefined} [idOf] what `after` takes; left out: the member `id`
+ */
+
+/**
  * A list, page by page.
  *
  * @template T
  * @param {string} path
- * @param {import('./address.js').Query} query
- * @param {(item: T) => string} idOf what `after` takes
- * @param {{ whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
+ * @param {Listing<T> & { whole?: boolean, deps?: readonly unknown[] }} [options] whole: all pages are loaded, one after the other
  * @returns {Listed<T>}
  */
-export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
+export function useList(path, { query = {}, idOf, whole = false, deps = [] } = {}) {
   const [state, setState] = useState(
     /** @returns {{ items: T[], hasMore: boolean, refusal: Refused | null, loading: boolean }} */
     () => ({ items: [], hasMore: true, refusal: null, loading: true }),
@@ -144,7 +149,7 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
   const load = useCallback(
     async (/** @type {T[]} */ before, /** @type {AbortController} */ controller) => {
       try {
-        for await (const { items, hasMore } of pagesOf(path, query, idOf, controller.signal, before)) {
+        for await (const { items, hasMore } of pagesOf(path, { query, idOf }, controller.signal, before)) {
           if (controller.signal.aborted) return
           isOfNow.current = true
           const goesOn = whole && hasMore
@@ -193,16 +198,13 @@ export function useList(path, query, idOf, { whole = false, deps = [] } = {}) {
  *
  * @template T
  * @param {string} path
- * @param {import('./address.js').Query} query
- * @param {(item: T) => string} idOf
- * @param {(items: readonly T[]) => boolean} isEnough
- * @param {AbortSignal} [signal]
+ * @param {Listing<T> & { isEnough?: (items: readonly T[]) => boolean, signal?: AbortSignal | undefined }} options
  * @returns {Promise<{ items: T[], hasMore: boolean }>}
  */
-export async function readList(path, query, idOf, isEnough, signal) {
+export async function readList(path, { isEnough = () => false, signal, ...listing }) {
   /** @type {{ items: T[], hasMore: boolean }} */
   let found = { items: [], hasMore: true }
-  for await (found of pagesOf(path, query, idOf, signal)) if (isEnough(found.items)) break
+  for await (found of pagesOf(path, listing, signal)) if (isEnough(found.items)) break
   return found
 }
 
@@ -211,13 +213,12 @@ export async function readList(path, query, idOf, isEnough, signal) {
  *
  * @template T
  * @param {string} path
- * @param {import('./address.js').Query} query
- * @param {(item: T) => string} idOf
+ * @param {Listing<T>} listing
  * @param {AbortSignal} [signal]
  * @param {T[]} [items] of the pages before
  * @returns {AsyncGenerator<{ items: T[], hasMore: boolean }>}
  */
-async function* pagesOf(path, query, idOf, signal, items = []) {
+async function* pagesOf(path, { query, idOf = (/** @type {any} */ { id }) => id }, signal, items = []) {
   for (let hasMore = true; hasMore;) {
     const last = items.at(-1)
     const after = last === undefined ? '' : idOf(last)

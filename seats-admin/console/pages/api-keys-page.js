@@ -28,7 +28,7 @@ function stateOf({ revoked_at: revoked, expires_at: expires }) {
 
 export function ApiKeysPage() {
   /** @type {import('../loading.js').Listed<ApiKey>} */
-  const keys = useList('/v1/api-keys', {}, ({ id }) => id, { whole: true })
+  const keys = useList('/v1/api-keys', { whole: true })
   const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
     keys,
     'API key',
@@ -130,7 +130,7 @@ function CreateDialog({ onClose, onCreated }) {
     return () => removeEventListener('beforeunload', warn)
   }, [created, isCopied])
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').ListedSeat>} */
-  const known = useList('/v1/seats', {}, ({ id }) => id, { whole: true })
+  const known = useList('/v1/seats', { whole: true })
   const { busy, refusal, run } = useAction(async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     const expiry = days === '' ? {} : { expires_at: new Date(Date.now() + Number(days) * DAY).toISOString() }

@@ -20,7 +20,7 @@ export function AuditPage() {
   const { filter, setFilter, draft, change, submit } = useFilterForm(Object.keys(NONE))
   const query = { ...filter, since: utcOf(filter.since), until: utcOf(filter.until) }
   /** @type {import('../loading.js').Listed<AuditEntry>} */
-  const entries = useList('/v1/audit', query, ({ id }) => id)
+  const entries = useList('/v1/audit', { query })
   const clear = () => {
     change(NONE)
     setFilter(NONE)
@@ -64,12 +64,10 @@ function Export({ query }) {
   const { busy, refusal, run } = useAction(async () => {
     setSaid('Reading the audit…')
     /** @type {{ items: AuditEntry[], hasMore: boolean }} */
-    const { items, hasMore } = await readList(
-      '/v1/audit',
+    const { items, hasMore } = await readList('/v1/audit', {
       query,
-      ({ id }) => id,
-      (found) => found.length >= MAX_EXPORT,
-    )
+      isEnough: (found) => found.length >= MAX_EXPORT,
+    })
     save(items.map((entry) => JSON.stringify(entry)).join('\n'))
     setSaid(
       `${counted(items.length, 'entry', 'entries')} saved${hasMore ? ': the newest ones. "seatgate audit export" has all' : ''}.`,

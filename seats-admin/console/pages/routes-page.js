@@ -17,7 +17,7 @@ export function RoutesPage() {
   const { filter, draft, change, submit } = useFilterForm(['q', 'permission'])
   const [asked, setAsked] = useState(/** @type {RouteRow | null} */ (null))
   /** @type {import('../loading.js').Listed<RouteRow>} */
-  const routes = useList('/v1/routes', filter, ({ method, path }) => `${method} ${path}`)
+  const routes = useList('/v1/routes', { query: filter, idOf: ({ method, path }) => `${method} ${path}` })
   return html`
     <${PageHeading} title="Routes" />
     <p class="lead">What the gateway serves, by its tables. What no entry matches is refused.</p>

@@ -54,13 +54,11 @@ function isSame(a, b) {
 function useAskedPermissions() {
   const { value } = useLoaded(async (signal) => {
     /** @type {{ items: import('../answers.d.ts').RouteRow[], hasMore: boolean }} */
-    const { items } = await readList(
-      '/v1/routes',
-      {},
-      ({ method, path }) => `${method} ${path}`,
-      (found) => found.length >= 2000,
+    const { items } = await readList('/v1/routes', {
+      idOf: ({ method, path }) => `${method} ${path}`,
+      isEnough: (found) => found.length >= 2000,
       signal,
-    )
+    })
     const asked = items.map(({ permission }) => permission).filter((each) => each.includes(':'))
     return [...new Set(asked)].sort()
   }, [])

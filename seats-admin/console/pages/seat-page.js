@@ -117,13 +117,7 @@ function Keys({ seat }) {
   const keys = useLoaded(
     async (signal) => {
       /** @type {{ items: import('../answers.d.ts').ApiKey[], hasMore: boolean }} */
-      const { items } = await readList(
-        '/v1/api-keys',
-        {},
-        ({ id }) => id,
-        () => false,
-        signal,
-      )
+      const { items } = await readList('/v1/api-keys', { signal })
       return items.filter((key) => key.revoked_at === undefined && key.seats.includes(seat.name))
     },
     [seat.name],
@@ -152,7 +146,11 @@ function Keys({ seat }) {
 /** @param {{ seat: Seat }} props */
 function Routes({ seat }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').AccessRow>} */
-  const rows = useList('/v1/access/can', { seat: seat.name }, rowId, { deps: [seat.updated_at] })
+  const rows = useList('/v1/access/can', {
+    query: { seat: seat.name },
+    idOf: rowId,
+    deps: [seat.updated_at],
+  })
   const opened = rows.items.filter((row) => row.seat !== null)
   return html`<section>
     <h2>Routes that it opens</h2>
@@ -182,7 +180,7 @@ function rowId({ method, host, path, space }) {
 /** @param {{ seat: Seat }} props */
 function History({ seat }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').AuditEntry>} */
-  const entries = useList('/v1/audit', { target: seat.id }, ({ id }) => id, { deps: [seat.updated_at] })
+  const entries = useList('/v1/audit', { query: { target: seat.id }, deps: [seat.updated_at] })
   return html`<section>
     <h2>History</h2>
     ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} withTarget=${false} />`)}

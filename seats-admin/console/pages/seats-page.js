@@ -11,7 +11,7 @@ import { Empty, PageHeading, ListEnd } from '../states.js'
 
 export function SeatsPage() {
   /** @type {import('../loading.js').Listed<ListedSeat>} */
-  const seats = useList('/v1/seats', {}, ({ id }) => id, { whole: true })
+  const seats = useList('/v1/seats', { whole: true })
   const { filter, setFilter, isFiltered, shown, count, more } = useShownFilter(
     seats,
     'Seat',

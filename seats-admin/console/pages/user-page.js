@@ -94,13 +94,7 @@ function Blocking({ user, again }) {
       if (!user.blocked) return null
       const isOf = (/** @type {Block} */ each) => each.user === user.sub
       /** @type {{ items: Block[], hasMore: boolean }} */
-      const { items } = await readList(
-        '/v1/blocks',
-        {},
-        ({ id }) => id,
-        (found) => found.some(isOf),
-        signal,
-      )
+      const { items } = await readList('/v1/blocks', { isEnough: (found) => found.some(isOf), signal })
       return items.find(isOf) ?? null
     },
     [user.sub, user.blocked],
@@ -203,7 +197,7 @@ function BlockDialog({ user, onClose, onDone }) {
 /** @param {{ user: User }} props */
 function Sessions({ user }) {
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').Session>} */
-  const sessions = useList('/v1/sessions', { user: user.sub }, ({ id }) => id, { deps: [user.blocked] })
+  const sessions = useList('/v1/sessions', { query: { user: user.sub }, deps: [user.blocked] })
   const [ending, setEnding] = useState('')
   const { busy, refusal, run } = useAction(async (/** @type {string} */ id) => {
     setEnding(id)

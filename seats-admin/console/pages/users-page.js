@@ -10,7 +10,7 @@ import { Empty, ListEnd, PageHeading } from '../states.js'
 export function UsersPage() {
   const { filter, setFilter, draft, change } = useFilterForm(['q'])
   /** @type {import('../loading.js').Listed<import('../answers.d.ts').User>} */
-  const users = useList('/v1/users', { q: filter.q }, ({ sub }) => sub)
+  const users = useList('/v1/users', { query: { q: filter.q }, idOf: ({ sub }) => sub })
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault()
     setFilter({ q: (draft.q ?? '').trim() })
