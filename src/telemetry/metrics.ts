@@ -89,7 +89,6 @@ export class Metrics extends MetricRegistry {
     this.gauge('seatgate_requests_in_flight', 'Requests in flight.', () => this.#inFlight)
     this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()
-    this.#addUpstreams()
     this.#addTenants()
     this.#addDecisions()
     this.read(
@@ -122,13 +121,6 @@ export class Metrics extends MetricRegistry {
           histogramValues(DURATION, BUCKETS, { [this.#label]: route }, tally),
         ),
     )
-  }
-
-  get #label(): 'route' | 'upstream' {
-    return this.#byUpstream ? 'upstream' : 'route'
-  }
-
-  #addUpstreams(): void {
     this.read(
       'histogram',
       UPSTREAM_DURATION,
@@ -138,6 +130,10 @@ export class Metrics extends MetricRegistry {
           histogramValues(UPSTREAM_DURATION, BUCKETS, { upstream }, tally),
         ),
     )
+  }
+
+  get #label(): 'route' | 'upstream' {
+    return this.#byUpstream ? 'upstream' : 'route'
   }
 
   #addTenants(): void {
