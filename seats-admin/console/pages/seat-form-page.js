@@ -1,11 +1,11 @@
 /** Creating and editing a Seat: first the form, then whom the change touches, then the change. */
 
+import { effect } from '@preact/signals'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
 import { signedIn } from '../credentials.js'
 import { Changes } from '../differences.js'
 import { Dialog } from '../dialogs.js'
-import { keepDraft, keptDraft } from '../drafts.js'
 import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { impactOf, ImpactView } from '../impact.js'
@@ -19,6 +19,29 @@ import { readSeat } from './seat-page.js'
 /** @typedef {{ name: string, spaces: string[], permissions: string[] }} Draft */
 /** @typedef {import('../answers.d.ts').Seat} Seat */
 /** @typedef {{ seat: Seat, etag: string | null }} Read */
+
+/** What was typed and not saved, by form: it is there again when its page is opened again. In memory alone, until the sign-out. @type {Map<string, { base: Read | null, draft: Draft }>} */
+const kept = new Map()
+
+effect(() => {
+  if (signedIn.value === null) kept.clear()
+})
+
+addEventListener('beforeunload', (event) => {
+  if (kept.size > 0) event.preventDefault()
+})
+
+/** @param {string} form names it in its tenant and space */
+function keyOf(form) {
+  const { tenant = '', space = '' } = signedIn.peek() ?? {}
+  return JSON.stringify([tenant, space, form])
+}
+
+/** @param {string} form @param {{ base: Read | null, draft: Draft } | null} typed null: there is nothing to keep any more */
+function keepDraft(form, typed) {
+  if (typed === null) kept.delete(keyOf(form))
+  else kept.set(keyOf(form), typed)
+}
 
 export function NewSeatPage() {
   const { space = '' } = signedIn.peek() ?? {}
@@ -67,10 +90,10 @@ function useAskedPermissions() {
 
 /** @param {{ name: string, base: Read | null, first: Draft }} props name: of the form; base: null for a new Seat */
 function Form({ name: form, base: firstBase, first }) {
-  const [kept] = useState(() => /** @type {{ base: Read | null, draft: Draft } | null} */ (keptDraft(form)))
-  const [base, setBase] = useState(kept?.base ?? firstBase)
-  const [draft, setDraft] = useState(kept?.draft ?? first)
-  const [isFound, setFound] = useState(kept !== null)
+  const [found] = useState(() => kept.get(keyOf(form)))
+  const [base, setBase] = useState(found?.base ?? firstBase)
+  const [draft, setDraft] = useState(found?.draft ?? first)
+  const [isFound, setFound] = useState(found !== undefined)
   const [reviewing, setReviewing] = useState(false)
   const [saved, setSaved] = useState(/** @type {Seat | null} */ (null))
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
