@@ -2,6 +2,7 @@
 
 import { Histogram } from 'prom-client'
 import type { Log } from './logger.ts'
+import { messageOf } from './readable.ts'
 import { MetricRegistry } from './tally.ts'
 
 /** Seconds. */
@@ -53,8 +54,7 @@ export class FleetMetrics extends MetricRegistry {
         if (state === 'live')
           return logger.info('the store responds: decisions are made from memory under a lease')
         this.#losses.inc()
-        const why = cause instanceof Error ? cause.message : String(cause)
-        logger.error({ cause: why }, 'the store does not respond')
+        logger.error({ cause: messageOf(cause) }, 'the store does not respond')
       },
       answered: ({ by, after }: { readonly by: 'acknowledged' | 'waited'; readonly after: number }) => {
         this.#answered.observe({ by }, after / 1000)

@@ -7,7 +7,7 @@ import { fstatSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import pino, { type Logger } from 'pino'
 import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
-import { readable } from './readable.ts'
+import { messageOf, readable } from './readable.ts'
 
 export interface Log extends Pick<Sink, 'dropped' | 'failure' | 'flush' | 'close'> {
   readonly logger: Logger
@@ -75,7 +75,6 @@ const formatters = { level: (label: string) => ({ level: label }) }
  */
 export function logUnhandledRejections(logger: Logger): void {
   process.on('unhandledRejection', (cause) => {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    logger.error({ cause: message }, 'unhandled rejection: please report it')
+    logger.error({ cause: messageOf(cause) }, 'unhandled rejection: please report it')
   })
 }

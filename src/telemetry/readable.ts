@@ -8,6 +8,11 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** What a line says of a fault. */
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
 /** A request in a short form; other lines as their message and fields. */
 export function readable(line: Record<string, unknown>, messageKey: string): string {
   const { level: _level, time: _time, pid: _pid, hostname: _hostname, [messageKey]: message, ...rest } = line

@@ -2,6 +2,7 @@
 
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { messageOf } from './readable.ts'
 
 interface TargetEvent {
   readonly upstream: string
@@ -48,8 +49,4 @@ export function watchUpstreams(metrics: Metrics, { logger }: Log, states: () => 
     onReturned: ({ upstream, target }: TargetEvent) =>
       logger.info({ upstream, target }, 'a target is in use again'),
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

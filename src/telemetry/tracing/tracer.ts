@@ -7,7 +7,7 @@ import type { SamplerConfig, TracesConfig } from '../../config/open-telemetry.ts
 import type { RequestTrace } from '../../http/server/exchange.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
 import { rateLimited } from '../rate-limited.ts'
-import { printable } from '../readable.ts'
+import { messageOf, printable } from '../readable.ts'
 import { Collector } from './collector.ts'
 import { SpanExporter, type SpanCounts } from './exporter.ts'
 import { newTraceId } from './ids.ts'
@@ -112,8 +112,7 @@ function originOf({ resource }: TracesConfig, version: string): Origin {
 }
 
 function describe(cause: unknown): string {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return printable(message.slice(0, MAX_MESSAGE))
+  return printable(messageOf(cause).slice(0, MAX_MESSAGE))
 }
 
 /** Which traces are recorded. The decision depends on the trace id alone, so that every process makes the same one. */
