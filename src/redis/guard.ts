@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { ReplyValidator, type SentCommand } from './reply-validator.ts'
 import type { Nodes } from './nodes.ts'
-import { ProtocolError, readReply, ReplyScanner } from './resp.ts'
+import { ProtocolError, type Reply, ReplyReader } from './resp.ts'
 
 /** Bytes queued to Redis. Bounds the memory when Redis replies but does not read. */
 const MAX_UNSENT = 16 * 1024 * 1024
@@ -15,7 +15,7 @@ const MAX_UNSENT = 16 * 1024 * 1024
 export class GuardedSocket extends Duplex {
   readonly #socket: Socket
   readonly #validator: ReplyValidator
-  readonly #scanner = new ReplyScanner()
+  readonly #reader = new ReplyReader()
   #replied = false
   #timer: NodeJS.Timeout | undefined
   #isOpen = false
@@ -106,17 +106,17 @@ export class GuardedSocket extends Duplex {
   #received(chunk: Buffer): void {
     this.#replied = true
     try {
-      this.#scanner.write(chunk, (frame) => this.#forward(frame))
+      this.#reader.write(chunk, (reply, bytes) => this.#forward(reply, bytes))
     } catch (cause) {
       this.destroy(cause as Error)
     }
   }
 
-  #forward(frame: Buffer): void {
+  #forward(reply: Reply, bytes: Buffer): void {
     // ioredis may have closed the connection because of an earlier reply.
     if (this.destroyed) return
-    this.#validator.received(readReply(frame))
-    if (!this.push(frame)) this.#socket.pause()
+    this.#validator.received(reply)
+    if (!this.push(bytes)) this.#socket.pause()
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * A strict parser of RESP2 replies: https://redis.io/docs/latest/develop/reference/protocol-spec/. `ReplyScanner` splits
- * a byte stream into complete replies, `readReply` parses one. RESP3 is never negotiated (`connect.ts`), so its types
- * are refused.
+ * A strict parser of RESP2 replies: https://redis.io/docs/latest/develop/reference/protocol-spec/. RESP3 is never
+ * negotiated (`connect.ts`), so its types are refused.
  */
 
 /** Bytes of one reply. A value has at most {@link MAX_VALUE} characters of up to three bytes each. */
@@ -28,149 +27,119 @@ export type Reply =
   | { readonly type: 'bulk'; readonly bytes: Buffer | null }
   | { readonly type: 'array'; readonly items: readonly Reply[] | null }
 
-/** Holds at most twice {@link MAX_REPLY}, and nothing between replies. */
-export class ReplyScanner {
-  /** Bytes of an incomplete reply. */
-  #partial = EMPTY
-  #partialLength = 0
-  /** The incomplete line. */
-  #line = ''
-  /** Remaining bytes of a bulk string, CR LF included. */
-  #bulkRemaining = 0
-  /** Remaining elements of each open array, outermost first. */
-  readonly #arrays: number[] = []
-  #elements = 0
-
-  /**
-   * @param onReply called with each complete reply, which it may retain
-   * @throws ProtocolError for invalid RESP2 or an exceeded bound; the scanner must not be used after that
-   */
-  write(chunk: Buffer, onReply: (frame: Buffer) => void): void {
-    let start = 0
-    let at = 0
-    while (at < chunk.length) {
-      const size = this.#partialLength + at - start
-      at = this.#bulkRemaining > 0 ? this.#skipBulk(chunk, at) : this.#readLine(chunk, at, size)
-      if (this.#bulkRemaining > 0 || this.#line !== '' || this.#arrays.length > 0) continue
-      onReply(this.#frame(chunk.subarray(start, at)))
-      start = at
-    }
-    if (start < chunk.length) this.#append(chunk.subarray(start))
-  }
-
-  #skipBulk(chunk: Buffer, at: number): number {
-    if (this.#bulkRemaining > 2) {
-      const skipped = Math.min(this.#bulkRemaining - 2, chunk.length - at)
-      this.#bulkRemaining -= skipped
-      return at + skipped
-    }
-    if (chunk[at] !== (this.#bulkRemaining === 2 ? CR : LF))
-      throw new ProtocolError('a bulk string does not end with CR LF')
-    if (--this.#bulkRemaining === 0) this.#endValue()
-    return at + 1
-  }
-
-  /** @param size bytes of the reply before `at` */
-  #readLine(chunk: Buffer, at: number, size: number): number {
-    const found = chunk.indexOf(LF, at)
-    const end = found === -1 ? chunk.length : found + 1
-    if (this.#line.length + end - at > MAX_LINE) throw new ProtocolError('a line is too long')
-    this.#line += chunk.toString('latin1', at, end)
-    if (!TYPES.has(this.#line.charCodeAt(0))) throw new ProtocolError('an unknown type')
-    if (found === -1) return end
-    const [line, ending] = [this.#line.slice(0, -2), this.#line.slice(-2)]
-    if (ending !== '\r\n' || line.includes('\r')) throw new ProtocolError('a line does not end with CR LF')
-    this.#line = ''
-    this.#endLine(line, size + end - at)
-    return end
-  }
-
-  #endLine(line: string, size: number): void {
-    if (++this.#elements > MAX_ELEMENTS) throw new ProtocolError('a reply has too many elements')
-    const rest = line.slice(1)
-    if (line.startsWith('+') || line.startsWith('-')) return this.#endValue()
-    if (!NUMBER.test(rest)) throw new ProtocolError('an invalid number')
-    if (line.startsWith(':')) return this.#endValue()
-    const length = Number(rest)
-    if (length < -1) throw new ProtocolError('a length is negative')
-    if (line.startsWith('$')) return this.#beginBulk(length, size)
-    this.#beginArray(length)
-  }
-
-  #beginBulk(length: number, size: number): void {
-    if (length === -1) return this.#endValue()
-    if (size + length + 2 > MAX_REPLY) throw new ProtocolError('a reply is too long')
-    this.#bulkRemaining = length + 2
-  }
-
-  #beginArray(length: number): void {
-    if (length <= 0) return this.#endValue()
-    if (this.#arrays.length === MAX_DEPTH) throw new ProtocolError('arrays are nested too deeply')
-    if (length > MAX_ELEMENTS) throw new ProtocolError('a reply has too many elements')
-    this.#arrays.push(length)
-  }
-
-  /** The last element of an array also completes the array. */
-  #endValue(): void {
-    while (this.#arrays.length > 0) {
-      const remaining = (this.#arrays.pop() ?? 0) - 1
-      if (remaining === 0) continue
-      this.#arrays.push(remaining)
-      return
-    }
-    this.#elements = 0
-  }
-
-  #frame(last: Buffer): Buffer {
-    if (this.#partialLength === 0) return last
-    this.#append(last)
-    const frame = this.#partial.subarray(0, this.#partialLength)
-    this.#partial = EMPTY
-    this.#partialLength = 0
-    return frame
-  }
-
-  /** The buffer doubles when it is full, so the cost stays linear for many small chunks. */
-  #append(bytes: Buffer): void {
-    const length = this.#partialLength + bytes.length
-    if (length > MAX_REPLY) throw new ProtocolError('a reply is too long')
-    if (length > this.#partial.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(MAX_REPLY, Math.max(1024, 2 * length)))
-      this.#partial.copy(larger, 0, 0, this.#partialLength)
-      this.#partial = larger
-    }
-    bytes.copy(this.#partial, this.#partialLength)
-    this.#partialLength = length
-  }
-}
-
 const EMPTY = Buffer.alloc(0)
 const TYPES = new Set(Buffer.from('+-:$*'))
 const NUMBER = /^(?:0|-?[1-9][0-9]{0,17})$/
 
-/** @param frame a complete reply from the scanner */
-export function readReply(frame: Buffer): Reply {
-  return read(frame, { at: 0 })
-}
+/** Yields while bytes are missing. */
+type Parsing<T> = Generator<undefined, T, undefined>
 
-function read(frame: Buffer, cursor: { at: number }): Reply {
-  const end = frame.indexOf(LF, cursor.at)
-  const type = frame[cursor.at]
-  const rest = frame.toString('utf8', cursor.at + 1, end - 1)
-  cursor.at = end + 1
-  if (type === STATUS) return { type: 'status', text: rest }
-  if (type === ERROR) return { type: 'error', text: rest }
-  if (type === INTEGER) return { type: 'integer', value: Number(rest) }
-  if (type === BULK) return { type: 'bulk', bytes: readBulk(frame, cursor, Number(rest)) }
-  if (rest === '-1') return { type: 'array', items: null }
-  return { type: 'array', items: Array.from({ length: Number(rest) }, () => read(frame, cursor)) }
-}
+/** Holds at most twice {@link MAX_REPLY}, and nothing between replies. */
+export class ReplyReader {
+  /** The first `#length` are those of a reply that is not complete; the others are room for more. */
+  #bytes: Buffer = EMPTY
+  #length = 0
+  /** Where the next part of the reply begins. */
+  #at = 0
+  #elements = 0
+  #parsing = this.#reply(0)
 
-const [STATUS, ERROR, INTEGER, BULK] = Buffer.from('+-:$')
+  /**
+   * @param onReply called with each complete reply and its bytes, which it may retain
+   * @throws ProtocolError for invalid RESP2 or an exceeded bound; the reader must not be used after that
+   */
+  write(chunk: Buffer, onReply: (reply: Reply, bytes: Buffer) => void): void {
+    this.#append(chunk)
+    for (;;) {
+      const { done, value: reply } = this.#parsing.next()
+      if (done !== true) return
+      onReply(reply, this.#take())
+    }
+  }
 
-function readBulk(frame: Buffer, cursor: { at: number }, length: number): Buffer | null {
-  if (length === -1) return null
-  const bytes = frame.subarray(cursor.at, cursor.at + length)
-  cursor.at += length + 2
-  return bytes
+  /** The bytes of the reply that is complete. */
+  #take(): Buffer {
+    const taken = this.#bytes.subarray(0, this.#at)
+    this.#length -= this.#at
+    this.#bytes = this.#length === 0 ? EMPTY : this.#bytes.subarray(this.#at)
+    this.#at = 0
+    this.#elements = 0
+    this.#parsing = this.#reply(0)
+    return taken
+  }
+
+  /** The buffer doubles when it is full, so the cost stays linear for many small chunks. */
+  #append(chunk: Buffer): void {
+    if (this.#length === 0) {
+      this.#bytes = chunk
+      this.#length = chunk.length
+      return
+    }
+    const length = this.#length + chunk.length
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(1024, length, Math.min(MAX_REPLY, 2 * length)))
+      this.#bytes.copy(larger, 0, 0, this.#length)
+      this.#bytes = larger
+    }
+    chunk.copy(this.#bytes, this.#length)
+    this.#length = length
+  }
+
+  /** @param depth of arrays around it */
+  *#reply(depth: number): Parsing<Reply> {
+    const line = yield* this.#line()
+    if (++this.#elements > MAX_ELEMENTS) throw new ProtocolError('a reply has too many elements')
+    const [type, text] = [line[0], line.slice(1)]
+    if (type === '+') return { type: 'status', text }
+    if (type === '-') return { type: 'error', text }
+    if (!NUMBER.test(text)) throw new ProtocolError('an invalid number')
+    const value = Number(text)
+    if (type === ':') return { type: 'integer', value }
+    if (value < -1) throw new ProtocolError('a length is negative')
+    if (type === '$') return { type: 'bulk', bytes: value === -1 ? null : yield* this.#bulk(value) }
+    return { type: 'array', items: value === -1 ? null : yield* this.#items(value, depth) }
+  }
+
+  /** @returns it without CR LF */
+  *#line(): Parsing<string> {
+    while (this.#length === this.#at) yield
+    if (!TYPES.has(this.#bytes[this.#at] ?? 0)) throw new ProtocolError('an unknown type')
+    for (;;) {
+      const received = this.#received()
+      const end = received.indexOf(LF)
+      if ((end === -1 ? received.length : end + 1) > MAX_LINE) throw new ProtocolError('a line is too long')
+      if (end !== -1) return this.#endLine(received.subarray(0, end + 1))
+      yield
+    }
+  }
+
+  #endLine(line: Buffer): string {
+    if (line.indexOf(CR) !== line.length - 2) throw new ProtocolError('a line does not end with CR LF')
+    this.#at += line.length
+    if (this.#at > MAX_REPLY) throw new ProtocolError('a reply is too long')
+    return line.toString('utf8', 0, line.length - 2)
+  }
+
+  *#bulk(length: number): Parsing<Buffer> {
+    if (this.#at + length + 2 > MAX_REPLY) throw new ProtocolError('a reply is too long')
+    while (this.#received().length < length + 2) yield
+    const received = this.#received()
+    if (received[length] !== CR || received[length + 1] !== LF)
+      throw new ProtocolError('a bulk string does not end with CR LF')
+    this.#at += length + 2
+    return received.subarray(0, length)
+  }
+
+  *#items(length: number, depth: number): Parsing<Reply[]> {
+    if (length > 0 && depth === MAX_DEPTH) throw new ProtocolError('arrays are nested too deeply')
+    if (length > MAX_ELEMENTS) throw new ProtocolError('a reply has too many elements')
+    const items: Reply[] = []
+    while (items.length < length) items.push(yield* this.#reply(depth + 1))
+    return items
+  }
+
+  /** What is not parsed yet. */
+  #received(): Buffer {
+    return this.#bytes.subarray(this.#at, this.#length)
+  }
 }

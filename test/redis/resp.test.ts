@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { MAX_REPLY, ProtocolError, readReply, type Reply, ReplyScanner } from '../../src/redis/resp.ts'
+import { MAX_REPLY, ProtocolError, type Reply, ReplyReader } from '../../src/redis/resp.ts'
 
 const { reply } = fc.letrec<{ reply: Reply }>((tie) => ({
   reply: fc.oneof(
@@ -37,8 +37,16 @@ function write(it: Reply): Buffer {
 }
 
 function scan(chunks: readonly Buffer[]): Reply[] {
-  const [scanner, found] = [new ReplyScanner(), [] as Reply[]]
-  for (const chunk of chunks) scanner.write(chunk, (frame) => found.push(readReply(frame)))
+  const [reader, found] = [new ReplyReader(), [] as Reply[]]
+  const passedOn: Buffer[] = []
+  for (const chunk of chunks)
+    reader.write(chunk, (each, bytes) => {
+      found.push(each)
+      passedOn.push(bytes)
+    })
+  // The bytes of each reply are those that came, and stay so when more arrive.
+  const came = Buffer.concat(chunks)
+  t.ok(Buffer.concat(passedOn).equals(came.subarray(0, Buffer.concat(passedOn).length)))
   return found
 }
 
@@ -92,6 +100,7 @@ const refused: Readonly<Record<string, string>> = {
   'arrays of too many together': `*2\r\n*40000\r\n${':0\r\n'.repeat(40_000)}*40000\r\n${':0\r\n'.repeat(40_000)}`,
   'arrays nested too deeply': '*1\r\n'.repeat(6),
   'a bulk string without CR LF after it': '$1\r\naX\n',
+  'a reply of too long lines': `*2000\r\n${`+${'x'.repeat(4000)}\r\n`.repeat(1100)}`,
   'a line that does not end': '+'.repeat(5000),
   'a type of RESP3': '%1\r\n',
 }
@@ -101,13 +110,10 @@ for (const [what, bytes] of Object.entries(refused))
   })
 
 t.test('a long reply in single bytes', async (t) => {
-  const scanner = new ReplyScanner()
-  const found: Buffer[] = []
+  const reader = new ReplyReader()
+  const found: Reply[] = []
   const text = 'x'.repeat(30_000)
   for (const byte of Buffer.from(`$30000\r\n${text}\r\n`))
-    scanner.write(Buffer.of(byte), (frame) => found.push(frame))
-  t.same(
-    found.map((frame) => readReply(frame)),
-    [{ type: 'bulk', bytes: Buffer.from(text) }],
-  )
+    reader.write(Buffer.of(byte), (each) => found.push(each))
+  t.same(found, [{ type: 'bulk', bytes: Buffer.from(text) }])
 })

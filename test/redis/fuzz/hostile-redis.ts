@@ -6,7 +6,7 @@
 import { createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import type { Test } from 'tap'
-import { readReply, ReplyScanner } from '../../../src/redis/resp.ts'
+import { type Reply, ReplyReader } from '../../../src/redis/resp.ts'
 import { listen } from '../../support/listen.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
 import { array, bulk } from './replies.ts'
@@ -48,9 +48,9 @@ export class HostileRedis {
       this.#sockets.delete(socket)
       this.#subscribers.delete(socket)
     })
-    const scanner = new ReplyScanner()
+    const reader = new ReplyReader()
     socket.on('data', (bytes: Buffer) =>
-      scanner.write(bytes, (frame) => this.#answer(socket, wordsOf(frame))),
+      reader.write(bytes, (command) => this.#answer(socket, wordsOf(command))),
     )
   }
 
@@ -97,10 +97,9 @@ export class HostileRedis {
 }
 
 /** @param command an array of bulk strings */
-function wordsOf(command: Buffer): string[] {
-  const reply = readReply(command)
-  if (reply.type !== 'array') throw new Error(`not a command: ${command.toString('latin1')}`)
-  return (reply.items ?? []).map((item) =>
+function wordsOf(command: Reply): string[] {
+  if (command.type !== 'array') throw new Error(`not a command: ${JSON.stringify(command)}`)
+  return (command.items ?? []).map((item) =>
     item.type === 'bulk' ? (item.bytes?.toString('latin1') ?? '') : '',
   )
 }
