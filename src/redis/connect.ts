@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
 import {
@@ -16,8 +16,8 @@ import {
   ownServer,
   roundRobin,
 } from './connectors.ts'
-import { type NodeAddress, Nodes } from './nodes.ts'
 import { refusalsOf } from './redis-errors.ts'
+import { type NodeAddress, Nodes } from './reply-validator.ts'
 
 /** Milliseconds of silence after a command until the connection is closed. */
 const SOCKET_TIMEOUT = 2000
@@ -64,7 +64,7 @@ export function connectSubscriber(
 ): Redis {
   const connection =
     publisher instanceof Cluster
-      ? new Redis(anyNode(config, publisher, report))
+      ? anyNode(config, publisher, report)
       : single(config, SUBSCRIBE_TIMEOUT, report)
   connection.on('error', report)
   return connection
@@ -80,41 +80,31 @@ function single(config: RedisConfig, commandTimeout: number, report: Report): Re
   const sentinels = config.mode === 'sentinel'
   const connector = sentinels ? connectorTo(() => masterOf(config, tls), tls) : connectorTo(ownServer, tls)
   return new Redis({
-    ...commonOptions(config, commandTimeout, connector),
-    reconnectOnError: refusalsOf(config.mode, report),
+    ...commonOptions(config, commandTimeout, connector, refusalsOf(config.mode, report)),
     ...(sentinels ? {} : server),
     db: config.db,
-    retryStrategy: retry,
-    enableOfflineQueue: false,
     // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives the role.
     enableReadyCheck: sentinels,
   })
 }
 
-function anyNode(config: RedisConfig, publisher: Cluster, report: Report) {
+function anyNode(config: RedisConfig, publisher: Cluster, report: Report): Redis {
   const known = () => publisher.nodes().map(({ options }) => options as NodeAddress)
   const route = roundRobin(() => [...known(), ...config.nodes])
-  return {
-    ...commonOptions(
-      config,
-      SUBSCRIBE_TIMEOUT,
-      connectorTo(() => route, tlsOf(config)),
-    ),
-    // Another node may permit what this one refuses.
-    reconnectOnError: refusalsOf('single', report),
-    retryStrategy: retry,
-    enableOfflineQueue: false,
+  const connector = connectorTo(() => route, tlsOf(config))
+  // Another node may permit what this one refuses.
+  const refusals = refusalsOf('single', report)
+  return new Redis({
+    ...commonOptions(config, SUBSCRIBE_TIMEOUT, connector, refusals),
     enableReadyCheck: false,
-  } satisfies RedisOptions
+  })
 }
 
 function cluster(config: RedisConfig, commandTimeout: number, report: Report): Cluster {
   const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
-  const options = {
-    redisOptions: {
-      ...commonOptions(config, commandTimeout, connector),
-      reconnectOnError: refusalsOf(config.mode, report),
-    },
+  const nodes = config.nodes.map(({ host, port }) => ({ host, port }))
+  return new ReconnectingCluster(nodes, {
+    redisOptions: commonOptions(config, commandTimeout, connector, refusalsOf(config.mode, report)),
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     slotsRefreshTimeout: CONNECT_TIMEOUT,
@@ -123,14 +113,16 @@ function cluster(config: RedisConfig, commandTimeout: number, report: Report): C
     maxRedirections: 3,
     retryDelayOnFailover: RETRY_MIN,
     retryDelayOnClusterDown: RETRY_MIN,
-  } satisfies ClusterOptions
-  return new ReconnectingCluster(
-    config.nodes.map(({ host, port }) => ({ host, port })),
-    options,
-  )
+  })
 }
 
-function commonOptions(config: RedisConfig, commandTimeout: number, connector: Connector) {
+/** @param reconnectOnError that of `redis-errors.ts` */
+function commonOptions(
+  config: RedisConfig,
+  commandTimeout: number,
+  connector: Connector,
+  reconnectOnError: ReturnType<typeof refusalsOf>,
+) {
   return {
     Connector: connector,
     // The guard reads RESP2.
@@ -147,6 +139,10 @@ function commonOptions(config: RedisConfig, commandTimeout: number, connector: C
     // The bus subscribes itself: ioredis leaves the rejection of its own attempt unhandled.
     autoResubscribe: false,
     keepAlive: 10_000,
+    reconnectOnError,
+    // The client of a cluster replaces these two for its nodes.
+    retryStrategy: retry,
+    enableOfflineQueue: false,
   } satisfies RedisOptions
 }
 

@@ -8,8 +8,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis } from 'ioredis'
 import type { RedisConfig } from '../config/config.ts'
 import { GuardedSocket } from './guard.ts'
-import { type NodeAddress, Nodes } from './nodes.ts'
-import { addressOf } from './reply-validator.ts'
+import { addressOf, type NodeAddress, Nodes } from './reply-validator.ts'
 
 /** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. Clients have it as `connectTimeout`. */
 export const CONNECT_TIMEOUT = 1000
@@ -25,8 +24,8 @@ export type Connector = new (options: unknown) => AbstractConnector
 export interface Route {
   /** Rejects when no server is known. */
   next(): Promise<NodeAddress>
-  /** Whether the server has the expected role, by its INFO. */
-  check(info: Readonly<Record<string, unknown>>): boolean
+  /** Whether the server has the expected role, by its INFO; left out: any has it. */
+  check?(info: Readonly<Record<string, unknown>>): boolean
 }
 
 /** @param routeOf called with the options of each client that ioredis creates */
@@ -35,9 +34,37 @@ export function connectorTo(
   tls: ConnectionOptions | null,
   nodes = new Nodes([]),
 ): Connector {
-  return class extends GuardedConnector {
+  return class GuardedConnector extends AbstractConnector {
+    readonly #route: Route
+
     constructor(options: unknown) {
-      super(routeOf(options), tls, nodes)
+      super(DISCONNECT_TIMEOUT)
+      this.#route = routeOf(options)
+    }
+
+    override check(info: Readonly<Record<string, unknown>>): boolean {
+      return this.#route.check?.(info) ?? true
+    }
+
+    /** Never rejects, because ioredis would not retry: where no server is known, it yields a destroyed stream. */
+    override async connect(): Promise<Stream> {
+      this.connecting = true
+      // GuardedSocket has the members of a socket that ioredis uses.
+      this.stream = (await this.#open()) as unknown as Stream
+      return this.stream
+    }
+
+    async #open(): Promise<GuardedSocket> {
+      try {
+        const address = await this.#route.next()
+        // ioredis recognizes this message and does not report it.
+        if (!this.connecting) throw new Error('Connection is closed.')
+        if (tls === null) return new GuardedSocket(connectTcp(address), 'connect', nodes)
+        return new GuardedSocket(connectTls({ ...tls, ...address }), 'secureConnect', nodes)
+      } catch (cause) {
+        this.firstError = cause instanceof Error ? cause : new Error(String(cause))
+        return new GuardedSocket(new Socket(), 'connect', nodes).destroy()
+      }
     }
   }
 }
@@ -45,7 +72,7 @@ export function connectorTo(
 /** The host and port in the client's options. */
 export function ownServer(options: unknown): Route {
   const { host, port } = options as NodeAddress
-  return { next: async () => ({ host, port }), check: () => true }
+  return { next: async () => ({ host, port }) }
 }
 
 /** Each of the addresses in turn. */
@@ -58,45 +85,6 @@ export function roundRobin(addresses: () => readonly NodeAddress[]): Route {
       if (address === undefined) throw new Error('no server is known')
       return address
     },
-    check: () => true,
-  }
-}
-
-/** Never rejects, because ioredis would not retry: where no server is known, it yields a destroyed stream. */
-class GuardedConnector extends AbstractConnector {
-  readonly #route: Route
-  readonly #tls: ConnectionOptions | null
-  readonly #nodes: Nodes
-
-  constructor(route: Route, tls: ConnectionOptions | null, nodes: Nodes) {
-    super(DISCONNECT_TIMEOUT)
-    this.#route = route
-    this.#tls = tls
-    this.#nodes = nodes
-  }
-
-  override check(info: Readonly<Record<string, unknown>>): boolean {
-    return this.#route.check(info)
-  }
-
-  override async connect(): Promise<Stream> {
-    this.connecting = true
-    // GuardedSocket has the members of a socket that ioredis uses.
-    this.stream = (await this.#open()) as unknown as Stream
-    return this.stream
-  }
-
-  async #open(): Promise<GuardedSocket> {
-    try {
-      const address = await this.#route.next()
-      // ioredis recognizes this message and does not report it.
-      if (!this.connecting) throw new Error('Connection is closed.')
-      if (this.#tls === null) return new GuardedSocket(connectTcp(address), 'connect', this.#nodes)
-      return new GuardedSocket(connectTls({ ...this.#tls, ...address }), 'secureConnect', this.#nodes)
-    } catch (cause) {
-      this.firstError = cause instanceof Error ? cause : new Error(String(cause))
-      return new GuardedSocket(new Socket(), 'connect', this.#nodes).destroy()
-    }
   }
 }
 

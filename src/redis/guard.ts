@@ -5,8 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { ReplyValidator, type SentCommand } from './reply-validator.ts'
-import type { Nodes } from './nodes.ts'
+import { type Nodes, ReplyValidator, type SentCommand } from './reply-validator.ts'
 import { ProtocolError, type Reply, ReplyReader } from './resp.ts'
 
 /** Bytes queued to Redis. Bounds the memory when Redis replies but does not read. */
