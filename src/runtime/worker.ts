@@ -10,11 +10,11 @@ import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts
 import { unpack } from '../config/worker-copy.ts'
 import { DataPlane } from './data-plane.ts'
 import { DecisionPoint } from './decision-point.ts'
-import { RemoteEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
+import { remoteEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { Keys } from '../redis/keys.ts'
 import { Seal } from '../redis/redis-seal.ts'
 import type { SharedCache } from '../redis/seat-cache.ts'
-import { openLender, RemoteLender } from './lender.ts'
+import { openLender, remoteLender } from './lender.ts'
 import { Startup } from './startup.ts'
 import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import type { ProcessActivity } from '../telemetry/process-activity.ts'
@@ -74,7 +74,7 @@ async function begin() {
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))
   cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
-  const ports = { ephemeral: new RemoteEphemeral(channel), log: log.logger }
+  const ports = { ephemeral: remoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
   const { memory } = config
   const gathered = (own: ProcessActivity) => new WorkerActivity(own, channel)
@@ -84,7 +84,7 @@ async function begin() {
   channel.serve('instances', (number) => {
     instances = Number(number)
   })
-  const lender = (await openLender(cache, log)) ?? new RemoteLender(channel, () => instances)
+  const lender = (await openLender(cache, log)) ?? remoteLender(channel, () => instances)
   const limits = { now: systemClock.now, lender, processes: () => instances * config.workers }
   const opened = await DataPlane.open(deciding, config, { log, limits })
   decisionPoint = deciding

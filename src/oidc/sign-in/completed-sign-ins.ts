@@ -134,19 +134,10 @@ const EPOCH = 'ephemeral.epoch'
 const USE = 'ephemeral.use'
 
 /** In a worker. The primary keeps the record, because a callback may reach any worker. */
-export class RemoteEphemeral implements Ephemeral {
-  readonly #channel: WorkerChannel
-
-  constructor(channel: WorkerChannel) {
-    this.#channel = channel
-  }
-
-  async epoch(): Promise<string> {
-    return String(await this.#channel.ask(EPOCH))
-  }
-
-  async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    return (await this.#channel.ask(USE, [tenant, epoch, id, ttlMs])) === true
+export function remoteEphemeral(channel: WorkerChannel): Ephemeral {
+  return {
+    epoch: async () => String(await channel.ask(EPOCH)),
+    use: async (...use) => (await channel.ask(USE, use)) === true,
   }
 }
 

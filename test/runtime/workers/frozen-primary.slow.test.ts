@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { RemoteEphemeral } from '../../../src/oidc/sign-in/completed-sign-ins.ts'
+import { remoteEphemeral } from '../../../src/oidc/sign-in/completed-sign-ins.ts'
 import { Channel } from '../../../src/runtime/workers/channel.ts'
 import { WorkerActivity } from '../../../src/runtime/workers/worker-activity.ts'
 import { ProcessActivity } from '../../../src/telemetry/process-activity.ts'
@@ -19,7 +19,7 @@ t.test('no call of a worker waits for a frozen primary for good', async (t) => {
     send: (message) => void primary.send(message as object),
     onMessage: (receive) => void primary.on('message', receive),
   })
-  const ephemeral = new RemoteEphemeral(channel)
+  const ephemeral = remoteEphemeral(channel)
   const activity = new WorkerActivity(new ProcessActivity(), channel)
   const filter = { tenant: 'acme', space: null, code: null }
   const question = { ...filter, limit: 1, before: null, requestId: '' }
