@@ -46,14 +46,8 @@ export interface DataPlaneOptions {
 interface Parts {
   readonly metrics: Metrics
   readonly log: Log
-  readonly tracing: Tracing
-  readonly rateLimiter: RateLimiter
-}
-
-/** A tracer, and the configuration that it was made of. */
-interface Tracing {
   readonly tracer: Tracer | null
-  readonly config: Config['openTelemetry']['traces']
+  readonly rateLimiter: RateLimiter
 }
 
 export class DataPlane {
@@ -66,7 +60,6 @@ export class DataPlane {
   readonly #watch: UpstreamListener
   readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
-  #tracing: Tracing
   #running: PipelineConfig
   #requestListener: RequestListener | null = null
   #decisionListener: DecisionListener | null = null
@@ -81,20 +74,15 @@ export class DataPlane {
   ): Promise<DataPlane> {
     const metrics = new Metrics()
     const compiled = await decisionPoint.compile(config)
-    const tracing = await openTracing(config, log, metrics)
-    return new DataPlane(decisionPoint, compiled, {
-      metrics,
-      log,
-      tracing,
-      rateLimiter: new RateLimiter(limits),
-    })
+    const tracer = await openTracer(config, log, metrics)
+    const rateLimiter = new RateLimiter(limits)
+    return new DataPlane(decisionPoint, compiled, { metrics, log, tracer, rateLimiter })
   }
 
   private constructor(decisionPoint: DecisionPoint, compiled: CompiledConfig, parts: Parts) {
-    const { metrics, log, tracing, rateLimiter } = parts
+    const { metrics, log, tracer, rateLimiter } = parts
     this.metrics = metrics
     this.#log = log
-    this.#tracing = tracing
     this.#rateLimiter = rateLimiter
     rateLimiter.configure([...compiled.config.rateLimits.values()])
     this.#decisionPoint = decisionPoint
@@ -103,9 +91,9 @@ export class DataPlane {
       [...this.#running.upstreams].map(([name, upstream]) => [name, upstream.targets()] as const),
     )
     this.#connectionEvents = watchConnections(this.metrics, log, () =>
-      sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.connections ?? {}),
+      sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.listener.connections ?? {}),
     )
-    this.#running = running(compiled, this.#watch, tracing)
+    this.#running = running(compiled, this.#watch, tracer)
     this.#pipeline = new Pipeline(
       this.#running,
       new AccessLog(log.line),
@@ -145,14 +133,14 @@ export class DataPlane {
     const { openDecisionListener } = await import('./decision-listener.ts')
     const { authzenPipeline } = await import('./authzen.ts')
     const log = new AccessLog(this.#log.line, 'authzen')
-    const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#tracing.tracer)
+    const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#running.tracer)
     const authzen = new Pipeline(parts, log, this.metrics, this.#rateLimiter)
     this.#authzen = authzen
     const options = { pipeline: this.#pipeline, authzen, events: this.#connectionEvents, shared, config }
     await explainListening(decision.listen, sources.decision, async () => {
       this.#decisionListener = await openDecisionListener(decision, options)
     })
-    return this.#decisionListener?.address ?? null
+    return this.#decisionListener?.listener.address ?? null
   }
 
   /**
@@ -162,12 +150,11 @@ export class DataPlane {
   async prepare(config: Config): Promise<() => void> {
     const compiled = await this.#decisionPoint.compile(config)
     const acceptors = acceptorsOf(config)
-    const tracing = await openTracing(config, this.#log, this.metrics, this.#tracing)
-    const next = running(compiled, this.#watch, tracing)
-    const authzen = await this.#authzenOf(compiled, tracing)
+    const tracer = await this.#tracerOf(config)
+    const next = running(compiled, this.#watch, tracer)
+    const authzen = await this.#authzenOf(compiled, tracer)
     return () => {
       const before = this.#running
-      this.#tracing = tracing
       const { signIn, otherIssuers } = this.#compiled
       const hasOtherScopes = adminSpacesOf(this.#compiled.config) !== adminSpacesOf(config)
       this.#running = next
@@ -190,7 +177,15 @@ export class DataPlane {
     }
   }
 
-  async #authzenOf(compiled: CompiledConfig, { tracer }: Tracing): Promise<PipelineConfig | null> {
+  /** The same tracer stays where its configuration is the same: its spans wait in its queue. */
+  async #tracerOf(config: Config): Promise<Tracer | null> {
+    const { openTelemetry } = this.#compiled.config
+    if (JSON.stringify(openTelemetry.traces) === JSON.stringify(config.openTelemetry.traces))
+      return this.#running.tracer
+    return openTracer(config, this.#log, this.metrics)
+  }
+
+  async #authzenOf(compiled: CompiledConfig, tracer: Tracer | null): Promise<PipelineConfig | null> {
     if (this.#authzen === null) return null
     return (await import('./authzen.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
   }
@@ -198,7 +193,7 @@ export class DataPlane {
   /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */
   async close(drain: number): Promise<void> {
     const drained = performance.now() + drain
-    await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.close(drain)])
+    await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.listener.close(drain)])
     this.#rateLimiter.close()
     this.#pipeline.logEnded()
     this.#authzen?.logEnded()
@@ -207,7 +202,7 @@ export class DataPlane {
     await this.#compiled.signIn?.close()
     await this.#compiled.otherIssuers?.close()
     this.#decisionPoint.lease.end()
-    await this.#tracing.tracer?.close()
+    await this.#running.tracer?.close()
   }
 
   #configureMetrics(): void {
@@ -250,7 +245,7 @@ export class DataPlane {
     metrics.gauge(
       'seatgate_connection_memory_bytes',
       'Bytes of messages that client connections hold, limited by memory.connections.',
-      () => (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.memory ?? 0),
+      () => (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.listener.memory ?? 0),
     )
     metrics.gauge(
       'seatgate_memory_bytes',
@@ -308,7 +303,11 @@ async function closeUpstreams(upstreams: readonly Upstream[], ms: number): Promi
   clearTimeout(cutTimer)
 }
 
-function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer }: Tracing): PipelineConfig {
+function running(
+  compiled: CompiledConfig,
+  listener: UpstreamListener,
+  tracer: Tracer | null,
+): PipelineConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   const { identity } = compiled
@@ -329,19 +328,13 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, { tracer 
   }
 }
 
-/**
- * The code of the tracer is loaded only where tracing is on.
- *
- * @param before stays, where the configuration is the same: its spans wait in its queue
- */
-async function openTracing(
-  { openTelemetry: { traces: config } }: Config,
+/** The code of the tracer is loaded only where tracing is on. */
+async function openTracer(
+  { openTelemetry: { traces } }: Config,
   { logger }: Log,
   { spans: counts }: Metrics,
-  before?: Tracing,
-): Promise<Tracing> {
-  if (before !== undefined && JSON.stringify(before.config) === JSON.stringify(config)) return before
-  if (config === null) return { tracer: null, config }
+): Promise<Tracer | null> {
+  if (traces === null) return null
   const { Tracer } = await import('../telemetry/tracing/tracer.ts')
-  return { tracer: new Tracer(config, { logger, counts, version: versionOf(packageRoot()) }), config }
+  return new Tracer(traces, { logger, counts, version: versionOf(packageRoot()) })
 }

@@ -1,6 +1,5 @@
 /** Opens the listener that answers other proxies, with its endpoints. */
 
-import type { AddressInfo } from 'node:net'
 import type { Config, DecisionConfig } from '../config/config.ts'
 import { AUTHZEN_PATHS } from '../external-authorization/authzen/discovery.ts'
 import { DecisionHandler, type Endpoint } from '../external-authorization/handler.ts'
@@ -13,13 +12,9 @@ import type { Pipeline } from '../pipeline/pipeline.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 
 export interface DecisionListener {
-  readonly address: AddressInfo
-  readonly connections: RequestListener['connections']
-  /** Buffered message bytes of all connections. */
-  readonly memory: number
+  readonly listener: RequestListener
   /** Applies to new connections and questions; closes the connections of peers that are no longer admitted. The address stays. */
   configure(config: Config): void
-  close(drain: number): Promise<void>
 }
 
 export interface DecisionListenerOptions {
@@ -50,20 +45,11 @@ export async function openDecisionListener(
   const settings = settingsOf(config, decision)
   const listener = await openRequestListener(decision.listen, handler, { settings, events, shared })
   return {
-    get address() {
-      return listener.address
-    },
-    get connections() {
-      return listener.connections
-    },
-    get memory() {
-      return listener.memory
-    },
+    listener,
     configure(next) {
       trusted = new TrustedProxies(next.trustedProxies)
       listener.configure(settingsOf(next, next.decision ?? decision))
     },
-    close: (drain) => listener.close(drain),
   }
 }
 
