@@ -28,9 +28,21 @@ const INNER_V4 = [
 /** Exceptions within 2000::/3, the global unicast range. */
 const INNER_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20']
 
+/** With the IPv6 addresses that have an IPv4 address in them: mapped, NAT64 (RFC 6052) and 6to4 (RFC 3056). */
+const GLOBAL_V6 = ['2000::/3', '::ffff:0:0/96', '64:ff9b::/96']
+
+const embeddedV4 = INNER_V4.flatMap((network) => {
+  const [base = '', prefix] = network.split('/')
+  const long = 96 + Number(prefix)
+  return [
+    `::ffff:${base}/${long}`,
+    `64:ff9b::${base}/${long}`,
+    `2002:${groupsOf(base)}::/${16 + Number(prefix)}`,
+  ]
+})
 const inner4 = listOf(INNER_V4, 'ipv4')
-const inner6 = listOf(INNER_V6, 'ipv6')
-const global6 = listOf(['2000::/3'], 'ipv6')
+const inner6 = listOf([...INNER_V6, ...embeddedV4], 'ipv6')
+const global6 = listOf(GLOBAL_V6, 'ipv6')
 
 function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
   const list = new BlockList()
@@ -45,32 +57,11 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
 export function isInnerAddress(address: string): boolean {
   if (isIPv4(address)) return inner4.check(address, 'ipv4')
   if (!isIPv6(address) || address.includes('%')) return true
-  const embedded = embeddedV4(groupsOf(address))
-  if (embedded !== null) return inner4.check(embedded, 'ipv4')
   return !global6.check(address, 'ipv6') || inner6.check(address, 'ipv6')
 }
 
-/**
- * The IPv4 address embedded in an IPv6 address: mapped (::ffff:0:0/96), NAT64 (64:ff9b::/96, RFC 6052) or 6to4
- * (2002::/16, RFC 3056). Null for other addresses.
- */
-function embeddedV4(groups: readonly number[]): string | null {
-  const [first, second = 0, third = 0, ...rest] = groups
-  const prefix = groups.slice(0, 6).join(' ')
-  if (first === 0x2002) return dotted(second, third)
-  if (prefix !== '0 0 0 0 0 65535' && prefix !== `${0x64} ${0xff9b} 0 0 0 0`) return null
-  return dotted(rest[3] ?? 0, rest[4] ?? 0)
-}
-
-function dotted(high: number, low: number): string {
-  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
-}
-
-/** The eight 16-bit groups. The URL parser gives the canonical form, without dotted quads. */
-function groupsOf(address: string): number[] {
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0')
-  return [...left, ...zeros, ...right].map((group) => Number.parseInt(group, 16))
+/** An IPv4 address as two groups of an IPv6 address. */
+function groupsOf(address: string): string {
+  const hex = Buffer.from(address.split('.').map(Number)).toString('hex')
+  return `${hex.slice(0, 4)}:${hex.slice(4)}`
 }
