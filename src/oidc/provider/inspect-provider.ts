@@ -8,7 +8,7 @@ import { ProviderError } from './provider-errors.ts'
 import { type HttpLimits, ProviderHttp } from './http.ts'
 import { readKeys } from './jwks.ts'
 import { sanitizeName } from './log-text.ts'
-import { discover } from './provider.ts'
+import { discover, type DiscoveryHttp } from './provider.ts'
 
 export interface ProviderInspection {
   /** Keys that verify tokens of an algorithm that the provider advertises and the gateway accepts. */
@@ -19,7 +19,7 @@ export interface ProviderInspection {
 
 /** Rejects with ProviderError. */
 export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
-  const advertised = (document: ObservedFetch) => discover(oidc, document)
+  const advertised = (document: DiscoveryHttp) => discover(oidc, document)
   return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
 }
 
@@ -36,12 +36,12 @@ export function inspectIssuer(config: IssuerConfig, limits: HttpLimits = {}): Pr
 async function inspect(
   http: ProviderHttp,
   issuer: string,
-  find: (document: ObservedFetch) => Promise<{ jwksUri: string; algorithms: readonly string[] }>,
+  find: (document: DiscoveryHttp) => Promise<{ jwksUri: string; algorithms: readonly string[] }>,
 ): Promise<ProviderInspection> {
-  const document = new ObservedFetch(http)
+  const { document, seen } = observed(http)
   try {
     const { jwksUri, algorithms } = await find(document).catch(async (cause: unknown) => {
-      throw (await document.faultFor(issuer)) ?? cause
+      throw (seen.last === null ? null : await faultOf(seen.last, issuer)) ?? cause
     })
     const set = await readKeys(jwksUri, document.fetch)
     const usable = await Promise.all(set.jwks().keys.map((key) => isUsable(key, algorithms)))
@@ -50,50 +50,40 @@ async function inspect(
       throw new ProviderError(
         `none of the provider's ${usable.length} keys verifies tokens of an algorithm that it advertises and this gateway accepts`,
       )
-    return { keys, clockAhead: document.clockAhead }
+    return { keys, clockAhead: seen.clockAhead }
   } finally {
     await http.close()
   }
 }
 
-/** Keeps what the last response says. */
-class ObservedFetch implements Pick<ProviderHttp, 'fetch' | 'addressFault' | 'requestFault'> {
-  readonly fetch: ProviderHttp['fetch']
-  clockAhead: number | null = null
-  readonly #http: ProviderHttp
-  #last: Response | null = null
-
-  constructor(http: ProviderHttp) {
-    this.#http = http
-    this.fetch = async (url, options) => {
-      const sentAt = Date.now()
-      const response = await http.fetch(url, options)
-      this.#last = response.clone()
-      this.clockAhead = clockAhead(response.headers, (sentAt + Date.now()) / 2)
-      return response
-    }
+/** The client, and what the last response says. */
+function observed(http: ProviderHttp) {
+  const seen = { clockAhead: null as number | null, last: null as Response | null }
+  const fetch: ProviderHttp['fetch'] = async (url, options) => {
+    const sentAt = Date.now()
+    const response = await http.fetch(url, options)
+    seen.last = response.clone()
+    seen.clockAhead = clockAhead(response.headers, (sentAt + Date.now()) / 2)
+    return response
   }
-
-  addressFault(url: string, what: string): ProviderError | null {
-    return this.#http.addressFault(url, what)
+  const document: DiscoveryHttp = {
+    fetch,
+    addressFault: (url, what) => http.addressFault(url, what),
+    requestFault: (url, what) => http.requestFault(url, what),
   }
+  return { document, seen }
+}
 
-  requestFault(url: string, what: string): ProviderError | null {
-    return this.#http.requestFault(url, what)
-  }
-
-  /** Why the document is none, in more detail than the library has. */
-  async faultFor(issuer: string): Promise<ProviderError | null> {
-    if (this.#last === null) return null
-    if (this.#last.status !== 200)
-      return new ProviderError(
-        `the provider answered the request for its discovery document with ${this.#last.status}`,
-      )
-    const parsed = parseJson(await this.#last.text())
-    const named = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value.issuer : undefined
-    if (typeof named !== 'string' || named === issuer) return null
-    return new ProviderError(`the discovery document names another issuer, ${sanitizeName(named)}`)
-  }
+/** Why the document is none, in more detail than the library has. */
+async function faultOf(document: Response, issuer: string): Promise<ProviderError | null> {
+  if (document.status !== 200)
+    return new ProviderError(
+      `the provider answered the request for its discovery document with ${document.status}`,
+    )
+  const parsed = parseJson(await document.text())
+  const named = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value.issuer : undefined
+  if (typeof named !== 'string' || named === issuer) return null
+  return new ProviderError(`the discovery document names another issuer, ${sanitizeName(named)}`)
 }
 
 /** A cache sends the time at which it got the response, and the seconds since then (RFC 9111, section 5.1). */
