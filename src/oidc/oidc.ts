@@ -31,8 +31,8 @@ const COOKIE_BYTES = 16 * 1024
 
 /** HEAD would redeem the code without a response body. */
 const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
-const notFound = new Refusal('route_not_found', 'No sign-in endpoint has this path and method.')
 
+/** All that the route table has; it answers other paths and methods itself. */
 const ENDPOINTS: Readonly<Record<string, (context: Context, request: PublicRequest) => Promise<Reply>>> = {
   'POST /auth/oidc/login': loginEndpoint,
   'GET /auth/oidc/callback': callback,
@@ -66,10 +66,9 @@ export class Oidc {
     if (request.method === 'HEAD') return Promise.resolve(notHead)
     const path = request.path.slice(this.#context.prefix.length)
     const name = `${request.method} ${path}`.replace(TENANT_ADDRESS, '$1')
-    const endpoint = Object.hasOwn(ENDPOINTS, name) ? ENDPOINTS[name] : undefined
-    return endpoint === undefined
-      ? Promise.resolve(notFound)
-      : this.#track(endpoint(this.#contextOf(request.requestId), { ...request, path }))
+    const endpoint = ENDPOINTS[name]
+    if (endpoint === undefined) throw new Error(`no sign-in endpoint ${name}`)
+    return this.#track(endpoint(this.#contextOf(request.requestId), { ...request, path }))
   }
 
   /**
