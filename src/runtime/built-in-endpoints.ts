@@ -1,7 +1,6 @@
 /** All built-in endpoints: administration, questions about access, sign-in. */
 
 import { type AdminDeps, type AdminEndpoint, createAdminApi, type Store } from '../../seats-admin/index.ts'
-import { requiredPermissions } from '../access/asked-permissions.ts'
 import { accessEndpoints } from '../access/access-endpoints.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { explainEndpoint, type Explaining } from '../access/explain-endpoint.ts'
@@ -20,7 +19,7 @@ import {
 import { canaryEndpoint, type FleetDeps, fleetEndpoint } from '../pipeline/fleet-endpoints.ts'
 import type { Operation } from '../pipeline/openapi/operation.ts'
 
-export interface EndpointDeps extends Omit<AdminDeps, 'asked'>, FleetDeps {
+export interface EndpointDeps extends AdminDeps, FleetDeps {
   readonly store: Store
   /** Those that decide requests. */
   readonly tables: () => Tables
@@ -30,20 +29,8 @@ export interface EndpointDeps extends Omit<AdminDeps, 'asked'>, FleetDeps {
 
 /** Those that require a permission. */
 export function builtInEndpoints(deps: EndpointDeps): AdminEndpoint[] {
-  const asked = requiredPermissions(() => deps.tables().table.routes)
-  const { announce, now, seatBytes } = deps
-  const admin: AdminDeps = {
-    // Commands have none.
-    get store() {
-      return deps.store
-    },
-    announce,
-    now,
-    seatBytes,
-    asked,
-  }
   return [
-    ...createAdminApi(admin),
+    ...createAdminApi(deps),
     ...accessEndpoints(deps),
     explainEndpoint(deps),
     routesEndpoint(deps),
@@ -85,6 +72,7 @@ const UNSERVED: EndpointDeps = {
   tables: unserved,
   fleet: unserved,
   explaining: unserved,
+  asked: unserved,
   announce: async () => {},
   activity: { routeUses: unserved, decisions: unserved, watch: unserved },
   now: Date.now,

@@ -4,6 +4,7 @@
  */
 
 import type { FleetView, Store } from '../../seats-admin/index.ts'
+import { requiredPermissions } from '../access/asked-permissions.ts'
 import type { Explaining } from '../access/explain-endpoint.ts'
 import { exceptionsOf, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
@@ -124,11 +125,8 @@ export class DecisionPoint {
     const otherIssuer = otherIssuers?.verify ?? signIn?.providerToken ?? null
     const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
-    let asked: Pick<EndpointDeps, 'tables' | 'explaining'> | null = null
-    const builtIn = this.#builtIn(config, { signIn, identity }, () => {
-      if (asked === null) throw new Error('the tables are not compiled')
-      return asked
-    })
+    const asked = { tables: () => tables, explaining: () => explaining }
+    const builtIn = this.#builtIn(config, { signIn, identity }, asked)
     const compile = ({ routes }: TablesConfig) =>
       compileTable(routes, config.upstreams, builtIn, config.api.hosts)
     const { table, faults } = compile(config)
@@ -148,7 +146,6 @@ export class DecisionPoint {
     }
     const tables = tablesOf(config, table)
     const explaining = this.#explaining(config, parts)
-    asked = { tables: () => tables, explaining: () => explaining }
     return {
       config,
       table,
@@ -238,12 +235,12 @@ export class DecisionPoint {
   #builtIn(
     config: Config,
     { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,
-    asked: () => Pick<EndpointDeps, 'tables' | 'explaining'>,
+    asked: Pick<EndpointDeps, 'tables' | 'explaining'>,
   ): Route[] {
     const endpoints = builtInEndpoints({
+      ...asked,
+      asked: requiredPermissions(() => asked.tables().table.routes),
       store: this.store,
-      tables: () => asked().tables(),
-      explaining: () => asked().explaining(),
       now: Date.now,
       announce: (committed) => this.#coherence.announce(committed),
       fleet: this.#fleet,
