@@ -5,7 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { type Nodes, ReplyValidator, type SentCommand } from './reply-validator.ts'
+import { type Nodes, ReplyValidator } from './reply-validator.ts'
 import { ProtocolError, type Reply, ReplyReader } from './resp.ts'
 
 /** Bytes queued to Redis. Bounds the memory when Redis replies but does not read. */
@@ -14,7 +14,9 @@ const MAX_UNSENT = 16 * 1024 * 1024
 export class GuardedSocket extends Duplex {
   readonly #socket: Socket
   readonly #validator: ReplyValidator
-  readonly #reader = new ReplyReader()
+  /** ioredis writes arrays of bulk strings, which are read as replies are. */
+  readonly #commands = new ReplyReader()
+  readonly #replies = new ReplyReader()
   #replied = false
   #timer: NodeJS.Timeout | undefined
   #isOpen = false
@@ -65,7 +67,7 @@ export class GuardedSocket extends Duplex {
 
   override _write(bytes: Buffer, _encoding: string, done: (cause?: Error) => void): void {
     try {
-      for (const command of sentCommands(bytes)) this.#validator.sent(command)
+      this.#commands.write(bytes, (command) => this.#validator.sent(command))
       if (this.#socket.writableLength > MAX_UNSENT) throw new ProtocolError('Redis does not read')
     } catch (cause) {
       return done(cause as Error)
@@ -105,7 +107,7 @@ export class GuardedSocket extends Duplex {
   #received(chunk: Buffer): void {
     this.#replied = true
     try {
-      this.#reader.write(chunk, (reply, bytes) => this.#forward(reply, bytes))
+      this.#replies.write(chunk, (reply, bytes) => this.#forward(reply, bytes))
     } catch (cause) {
       this.destroy(cause as Error)
     }
@@ -116,30 +118,6 @@ export class GuardedSocket extends Duplex {
     if (this.destroyed) return
     this.#validator.received(reply)
     if (!this.push(bytes)) this.#socket.pause()
-  }
-}
-
-/** Parses commands in the form that ioredis writes: arrays of bulk strings. */
-function* sentCommands(bytes: Buffer): Generator<SentCommand> {
-  let at = 0
-  const header = () => {
-    const end = bytes.indexOf('\r\n', at)
-    const number = Number(bytes.toString('latin1', at + 1, end))
-    at = end + 2
-    return number
-  }
-  const word = () => {
-    const length = header()
-    at += length + 2
-    return bytes.subarray(at - length - 2, at - 2)
-  }
-  while (at < bytes.length) {
-    const count = header()
-    const name = word().toString('latin1').toLowerCase()
-    const first = count > 1 ? word() : null
-    for (let left = count - 2; left > 0; left--) word()
-    const fullName = name === 'cluster' ? `cluster ${first?.toString('latin1').toLowerCase()}` : name
-    yield { name: fullName, arguments: count - 1 }
   }
 }
 

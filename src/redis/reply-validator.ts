@@ -41,13 +41,8 @@ function keyOf({ host, port }: NodeAddress): string {
   return `${host}:${port}`
 }
 
-export interface SentCommand {
-  /** In lower case; for CLUSTER with the subcommand. */
-  readonly name: string
-  readonly arguments: number
-}
-
 interface Pending {
+  /** In lower case; for CLUSTER with the subcommand. */
   readonly name: string
   readonly accepts: (reply: Reply) => boolean
   remainingReplies: number
@@ -63,9 +58,13 @@ export class ReplyValidator {
     this.#nodes = nodes
   }
 
-  sent({ name, arguments: count }: SentCommand): void {
+  /** @param command an array of bulk strings */
+  sent(command: Reply): void {
     if (this.#pending.length === MAX_PENDING) throw new ProtocolError('too many commands without a reply')
-    const remainingReplies = name === 'subscribe' ? count : 1
+    const words = itemsOf(command)
+    const word = textOf(words[0]).toLowerCase()
+    const name = word === 'cluster' ? `cluster ${textOf(words[1]).toLowerCase()}` : word
+    const remainingReplies = name === 'subscribe' ? words.length - 1 : 1
     this.#pending.push({ name, remainingReplies, accepts: SHAPES.get(name) ?? isScalar })
   }
 
@@ -77,7 +76,7 @@ export class ReplyValidator {
     if (reply.type === 'error') this.#checkError(reply.text)
     else if (!next.accepts(reply)) throw new ProtocolError(`a reply of the wrong type to ${next.name}`)
     else if (next.name === 'subscribe') this.#subscribed = true
-    else if (next.name === 'cluster slots') this.#nodes.add(nodesOf(reply))
+    else if (next.name === 'cluster slots') this.#nodes.add(nodesOf(reply) ?? [])
     // One error replies to all channels of a SUBSCRIBE.
     if (--next.remainingReplies === 0 || reply.type === 'error') this.#pending.shift()
   }
@@ -95,23 +94,19 @@ export class ReplyValidator {
 
 /** Other commands accept any reply but an array. */
 const SHAPES = new Map<string, (reply: Reply) => boolean>([
-  ['get', isBulkOrNull],
+  ['get', ({ type }) => type === 'bulk'],
   ['info', isBulk],
   ['publish', isInteger],
   ['subscribe', (reply) => isNamed(reply, 'subscribe', isBulk, isInteger)],
   // On a connection with subscriptions the reply is an array.
   ['ping', (reply) => reply.type === 'status' || isNamed(reply, 'pong', isBulk)],
   ['cluster info', isBulk],
-  ['cluster slots', isSlots],
+  ['cluster slots', (reply) => nodesOf(reply) !== null],
   ['sentinel', (reply) => reply.type === 'array' && (reply.items ?? []).every(isBulk)],
 ])
 
 function isScalar({ type }: Reply): boolean {
   return type === 'status' || type === 'integer' || type === 'bulk'
-}
-
-function isBulkOrNull({ type }: Reply): boolean {
-  return type === 'bulk'
 }
 
 function isBulk(reply: Reply): boolean {
@@ -124,48 +119,41 @@ function isInteger({ type }: Reply): boolean {
 
 /** An array of the word and elements that match the predicates, in order. */
 function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) => boolean)[]): boolean {
-  if (reply.type !== 'array' || reply.items?.length !== kinds.length + 1) return false
-  const [first, ...rest] = reply.items
-  if (first?.type !== 'bulk' || first.bytes?.toString('latin1') !== word) return false
+  const [first, ...rest] = itemsOf(reply)
+  if (textOf(first) !== word || rest.length !== kinds.length) return false
   return rest.every((each, at) => kinds[at]?.(each) === true)
 }
 
-/** Slot ranges, each with its nodes; together at most SLOTS slots. */
-function isSlots(reply: Reply): boolean {
-  if (reply.type !== 'array' || reply.items === null) return false
-  let slots = 0
-  for (const range of reply.items) {
-    if (range.type !== 'array' || range.items === null) return false
-    const [first, last, ...nodes] = range.items
-    if (first?.type !== 'integer' || last?.type !== 'integer' || !nodes.every(isNode)) return false
-    if (first.value < 0 || last.value < first.value || last.value >= SLOTS) return false
-    slots += last.value - first.value + 1
-    if (slots > SLOTS) return false
-  }
-  return true
-}
-
-/** A node without a host is one whose address is unknown; ioredis skips it. */
-function isNode(reply: Reply): boolean {
-  if (reply.type !== 'array' || reply.items === null) return false
-  const [host, port] = reply.items
-  if (host?.type !== 'bulk' || port?.type !== 'integer') return false
-  const named = host.bytes !== null && host.bytes.length > 0
-  return !named || addressOf(host.bytes.toString('latin1'), port.value) !== null
-}
-
-function nodesOf(slots: Reply): NodeAddress[] {
-  return itemsOf(slots)
-    .flatMap((range) => itemsOf(range).slice(2))
-    .flatMap((node) => {
+/** The nodes of slot ranges, which are together at most SLOTS slots. Null for a reply of another shape. */
+function nodesOf(slots: Reply): NodeAddress[] | null {
+  if (slots.type !== 'array' || slots.items === null) return null
+  const found: NodeAddress[] = []
+  let count = 0
+  for (const range of slots.items) {
+    const [first, last, ...nodes] = itemsOf(range)
+    if (first?.type !== 'integer' || last?.type !== 'integer') return null
+    if (first.value < 0 || last.value < first.value || last.value >= SLOTS) return null
+    count += last.value - first.value + 1
+    if (count > SLOTS) return null
+    for (const node of nodes) {
       const [host, port] = itemsOf(node)
-      if (host?.type !== 'bulk' || port?.type !== 'integer') return []
-      return addressOf(host.bytes?.toString('latin1') ?? '', port.value) ?? []
-    })
+      if (host?.type !== 'bulk' || port?.type !== 'integer') return null
+      // The address of a node without a host is unknown; ioredis skips it.
+      if (textOf(host) === '') continue
+      const address = addressOf(textOf(host), port.value)
+      if (address === null) return null
+      found.push(address)
+    }
+  }
+  return found
 }
 
 function itemsOf(reply: Reply): readonly Reply[] {
   return reply.type === 'array' ? (reply.items ?? []) : []
+}
+
+function textOf(reply: Reply | undefined): string {
+  return reply?.type === 'bulk' ? (reply.bytes?.toString('latin1') ?? '') : ''
 }
 
 /** @returns null for an invalid host or port */
