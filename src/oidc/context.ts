@@ -1,7 +1,7 @@
-/** The shared state of sign-in, created once for each configuration. */
+/** The shared state of sign-in, created once for each configuration, and what its lines of the log say. */
 
 import { Refusal } from '../model/errors.ts'
-import type { OidcPorts } from './ports.ts'
+import type { OidcLog, OidcPorts } from './ports.ts'
 import type { Provider } from './provider/provider.ts'
 import { ProviderError, ProviderRefused, providerUnavailable } from './provider/provider-errors.ts'
 
@@ -16,6 +16,34 @@ export interface Context extends OidcPorts {
   readonly prefix: string
   /** Of the request that is served; null: none. Lines of `log` have it already. */
   readonly requestId: string | null
+}
+
+/** What lines of the log are about. */
+interface LogSubject {
+  /** `sub`, from a token that was verified, or from the record of a session. */
+  readonly user: string
+  /** Its id; left out: there is none, or none yet. */
+  readonly session?: string
+}
+
+/** A log whose lines have these fields too. */
+export function withFields(log: OidcLog, more: Readonly<Record<string, unknown>>): OidcLog {
+  const write =
+    (level: keyof OidcLog): OidcLog['info'] =>
+    (fields, message) =>
+      log[level]({ ...more, ...fields }, message)
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+/** Every line of the log that the request causes has its id. @param requestId null: no request caused the work */
+export function ofRequest(log: OidcLog, requestId: string | null): OidcLog {
+  return requestId === null ? log : withFields(log, { request_id: requestId })
+}
+
+/** The context of work on one user or session, which each line of its log names. */
+export function about(context: Context, { user, session }: LogSubject): Context {
+  const fields = session === undefined ? { user } : { user, session }
+  return { ...context, log: withFields(context.log, fields) }
 }
 
 const rejected = new Refusal(

@@ -1,7 +1,7 @@
 /** Sign-in with each tenant's identity provider: the public interface of this folder. */
 
 import { Refusal } from '../model/errors.ts'
-import { type Context, logRefusal, withProviderErrors } from './context.ts'
+import { about, type Context, logRefusal, ofRequest, withProviderErrors } from './context.ts'
 import { readFields } from './sign-in/body.ts'
 import { callback } from './sign-in/callback.ts'
 import { backchannelLogout } from './session/backchannel-logout.ts'
@@ -9,7 +9,6 @@ import { logout } from './session/logout.ts'
 import { refresh } from './session/refresh.ts'
 import { verifyIdToken } from './tokens/id-token.ts'
 import { mapSeats } from './tokens/seat-mapping.ts'
-import { about, ofRequest } from './sign-in-log-fields.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './sign-in-endpoints.ts'

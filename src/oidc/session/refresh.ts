@@ -8,10 +8,9 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
-import { about } from '../sign-in-log-fields.ts'
 import { providerAuthor } from './end-session.ts'
 import { queryProvider } from './query-provider.ts'
-import { type Context, refusalOf } from '../context.ts'
+import { about, type Context, refusalOf } from '../context.ts'
 import { handleText, newSecret, parseHandleText, type RefreshHandle, sha256 } from './session-credentials.ts'
 import { refreshFields } from '../sign-in-endpoints.ts'
 import type { Reply } from '../ports.ts'

@@ -17,7 +17,7 @@ import {
   otherTenant,
   readSeatsClaim,
 } from './id-token-claims.ts'
-import { withFields } from '../sign-in-log-fields.ts'
+import { withFields } from '../context.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'

@@ -15,7 +15,7 @@ const tooLong = new Refusal(
 /**
  * Signs the token, which ends with its session. It never expires after it.
  *
- * @param context about the session, see `sign-in-log-fields.ts`
+ * @param context {@link about} the session
  * @returns a function that adds the refresh handle, or null for none
  */
 export async function mintFor(
