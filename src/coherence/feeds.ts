@@ -25,16 +25,8 @@ export interface InstanceIdentity {
 }
 
 /** The feed of a store with a single gateway, which needs no list. */
-export class SingleInstanceFeed implements Feed {
-  readonly #source: ChangeReader
-
-  constructor(source: ChangeReader) {
-    this.#source = source
-  }
-
-  async read(position: Position | null, noted: number): Promise<FeedAnswer> {
-    return { ...(await this.#source.changesSince(position)), noted }
-  }
+export function singleInstanceFeed(source: ChangeReader): Feed {
+  return { read: async (position, noted) => ({ ...(await source.changesSince(position)), noted }) }
 }
 
 /** The feed of a shared store. Each read is also a sign of life; it gives a lease only while the instance is listed. */

@@ -13,7 +13,7 @@ import {
   type InstanceList,
   type ListedInstance,
   RegisteredFeed,
-  SingleInstanceFeed,
+  singleInstanceFeed,
 } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
 import { LEASE, MARGIN, type Renewer } from './lease.ts'
@@ -107,7 +107,7 @@ export class Instance implements Coherence {
     this.id = id
     this.#parts = parts
     this.recent = new RecentChanges(clock)
-    const feed = list === null ? new SingleInstanceFeed(source) : new RegisteredFeed(list, clock, parts)
+    const feed = list === null ? singleInstanceFeed(source) : new RegisteredFeed(list, clock, parts)
     this.follower = new Follower(
       feed,
       clock,

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SingleInstanceFeed, RegisteredFeed } from '../../src/coherence/feeds.ts'
+import { singleInstanceFeed, RegisteredFeed } from '../../src/coherence/feeds.ts'
 import { ManualClock, FakeStore, position, settled } from './support.ts'
 
 function setUp() {
@@ -11,7 +11,7 @@ function setUp() {
 t.test('single instance: a reading counts from when the store was asked', async (t) => {
   const store = new FakeStore()
   store.commit('a')
-  const { noted, head, changes } = await new SingleInstanceFeed(store).read(null, 7)
+  const { noted, head, changes } = await singleInstanceFeed(store).read(null, 7, 0)
   t.equal(noted, 7)
   t.same(head, position(1))
   t.equal(changes?.length, 1)
