@@ -50,8 +50,6 @@ export class FleetNode {
   #config: Config
   readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
-  /** The file of an embedded store; null for a shared store. */
-  readonly #path: string | null
   readonly #startup: Startup
   readonly #redis: RedisParts
   readonly #health: StoreHealth
@@ -69,7 +67,6 @@ export class FleetNode {
     this.#config = config
     this.#audit = new AuditKeeping(store.audit, log)
     this.#lock = lock
-    this.#path = config.store.kind === 'sqlite' ? config.store.path : null
     this.#startup = startup
     this.store = store
     this.cache = redis.cache
@@ -200,7 +197,8 @@ export class FleetNode {
 
   /** Called repeatedly: a start on a full disk may have used up the reserve. */
   async #keepReserve(): Promise<void> {
-    if (this.#path !== null) await keepReserve(this.#path)
+    const { store } = this.#config
+    if (store.kind === 'sqlite') await keepReserve(store.path)
   }
 
   /** Called after the last decision. */
@@ -209,9 +207,7 @@ export class FleetNode {
     this.#audit.close()
     this.#size.stop()
     await this.instance.close()
-    this.#redis.health?.close()
-    this.cache?.connection.disconnect()
-    this.ephemeral.close()
+    this.#redis.close()
     await this.store.close()
     this.#lock?.release()
   }

@@ -2,7 +2,8 @@
 
 import { systemClock } from '../coherence/clock.ts'
 import { type Config, firstSecrets } from '../config/config.ts'
-import { BoundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
+import type { Ephemeral } from '../oidc/ports.ts'
+import { boundedEphemeral, ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { RedisBus } from '../redis/redis-bus.ts'
 import { SIGN_IN_TIMEOUT, RedisEphemeral } from '../redis/redis-sign-ins.ts'
 import { RedisHealth } from '../redis/redis-health.ts'
@@ -17,19 +18,20 @@ import type { Log } from '../telemetry/logger.ts'
 export interface RedisParts {
   readonly cache: SharedCache | null
   readonly bus: RedisBus | null
-  readonly ephemeral: BoundedEphemeral | ProcessEphemeral
+  readonly ephemeral: Ephemeral
   readonly health: RedisHealth | null
+  close(): void
 }
 
 /** Connects in the background. */
 export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
   const { redis } = config
-  if (redis === null) return { cache: null, bus: null, ephemeral: new ProcessEphemeral(), health: null }
+  if (redis === null)
+    return { cache: null, bus: null, ephemeral: new ProcessEphemeral(), health: null, close: () => {} }
   const { connectRedis, connectSubscriber } = await import('../redis/connect.ts')
-  const lines = new RedisLog(config, log)
-  let health: RedisHealth | null = null
+  const lines = redisLog(config, log)
   const report = (cause: Error) => {
-    if (isRedisRefusal(cause)) health?.refused()
+    if (isRedisRefusal(cause)) health.refused()
     lines.warn(cause)
   }
   // Faults of these connections are those of the first one; what Redis refuses them is not.
@@ -38,11 +40,16 @@ export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
   const subscriber = connectSubscriber(redis, connection, reportRefusal)
   const keys = new Keys(redis.prefix)
   const used = new RedisEphemeral(() => connectRedis(redis, reportRefusal, SIGN_IN_TIMEOUT), keys)
-  const ephemeral = new BoundedEphemeral(new ProcessEphemeral(), used)
+  const ephemeral = boundedEphemeral(new ProcessEphemeral(), used)
   const seal = new Seal(firstSecrets(config))
   const bus = new RedisBus(connection, subscriber, keys, seal)
-  health = new RedisHealth(connection, keys, bus, (isUp) => isUp && lines.recovered())
-  return { cache: { connection, keys, seal }, bus, ephemeral, health }
+  const health = new RedisHealth(connection, keys, bus, (isUp) => isUp && lines.recovered())
+  const close = () => {
+    health.close()
+    connection.disconnect()
+    used.close()
+  }
+  return { cache: { connection, keys, seal }, bus, ephemeral, health, close }
 }
 
 /** Milliseconds between log lines about the same fault of Redis. */
@@ -51,36 +58,27 @@ const WARN_EVERY = 30_000
 const MAX_FAULTS = 50
 
 /** Each kind of fault has lines of its own: that of a lost connection must not hide why Redis refuses. */
-class RedisLog {
-  readonly #config: Config
-  readonly #log: Log
+function redisLog(config: Config, { logger }: Log) {
   /** Monotonic ms of the last line, by fault. */
-  readonly #written = new Map<string, number>()
-  #warned = false
+  const written = new Map<string, number>()
+  let warned = false
+  return {
+    warn(cause: Error): void {
+      const refusal = isRedisRefusal(cause) ? { command: commandOf(cause), reply: wordOf(cause) } : null
+      const fault = refusal === null ? codeOf(cause) : `${refusal.command} ${refusal.reply}`
+      const now = systemClock.now()
+      if (now - (written.get(fault) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return
+      if (written.size === MAX_FAULTS) written.clear()
+      written.set(fault, now)
+      warned = true
+      logger.warn({ cause: redisMessage(config, cause), ...refusal }, 'the gateway continues without Redis')
+    },
 
-  constructor(config: Config, log: Log) {
-    this.#config = config
-    this.#log = log
-  }
-
-  warn(cause: Error): void {
-    const refusal = isRedisRefusal(cause) ? { command: commandOf(cause), reply: wordOf(cause) } : null
-    const fault = refusal === null ? codeOf(cause) : `${refusal.command} ${refusal.reply}`
-    const now = systemClock.now()
-    if (now - (this.#written.get(fault) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY) return
-    if (this.#written.size === MAX_FAULTS) this.#written.clear()
-    this.#written.set(fault, now)
-    this.#warned = true
-    this.#log.logger.warn(
-      { cause: redisMessage(this.#config, cause), ...refusal },
-      'the gateway continues without Redis',
-    )
-  }
-
-  /** Reads, writes and messages work. */
-  recovered(): void {
-    if (this.#warned) this.#log.logger.info('Redis is used again')
-    this.#warned = false
-    this.#written.clear()
+    /** Reads, writes and messages work. */
+    recovered(): void {
+      if (warned) logger.info('Redis is used again')
+      warned = false
+      written.clear()
+    },
   }
 }

@@ -4,7 +4,7 @@
  */
 
 import t from 'tap'
-import { BoundedEphemeral, ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
+import { boundedEphemeral, ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 
 t.test('an id can be used once', async (t) => {
   const memory = new ProcessEphemeral()
@@ -63,14 +63,13 @@ t.test('a shared memory is bounded by the local one, and queried again after a f
   const shared = new ProcessEphemeral()
   let away = true
   let calls = 0
-  const bounded = new BoundedEphemeral(new ProcessEphemeral({ reserved: 2, pool: 0 }), {
+  const bounded = boundedEphemeral(new ProcessEphemeral({ reserved: 2, pool: 0 }), {
     epoch: () => shared.epoch(),
     use: async (...call) => {
       calls++
       if (away) throw new Error('away')
       return shared.use(...call)
     },
-    close: () => {},
   })
   const epoch = await bounded.epoch()
   await t.rejects(bounded.use('acme', epoch, 'a', 1000), /away/)

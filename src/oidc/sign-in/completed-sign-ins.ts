@@ -71,12 +71,6 @@ export class ProcessEphemeral implements Ephemeral {
     else this.#counts.delete(tenant)
   }
 
-  close(): void {
-    this.#used.clear()
-    this.#counts.clear()
-    this.#pooled = 0
-  }
-
   /** Number of ids, expired ones included. */
   get size(): number {
     return this.#used.size
@@ -93,33 +87,19 @@ export class ProcessEphemeral implements Ephemeral {
 }
 
 /** Records in a shared store, bounded by a record of this process. */
-export class BoundedEphemeral implements Ephemeral {
-  readonly #local: ProcessEphemeral
-  readonly #shared: Ephemeral & { close(): void }
-
-  constructor(local: ProcessEphemeral, shared: Ephemeral & { close(): void }) {
-    this.#local = local
-    this.#shared = shared
-  }
-
-  epoch(): Promise<string> {
-    return this.#shared.epoch()
-  }
-
-  async use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean> {
-    if (!this.#local.add(tenant, id, ttlMs)) return false
-    try {
-      return await this.#shared.use(tenant, epoch, id, ttlMs)
-    } catch (cause) {
-      // The shared record decides: when it is unavailable, the request may be repeated.
-      this.#local.remove(tenant, id)
-      throw cause
-    }
-  }
-
-  close(): void {
-    this.#local.close()
-    this.#shared.close()
+export function boundedEphemeral(local: ProcessEphemeral, shared: Ephemeral): Ephemeral {
+  return {
+    epoch: () => shared.epoch(),
+    async use(tenant, epoch, id, ttlMs) {
+      if (!local.add(tenant, id, ttlMs)) return false
+      try {
+        return await shared.use(tenant, epoch, id, ttlMs)
+      } catch (cause) {
+        // The shared record decides: when it is unavailable, the request may be repeated.
+        local.remove(tenant, id)
+        throw cause
+      }
+    },
   }
 }
 
