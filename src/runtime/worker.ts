@@ -26,11 +26,6 @@ const channel = new Channel({
   send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
   onMessage: (receive) => process.on('message', receive),
 })
-let decisionPoint: DecisionPoint | null = null
-let dataPlane: DataPlane | null = null
-let cache: SharedCache | null = null
-let instances = 1
-let activate: (() => void) | null = null
 
 // A terminal's Ctrl-C and some supervisors signal the whole process group: the primary says when to end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
@@ -39,21 +34,6 @@ process.on('disconnect', () => process.exit(1))
 
 channel.serve('begin', begin)
 channel.serve('alive', () => true)
-channel.serve('metrics', () => dataPlane?.metrics.registry.getMetricsAsJSON())
-channel.serve('key-uses', () => decisionPoint?.keyUses.take() ?? [])
-channel.serve('prepare', async (data) => {
-  if (dataPlane === null) throw new Error('this worker has not started')
-  const config = unpack(data)
-  const activateDataPlane = await dataPlane.prepare(config)
-  activate = () => {
-    activateDataPlane()
-    cache?.seal.setSecrets(firstSecrets(config))
-  }
-})
-channel.serve('commit', () => {
-  activate?.()
-  activate = null
-})
 
 /** The primary's response to `config`. */
 interface WorkerStart {
@@ -66,39 +46,57 @@ interface WorkerStart {
 
 async function begin() {
   const { version, config: packed, owner, instances: counted } = (await channel.call('config')) as WorkerStart
-  instances = counted
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
   logUnhandledRejections(log.logger)
   const startup = new Startup(config, log)
   const store = await startup.retry(() => openStore(storeOf(config, owner)))
   store.health.listen((state) => channel.notify('store', state))
-  cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
+  const cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ports = { ephemeral: remoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
   const { memory } = config
   const gathered = (own: ProcessActivity) => new WorkerActivity(own, channel)
   const { fleet } = coherence
-  const deciding = new DecisionPoint({ store, coherence, cache, ports, memory, fleet, gathered })
-  await deciding.lease.renewed()
+  const decisionPoint = new DecisionPoint({ store, coherence, cache, ports, memory, fleet, gathered })
+  await decisionPoint.lease.renewed()
+  let instances = counted
   channel.serve('instances', (number) => {
     instances = Number(number)
   })
   const lender = (await openLender(cache, log)) ?? remoteLender(channel, () => instances)
   const limits = { now: systemClock.now, lender, processes: () => instances * config.workers }
-  const opened = await DataPlane.open(deciding, config, { log, limits })
-  decisionPoint = deciding
-  dataPlane = opened
+  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits })
+  serveReloads(dataPlane, cache)
+  channel.serve('metrics', () => dataPlane.metrics.registry.getMetricsAsJSON())
+  channel.serve('key-uses', () => decisionPoint.keyUses.take())
   channel.serve('end', async (drain) => {
-    await opened.close(Number(drain))
+    await dataPlane.close(Number(drain))
     cache?.connection.disconnect()
     await store.close()
     await log.close()
-    return deciding.keyUses.take()
+    return decisionPoint.keyUses.take()
   })
-  const addresses = await opened.listen(true)
+  const addresses = await dataPlane.listen(true)
   tuneGarbageCollection()
   return { addresses, version }
+}
+
+/** In two phases: all workers prepare a configuration, then all activate it. */
+function serveReloads(dataPlane: DataPlane, cache: SharedCache | null): void {
+  let activate: (() => void) | null = null
+  channel.serve('prepare', async (data) => {
+    const config = unpack(data)
+    const activateDataPlane = await dataPlane.prepare(config)
+    activate = () => {
+      activateDataPlane()
+      cache?.seal.setSecrets(firstSecrets(config))
+    }
+  })
+  channel.serve('commit', () => {
+    activate?.()
+    activate = null
+  })
 }
 
 /** Connects in the background. The primary logs failures. */
