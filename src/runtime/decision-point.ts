@@ -79,17 +79,14 @@ export class DecisionPoint {
   /** Of this process. */
   readonly activity = new ProcessActivity()
   readonly #gathered: Activity
-  readonly #coherence: Coherence
-  readonly #ports: SignInPorts
-  readonly #fleet: DecisionPointOptions['fleet']
+  readonly #options: DecisionPointOptions
 
   /** The lease begins with the first reading of the feed. */
-  constructor({ store, coherence, cache, ports, memory, fleet, gathered }: DecisionPointOptions) {
+  constructor(options: DecisionPointOptions) {
+    const { store, coherence, cache, memory, gathered } = options
     this.store = store
-    this.#fleet = fleet
+    this.#options = options
     this.#gathered = gathered?.(this.activity) ?? this.activity
-    this.#coherence = coherence
-    this.#ports = ports
     this.memory = new SeatMemory(
       cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now, this.lookups.redis),
       directSource(store),
@@ -220,15 +217,15 @@ export class DecisionPoint {
     if ([...config.tenants.values()].every(({ oidc }) => oidc === null)) return null
     const { openSignIn } = await import('./sign-in.ts')
     const { store, memory, lease } = this
-    const announce: SignInOptions['announce'] = (committed) => this.#coherence.announce(committed)
-    return openSignIn(config, { store, memory, lease, ...this.#ports, announce })
+    const announce: SignInOptions['announce'] = (committed) => this.#options.coherence.announce(committed)
+    return openSignIn(config, { store, memory, lease, ...this.#options.ports, announce })
   }
 
   /** Needs no sign-in. */
   async #otherIssuers(config: Config, signIn: SignIn | null): Promise<OtherIssuers | null> {
     if ([...config.tenants.values()].every(({ issuers = [] }) => issuers.length === 0)) return null
     const { openOtherIssuers } = await import('./other-issuers.ts')
-    return openOtherIssuers(config, this.#ports.log, signIn?.providerToken ?? null)
+    return openOtherIssuers(config, this.#options.ports.log, signIn?.providerToken ?? null)
   }
 
   /** Built per configuration, so that a request sees the admin spaces and providers of its own configuration. */
@@ -242,8 +239,8 @@ export class DecisionPoint {
       asked: requiredPermissions(() => asked.tables().table.routes),
       store: this.store,
       now: Date.now,
-      announce: (committed) => this.#coherence.announce(committed),
-      fleet: this.#fleet,
+      announce: (committed) => this.#options.coherence.announce(committed),
+      fleet: this.#options.fleet,
       seatBytes: config.limits.seatBytes,
       activity: this.#gathered,
     })

@@ -60,15 +60,13 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     prefix: config.api.authPrefix,
     proxies: config.providerProxies,
   })
-  const serve: PublicHandler = (request) => oidc.serve(request)
-  const redirect: SignInRedirect = (tenant, { method, ...request }) =>
-    isNavigation(method, request.rawHeaders) && !hasCredential(request.rawHeaders)
-      ? oidc.signIn(tenant, request)
-      : null
-  const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
+  /** Whether to show a page: to a browser that navigates, and whose fault a sign-in may repair. */
+  const shows = (method: string, rawHeaders: readonly string[]) =>
     isNavigation(method, rawHeaders) && !hasCredential(rawHeaders)
-      ? oidc.otherUserPage(refusal, tenant, target)
-      : refusal
+  const redirect: SignInRedirect = (tenant, { method, ...request }) =>
+    shows(method, request.rawHeaders) ? oidc.signIn(tenant, request) : null
+  const otherUserPage: OtherUserPage = (refusal, tenant, { method, target, rawHeaders }) =>
+    shows(method, rawHeaders) ? oidc.otherUserPage(refusal, tenant, target) : refusal
   const providerToken: OtherIssuer = async (text, requestId) => {
     const found = await oidc.verifyProviderToken(text, requestId)
     return found === null || found instanceof Refusal ? found : verifiedToken(found, 'bearer', CACHE_FOR)
@@ -81,21 +79,17 @@ export function openSignIn(config: Config, parts: SignInOptions) {
       renew,
       now: Date.now,
     })
-  const cookies = sessions(oidc.renew)
-  /** The same without effects at the provider: rejects where the session would be renewed. */
-  const passiveCookies = sessions(() => Promise.reject(new Error('the session is due for renewal')))
-  const acceptsTokens = tenants.some((tenant) => tenant.oidc.acceptProviderTokens)
-  /** Resolves once no request to a provider is in flight. */
-  const close = () => oidc.close()
-  // `providerToken` is null where no tenant accepts such tokens.
   return {
-    cookies,
-    passiveCookies,
-    serve,
+    cookies: sessions(oidc.renew),
+    /** The same without effects at the provider: rejects where the session would be renewed. */
+    passiveCookies: sessions(() => Promise.reject(new Error('the session is due for renewal'))),
+    serve: ((request) => oidc.serve(request)) satisfies PublicHandler,
     redirect,
     otherUserPage,
-    providerToken: acceptsTokens ? providerToken : null,
-    close,
+    /** Null where no tenant accepts such tokens. */
+    providerToken: tenants.some((tenant) => tenant.oidc.acceptProviderTokens) ? providerToken : null,
+    /** Resolves once no request to a provider is in flight. */
+    close: () => oidc.close(),
   }
 }
 
