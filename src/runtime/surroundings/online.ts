@@ -2,7 +2,7 @@
 
 import { inspectStore, StoreUnavailable } from '../../../seats-admin/index.ts'
 import { soon } from '../../config/pem.ts'
-import type { Config, SettingSource } from '../../config/config.ts'
+import type { Config, SettingSource, UpstreamConfig } from '../../config/config.ts'
 import type { Fault, OnlineFault, Warning, WarningCode } from '../../config/faults.ts'
 import { type ProviderProxies, proxyFor, proxyText } from '../../config/provider-proxies.ts'
 import {
@@ -78,54 +78,41 @@ async function ofStore(config: Config): Promise<Observation> {
 
 function ofRedis({ redis, sources }: Config): Question[] {
   if (redis === null) return []
-  return [
-    async () => {
-      try {
-        const elapsed = await inspectRedis(redis, TIMEOUT)
-        return ok(sources.redis, `${redis.mode} Redis, PING takes ${elapsed.toFixed(1)} ms`)
-      } catch (cause) {
-        const reported = cause instanceof Error ? cause : new Error(String(cause))
-        const finding = redisFinding(redis, settingOf(sources.redis), reported)
-        return fault('redis_unavailable', sources.redis, finding)
-      }
-    },
-  ]
+  const source = sources.redis
+  const ask = async () => {
+    const elapsed = await inspectRedis(redis, TIMEOUT)
+    return ok(source, `${redis.mode} Redis, PING takes ${elapsed.toFixed(1)} ms`)
+  }
+  return [orFault('redis_unavailable', source, ask, (cause) => redisFinding(redis, settingOf(source), cause))]
 }
 
 function ofProviders({ tenants, sources, providerProxies }: Config): Question[] {
   const limits = { proxies: providerProxies }
-  return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => {
-    const source = sources.issuers.get(id)
-    const provider =
-      oidc === null || source === undefined ? [] : [ofIssuer(oidc, source, limits, inspectProvider)]
-    const others = issuers.flatMap((config, index) => {
-      const place = sources.tokenIssuers.get(id)?.[index]
-      return place === undefined ? [] : [ofIssuer(config, place, limits, inspectIssuer)]
-    })
-    return [...provider, ...others]
-  })
+  return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) => [
+    ...ofIssuer(oidc, sources.issuers.get(id), limits, inspectProvider),
+    ...issuers.flatMap((config, index) =>
+      ofIssuer(config, sources.tokenIssuers.get(id)?.[index], limits, inspectIssuer),
+    ),
+  ])
 }
 
 function ofIssuer<C extends { readonly issuer: string }>(
-  config: C,
-  source: SettingSource,
+  config: C | null,
+  source: SettingSource | undefined,
   limits: { readonly proxies: ProviderProxies },
   inspect: (config: C, limits: { readonly proxies: ProviderProxies }) => Promise<ProviderInspection>,
-): Question {
+): Question[] {
+  if (config === null || source === undefined) return []
   const { issuer } = config
-  return async () => {
-    try {
-      const { keys, clockAhead } = await inspect(config, limits)
-      if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
-        return warning('clock_differs', source, clockFinding(issuer, clockAhead))
-      const proxy = proxyFor(new URL(issuer), limits.proxies)
-      const by = proxy === null ? '' : `, by ${proxyText(proxy)}`
-      return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}${by}`)
-    } catch (cause) {
-      const reported = cause instanceof Error ? cause : new Error(String(cause))
-      return fault('provider_unavailable', source, providerFinding(issuer, source, reported))
-    }
+  const ask = async () => {
+    const { keys, clockAhead } = await inspect(config, limits)
+    if (clockAhead !== null && Math.abs(clockAhead) > MAX_CLOCK_DIFFERENCE + CLOCK_ERROR)
+      return warning('clock_differs', source, clockFinding(issuer, clockAhead))
+    const proxy = proxyFor(new URL(issuer), limits.proxies)
+    const by = proxy === null ? '' : `, by ${proxyText(proxy)}`
+    return ok(source, `${issuer}, ${keys} usable ${keys === 1 ? 'key' : 'keys'}${by}`)
   }
+  return [orFault('provider_unavailable', source, ask, (cause) => providerFinding(issuer, source, cause))]
 }
 
 function ofTargets({ upstreams, sources }: Config): Question[] {
@@ -133,33 +120,39 @@ function ofTargets({ upstreams, sources }: Config): Question[] {
     upstream.targets.flatMap((url, index) => {
       const source = sources.targets.get(upstream.name)?.[index]
       if (source === undefined) return []
+      const ask = () => ofTarget(url, upstream, source)
       return [
-        async () => {
-          const timeout = Math.min(upstream.connectTimeout, TARGET_TIMEOUT)
-          try {
-            const { validUntil, unhealthy } = await inspectTarget(url, upstream, timeout)
-            if (unhealthy !== null)
-              return fault('target_unavailable', source, healthFinding(url, upstream, unhealthy))
-            const day = validUntil === null ? null : soon(validUntil, Date.now())
-            if (day !== null)
-              return warning('certificate_expires', source, {
-                cause: `the certificate of ${url.origin} expires on ${day}`,
-                advice: `Renew the certificate of the service ${upstream.name}`,
-              })
-            const { health } = upstream
-            return ok(
-              source,
-              health === null
-                ? `${url.origin} accepts connections`
-                : `${url.origin} passes its health check, GET ${health.path}`,
-            )
-          } catch (cause) {
-            return fault('target_unavailable', source, targetFinding(url, upstream, source, cause))
-          }
-        },
+        orFault('target_unavailable', source, ask, (cause) => targetFinding(url, upstream, source, cause)),
       ]
     }),
   )
+}
+
+async function ofTarget(url: URL, upstream: UpstreamConfig, source: SettingSource): Promise<Observation> {
+  const timeout = Math.min(upstream.connectTimeout, TARGET_TIMEOUT)
+  const { validUntil, unhealthy } = await inspectTarget(url, upstream, timeout)
+  if (unhealthy !== null) return fault('target_unavailable', source, healthFinding(url, upstream, unhealthy))
+  const day = validUntil === null ? null : soon(validUntil, Date.now())
+  if (day !== null)
+    return warning('certificate_expires', source, {
+      cause: `the certificate of ${url.origin} expires on ${day}`,
+      advice: `Renew the certificate of the service ${upstream.name}`,
+    })
+  const { health } = upstream
+  const passes = health === null ? 'accepts connections' : `passes its health check, GET ${health.path}`
+  return ok(source, `${url.origin} ${passes}`)
+}
+
+function orFault(
+  code: OnlineFault['code'],
+  source: SettingSource,
+  ask: () => Promise<Observation>,
+  finding: (cause: Error) => Finding,
+): Question {
+  return () =>
+    ask().catch((cause: unknown) =>
+      fault(code, source, finding(cause instanceof Error ? cause : new Error(String(cause)))),
+    )
 }
 
 function ok({ key, place }: SettingSource, found: string): Observation {
