@@ -10,15 +10,15 @@ const READ_EVERY = 1000
 const SILENCE = 5000
 
 interface Sign {
-  beat: number
+  readonly beat: number
   /** Monotonic ms of the reading that first showed the beat. */
-  at: number
+  readonly at: number
 }
 
 export class FleetSize {
   readonly #list: InstanceList | null
   readonly #now: () => number
-  readonly #signs = new Map<string, Sign>()
+  #signs = new Map<string, Sign>()
   readonly #changed: (size: number) => void
   #size = 1
   #timer: NodeJS.Timeout | null = null
@@ -56,12 +56,11 @@ export class FleetSize {
     const listed = await this.#list?.instances().catch(() => null)
     if (listed == null) return
     const now = this.#now()
-    const ids = new Set(listed.map(({ id }) => id))
-    for (const id of this.#signs.keys()) if (!ids.has(id)) this.#signs.delete(id)
-    for (const { id, beat } of listed) {
-      const sign = this.#signs.get(id)
-      if (sign?.beat !== beat) this.#signs.set(id, { beat, at: now })
-    }
+    const signs = listed.map(({ id, beat }): [string, Sign] => {
+      const known = this.#signs.get(id)
+      return [id, known?.beat === beat ? known : { beat, at: now }]
+    })
+    this.#signs = new Map(signs)
     const live = [...this.#signs.values()].filter(({ at }) => now - at < SILENCE)
     const size = Math.max(1, live.length)
     if (size === this.#size) return

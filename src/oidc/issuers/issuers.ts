@@ -8,7 +8,7 @@ import { ofRequest } from '../context.ts'
 import { sanitizeName } from '../provider/log-text.ts'
 import type { ProviderToken } from '../tokens/provider-token.ts'
 import { type AcceptedIssuer, IssuerOutage, verifyIssuerToken } from './issuer-token.ts'
-import { IssuerKeys } from './token-issuer.ts'
+import { type IssuerKeys, issuerKeys } from './token-issuer.ts'
 
 const unavailable = new Refusal(
   'unavailable',
@@ -36,7 +36,7 @@ export class Issuers {
     for (const { id: tenant, issuers = [] } of tenants)
       for (const config of issuers) {
         const key = JSON.stringify([config.issuer, config.jwksUri, config.allowInsecure])
-        const { keys } = getOrAdd(shared, key, () => new IssuerKeys(config, options.limits, options.clock))
+        const { keys } = getOrAdd(shared, key, () => issuerKeys(config, options.limits, options.clock))
         accepted.push({ tenant, config, keys, algorithms: async () => config.algorithms })
       }
     this.#accepted = accepted

@@ -39,26 +39,23 @@ export async function keysUri(place: IssuerPlace, http: DiscoveryHttp): Promise<
   return checkedEndpoint(await readMetadata(place, NO_CLIENT, http), 'jwks_uri', http)
 }
 
-/** The keys of an issuer. All entries with the same issuer and `jwks_uri` share them, and so the rate of their reads. */
-export class IssuerKeys {
-  readonly keys: KeySet
-  readonly #http: ProviderHttp
+export type IssuerKeys = ReturnType<typeof issuerKeys>
 
-  /** @param clock monotonic ms */
-  constructor(place: IssuerPlace, limits: HttpLimits = {}, clock: () => number = () => performance.now()) {
-    this.#http = issuerHttp(place, limits)
-    const uri = new StaleWhileRevalidate(() => keysUri(place, this.#http), DISCOVERY_TIMES, clock)
-    this.keys = new KeySet({
-      uri: () => uri.get(),
-      newUri: () => uri.revalidate(),
-      fetch: this.#http.fetch,
-      clock,
-      times: KEY_TIMES,
-    })
-  }
-
+/**
+ * The keys of an issuer. All entries with the same issuer and `jwks_uri` share them, and so the rate of their reads.
+ *
+ * @param clock monotonic ms
+ */
+export function issuerKeys(
+  place: IssuerPlace,
+  limits: HttpLimits = {},
+  clock: () => number = () => performance.now(),
+) {
+  const http = issuerHttp(place, limits)
+  const document = new StaleWhileRevalidate(() => keysUri(place, http), DISCOVERY_TIMES, clock)
+  const [uri, newUri] = [() => document.get(), () => document.revalidate()]
+  const keys = new KeySet({ uri, newUri, fetch: http.fetch, clock, times: KEY_TIMES })
   /** Resolves when no request is in flight. */
-  close(): Promise<void> {
-    return this.#http.close()
-  }
+  const close = () => http.close()
+  return { keys, close }
 }
