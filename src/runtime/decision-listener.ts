@@ -2,7 +2,7 @@
 
 import type { Config, DecisionConfig } from '../config/config.ts'
 import { AUTHZEN_PATHS } from '../external-authorization/authzen/discovery.ts'
-import { DecisionHandler, type Endpoint } from '../external-authorization/handler.ts'
+import { DecisionHandler } from '../external-authorization/handler.ts'
 import { envoyGrpcEndpoint } from '../external-authorization/envoy-grpc/envoy-grpc-endpoint.ts'
 import { httpEndpoints } from '../external-authorization/http-endpoints.ts'
 import { openRequestListener } from '../http/server/listener.ts'
@@ -39,7 +39,7 @@ export async function openDecisionListener(
   const endpoints = [
     ...httpEndpoints(pipeline, proxies),
     envoyGrpcEndpoint(pipeline, proxies),
-    ...authzenEndpoints(authzen),
+    ...AUTHZEN_PATHS.map((path) => ({ path, pipeline: authzen, handle: authzen.handle.bind(authzen) })),
   ]
   const handler = new DecisionHandler(pipeline, endpoints)
   const settings = settingsOf(config, decision)
@@ -67,13 +67,4 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
     refusalOf: (peer) => (admitted.has(peerAddress(peer)) ? null : peerRefused),
     stall: limits.bodyTimeout,
   }
-}
-
-/** The endpoints of AuthZEN. @param pipeline its engine decides who may ask; its routes answer */
-function authzenEndpoints(pipeline: Pipeline): Endpoint[] {
-  return AUTHZEN_PATHS.map((path) => ({
-    path,
-    pipeline,
-    handle: (request, response) => pipeline.handle(request, response),
-  }))
 }

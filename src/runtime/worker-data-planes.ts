@@ -1,12 +1,13 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
 import { Lease } from '../coherence/lease.ts'
 import { RemoteDecider } from '../coherence/worker-link.ts'
-import type { Address, Config } from '../config/config.ts'
+import type { Address, Config, SettingSource } from '../config/config.ts'
 import { pack } from '../config/worker-copy.ts'
 import type { DataPlaneAddresses } from './data-plane.ts'
 import { Bank } from '../decision/limits/bank.ts'
@@ -90,13 +91,7 @@ export class WorkerDataPlanes implements DataPlanes {
     instance.join(new Lease(instance, [history], systemClock))
     await node.start()
     const dataPlanes = new WorkerDataPlanes(config, node, history, log)
-    if (kernelShares)
-      for (const [at, listener] of config.listen.entries())
-        await explainListening(listener, listenerSource(config, at), () => refuseTaken(listener))
-    if (kernelShares && config.decision !== null) {
-      const { listen: at } = config.decision
-      await explainListening(at, config.sources.decision, () => refuseTaken(at))
-    }
+    if (kernelShares) await refuseTaken(config)
     await dataPlanes.#pool.start()
     return dataPlanes
   }
@@ -172,16 +167,14 @@ export class WorkerDataPlanes implements DataPlanes {
 
   /** A worker that does not respond keeps its latest metrics. */
   async #ask({ id, channel }: PoolWorker): Promise<void> {
-    const timeout = new Promise((resolve) => setTimeout(resolve, ANSWER_WAIT, null).unref())
-    const snapshot = await Promise.race([channel.call('metrics'), timeout]).catch(() => null)
-    if (snapshot !== null) this.#merged.update(id, snapshot as Snapshot)
+    const snapshot = await within(ANSWER_WAIT, channel.call('metrics')).catch(() => undefined)
+    if (snapshot !== undefined) this.#merged.update(id, snapshot as Snapshot)
   }
 
   /** A worker that responds late is part of the next call. */
   async takeKeyUses(): Promise<readonly KeyUse[]> {
-    const timeout = new Promise((resolve) => setTimeout(resolve, ANSWER_WAIT).unref())
     const responses = this.#pool.workers.map(({ channel }) => this.#addKeyUses(channel.call('key-uses')))
-    await Promise.race([Promise.all(responses), timeout])
+    await within(ANSWER_WAIT, Promise.all(responses))
     const taken = this.#keyUses
     this.#keyUses = []
     return taken
@@ -194,10 +187,9 @@ export class WorkerDataPlanes implements DataPlanes {
 
   close(drain: number): Promise<void> {
     this.#activity.close()
-    return this.#pool.close(async (worker) => {
-      const timeout = new Promise((resolve) => setTimeout(resolve, drain + LAST_WAIT).unref())
-      await Promise.race([this.#addKeyUses(worker.channel.call('end', drain)), timeout])
-    })
+    return this.#pool.close(({ channel }) =>
+      within(drain + LAST_WAIT, this.#addKeyUses(channel.call('end', drain))),
+    )
   }
 
   #ended({ id, pid }: PoolWorker, how: string): void {
@@ -211,15 +203,26 @@ export class WorkerDataPlanes implements DataPlanes {
   }
 }
 
+/** Resolves with undefined after `ms`, where the work takes longer. */
+function within<V>(ms: number, work: Promise<V>): Promise<V | undefined> {
+  return Promise.race([work, sleep(ms, undefined, { ref: false })])
+}
+
 /**
  * Sockets of the same user can share a port (SO_REUSEPORT), so another gateway on it would go unnoticed, and each would
  * get half of the connections. A socket that does not share fails where another one listens.
  */
-async function refuseTaken(address: Address): Promise<void> {
+async function refuseTaken(config: Config): Promise<void> {
+  const { listen: listeners, decision, sources } = config
+  for (const [at, listener] of listeners.entries()) await probe(listener, listenerSource(config, at))
+  if (decision !== null) await probe(decision.listen, sources.decision)
+}
+
+async function probe(address: Address, source: SettingSource): Promise<void> {
   if (address.port === 0) return
-  const probe = createServer()
-  await listen(probe, address)
-  await new Promise((resolve) => probe.close(resolve))
+  const server = createServer()
+  await explainListening(address, source, () => listen(server, address))
+  await new Promise((resolve) => server.close(resolve))
 }
 
 /** Those of the compiled table. */
