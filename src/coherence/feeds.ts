@@ -30,45 +30,36 @@ export function singleInstanceFeed(source: ChangeReader): Feed {
 }
 
 /** The feed of a shared store. Each read is also a sign of life; it gives a lease only while the instance is listed. */
-export class RegisteredFeed implements Feed {
-  readonly #list: InstanceList
-  readonly #clock: Clock
-  readonly #self: InstanceIdentity
-  #beat = 0
-  #registered = false
-
-  constructor(list: InstanceList, clock: Clock, self: InstanceIdentity) {
-    this.#list = list
-    this.#clock = clock
-    this.#self = self
-  }
-
-  async read(position: Position | null, noted: number, applied: number): Promise<FeedAnswer> {
-    if (this.#registered) {
-      const found = await this.#follow(position, applied)
-      if (found.registered) return { ...found, noted }
-    }
-    return this.#registerAndRead(position, applied)
-  }
-
-  #follow(position: Position | null, applied: number) {
-    const { id, shown } = this.#self
-    return this.#list.follow(id, ++this.#beat, position, applied, shown?.())
-  }
-
+export function registeredFeed(
+  list: InstanceList,
+  clock: Clock,
+  { id, name, started, shown }: InstanceIdentity,
+): Feed {
+  let beat = 0
+  let registered = false
+  const follow = (position: Position | null, applied: number) =>
+    list.follow(id, ++beat, position, applied, shown?.())
   /**
    * Registers durably before it reads: an earlier writer did not wait for this instance, and its write is in this
    * reading.
    */
-  async #registerAndRead(position: Position | null, applied: number): Promise<FeedAnswer> {
-    this.#registered = false
-    const { id, name, started } = this.#self
-    await this.#list.register(id, name, started)
-    this.#registered = true
-    const noted = this.#clock.now()
-    const found = await this.#follow(position, applied)
+  const registerAndRead = async (position: Position | null, applied: number): Promise<FeedAnswer> => {
+    registered = false
+    await list.register(id, name, started)
+    registered = true
+    const noted = clock.now()
+    const found = await follow(position, applied)
     // Writers removed the instance again, as its beat came too late: the store is slower than a lease lasts.
-    this.#registered = found.registered
-    return { ...found, noted, listed: found.registered }
+    registered = found.registered
+    return { ...found, noted, listed: registered }
+  }
+  return {
+    async read(position, noted, applied) {
+      if (registered) {
+        const found = await follow(position, applied)
+        if (found.registered) return { ...found, noted }
+      }
+      return registerAndRead(position, applied)
+    },
   }
 }

@@ -12,7 +12,7 @@ import {
   type InstanceIdentity,
   type InstanceList,
   type ListedInstance,
-  RegisteredFeed,
+  registeredFeed,
   singleInstanceFeed,
 } from './feeds.ts'
 import { type FeedListener, Follower } from './follower.ts'
@@ -107,7 +107,7 @@ export class Instance implements Coherence {
     this.id = id
     this.#parts = parts
     this.recent = new RecentChanges(clock)
-    const feed = list === null ? singleInstanceFeed(source) : new RegisteredFeed(list, clock, parts)
+    const feed = list === null ? singleInstanceFeed(source) : registeredFeed(list, clock, parts)
     this.follower = new Follower(
       feed,
       clock,

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { singleInstanceFeed, RegisteredFeed } from '../../src/coherence/feeds.ts'
+import { singleInstanceFeed, registeredFeed } from '../../src/coherence/feeds.ts'
 import { ManualClock, FakeStore, position, settled } from './support.ts'
 
 function setUp() {
   const clock = new ManualClock()
   const store = new FakeStore()
-  return { clock, store, feed: new RegisteredFeed(store, clock, { id: 'i', name: 'host 1' }) }
+  return { clock, store, feed: registeredFeed(store, clock, { id: 'i', name: 'host 1' }) }
 }
 
 t.test('single instance: a reading counts from when the store was asked', async (t) => {
@@ -97,7 +97,7 @@ t.test('after a failed registration, the next reading registers', async (t) => {
 t.test('each sign of life carries the hash of the tables and the address as they are then', async (t) => {
   const store = new FakeStore()
   let shown = { config: 'one', url: null as string | null }
-  const feed = new RegisteredFeed(store, new ManualClock(), { id: 'i', name: 'host 1', shown: () => shown })
+  const feed = registeredFeed(store, new ManualClock(), { id: 'i', name: 'host 1', shown: () => shown })
   await feed.read(null, 0, 0)
   t.same(store.shown, shown)
   shown = { config: 'two', url: 'http://10.0.0.7:8080' }
