@@ -59,11 +59,11 @@ export function connectorTo(
         const address = await this.#route.next()
         // ioredis recognizes this message and does not report it.
         if (!this.connecting) throw new Error('Connection is closed.')
-        if (tls === null) return new GuardedSocket(connectTcp(address), 'connect', nodes)
-        return new GuardedSocket(connectTls({ ...tls, ...address }), 'secureConnect', nodes)
+        const socket = tls === null ? connectTcp(address) : connectTls({ ...tls, ...address })
+        return new GuardedSocket(socket, nodes)
       } catch (cause) {
         this.firstError = cause instanceof Error ? cause : new Error(String(cause))
-        return new GuardedSocket(new Socket(), 'connect', nodes).destroy()
+        return new GuardedSocket(new Socket(), nodes).destroy()
       }
     }
   }

@@ -5,6 +5,7 @@
 
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import { type Nodes, ReplyValidator } from './reply-validator.ts'
 import { ProtocolError, type Reply, ReplyReader } from './resp.ts'
 
@@ -21,17 +22,14 @@ export class GuardedSocket extends Duplex {
   #timer: NodeJS.Timeout | undefined
   #isOpen = false
 
-  /**
-   * @param socket connecting
-   * @param opened the event of the socket after which commands can be sent
-   */
-  constructor(socket: Socket, opened: 'connect' | 'secureConnect', nodes: Nodes) {
+  /** @param socket connecting */
+  constructor(socket: Socket, nodes: Nodes) {
     super()
     this.#socket = socket
     this.#validator = new ReplyValidator(nodes)
     // ioredis adds its listener only after it gets this stream, and only for one error.
     this.on('error', () => {})
-    socket.once(opened, () => this.#opened())
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => this.#opened())
     socket.on('data', (chunk: Buffer) => this.#received(chunk))
     socket.on('error', (cause) => this.destroy(this.#isSilent && isReset(cause) ? noReply() : cause))
     // Redis never half-closes; an incomplete reply is dropped.

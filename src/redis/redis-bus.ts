@@ -11,6 +11,7 @@ import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'
 import type { Seal } from './redis-seal.ts'
+import { isRecord, parseJson } from './seat-codec.ts'
 
 /** Milliseconds between messages from the instance to itself: they detect a dead subscription, which is silent. */
 const PING_INTERVAL = 1000
@@ -132,14 +133,9 @@ function row({ seq, mark, tenant, kind, key }: NumberedChange): Row {
 
 /** @returns null for an invalid message, which is treated as lost */
 function parse(text: string): Announcement | Acknowledgement | null {
-  let data: unknown
-  try {
-    data = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (typeof data !== 'object' || data === null) return null
-  const { from, number, seq, to, changes } = data as Record<string, unknown>
+  const data = parseJson(text)
+  if (!isRecord(data)) return null
+  const { from, number, seq, to, changes } = data
   if (typeof from !== 'string' || !Number.isSafeInteger(number)) return null
   const head = { from, number: number as number }
   if (typeof to === 'string') return { ...head, to }

@@ -17,13 +17,7 @@ function bytesAsBase64url(this: unknown, name: string, value: unknown): unknown 
 
 /** @returns null for anything but the exact form that `encode` writes */
 export function decode<V>(text: string | null, shape: (data: unknown) => V | undefined): AsOf<V> | null {
-  if (text === null) return null
-  let data: unknown
-  try {
-    data = JSON.parse(text)
-  } catch {
-    return null
-  }
+  const data = text === null ? null : parseJson(text)
   if (!Array.isArray(data) || !Number.isSafeInteger(data[0]) || !Number.isSafeInteger(data[1])) return null
   const value = shape(data[2])
   return value === undefined ? null : { seq: data[0], mark: data[1], value }
@@ -52,7 +46,16 @@ export function keyRow(data: unknown): StoredApiKey | undefined {
   return { id, tenant, hash: Buffer.from(hash, 'base64url'), seatIds, expiresAt, revokedAt }
 }
 
-function isRecord(data: unknown): data is Record<string, unknown> {
+/** @returns null for text that is not JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+export function isRecord(data: unknown): data is Record<string, unknown> {
   return typeof data === 'object' && data !== null && !Array.isArray(data)
 }
 
