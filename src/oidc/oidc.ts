@@ -23,10 +23,7 @@ import { pageOf } from './sign-in/return-to.ts'
 import { isOfTenant, otherTenant, readSeatsClaim } from './tokens/id-token-claims.ts'
 import { ProviderError, providerUnavailable } from './provider/provider-errors.ts'
 
-type OidcLimits = HttpLimits & Partial<Pick<Context, 'cookieBytes' | 'prefix'>>
-
-/** Half of the default `limits.header_bytes`. */
-const COOKIE_BYTES = 16 * 1024
+type OidcLimits = HttpLimits & Pick<Context, 'cookieBytes' | 'prefix'>
 
 /** HEAD would redeem the code without a response body. */
 const notHead = new Refusal('method_not_allowed', 'The sign-in callback accepts GET only.', { allow: 'GET' })
@@ -52,9 +49,9 @@ export class Oidc {
   readonly #inFlight = new Set<Promise<unknown>>()
 
   /** @param tenants the tenants with a provider */
-  constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits = {}) {
+  constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits) {
     const providers = new Map(tenants.map((tenant) => [tenant.id, new Provider(tenant, limits)]))
-    const { cookieBytes = COOKIE_BYTES, prefix = '' } = limits
+    const { cookieBytes, prefix } = limits
     const sharedRedirect = withSharedRedirect(tenants)
     this.#context = { ...ports, providers, sharedRedirect, cookieBytes, prefix, requestId: null }
     this.#accepting = [...providers.values()].filter(({ tenant }) => tenant.oidc.acceptProviderTokens)

@@ -119,7 +119,8 @@ function matchesAccessToken({ claims, algorithm }: CompactJws, accessToken: stri
 const MAX_SUB = 255
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
-function userOf({ sub }: Claims): string | null {
+/** For the log, of a token that the provider signed. */
+export function userOf({ sub }: Claims): string | null {
   return isSubject(sub) ? sub : null
 }
 

@@ -8,9 +8,9 @@
  * proves no possession of the key.
  */
 
-import { Refusal, type RefusedCaller } from '../../model/errors.ts'
+import { Refusal } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
-import { checkTimes, isSubject } from './id-token.ts'
+import { checkTimes, isSubject, userOf } from './id-token.ts'
 import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -70,11 +70,11 @@ export async function verifyProviderToken(
   if (own.length > 1) return ambiguous
   const forged = checkType(jws) ?? (await checkSignature(jws, provider, 'request'))
   if (forged !== null) return forged
-  const caller = callerOf(jws.claims, provider)
+  const user = userOf(jws.claims)
   const refusal = checkTimes(jws.claims, now) ?? checkParty(jws.claims, provider)
   // Without a tenant, it is no matter of the one whose keys verified it.
-  if (own.length === 0) return refusal ?? new TokenOfNoTenant(caller.user)
-  return refusal?.of(caller) ?? toProviderToken(jws.claims, provider)
+  if (own.length === 0) return refusal ?? new TokenOfNoTenant(user)
+  return refusal?.of({ tenant: provider.tenant.id, user }) ?? toProviderToken(jws.claims, provider)
 }
 
 function isFor(claims: Claims, oidc: Provider['tenant']['oidc']): boolean {
@@ -100,11 +100,6 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
   if (audiences.some((each) => audience.includes(each))) return null
   const isOther = claims.azp === undefined ? audiences.length > 1 : claims.azp !== clientId
   return isOther ? otherParty : null
-}
-
-/** For the log: the provider signed the token. */
-function callerOf({ sub }: Claims, { tenant }: Provider): RefusedCaller {
-  return { tenant: tenant.id, user: isSubject(sub) ? sub : null }
 }
 
 function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
