@@ -1,6 +1,5 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
@@ -21,6 +20,7 @@ import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
 import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
+import { within } from './workers/channel.ts'
 import { GatheredActivity } from './workers/worker-activity.ts'
 import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 
@@ -201,11 +201,6 @@ export class WorkerDataPlanes implements DataPlanes {
     void this.#merged.removeWorker(id)
     if (!this.#pool.closing) this.#log.logger.error({ pid, how }, 'a worker ended: it is replaced')
   }
-}
-
-/** Resolves with undefined after `ms`, where the work takes longer. */
-function within<V>(ms: number, work: Promise<V>): Promise<V | undefined> {
-  return Promise.race([work, sleep(ms, undefined, { ref: false })])
 }
 
 /**

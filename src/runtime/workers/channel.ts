@@ -1,5 +1,6 @@
 /** Calls between the primary and a worker over the IPC channel of node:cluster: each call has one response. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { RENEWAL } from '../../coherence/worker-link.ts'
 
 export interface Port {
@@ -97,4 +98,9 @@ export class Channel {
     if (failed === null) pending?.resolve(value)
     else pending?.reject(new Error(failed))
   }
+}
+
+/** Resolves with undefined after `ms`, where the work takes longer: the other process may be frozen. */
+export function within<V>(ms: number, work: Promise<V>): Promise<V | undefined> {
+  return Promise.race([work, sleep(ms, undefined, { ref: false })])
 }

@@ -18,7 +18,7 @@ import type {
 import { DecisionQueue } from '../../telemetry/decision-queue.ts'
 import type { ProcessActivity } from '../../telemetry/process-activity.ts'
 import { type ReportedUses, RouteCounts } from '../../telemetry/route-counts.ts'
-import type { Channel } from './channel.ts'
+import { type Channel, within } from './channel.ts'
 
 /** Milliseconds for a worker to answer: what a frozen one knows is left out. */
 const ANSWER_WAIT = 1000
@@ -181,11 +181,6 @@ export class GatheredActivity {
   /** Asks all workers. An answer that is late is taken all the same, and not waited for. */
   async #ask(method: string, argument: unknown, take: (answer: unknown) => unknown): Promise<void> {
     const answers = this.#workers().map(({ channel }) => channel.call(method, argument).then(take, () => {}))
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise((resolve) => {
-      timer = setTimeout(resolve, activityDefaults.answerWait)
-    })
-    await Promise.race([Promise.all(answers), timeout])
-    clearTimeout(timer)
+    await within(activityDefaults.answerWait, Promise.all(answers))
   }
 }
