@@ -43,13 +43,6 @@ export interface DataPlaneOptions {
   readonly limits: Surroundings
 }
 
-interface Parts {
-  readonly metrics: Metrics
-  readonly log: Log
-  readonly tracer: Tracer | null
-  readonly rateLimiter: RateLimiter
-}
-
 export class DataPlane {
   readonly metrics: Metrics
   readonly #log: Log
@@ -70,21 +63,25 @@ export class DataPlane {
   static async open(
     decisionPoint: DecisionPoint,
     config: Config,
-    { log, limits }: DataPlaneOptions,
+    options: DataPlaneOptions,
   ): Promise<DataPlane> {
     const metrics = new Metrics()
     const compiled = await decisionPoint.compile(config)
-    const tracer = await openTracer(config, log, metrics)
-    const rateLimiter = new RateLimiter(limits)
-    return new DataPlane(decisionPoint, compiled, { metrics, log, tracer, rateLimiter })
+    const tracer = await openTracer(config, options.log, metrics)
+    return new DataPlane(decisionPoint, compiled, tracer, metrics, options)
   }
 
-  private constructor(decisionPoint: DecisionPoint, compiled: CompiledConfig, parts: Parts) {
-    const { metrics, log, tracer, rateLimiter } = parts
+  private constructor(
+    decisionPoint: DecisionPoint,
+    compiled: CompiledConfig,
+    tracer: Tracer | null,
+    metrics: Metrics,
+    { log, limits }: DataPlaneOptions,
+  ) {
     this.metrics = metrics
     this.#log = log
-    this.#rateLimiter = rateLimiter
-    rateLimiter.configure([...compiled.config.rateLimits.values()])
+    this.#rateLimiter = new RateLimiter(limits)
+    this.#rateLimiter.configure([...compiled.config.rateLimits.values()])
     this.#decisionPoint = decisionPoint
     this.#compiled = compiled
     this.#watch = watchUpstreams(this.metrics, log, () =>
@@ -98,7 +95,7 @@ export class DataPlane {
       this.#running,
       new AccessLog(log.line),
       this.metrics,
-      rateLimiter,
+      this.#rateLimiter,
       decisionPoint.activity,
     )
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
