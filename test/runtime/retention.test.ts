@@ -2,8 +2,7 @@
 
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import { AuditKeeping } from '../../src/runtime/audit-keeping.ts'
-import { deleteOld } from '../../src/runtime/retention.ts'
+import { AuditKeeping, deleteOld } from '../../src/runtime/retention.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { ADMIN, done, NOTHING, writer } from '../seats-admin/store/conformance.ts'
 import { browserSession } from '../seats-admin/store/session-records.ts'
