@@ -12,6 +12,7 @@ import {
   checkSignature,
   type Claims,
   type CompactJws,
+  invalidToken,
   readCompact,
   type Signer,
 } from '../tokens/compact-jws.ts'
@@ -35,17 +36,13 @@ export class IssuerOutage {
   }
 }
 
-export const otherAudience = new Refusal('token_invalid', 'The token is for another audience.')
-const otherClaims = new Refusal('token_invalid', 'The claims of the token are not those of match.')
-const tooLong = new Refusal('token_invalid', 'The token is valid for longer than its issuer may make it.')
-const noUser = new Refusal(
-  'token_invalid',
+export const otherAudience = invalidToken('The token is for another audience.')
+const otherClaims = invalidToken('The claims of the token are not those of match.')
+const tooLong = invalidToken('The token is valid for longer than its issuer may make it.')
+const noUser = invalidToken(
   'The token names no user, or a user that is longer than 255 characters with its issuer.',
 )
-const unreadableSeats = new Refusal(
-  'token_invalid',
-  'The claim that names Seats is neither a text nor a list of texts.',
-)
+const unreadableSeats = invalidToken('The claim that names Seats is neither a text nor a list of texts.')
 
 /**
  * @param now ms since the epoch
@@ -79,8 +76,7 @@ export async function verifyIssuerToken(
 function refusalOfClaims(claims: Claims, [first, ...others]: readonly AcceptedIssuer[]): Refusal {
   const other = first?.config.match.find((each) => !matches(claims, each))
   if (other === undefined || others.length > 0) return otherClaims
-  return new Refusal(
-    'token_invalid',
+  return invalidToken(
     `The claim ${other.name} of the token does not have the value that the configuration requires of it (match).`,
   )
 }

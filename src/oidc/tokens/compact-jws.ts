@@ -59,19 +59,17 @@ function decode(part: string): Buffer | null {
   return bytes.toString('base64url') === part ? bytes : null
 }
 
-const otherAlgorithm = new Refusal(
-  'token_invalid',
+/** Of a token that is not accepted, whoever sends it. */
+export function invalidToken(detail: string): Refusal {
+  return new Refusal('token_invalid', detail)
+}
+
+const otherAlgorithm = invalidToken(
   'The token is signed with an algorithm that the provider does not advertise or the gateway does not accept.',
 )
-const unknownKey = new Refusal(
-  'token_invalid',
-  'The token is signed with a key that the provider does not publish.',
-)
-const ambiguousKey = new Refusal(
-  'token_invalid',
-  'The token has no kid, and the provider publishes several matching keys.',
-)
-const badSignature = new Refusal('token_invalid', 'The signature of the token is not valid.')
+const unknownKey = invalidToken('The token is signed with a key that the provider does not publish.')
+const ambiguousKey = invalidToken('The token has no kid, and the provider publishes several matching keys.')
+const badSignature = invalidToken('The signature of the token is not valid.')
 
 /** Who must have signed a token. */
 export interface Signer {

@@ -2,8 +2,7 @@
 
 import type { OidcConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { Refusal } from '../../model/errors.ts'
-import type { Claims } from './compact-jws.ts'
+import { type Claims, invalidToken } from './compact-jws.ts'
 
 export interface Identity {
   /** Alone identifies a user, never the email address. */
@@ -61,10 +60,7 @@ export function isDistributed({ _claim_names: names }: Claims, path: string): bo
   return isJsonObject(names) && Object.hasOwn(names, path)
 }
 
-export const otherTenant = new Refusal(
-  'token_invalid',
-  'The claims of the identity provider do not match this tenant.',
-)
+export const otherTenant = invalidToken('The claims of the identity provider do not match this tenant.')
 
 /** Whether userinfo must be queried for the claim of `tenant_claim`. */
 export function lacksTenant(claims: Claims, { tenantClaim }: OidcConfig): boolean {

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
 import { hashOf } from '../provider/algorithms.ts'
-import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -23,24 +23,21 @@ export interface IdTokenChecks {
   readonly sub: string | null
 }
 
-const malformed = new Refusal('token_invalid', 'The ID token is not a signed JWT in canonical form.')
-const notIdToken = new Refusal('token_invalid', 'The token is not an ID token.')
-const otherIssuer = new Refusal('token_invalid', "The ID token is not from the tenant's provider.")
-const otherAudience = new Refusal('token_invalid', 'The ID token is for another client.')
-const otherParty = new Refusal('token_invalid', 'The ID token was issued to another party.')
-const invalidTimes = new Refusal(
-  'token_invalid',
-  'The ID token must have exp and iat, and its times must be finite numbers.',
-)
+const malformed = invalidToken('The ID token is not a signed JWT in canonical form.')
+const notIdToken = invalidToken('The token is not an ID token.')
+const otherIssuer = invalidToken("The ID token is not from the tenant's provider.")
+const otherAudience = invalidToken('The ID token is for another client.')
+const otherParty = invalidToken('The ID token was issued to another party.')
+const invalidTimes = invalidToken('The ID token must have exp and iat, and its times must be finite numbers.')
 const expired = new Refusal('token_expired', 'The ID token has expired.')
 const notYetValid = new Refusal(
   'token_not_yet_valid',
   'The ID token is not valid yet, or was issued in the future.',
 )
-const otherNonce = new Refusal('token_invalid', 'The ID token is not for this sign-in.')
-const otherAccessToken = new Refusal('token_invalid', 'The ID token belongs to another access token.')
-const noSub = new Refusal('token_invalid', 'The ID token has no valid sub.')
-const otherSub = new Refusal('token_invalid', 'The ID token has a different sub.')
+const otherNonce = invalidToken('The ID token is not for this sign-in.')
+const otherAccessToken = invalidToken('The ID token belongs to another access token.')
+const noSub = invalidToken('The ID token has no valid sub.')
+const otherSub = invalidToken('The ID token has a different sub.')
 
 /** Rejects with ProviderError when the provider's keys are unavailable. */
 export async function verifyIdToken(text: string, provider: Provider, checks: IdTokenChecks) {

@@ -7,7 +7,7 @@
 
 import { isJsonObject } from '../../lib/json.ts'
 import { Refusal } from '../../model/errors.ts'
-import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
 import { isOpaqueId } from './id-token-claims.ts'
 import { checkAudience, checkTimes, isSubject } from './id-token.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
@@ -30,13 +30,13 @@ const TYPES = new Set([null, 'jwt', 'logout+jwt'])
 /** Values of Keycloak's claim `typ`. */
 const CLAIMED_TYPES = new Set<unknown>([undefined, 'Logout'])
 
-const malformed = refused('The logout token is not a signed JWT in canonical form.')
-const otherType = refused('The token is not a logout token.')
-const withNonce = refused('A logout token must not have a nonce.')
-const invalidTimes = refused('The logout token has expired, or has no valid exp and iat.')
-const otherAudience = refused('The logout token is for another client, or for further ones.')
-const noSubject = refused('The logout token must have a valid sid or sub.')
-const noId = refused('The logout token must have a valid jti.')
+const malformed = invalidToken('The logout token is not a signed JWT in canonical form.')
+const otherType = invalidToken('The token is not a logout token.')
+const withNonce = invalidToken('A logout token must not have a nonce.')
+const invalidTimes = invalidToken('The logout token has expired, or has no valid exp and iat.')
+const otherAudience = invalidToken('The logout token is for another client, or for further ones.')
+const noSubject = invalidToken('The logout token must have a valid sid or sub.')
+const noId = invalidToken('The logout token must have a valid jti.')
 
 /** Reads the text without verifying it. */
 export function readLogoutToken(text: string): CompactJws | Refusal {
@@ -71,8 +71,4 @@ function readClaims(claims: Claims, now: number): LogoutToken | Refusal {
   if (sid === null && sub === null) return noSubject
   if ((sid !== null && !isOpaqueId(sid)) || (sub !== null && !isSubject(sub))) return noSubject
   return { sid, sub, jti }
-}
-
-function refused(detail: string): Refusal {
-  return new Refusal('token_invalid', detail)
 }

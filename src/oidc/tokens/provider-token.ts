@@ -8,8 +8,8 @@
  * proves no possession of the key.
  */
 
-import { Refusal } from '../../model/errors.ts'
-import { checkSignature, type Claims, type CompactJws, readCompact } from './compact-jws.ts'
+import type { Refusal } from '../../model/errors.ts'
+import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
 import { checkTimes, isSubject, userOf } from './id-token.ts'
 import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
@@ -31,14 +31,11 @@ const TYPES = new Set([null, 'jwt', 'at+jwt'])
 /** Values of Keycloak's claim `typ`. */
 const CLAIMED_TYPES = new Set([undefined, 'Bearer', 'ID'])
 
-const otherType = new Refusal('token_invalid', 'The token is of a type that is not accepted.')
-const otherParty = new Refusal('token_invalid', 'The token was issued to another party.')
-const keyBound = new Refusal(
-  'token_invalid',
-  'The token is bound to a key, and the request proves no possession of it.',
-)
-export const noSub = new Refusal('token_invalid', 'The token has no valid sub.')
-export const ambiguous = new Refusal('token_invalid', 'The token matches more than one tenant.')
+const otherType = invalidToken('The token is of a type that is not accepted.')
+const otherParty = invalidToken('The token was issued to another party.')
+const keyBound = invalidToken('The token is bound to a key, and the request proves no possession of it.')
+export const noSub = invalidToken('The token has no valid sub.')
+export const ambiguous = invalidToken('The token matches more than one tenant.')
 
 /** An accepted provider signed the token, whose claim names no tenant that has this provider. */
 export class TokenOfNoTenant {

@@ -5,7 +5,7 @@
 
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
-import type { Claims } from './compact-jws.ts'
+import { type Claims, invalidToken } from './compact-jws.ts'
 import { type IdTokenChecks, verifyIdToken } from './id-token.ts'
 import {
   type Identity,
@@ -43,8 +43,8 @@ export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' |
 const NO_CLAIMS: Claims = Object.freeze({})
 /** Codes of openid-client: `sub` of userinfo differs or is missing. */
 const SUBJECT = new Set(['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'OAUTH_INVALID_RESPONSE'])
-const otherSub = new Refusal('token_invalid', 'The sub of userinfo differs from the sub of the ID token.')
-const noIdentity = new Refusal('token_invalid', 'The identity provider did not identify the user.')
+const otherSub = invalidToken('The sub of userinfo differs from the sub of the ID token.')
+const noIdentity = invalidToken('The identity provider did not identify the user.')
 
 /** Rejects with ProviderError or ProviderRefused. */
 export async function readUser(
