@@ -1,19 +1,14 @@
 /** The interfaces that sign-in requires from the rest of the gateway. Types only. */
 
-import type { OidcConfig, TokenConfig } from '../config/config.ts'
+import type { OidcConfig, TenantConfig } from '../config/config.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { PublicResponse } from '../model/route.ts'
 import type { Committed, SessionStore } from '../../seats-admin/index.ts'
+import type { SpacesReading } from '../../seats-admin/model/readings.ts'
 import type { SignedInIdentity } from '../../seats-admin/model/user.ts'
 
 /** A tenant with an identity provider. */
-export interface OidcTenant {
-  readonly id: string
-  /** The space of the audit's entries that the provider causes. */
-  readonly adminSpace: string
-  readonly oidc: OidcConfig
-  readonly token: TokenConfig
-}
+export type OidcTenant = Pick<TenantConfig, 'id' | 'adminSpace' | 'token'> & { readonly oidc: OidcConfig }
 
 /** Records completed sign-ins, so that each completes once. Pending sign-ins are not recorded. */
 export interface Ephemeral {
@@ -29,16 +24,9 @@ export interface Ephemeral {
   use(tenant: string, epoch: string, id: string, ttlMs: number): Promise<boolean>
 }
 
-/** The part of a Seat that sign-in reads. */
-export interface SeatOfName {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-}
-
 export interface SeatDirectory {
   /** The existing Seats of these names. Rejects when the store is unavailable. */
-  seatsByName(tenant: string, names: readonly string[]): Promise<readonly SeatOfName[]>
+  seatsByName(tenant: string, names: readonly string[]): Promise<readonly SpacesReading[]>
   /** Records the user, and the Seats of this sign-in or refresh in place of earlier ones. */
   recordSignIn(tenant: string, user: SignedInIdentity, seatIds: readonly string[]): Promise<void>
 }

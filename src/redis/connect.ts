@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
-import type { RedisConfig } from '../config/config.ts'
+import type { Address, RedisConfig } from '../config/config.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
 import {
   CONNECT_TIMEOUT,
@@ -17,7 +17,7 @@ import {
   roundRobin,
 } from './connectors.ts'
 import { refusalsOf } from './redis-errors.ts'
-import { type NodeAddress, Nodes } from './reply-validator.ts'
+import { Nodes } from './reply-validator.ts'
 
 /** Milliseconds of silence after a command until the connection is closed. */
 const SOCKET_TIMEOUT = 2000
@@ -89,7 +89,7 @@ function single(config: RedisConfig, commandTimeout: number, report: Report): Re
 }
 
 function anyNode(config: RedisConfig, publisher: Cluster, report: Report): Redis {
-  const known = () => publisher.nodes().map(({ options }) => options as NodeAddress)
+  const known = () => publisher.nodes().map(({ options }) => options as Address)
   const route = roundRobin(() => [...known(), ...config.nodes])
   const connector = connectorTo(() => route, tlsOf(config))
   // Another node may permit what this one refuses.

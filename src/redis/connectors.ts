@@ -6,9 +6,9 @@
 import { connect as connectTcp, Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis } from 'ioredis'
-import type { RedisConfig } from '../config/config.ts'
+import type { Address, RedisConfig } from '../config/config.ts'
 import { GuardedSocket } from './guard.ts'
-import { addressOf, type NodeAddress, Nodes } from './reply-validator.ts'
+import { addressOf, Nodes } from './reply-validator.ts'
 
 /** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. Clients have it as `connectTimeout`. */
 export const CONNECT_TIMEOUT = 1000
@@ -23,7 +23,7 @@ export type Connector = new (options: unknown) => AbstractConnector
 /** Selects the server of the next connection. */
 export interface Route {
   /** Rejects when no server is known. */
-  next(): Promise<NodeAddress>
+  next(): Promise<Address>
   /** Whether the server has the expected role, by its INFO; left out: any has it. */
   check?(info: Readonly<Record<string, unknown>>): boolean
 }
@@ -71,12 +71,12 @@ export function connectorTo(
 
 /** The host and port in the client's options. */
 export function ownServer(options: unknown): Route {
-  const { host, port } = options as NodeAddress
+  const { host, port } = options as Address
   return { next: async () => ({ host, port }) }
 }
 
 /** Each of the addresses in turn. */
-export function roundRobin(addresses: () => readonly NodeAddress[]): Route {
+export function roundRobin(addresses: () => readonly Address[]): Route {
   let next = 0
   return {
     async next() {
@@ -96,7 +96,7 @@ export function masterOf(config: RedisConfig, tls: ConnectionOptions | null): Ro
     async next() {
       let last: unknown = new Error('no sentinel is known')
       for (let tried = 0; tried < nodes.length; tried++) {
-        const sentinel = nodes[current % nodes.length] as NodeAddress
+        const sentinel = nodes[current % nodes.length] as Address
         try {
           return await queryMaster(sentinel, config, tls)
         } catch (cause) {
@@ -116,10 +116,10 @@ export function masterOf(config: RedisConfig, tls: ConnectionOptions | null): Ro
 }
 
 async function queryMaster(
-  { host, port }: NodeAddress,
+  { host, port }: Address,
   config: RedisConfig,
   tls: ConnectionOptions | null,
-): Promise<NodeAddress> {
+): Promise<Address> {
   const client = new Redis({
     host,
     port,
@@ -146,7 +146,7 @@ async function queryMaster(
 }
 
 /** @param reply host and port as strings */
-function parseMaster(reply: unknown): NodeAddress {
+function parseMaster(reply: unknown): Address {
   const [host, port] = Array.isArray(reply) ? reply : []
   const address = addressOf(String(host), /^[0-9]{1,5}$/.test(String(port)) ? Number(port) : 0)
   if (address === null) throw new Error('the sentinel names no master')

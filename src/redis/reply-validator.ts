@@ -3,6 +3,7 @@
  * an array of numbers to CLUSTER SLOTS).
  */
 
+import type { Address } from '../config/config.ts'
 import { type Reply, ProtocolError } from './resp.ts'
 
 /** Commands without a reply; one instance never sends that many within a command timeout. */
@@ -12,11 +13,6 @@ const SLOTS = 16_384
 /** Servers known to one client in its lifetime. Redis Cluster is designed for up to 1,000 nodes. */
 const MAX_NODES = 4096
 
-export interface NodeAddress {
-  readonly host: string
-  readonly port: number
-}
-
 /**
  * The known servers of one deployment. ioredis never forgets a node that a cluster has named, so their number is bounded;
  * only a faulty or hostile cluster reaches the bound.
@@ -25,19 +21,19 @@ export class Nodes {
   readonly #known: Set<string>
 
   /** @param configured always known, so that they stay reachable */
-  constructor(configured: readonly NodeAddress[]) {
+  constructor(configured: readonly Address[]) {
     this.#known = new Set(configured.map(keyOf))
   }
 
   /** @throws ProtocolError when there are too many */
-  add(nodes: readonly NodeAddress[]): void {
+  add(nodes: readonly Address[]): void {
     const added = nodes.map(keyOf).filter((key) => !this.#known.has(key))
     if (this.#known.size + added.length > MAX_NODES) throw new ProtocolError('the cluster has too many nodes')
     for (const key of added) this.#known.add(key)
   }
 }
 
-function keyOf({ host, port }: NodeAddress): string {
+function keyOf({ host, port }: Address): string {
   return `${host}:${port}`
 }
 
@@ -125,9 +121,9 @@ function isNamed(reply: Reply, word: string, ...kinds: readonly ((reply: Reply) 
 }
 
 /** The nodes of slot ranges, which are together at most SLOTS slots. Null for a reply of another shape. */
-function nodesOf(slots: Reply): NodeAddress[] | null {
+function nodesOf(slots: Reply): Address[] | null {
   if (slots.type !== 'array' || slots.items === null) return null
-  const found: NodeAddress[] = []
+  const found: Address[] = []
   let count = 0
   for (const range of slots.items) {
     const [first, last, ...nodes] = itemsOf(range)
@@ -157,7 +153,7 @@ function textOf(reply: Reply | undefined): string {
 }
 
 /** @returns null for an invalid host or port */
-export function addressOf(host: string, port: number): NodeAddress | null {
+export function addressOf(host: string, port: number): Address | null {
   if (!/^[A-Za-z0-9._:-]{1,255}$/.test(host)) return null
   return Number.isInteger(port) && port > 0 && port <= 65_535 ? { host, port } : null
 }

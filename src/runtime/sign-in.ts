@@ -8,7 +8,7 @@ import type { Config, TenantConfig } from '../config/config.ts'
 import type { PublicHandler } from '../model/route.ts'
 import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
-import type { Ephemeral, OidcLog, OidcPorts, OidcTenant, SeatOfName } from '../oidc/ports.ts'
+import type { Ephemeral, OidcLog, OidcPorts, OidcTenant } from '../oidc/ports.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session-authentication.ts'
 import { Refusal } from '../model/errors.ts'
 import type { OtherUserPage, SignInRedirect } from '../pipeline/decided-refusals.ts'
@@ -116,9 +116,9 @@ export async function seatsByName(
   memory: Pick<SeatMemory, 'spacesByName'>,
   tenant: string,
   names: readonly string[],
-): Promise<SeatOfName[]> {
+) {
   const distinct = [...new Set(names)]
-  const found: SeatOfName[] = []
+  const found = []
   // A claim may name 1,000 Seats: small groups let the sign-ins of one tenant take turns.
   for (let at = 0; at < distinct.length; at += CONCURRENT_READS) {
     const reading = distinct.slice(at, at + CONCURRENT_READS).map((name) => memory.spacesByName(tenant, name))

@@ -2,10 +2,11 @@
 
 import t from 'tap'
 import { mapSeats } from '../../src/oidc/tokens/seat-mapping.ts'
-import type { OidcLog, SeatDirectory, SeatOfName } from '../../src/oidc/ports.ts'
+import type { SpacesReading } from '../../seats-admin/model/readings.ts'
+import type { OidcLog, SeatDirectory } from '../../src/oidc/ports.ts'
 
 function given() {
-  const known = new Map<string, SeatOfName>()
+  const known = new Map<string, SpacesReading>()
   const add = (tenant: string, name: string, spaces: readonly string[]) =>
     known.set(`${tenant} ${name}`, { id: String(known.size), name, spaces })
   const seats: SeatDirectory = {

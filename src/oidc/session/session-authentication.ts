@@ -4,10 +4,11 @@
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
+import type { BrowserContext } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 import type { Principal } from '../../model/principal.ts'
-import { type CookieRequest, hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
+import { hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
 import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
@@ -66,7 +67,7 @@ export class Sessions {
    */
   authenticate(
     cookieLines: readonly string[],
-    request: CookieRequest,
+    request: BrowserContext,
     cors: CorsPolicy | null = null,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
@@ -87,7 +88,7 @@ export class Sessions {
    * requests of other pages of the same site too, and a valid cookie says nothing about the page. Whether the session exists does
    * not matter: the refusal comes before the credential is checked.
    */
-  foreignChange(cookieLines: readonly string[], { method, rawHeaders }: CookieRequest): Refusal | null {
+  foreignChange(cookieLines: readonly string[], { method, rawHeaders }: BrowserContext): Refusal | null {
     if (!isChange(method)) return null
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     // Several are malformed.

@@ -2,6 +2,7 @@
  * Reads from request headers whether the request is a navigation, and whether a page of the gateway's origin sent it.
  */
 
+import type { BrowserContext } from '../../model/authorization-request.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 
 /** All values of a header, in order. @param rawHeaders name, value, … @param wanted in lower case */
@@ -45,15 +46,6 @@ function takesHtml(range: string): boolean {
 /** Safe methods (RFC 9110, section 9.2.1). */
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-export interface CookieRequest {
-  readonly method: string
-  readonly rawHeaders: readonly string[]
-  /** The request upgrades to WebSocket. */
-  readonly upgrade: boolean
-  /** As in the response and the access log; left out: no request of a client. */
-  readonly requestId?: string
-}
-
 /**
  * Whether a cookie is accepted as a credential. For unsafe methods and WebSockets only a page of the gateway's own origin
  * is accepted, because browsers attach cookies to cross-site requests (CSRF); and a page of an origin that the route table
@@ -62,7 +54,7 @@ export interface CookieRequest {
  * Browsers send Origin with all of these. If both Origin and Sec-Fetch-Site are present, both must match.
  */
 export function isCookieAccepted(
-  { method, rawHeaders, upgrade }: CookieRequest,
+  { method, rawHeaders, upgrade }: BrowserContext,
   ownOrigin: string,
   cors: CorsPolicy | null = null,
 ): boolean {

@@ -1,15 +1,11 @@
 /** Reads the claims of ID tokens and userinfo: the user, the Seat names, the tenant. */
 
+import type { SignedInIdentity } from '../../../seats-admin/model/user.ts'
 import type { OidcConfig } from '../../config/config.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { type Claims, invalidToken } from './compact-jws.ts'
 
-export interface Identity {
-  /** Alone identifies a user, never the email address. */
-  readonly sub: string
-  readonly email: string | null
-  readonly name: string | null
-}
+export type Identity = Omit<SignedInIdentity, 'at'>
 
 const MAX_TEXT = 320
 

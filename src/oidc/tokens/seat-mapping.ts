@@ -4,10 +4,10 @@
  */
 
 import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
+import type { SpacesReading } from '../../../seats-admin/model/readings.ts'
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { sanitizeName } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
-import type { SeatOfName } from '../ports.ts'
 
 export interface MappedSeats {
   readonly ids: readonly string[]
@@ -56,7 +56,7 @@ function isValidName(name: string): boolean {
   return name !== '' && name.length <= MAX_NAME && name.isWellFormed()
 }
 
-function entries(held: readonly SeatOfName[], tenant: string, log: Context['log']): string[] {
+function entries(held: readonly SpacesReading[], tenant: string, log: Context['log']): string[] {
   const count = held.reduce((sum, { spaces }) => sum + spaces.length, 0)
   const carried: string[] = []
   let text = 0

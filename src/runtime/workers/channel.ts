@@ -12,11 +12,6 @@ type Message =
   | { readonly method: string; readonly argument: unknown; readonly id: number | null }
   | { readonly answer: number; readonly value: unknown; readonly failed: string | null }
 
-interface Pending {
-  resolve(value: unknown): void
-  reject(cause: Error): void
-}
-
 /** The other process has ended, so it executes nothing any more. */
 export class ProcessEnded extends Error {
   constructor() {
@@ -28,7 +23,7 @@ export class ProcessEnded extends Error {
 export class Channel {
   readonly #port: Port
   readonly #handlers = new Map<string, (argument: unknown) => unknown>()
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, Omit<PromiseWithResolvers<unknown>, 'promise'>>()
   #calls = 0
   #ended = false
 
