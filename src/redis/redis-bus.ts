@@ -80,7 +80,8 @@ export class RedisBus implements Bus {
   }
 
   announce({ from, number, seq, changes }: Announcement): void {
-    const rows = changes?.map(row) ?? null
+    const rows =
+      changes?.map(({ seq, mark, tenant, kind, key }): Row => [seq, mark, tenant, kind, key]) ?? null
     const text = JSON.stringify({ from, number, seq, changes: rows })
     const bounded = text.length > MAX_VALUE ? JSON.stringify({ from, number, seq, changes: null }) : text
     this.#publish(this.#keys.announcements, bounded)
@@ -125,10 +126,6 @@ export class RedisBus implements Bus {
     if (!isReady(this.#publisher)) return
     this.#publisher.publish(channel, this.#seal.seal(channel, text)).catch(() => {})
   }
-}
-
-function row({ seq, mark, tenant, kind, key }: NumberedChange): Row {
-  return [seq, mark, tenant, kind, key]
 }
 
 /** @returns null for an invalid message, which is treated as lost */

@@ -70,7 +70,8 @@ export class RedisEphemeral {
    * refused was not executed, so that it is safe to ask once more.
    */
   async #onceMore<R>(ask: (redis: RedisConnection) => Promise<R>): Promise<R> {
-    const redis = await this.#ready()
+    this.#connection ??= ready(this.#connect())
+    const redis = await this.#connection
     try {
       return await ask(redis)
     } catch (cause) {
@@ -78,11 +79,6 @@ export class RedisEphemeral {
       await nextReady(redis, RENEWAL_TIMEOUT)
       return await ask(redis)
     }
-  }
-
-  #ready(): Promise<RedisConnection> {
-    this.#connection ??= ready(this.#connect())
-    return this.#connection
   }
 }
 

@@ -61,7 +61,7 @@ export class ReplyValidator {
     const word = textOf(words[0]).toLowerCase()
     const name = word === 'cluster' ? `cluster ${textOf(words[1]).toLowerCase()}` : word
     const remainingReplies = name === 'subscribe' ? words.length - 1 : 1
-    this.#pending.push({ name, remainingReplies, accepts: SHAPES.get(name) ?? isScalar })
+    this.#pending.push({ name, remainingReplies, accepts: SHAPES.get(name) ?? isNoArray })
   }
 
   /** @throws ProtocolError for a reply that matches no command */
@@ -101,8 +101,8 @@ const SHAPES = new Map<string, (reply: Reply) => boolean>([
   ['sentinel', (reply) => reply.type === 'array' && (reply.items ?? []).every(isBulk)],
 ])
 
-function isScalar({ type }: Reply): boolean {
-  return type === 'status' || type === 'integer' || type === 'bulk'
+function isNoArray({ type }: Reply): boolean {
+  return type !== 'array'
 }
 
 function isBulk(reply: Reply): boolean {

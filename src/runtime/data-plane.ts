@@ -149,7 +149,10 @@ export class DataPlane {
     const acceptors = acceptorsOf(config)
     const tracer = await this.#tracerOf(config)
     const next = running(compiled, this.#watch, tracer)
-    const authzen = await this.#authzenOf(compiled, tracer)
+    const authzen =
+      this.#authzen === null
+        ? null
+        : (await import('./authzen.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
     return () => {
       const before = this.#running
       const { signIn, otherIssuers } = this.#compiled
@@ -180,11 +183,6 @@ export class DataPlane {
     if (JSON.stringify(openTelemetry.traces) === JSON.stringify(config.openTelemetry.traces))
       return this.#running.tracer
     return openTracer(config, this.#log, this.metrics)
-  }
-
-  async #authzenOf(compiled: CompiledConfig, tracer: Tracer | null): Promise<PipelineConfig | null> {
-    if (this.#authzen === null) return null
-    return (await import('./authzen.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
   }
 
   /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */

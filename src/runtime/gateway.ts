@@ -141,12 +141,16 @@ export class Gateway {
 
   async #open(log: Log): Promise<void> {
     const parts = { log, metrics: this.#metrics, startup: this.#startup }
+    const { registry } = this.#metrics
     this.#node = await FleetNode.open(this.#config, parts, async () => {
       const { ops, sources } = this.#config
       this.#ops = await explainListening(ops, sources.ops, () =>
         openOps(ops, {
           readiness: () => this.#readiness(),
-          metrics: () => this.#allMetrics(),
+          metrics: async () => ({
+            type: registry.contentType,
+            text: await (this.#dataPlanes?.metrics(registry) ?? registry.metrics()),
+          }),
           hosts: () => this.#config.opsHosts,
         }),
       )
@@ -156,14 +160,6 @@ export class Gateway {
     this.#dataPlanes = dataPlanes
     const { store } = this.#node
     this.#keyUses = new KeyUseWriter({ store, take: () => dataPlanes.takeKeyUses(), log })
-  }
-
-  async #allMetrics(): Promise<{ type: string; text: string }> {
-    const { registry } = this.#metrics
-    return {
-      type: registry.contentType,
-      text: await (this.#dataPlanes?.metrics(registry) ?? registry.metrics()),
-    }
   }
 
   #readiness() {

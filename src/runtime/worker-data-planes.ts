@@ -77,7 +77,7 @@ export class WorkerDataPlanes implements DataPlanes {
       },
       ready: (worker, response) => this.#ready(worker, response as Started),
       failed: ({ pid }, cause) =>
-        log.logger.error({ pid, cause: messageOf(cause) }, 'a worker could not start: it is replaced'),
+        log.logger.error({ pid, cause: cause.message }, 'a worker could not start: it is replaced'),
       ended: (worker, how) => this.#ended(worker, how),
       output: (lines) => log.relay(lines),
     })
@@ -123,17 +123,14 @@ export class WorkerDataPlanes implements DataPlanes {
       workers.map(({ channel }) => channel.call('prepare', pack(config))),
     )
     // The failure of a worker that has ended says nothing about the configuration.
-    const refused = prepared.find(({ status }, at) => status === 'rejected' && this.#takesPart(workers[at]))
+    const present = new Set<PoolWorker | undefined>(this.#pool.workers)
+    const refused = prepared.find(({ status }, at) => status === 'rejected' && present.has(workers[at]))
     if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
     this.#version++
     this.#activity.retain(config.tenants, routeIds(config))
     await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
     await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
-  }
-
-  #takesPart(worker: PoolWorker | undefined): boolean {
-    return worker !== undefined && this.#pool.workers.includes(worker)
   }
 
   #ready(worker: PoolWorker, { addresses, version }: Started): void {
@@ -230,10 +227,6 @@ interface Started {
   readonly addresses: DataPlaneAddresses
   /** Of the configuration that it runs. */
   readonly version: number
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }
 
 /** The merged metrics of all workers. Totals never decrease when a worker ends. */

@@ -60,7 +60,7 @@ export async function verifyIssuerToken(
   const own = issuers.filter(({ config }) => config.issuer === claims.iss)
   if (own.length === 0) return null
   const candidates = own.filter(({ config }) => isForAudience(claims, config.audience))
-  const matching = candidates.filter(({ config }) => isMatch(claims, config))
+  const matching = candidates.filter(({ config }) => config.match.every((each) => matches(claims, each)))
   const issuer = matching[0] ?? candidates[0]
   if (issuer === undefined) return otherAudience
   if (matching.length > 1) return ambiguous
@@ -97,10 +97,6 @@ async function signatureRefusal(
 function isForAudience({ aud }: Claims, audience: string): boolean {
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
   return audiences.includes(audience) && audiences.every((each) => typeof each === 'string')
-}
-
-function isMatch(claims: Claims, { match }: IssuerConfig): boolean {
-  return match.every((each) => matches(claims, each))
 }
 
 function matches(claims: Claims, { name, value }: ClaimMatch): boolean {

@@ -36,8 +36,9 @@ export class Issuers {
     for (const { id: tenant, issuers = [] } of tenants)
       for (const config of issuers) {
         const key = JSON.stringify([config.issuer, config.jwksUri, config.allowInsecure])
-        const { keys } = getOrAdd(shared, key, () => issuerKeys(config, options.limits, options.clock))
-        accepted.push({ tenant, config, keys, algorithms: async () => config.algorithms })
+        const own = shared.get(key) ?? issuerKeys(config, options.limits, options.clock)
+        shared.set(key, own)
+        accepted.push({ tenant, config, keys: own.keys, algorithms: async () => config.algorithms })
       }
     this.#accepted = accepted
     this.#keys = [...shared.values()]
@@ -69,10 +70,4 @@ export class Issuers {
     this.#inFlight.add(settled)
     return work
   }
-}
-
-function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const found = map.get(key) ?? make()
-  map.set(key, found)
-  return found
 }

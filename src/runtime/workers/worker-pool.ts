@@ -10,7 +10,7 @@ export interface PoolListener {
   /** The worker has responded to `begin` and serves requests. */
   ready(worker: PoolWorker, response: unknown): void
   /** The worker could not begin, and is killed. */
-  failed(worker: PoolWorker, cause: unknown): void
+  failed(worker: PoolWorker, cause: Error): void
   /** The worker's process has ended: by itself, by a crash, or killed because it did not respond. */
   ended(worker: PoolWorker, how: string): void
   /** One or more whole lines of its output. */
@@ -117,7 +117,7 @@ export class Pool {
     setTimeout(() => {
       if (this.closing) return
       const worker = this.#fork()
-      this.#begin(worker).catch((cause: unknown) => this.#giveUp(worker, cause))
+      this.#begin(worker).catch((cause: Error) => this.#giveUp(worker, cause))
     }, this.#delay)
   }
 
@@ -128,7 +128,7 @@ export class Pool {
   }
 
   /** Its exit starts a replacement, with a growing delay while none can begin. */
-  #giveUp(worker: PoolWorker, cause: unknown): void {
+  #giveUp(worker: PoolWorker, cause: Error): void {
     if (this.closing) return
     this.#listener.failed(worker, cause)
     worker.kill()
