@@ -29,7 +29,8 @@ export interface DataPlanes {
  * address can't be bound or the route tables are faulty.
  */
 export async function openInProcess(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
-  const { store, instance, cache, ephemeral } = node
+  const { store, instance } = node
+  const { cache, ephemeral } = node.redis
   const ports = { ephemeral, log: log.logger }
   const { view: fleet } = node
   const { memory } = config

@@ -21,7 +21,6 @@ import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { type Config, firstSecrets, type StoreConfig } from '../config/config.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
-import type { SharedCache } from '../redis/seat-cache.ts'
 import { FleetSize } from './fleet-size.ts'
 import { openRedis, type RedisParts } from './redis-parts.ts'
 import { AuditKeeping, deleteOld } from './retention.ts'
@@ -40,17 +39,13 @@ interface NodeParts {
 export class FleetNode {
   readonly store: Store
   readonly instance: Instance
-  /** Null without Redis. */
-  readonly cache: SharedCache | null
-  /** Used states of sign-in. */
-  readonly ephemeral: RedisParts['ephemeral']
-  readonly #started: { readonly startedAt: number; readonly version: string }
+  readonly redis: RedisParts
+  readonly #started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
   #pruning: NodeJS.Timeout | null = null
   #config: Config
   readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
   readonly #startup: Startup
-  readonly #redis: RedisParts
   readonly #health: StoreHealth
   readonly #size: FleetSize
   #sizeChanged: () => void = () => {}
@@ -68,10 +63,7 @@ export class FleetNode {
     this.#lock = lock
     this.#startup = startup
     this.store = store
-    this.cache = redis.cache
-    this.ephemeral = redis.ephemeral
-    this.#redis = redis
-    this.#started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
+    this.redis = redis
     this.instance = new Instance({
       id: randomUUID(),
       name: `${hostname()} ${process.pid}`,
@@ -136,7 +128,7 @@ export class FleetNode {
   activate(config: Config): void {
     this.#config = config
     void this.#countInstances()
-    this.cache?.seal.setSecrets(firstSecrets(config))
+    this.redis.cache?.seal.setSecrets(firstSecrets(config))
   }
 
   /** Live instances, at least one. Counted only where there are rate limits. */
@@ -180,8 +172,8 @@ export class FleetNode {
   get parts(): StoreParts & { readonly redis?: string } {
     const found = this.#health.parts
     const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
-    if (this.cache === null) return store
-    return { ...store, redis: this.#redis.health?.up === true ? 'ok' : 'degraded' }
+    if (this.redis.cache === null) return store
+    return { ...store, redis: this.redis.health?.up === true ? 'ok' : 'degraded' }
   }
 
   /** The health of the store as a worker sees it. @param state null: the worker has ended */
@@ -206,7 +198,7 @@ export class FleetNode {
     this.#audit.close()
     this.#size.stop()
     await this.instance.close()
-    this.#redis.close()
+    this.redis.close()
     await this.store.close()
     this.#lock?.release()
   }

@@ -169,6 +169,7 @@ export class Gateway {
     const { parts, instance } = node
     const { running, size } = this.#dataPlanes.workers
     const draining = this.#closing !== null
+    const { hash, routes, shadow } = this.#config
     return {
       ready: parts.store === 'ok' && running > 0 && !draining,
       parts: {
@@ -179,9 +180,9 @@ export class Gateway {
         config: {
           version: this.#version,
           loaded_at: this.#loadedAt.toISOString(),
-          hash: this.#config.hash,
-          routes: this.#config.routes.length,
-          ...shadowPart(this.#config),
+          hash,
+          routes: routes.length,
+          ...(shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }),
           ...(this.#refused === null ? {} : { refused: this.#refused }),
         },
       },
@@ -223,18 +224,13 @@ export class Gateway {
       'Number of processes that serve requests.',
       () => this.#dataPlanes?.workers.running ?? 0,
     )
-    if (node.cache !== null)
+    if (node.redis.cache !== null)
       metrics.gauge(
         'seatgate_redis_up',
         '1 while Redis accepts reads and writes and delivers messages.',
         () => Number(node.parts.redis === 'ok'),
       )
   }
-}
-
-/** Candidate tables, where there are some. */
-function shadowPart({ shadow }: Config) {
-  return shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }
 }
 
 /** Code for workers is loaded only where there are workers. */

@@ -15,9 +15,11 @@ import { codeOf } from './surroundings/fault.ts'
 import { redisMessage } from './surroundings/redis-fault.ts'
 import type { Log } from '../telemetry/logger.ts'
 
+/** Null, or of this process, without Redis. */
 export interface RedisParts {
   readonly cache: SharedCache | null
   readonly bus: RedisBus | null
+  /** Used states of sign-in. */
   readonly ephemeral: Ephemeral
   readonly health: RedisHealth | null
   close(): void

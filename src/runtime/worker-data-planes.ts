@@ -64,7 +64,7 @@ export class WorkerDataPlanes implements DataPlanes {
         const { id, channel } = worker
         this.#activity.forked(worker)
         this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
-        serveEphemeral(channel, node.ephemeral)
+        serveEphemeral(channel, node.redis.ephemeral)
         channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
         channel.serve('fleet', (tenant) => node.view(tenant as string))
         channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
