@@ -127,8 +127,7 @@ export class DataPlane {
   async #listenForQuestions(config: Config, shared: boolean): Promise<AddressInfo | null> {
     const { decision, sources } = config
     if (decision === null) return null
-    const { openDecisionListener } = await import('./decision-listener.ts')
-    const { authzenPipeline } = await import('./authzen.ts')
+    const { authzenPipeline, openDecisionListener } = await import('./decision-listener.ts')
     const log = new AccessLog(this.#log.line, 'authzen')
     const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#running.tracer)
     const authzen = new Pipeline(parts, log, this.metrics, this.#rateLimiter)
@@ -152,7 +151,7 @@ export class DataPlane {
     const authzen =
       this.#authzen === null
         ? null
-        : (await import('./authzen.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
+        : (await import('./decision-listener.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
     return () => {
       const before = this.#running
       const { signIn, otherIssuers } = this.#compiled
