@@ -32,7 +32,7 @@ export interface SeatDirectory {
 }
 
 /** The subject of a gateway token; see `TokenSubject` in `src/decision/authn/gateway-token.ts`. */
-export interface MintSubject {
+interface MintSubject {
   readonly sub: string
   readonly email?: string
   readonly name?: string
@@ -41,14 +41,6 @@ export interface MintSubject {
   readonly hashPerm: readonly string[]
   readonly isSso: boolean
 }
-
-/**
- * Signs a gateway token. Rejects with a RangeError when the token would be too long.
- *
- * @param now ms since the epoch
- * @param lifetime ms
- */
-export type Mint = (tenant: string, subject: MintSubject, now: number, lifetime: number) => Promise<string>
 
 /** The log. Fields never contain a credential. */
 export interface OidcLog {
@@ -64,7 +56,13 @@ export interface OidcPorts {
   readonly seats: SeatDirectory
   /** Whether an administrator has blocked the user, as it is now. */
   readonly isBlocked: (tenant: string, sub: string) => boolean | Promise<boolean>
-  readonly mint: Mint
+  /**
+   * Signs a gateway token. Rejects with a RangeError when the token would be too long.
+   *
+   * @param now ms since the epoch
+   * @param lifetime ms
+   */
+  mint(tenant: string, subject: MintSubject, now: number, lifetime: number): Promise<string>
   /** Resolves when no instance decides by the old state of the session; without changes, by a state before the commit. */
   readonly announce: (committed: Committed) => Promise<void>
   readonly log: OidcLog

@@ -9,7 +9,7 @@
 import { createLocalJWKSet, errors, type JWK, type LocalJWKSet } from 'jose'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { ProviderError } from './provider-errors.ts'
-import type { FetchOptions } from './http.ts'
+import type { ProviderHttp } from './http.ts'
 import { type RevalidationTimes, StaleWhileRevalidate } from './stale-while-revalidate.ts'
 
 /** A withdrawn key is used for at most `stale` ms. */
@@ -33,14 +33,12 @@ export type TokenSource = 'provider' | 'request'
  */
 type KeyMismatch = 'unknown' | 'signature'
 
-type KeyFetch = (url: string, options: FetchOptions) => Promise<Response>
-
 export interface KeySetOptions {
   /** The last discovered `jwks_uri`. Rejects when discovery fails. */
   readonly uri: () => Promise<string>
   /** The `jwks_uri` after revalidation of discovery. Rejects when that fails. */
   readonly newUri: () => Promise<string>
-  readonly fetch: KeyFetch
+  readonly fetch: ProviderHttp['fetch']
   /** Monotonic ms. */
   readonly clock: () => number
   /** Left out: those for the provider of a sign-in. */
@@ -145,7 +143,7 @@ function mismatchOf(cause: unknown): KeyMismatch | null {
 const MAX_KEYS = 100
 
 /** RFC 7517, section 5. Rejects with ProviderError. */
-export async function readKeys(uri: string, fetch: KeyFetch): Promise<LocalJWKSet> {
+export async function readKeys(uri: string, fetch: ProviderHttp['fetch']): Promise<LocalJWKSet> {
   const response = await fetch(uri, { method: 'GET', headers: { accept: 'application/json' } })
   if (response.status !== 200)
     throw new ProviderError(`the provider answered the request for its keys with ${response.status}`)
