@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { FrequentTexts } from '../../src/access/replay/replay-tally.ts'
+import { FrequentTexts } from '../../src/access/replay/replayed-log.ts'
 
 const COUNTERS = 64
 

@@ -1,7 +1,7 @@
 /** The result of a replay on a terminal of 80 columns, as JSON and as Markdown. */
 
 import t from 'tap'
-import { Tally } from '../../src/access/replay/replay-tally.ts'
+import { Tally } from '../../src/access/replay/replayed-log.ts'
 import { replayAsJson, replayAsMarkdown, replayAsText } from '../../src/cli/replay/replay-output.ts'
 
 function change(

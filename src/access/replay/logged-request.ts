@@ -1,9 +1,8 @@
 /** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
 
-import type { AuthMethod } from '../../model/principal.ts'
+import type { AuthMethod, SeatClaims } from '../../model/principal.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
 import type { Reason } from './unjudged-reasons.ts'
-import { type NamedSeats, namedSeats, type SeatFields } from './named-seats.ts'
 import { usualLine } from './usual-line.ts'
 
 export interface LoggedRequest {
@@ -28,6 +27,19 @@ export interface LoggedCaller {
   readonly user: string
   readonly method: AuthMethod
   readonly seats: NamedSeats
+}
+
+/** Those that the credential names for the space of the request. */
+interface NamedSeats {
+  /** Null: an older version wrote the line, and did not say. */
+  readonly by: SeatClaims['by'] | null
+  /** Of a token, in whole seconds since the epoch; -Infinity: it does not say. */
+  readonly issuedAt: number
+  /** Null: the line has only ids. */
+  readonly names: readonly string[] | null
+  readonly ids: readonly string[]
+  /** The credential names more than these. */
+  readonly truncated: boolean
 }
 
 /** What the decision engine answers. */
@@ -81,23 +93,7 @@ export function readAnyLine(text: string): LoggedRequest | Reason {
 }
 
 /** Fields as the line has them. */
-interface Line extends SeatFields {
-  readonly msg?: unknown
-  readonly request_id?: unknown
-  readonly asked_by?: unknown
-  readonly method?: unknown
-  readonly preflight?: unknown
-  readonly path?: unknown
-  readonly code?: unknown
-  readonly decision?: unknown
-  readonly permission?: unknown
-  readonly host?: unknown
-  readonly space?: unknown
-  readonly space_by?: unknown
-  readonly tenant?: unknown
-  readonly user?: unknown
-  readonly auth?: unknown
-}
+type Line = Readonly<Record<string, unknown>>
 
 function isRequest(line: unknown): line is Line {
   if (typeof line !== 'object' || line === null) return false
@@ -165,4 +161,52 @@ function isSourceOrNull(value: unknown): value is SpaceSource['kind'] | null {
 
 function isTextOrNull(value: unknown): value is string | null {
   return typeof value === 'string' || value === null
+}
+
+interface List {
+  readonly texts: readonly string[]
+  readonly truncated: boolean
+}
+
+const NOTHING: List = Object.freeze({ texts: Object.freeze([]), truncated: false })
+const TRUNCATED = /^\+\d+ more$/
+
+/** Null: a field is malformed. */
+function namedSeats(fields: Line): NamedSeats | null {
+  const { seats, seat_ids: ids, issued_at: issuedAt } = fields
+  const named = seats === undefined ? NOTHING : listOf(seats, nameOf)
+  if (named === null) return null
+  const names = named.texts
+  if (ids !== undefined) {
+    const listed = listOf(ids, (id) => id)
+    if (listed === null) return null
+    // On an `authenticated` route no Seat is looked up, so that its name is not known.
+    const known = names.length === listed.texts.length ? names : null
+    return { by: 'id', issuedAt: 0, names: known, ids: listed.texts, truncated: listed.truncated }
+  }
+  const { truncated } = named
+  if (issuedAt === undefined) return { by: null, issuedAt: 0, names, ids: [], truncated }
+  if (issuedAt !== null && typeof issuedAt !== 'number') return null
+  const by = fields.any_space === true ? 'any-space' : 'name'
+  return { by, issuedAt: issuedAt ?? -Infinity, names, ids: [], truncated }
+}
+
+/** @param textOf null: malformed */
+function listOf(value: unknown, textOf: (element: string) => string | null): List | null {
+  if (!Array.isArray(value)) return null
+  const texts: string[] = []
+  for (const [at, element] of value.entries()) {
+    if (typeof element !== 'string') return null
+    if (at === value.length - 1 && TRUNCATED.test(element)) return { texts, truncated: true }
+    const text = textOf(element)
+    if (text === null) return null
+    texts.push(text)
+  }
+  return { texts, truncated: false }
+}
+
+/** `Name:verdict`. A name may have a colon, a verdict has none. */
+function nameOf(element: string): string | null {
+  const end = element.lastIndexOf(':')
+  return end < 0 ? null : element.slice(0, end)
 }

@@ -1,7 +1,7 @@
 /** The result of a replay: as text for a terminal, as JSON, and as Markdown for a pull request. */
 
 import { type Reason, REASONS } from '../../access/replay/unjudged-reasons.ts'
-import type { ReplayGroup, ReplayResult } from '../../access/replay/replay-tally.ts'
+import type { ReplayGroup, ReplayResult } from '../../access/replay/replayed-log.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { grouped } from './progress.ts'
 
