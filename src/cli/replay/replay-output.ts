@@ -3,14 +3,15 @@
 import { type Reason, REASONS } from '../../access/replay/unjudged-reasons.ts'
 import type { ReplayGroup, ReplayResult } from '../../access/replay/replayed-log.ts'
 import { printable } from '../../telemetry/readable.ts'
+import { fold, foldWords } from '../screen.ts'
 import { grouped } from './progress.ts'
 
 /** Groups of one direction, as text. */
 const MOST_GROUPS = 10
 /** Rows of a comment, which GitHub cuts off at 65,536 characters. */
 const MOST_ROWS = 100
-/** Columns of a terminal. */
-const WIDTH = 80
+/** As wide as the counts, with what stands around them. */
+const INDENT = ' '.repeat(13)
 
 const DIRECTIONS = [
   { title: 'allow → deny', mark: '⛔ ', has: ({ from }: ReplayGroup) => from === 'allow' },
@@ -43,15 +44,14 @@ function directionAsText(title: string, groups: readonly ReplayGroup[]): string 
 
 function groupAsText(group: ReplayGroup): string[] {
   const { from, to, count } = group
+  const callers = callersOf(group)
+  const words = callers.map((caller, at) => (at === callers.length - 1 ? caller : `${caller},`))
   return [
     `  ${grouped(count).padStart(9)}  ${asked(group)}`,
-    `             ${from} → ${to}`,
-    ...wrapped(callersOf(group)).map((line) => `             ${line}`),
+    `${INDENT}${from} → ${to}`,
+    foldWords(words, INDENT),
   ]
 }
-
-/** Characters of a line of callers. */
-const INDENTED = WIDTH - 13
 
 /** `GET /v1/me`, or with the entry that answers where that is not told by the method. */
 function asked({ method, route }: ReplayGroup): string {
@@ -65,38 +65,14 @@ function callersOf({ callers, callers_approximate: isApproximate }: ReplayGroup)
   })
 }
 
-/** Joined by commas, in lines of a terminal. */
-function wrapped(parts: readonly string[]): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const [at, part] of parts.entries()) {
-    const text = at === parts.length - 1 ? part : `${part},`
-    if (line !== '' && line.length + text.length + 1 > INDENTED) {
-      lines.push(line)
-      line = text
-    } else line = line === '' ? text : `${line} ${text}`
-  }
-  return line === '' ? lines : [...lines, line]
-}
-
 function unjudgedAsText({ unjudged }: ReplayResult): string {
   const reasons = reasonsOf(unjudged)
   if (reasons.length === 0) return ''
   const lines = reasons.flatMap(([reason, count]) => [
     `  ${grouped(count).padStart(9)}  ${reason}`,
-    ...wrappedWords(REASONS[reason]).map((line) => `             ${line}`),
+    fold(REASONS[reason], INDENT),
   ])
   return ['not judged', ...lines].join('\n')
-}
-
-function wrappedWords(text: string): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + word.length + 1 > INDENTED) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines
 }
 
 function reasonsOf(unjudged: ReplayResult['unjudged']): [Reason, number][] {
