@@ -6,19 +6,11 @@ import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import type { Difference, Witness } from './difference.ts'
 import { spaceOf } from './equal-rests.ts'
 
-/** `limits` is the same answer with other timeouts, sizes, rate limits or another sign-in. */
-export type ChangeKind =
-  | 'became_public'
-  | 'loosened'
-  | 'tightened'
-  | 'changed'
-  | 'added'
-  | 'removed'
-  | 'rerouted'
-  | 'limits'
-
-/** By weight: the first is what a reader must see. */
-export const KINDS: readonly ChangeKind[] = [
+/**
+ * By weight: the first is what a reader must see. `limits` is the same answer with other timeouts, sizes, rate limits or another
+ * sign-in.
+ */
+export const KINDS = [
   'became_public',
   'loosened',
   'added',
@@ -27,7 +19,9 @@ export const KINDS: readonly ChangeKind[] = [
   'removed',
   'rerouted',
   'limits',
-]
+] as const
+
+export type ChangeKind = (typeof KINDS)[number]
 
 /** A Seat as far as it grants. */
 export interface GrantingSeat {

@@ -4,21 +4,10 @@ import { EVERY_PERMISSION, isPermission } from '../../seats-admin/model/permissi
 import { needsPermission, type Route, upstreamOf } from '../model/route.ts'
 import { BUILT_IN } from './access-change.ts'
 
-export interface RouteRow {
-  readonly method: string
-  /** Joined by commas; null: those that no table names. Left out where no table names hosts. */
-  readonly host?: string | null
-  readonly path: string
-  readonly permission: string
-  readonly upstream: string
-  readonly file: string
-  /** From 1; 0: a built-in route. */
-  readonly line: number
-}
-
 /** @param withHosts some table names hosts */
-export function routeRow(route: Route, withHosts: boolean): RouteRow {
+export function routeRow(route: Route, withHosts: boolean) {
   const { method, hosts, path, requirement, place } = route
+  // Null: those that no table names.
   const host = hosts.length === 0 ? null : hosts.join(',')
   return {
     method,
@@ -31,14 +20,13 @@ export function routeRow(route: Route, withHosts: boolean): RouteRow {
   }
 }
 
-export interface RouteFilter {
+export type RouteRow = ReturnType<typeof routeRow>
+
+interface RoutePage {
   /** A part of `METHOD path`, the permission or the host, without regard to the case of letters; null: each route. */
   readonly q: string | null
   /** What the route requires; null: anything. */
   readonly permission: string | null
-}
-
-export interface RoutePage extends RouteFilter {
   readonly limit: number
   /** The last route of the page before, as {@link isListed} takes it; null: from the beginning. */
   readonly after: string | null

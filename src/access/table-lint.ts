@@ -8,22 +8,8 @@ import { builtInPermission } from '../decision/router/table.ts'
 import { needsPermission, type Route, takesTenant } from '../model/route.ts'
 import { KnownNames, RequiredPermissions } from './asked-permissions.ts'
 
-export type LintCode =
-  | 'nobody_administers'
-  | 'permission_unasked'
-  | 'route_ungranted'
-  | 'seat_unused'
-  | 'key_without_seats'
-  | 'key_expired'
-  | 'wildcard_seat'
-  | 'route_public'
-  | 'builtin_permission'
-  | 'administrator_single'
-  | 'seat_unknown'
-
-export type LintLevel = 'error' | 'warning' | 'info'
-
-export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
+/** By code. */
+export const LEVELS = {
   nobody_administers: 'error',
   permission_unasked: 'warning',
   route_ungranted: 'warning',
@@ -35,11 +21,13 @@ export const LEVELS: Readonly<Record<LintCode, LintLevel>> = {
   route_public: 'info',
   seat_unused: 'info',
   key_expired: 'info',
-}
+} as const satisfies Readonly<Record<string, 'error' | 'warning' | 'info'>>
+
+export type LintCode = keyof typeof LEVELS
 
 export interface Finding {
   readonly code: LintCode
-  readonly level: LintLevel
+  readonly level: (typeof LEVELS)[LintCode]
   /** Null: it concerns every tenant. */
   readonly tenant: string | null
   readonly seat?: string
