@@ -34,7 +34,7 @@ import {
   questionOfRequest,
 } from './permission-holders.ts'
 
-export interface AccessDeps {
+interface AccessDeps {
   readonly store: Pick<
     Store,
     | 'listSeats'
@@ -182,8 +182,7 @@ async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, 
   // A reload may have changed the tables since the page before.
   if (read.after !== null && !isRowId(routes, read.after))
     return faulty('/after', 'is not a row of the current route tables')
-  const reader = new HoldingsReader({ tenant, scope }, store, holdingOf(routes, where))
-  const holdings = await reader.read(read, now())
+  const holdings = await holdingsOf(read, { tenant, scope }, store, holdingOf(routes, where), now())
   if (isRefusal(holdings)) return holdings
   if (read.space !== null && read.space !== where)
     return { status: 200, body: { data: [], has_more: false } } as const
@@ -198,63 +197,54 @@ const MAX_ELEMENTS = 100_000
 
 const tooLarge = faulty('/space', 'is required for a holder of so many spaces and permissions')
 
-/** Reads the Seats of a holder, as far as the caller may see them. */
-class HoldingsReader {
-  readonly #asker: Asker
-  readonly #store: AccessDeps['store']
-  readonly #holdingOf: (seat: SeatInput) => HeldSeat
-
-  constructor(asker: Asker, store: AccessDeps['store'], holding: (seat: SeatInput) => HeldSeat) {
-    this.#asker = asker
-    this.#store = store
-    this.#holdingOf = holding
+/** The Seats of a holder, as far as the caller may see them. */
+async function holdingsOf(
+  { seat: names, user, api_key: key }: Pick<Values<typeof CAN>, 'seat' | 'user' | 'api_key'>,
+  asker: Asker,
+  store: AccessDeps['store'],
+  held: (seat: SeatInput) => HeldSeat,
+  now: number,
+): Promise<Holdings | AdminRefusal> {
+  const { tenant, scope } = asker
+  // Outside the admin space a holder is known by a Seat that lists the caller's space.
+  const whole = { ...scope, admin: true }
+  const known = async (ofHolder: readonly string[], accepted: boolean, missing: AdminRefusal) => {
+    const seats = await seatsOf(ofHolder, asker, store, held)
+    if (isRefusal(seats)) return seats
+    return scope.admin || seats.length > 0 ? { accepted, seats } : missing
   }
-
-  async read(
-    {
-      seat: names,
-      user,
-      api_key: key,
-    }: { seat: readonly string[]; user: string | null; api_key: string | null },
-    now: number,
-  ): Promise<Holdings | AdminRefusal> {
-    const { tenant, scope } = this.#asker
-    // Outside the admin space a holder is known by a Seat that lists the caller's space.
-    const whole = { ...scope, admin: true }
-    if (user !== null) {
-      const found = await this.#store.readUser(tenant, user, whole)
-      if (found === null) return userNotFound
-      const [blocked] = await areBlocked(this.#store, tenant, [user])
-      return this.#known(await this.#holdings(found.seats, blocked === false), userNotFound)
-    }
-    if (key !== null) {
-      const found = await this.#store.readApiKey(tenant, key, whole)
-      if (isRefusal(found)) return found
-      return this.#known(await this.#holdings(found.seats, isAccepted(found, now)), apiKeyNotFound)
-    }
-    const asked = new Set(names)
-    const holdings = await this.#holdings([...asked])
-    return isRefusal(holdings) || holdings.seats.length === asked.size ? holdings : seatNotFound
+  if (user !== null) {
+    const found = await store.readUser(tenant, user, whole)
+    if (found === null) return userNotFound
+    const [blocked] = await areBlocked(store, tenant, [user])
+    return known(found.seats, blocked === false, userNotFound)
   }
-
-  #known(holdings: Holdings | AdminRefusal, missing: AdminRefusal): Holdings | AdminRefusal {
-    if (isRefusal(holdings) || this.#asker.scope.admin) return holdings
-    return holdings.seats.length > 0 ? holdings : missing
+  if (key !== null) {
+    const found = await store.readApiKey(tenant, key, whole)
+    return isRefusal(found) ? found : known(found.seats, isAccepted(found, now), apiKeyNotFound)
   }
+  const asked = new Set(names)
+  const seats = await seatsOf(asked, asker, store, held)
+  if (isRefusal(seats)) return seats
+  return seats.length === asked.size ? { accepted: true, seats } : seatNotFound
+}
 
-  /** One after the other: each may have a megabyte. */
-  async #holdings(names: readonly string[], accepted = true): Promise<Holdings | AdminRefusal> {
-    const { tenant, scope } = this.#asker
-    const seats: HeldSeat[] = []
-    let elements = 0
-    for (const name of names) {
-      const { seat } = (await this.#store.seatByName(tenant, name)).value
-      if (seat === null || !(scope.admin || seat.spaces.includes(scope.space))) continue
-      const held = this.#holdingOf(seat)
-      elements += held.spaces.size + held.permissions.size
-      if (elements > MAX_ELEMENTS) return tooLarge
-      seats.push(held)
-    }
-    return { accepted, seats }
+/** One after the other: each may have a megabyte. */
+async function seatsOf(
+  names: Iterable<string>,
+  { tenant, scope }: Asker,
+  store: AccessDeps['store'],
+  held: (seat: SeatInput) => HeldSeat,
+): Promise<HeldSeat[] | AdminRefusal> {
+  const seats: HeldSeat[] = []
+  let elements = 0
+  for (const name of names) {
+    const { seat } = (await store.seatByName(tenant, name)).value
+    if (seat === null || !(scope.admin || seat.spaces.includes(scope.space))) continue
+    const holding = held(seat)
+    elements += holding.spaces.size + holding.permissions.size
+    if (elements > MAX_ELEMENTS) return tooLarge
+    seats.push(holding)
   }
+  return seats
 }

@@ -10,6 +10,7 @@ import {
   text,
   textItem,
   time,
+  type ValueOf,
 } from '../../seats-admin/model/json-schema.ts'
 
 const id = text('The id.')
@@ -57,6 +58,10 @@ const grantedUser = named(
   }),
 )
 
+export type GrantingSeatView = ValueOf<typeof grantingSeat>
+export type GrantedKeyView = ValueOf<typeof grantedApiKey>
+export type GrantedUserView = ValueOf<typeof grantedUser>
+
 const HOST_OPTION = {
   host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.'),
 }
@@ -96,6 +101,9 @@ const accessRow = named(
     HOST_OPTION,
   ),
 )
+
+/** Among routes that are not allowed, a row has no space where the holder has none at all, and no Seat. */
+export type AccessRow = ValueOf<typeof accessRow>
 
 export const canAnswer = object({
   data: list(accessRow, 'In the order of the tables, then of the spaces.'),

@@ -4,6 +4,7 @@ import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { hostsLabel, isAddress } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, upstreamOf } from '../model/route.ts'
+import type { AccessRow } from './answers.ts'
 
 /** A Seat as far as it grants routes of a table. */
 export interface HeldSeat {
@@ -18,20 +19,7 @@ export interface Holdings {
   readonly seats: readonly HeldSeat[]
 }
 
-export interface AccessRow {
-  readonly method: string
-  readonly path: string
-  /** Joined by commas; left out: those that no table names. */
-  readonly host?: string
-  readonly permission: string
-  readonly upstream: string
-  /** Null where no Seat is needed; among routes that are not allowed also where the holder has no space at all. */
-  readonly space: string | null
-  /** The first Seat that grants it; null: none is needed, or none grants it. */
-  readonly seat: string | null
-}
-
-export interface RowsOptions {
+interface RowsOptions {
   /** Of the holder. */
   readonly tenant: string
   /** Null: every space that one of the Seats lists. */

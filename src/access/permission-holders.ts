@@ -18,6 +18,7 @@ import type { Match } from '../decision/router/table.ts'
 import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
 import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
+import type { GrantedKeyView, GrantedUserView, GrantingSeatView } from './answers.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
 /** The lists of a store; of a file with Seats, where no API key and no user is known. */
@@ -36,49 +37,6 @@ export interface Question {
   readonly permission: Requirement | null
   /** Null: each space. Where the request itself determines it, that one. */
   readonly space: string | null
-}
-
-/** The parts of every answer that do not depend on Seats. */
-export interface Asked {
-  readonly method: string | null
-  readonly path: string | null
-  /** Left out: the request names none. */
-  readonly host?: string
-  /** The id of the entry. */
-  readonly route: string | null
-  readonly permission: string | null
-  readonly tenant: string
-  readonly space: string | null
-}
-
-export interface GrantingSeatView {
-  readonly id: string
-  readonly name: string
-  /** Those in which it grants the permission. */
-  readonly spaces: readonly string[]
-  readonly by: 'permission' | '*'
-}
-
-export interface GrantedKeyView {
-  readonly id: string
-  readonly name: string
-  /** RFC 3339; null: never. */
-  readonly expires_at: string | null
-  /** RFC 3339; null: not known. */
-  readonly last_used_at: string | null
-  /** Names of its Seats that grant the permission. */
-  readonly seats: readonly string[]
-}
-
-export interface GrantedUserView {
-  readonly sub: string
-  readonly email: string | null
-  /** RFC 3339; null: before sign-ins were recorded. */
-  readonly last_sign_in: string | null
-  /** Names of the Seats of the latest sign-in that grant the permission. */
-  readonly seats: readonly string[]
-  /** A block is in force: the user is refused all the same. */
-  readonly blocked: boolean
 }
 
 /** One holder, in the order of an answer: Seats, API keys, users. */
@@ -132,7 +90,8 @@ export function questionOfPermission(permission: string, space: string | null): 
   return { method: null, path: null, host: null, route: null, permission, space }
 }
 
-export function asked({ method, path, host, route, permission, space }: Question, tenant: string): Asked {
+/** The parts of every answer that do not depend on Seats. */
+export function asked({ method, path, host, route, permission, space }: Question, tenant: string) {
   const named = host === null ? {} : { host }
   return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }

@@ -3,13 +3,8 @@
 import { areBlocked, isRefusal, type Store } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
-import {
-  type AccessRow,
-  accessRows,
-  type HeldSeat,
-  holdingOf,
-  type Holdings,
-} from '../access/callable-routes.ts'
+import type { AccessRow } from '../access/answers.ts'
+import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'

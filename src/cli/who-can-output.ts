@@ -1,6 +1,6 @@
 /** The answer of `who-can`, printed page by page: a tenant may have a million Seats. */
 
-import { type Asked, type Holder, isForTenant, type Question } from '../access/permission-holders.ts'
+import { type asked, type Holder, isForTenant, type Question } from '../access/permission-holders.ts'
 import { printable } from '../telemetry/readable.ts'
 import { fold } from './screen.ts'
 
@@ -14,10 +14,10 @@ const LISTS = [
 ] as const
 
 /** One JSON object, a line for each item. */
-export async function* holdersAsJson(asked: Asked, pages: Pages): AsyncGenerator<string> {
+export async function* holdersAsJson(head: ReturnType<typeof asked>, pages: Pages): AsyncGenerator<string> {
   let open = 0
   let first = true
-  yield `${JSON.stringify(asked).slice(0, -1)},"seats":[`
+  yield `${JSON.stringify(head).slice(0, -1)},"seats":[`
   const begin = (kind: Holder['kind']): string[] => {
     const lines: string[] = []
     while (LISTS[open]?.[0] !== kind) {
