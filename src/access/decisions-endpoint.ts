@@ -29,10 +29,6 @@ import type {
 } from '../model/activity.ts'
 import { errors } from '../model/errors.ts'
 
-export interface DecisionsDeps {
-  readonly activity: Pick<Activity, 'decisions' | 'watch'>
-}
-
 const LIST = {
   code: {
     ...someText(
@@ -85,7 +81,11 @@ const answer = object({
 const EVENTS =
   'With `Accept: text/event-stream`: the decisions from now on. `event: decision` has one as `data`; `event: lost` has `{"lost": n}`, the number of decisions that were left out because the client was slow.'
 
-export function decisionsEndpoint({ activity }: DecisionsDeps): AdminEndpoint {
+export function decisionsEndpoint({
+  activity,
+}: {
+  readonly activity: Pick<Activity, 'decisions' | 'watch'>
+}): AdminEndpoint {
   return endpoint({
     method: 'GET',
     path: '/v1/decisions',

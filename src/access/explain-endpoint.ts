@@ -20,7 +20,7 @@ import { decisionRecord, signedIdentityOf } from '../decision/decision-record.ts
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import type { Decision, Evaluation } from '../model/decision.ts'
-import type { NamedSeat, Seat } from '../model/decision-seat.ts'
+import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
 import { type CallerDeps, explainedCaller, type ExplainedCaller } from './explained-caller.ts'
@@ -35,7 +35,7 @@ export interface Explaining {
   refusalOf(line: { method: string; target: string; host: string | null }): Refusal | null
 }
 
-export interface ExplainDeps extends CallerDeps {
+interface ExplainDeps extends CallerDeps {
   readonly explaining: () => Explaining
 }
 
@@ -187,8 +187,7 @@ async function explained(
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
-  const holder = { seats: asked.seats ?? null, user: asked.user ?? null, apiKey: asked.api_key ?? null }
-  const known = await explainedCaller(holder, space, { tenant, scope }, { store, now })
+  const known = await explainedCaller(asked, space, { tenant, scope }, { store, now })
   const engine = new DecisionEngine({ ...parts, ...partsFor(known, scope, parts), fewSeats: Infinity })
   return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
 }
@@ -201,43 +200,27 @@ function partsFor(
 ): Pick<DecisionEngineOptions, 'authenticator' | 'seats' | 'blocks'> {
   return {
     authenticator: { authenticate: () => caller },
-    seats: admin ? seats : new SeatsOfSpace(seats, space),
+    seats: admin ? seats : seatsOfSpace(seats, space),
     blocks: canBeBlocked ? blocks : { isBlocked: () => false },
   }
 }
 
 type Seats = DecisionEngineOptions['seats']
 
-const NO_SEAT: NamedSeat = Object.freeze({ seat: null, givenUpAt: null })
-
 /** The Seats that list one space, as if they listed it alone. */
-class SeatsOfSpace implements Seats {
-  readonly generation = 0
-  readonly #seats: Seats
-  readonly #space: string
-
-  constructor(seats: Seats, space: string) {
-    this.#seats = seats
-    this.#space = space
-  }
-
-  async seatByName(...asked: Parameters<Seats['seatByName']>): Promise<NamedSeat> {
-    const { seat, givenUpAt } = await this.#seats.seatByName(...asked)
-    const shown = this.#shown(seat)
-    return shown === null ? NO_SEAT : { seat: shown, givenUpAt }
-  }
-
-  async seatById(...asked: Parameters<Seats['seatById']>): Promise<Seat | null> {
-    return this.#shown(await this.#seats.seatById(...asked))
-  }
-
-  /** No endpoint asks for it here. */
-  async wholeSeat(): Promise<null> {
-    return null
-  }
-
-  #shown(seat: Seat | null): Seat | null {
-    return seat?.spaces.has(this.#space) === true ? { ...seat, spaces: new Set([this.#space]) } : null
+function seatsOfSpace(seats: Seats, space: string): Seats {
+  const shown = (seat: Seat | null) =>
+    seat?.spaces.has(space) === true ? { ...seat, spaces: new Set([space]) } : null
+  return {
+    generation: 0,
+    async seatByName(...asked) {
+      const named = await seats.seatByName(...asked)
+      const seat = shown(named.seat)
+      return { seat, givenUpAt: seat === null ? null : named.givenUpAt }
+    },
+    seatById: async (...asked) => shown(await seats.seatById(...asked)),
+    // No endpoint asks for it here.
+    wholeSeat: async () => null,
   }
 }
 

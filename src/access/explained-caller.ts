@@ -8,14 +8,14 @@ import { missingCredential } from '../decision/authn/authenticator.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 
-/** At most one of them is not null. All null: the request has no credential. */
-export interface Holder {
+/** At most one of them is there. None: the request has no credential. */
+interface Holder {
   /** Names. */
-  readonly seats: readonly string[] | null
+  readonly seats?: readonly string[] | null
   /** The `sub`. */
-  readonly user: string | null
+  readonly user?: string | null
   /** The id of an API key, or the key itself. */
-  readonly apiKey: string | null
+  readonly api_key?: string | null
 }
 
 export interface CallerDeps {
@@ -31,29 +31,34 @@ export interface ExplainedCaller {
 }
 
 /**
- * @param scope of the asker: outside the admin space only Seats of its space are known, and users and keys that hold one
+ * @param asker outside the admin space only Seats of its space are known, and users and keys that hold one
  * @param space of the request; null: it has none
  */
 export async function explainedCaller(
-  { seats, user, apiKey }: Holder,
+  { seats = null, user = null, api_key: key = null }: Holder,
   space: string | null,
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: CallerDeps,
 ): Promise<ExplainedCaller> {
-  const known = new KnownSeats(tenant.id, scope, deps)
-  if (apiKey !== null) return { caller: await keyOf(apiKey, tenant.id, known, deps), canBeBlocked: false }
+  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps), canBeBlocked: false }
   if (seats === null && user === null) return { caller: missingCredential, canBeBlocked: false }
   const now = deps.now()
   const found = user === null ? null : await deps.store.readUser(tenant.id, user, { ...scope, admin: true })
   // A name without a Seat counts in the space of the request, so that the record has its verdict.
   const ofUnknown = seats === null || space === null ? [] : [space]
-  const entries = await known.entriesOf(seats ?? found?.seats ?? [], ofUnknown)
+  const entries = new Map<string, string[]>()
+  for (const name of new Set(seats ?? found?.seats ?? [])) {
+    const { seat } = (await deps.store.seatByName(tenant.id, name)).value
+    const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
+    for (const each of shown.length === 0 && (seat === null || !scope.admin) ? ofUnknown : shown) {
+      const named = entries.get(each) ?? []
+      named.push(name)
+      entries.set(each, named)
+    }
+  }
   const isKnown = scope.admin || (found !== null && entries.size > 0)
-  const caller = tokenOf(tenant, now, {
-    user: user ?? 'explain',
-    email: isKnown ? (found?.email ?? null) : null,
-    entries,
-  })
+  const email = isKnown ? (found?.email ?? null) : null
+  const caller = tokenOf(tenant, now, { user: user ?? 'explain', email, entries })
   return { caller, canBeBlocked: user !== null && isKnown }
 }
 
@@ -73,61 +78,23 @@ function tokenOf(
 async function keyOf(
   text: string,
   tenant: string,
-  known: KnownSeats,
+  scope: Scope,
   { store, now }: CallerDeps,
 ): Promise<Principal | Refusal> {
   const recordOf = async (id: string) => (await store.apiKeyById(tenant, id)).value
   const isOwn = { has: (id: string) => id === tenant }
   const record = isUlid(text) ? await recordOf(text) : await verifiedKey(text, isOwn, (_, id) => recordOf(id))
   if (record === null) return invalidKey
-  const seats = await known.visibleIds(record.seatIds)
-  if (!known.seesAll && seats.length === 0) return invalidKey
-  return acceptedKey({ ...record, seatIds: seats }, now())
+  if (scope.admin) return acceptedKey(record, now())
+  const visible: string[] = []
+  for (const id of record.seatIds) {
+    const seat = (await store.seatById(tenant, id)).value
+    if (seat !== null && shownSpaces(seat.spaces, scope).length > 0) visible.push(id)
+  }
+  return visible.length === 0 ? invalidKey : acceptedKey({ ...record, seatIds: visible }, now())
 }
 
-/** The Seats that the asker may see. */
-class KnownSeats {
-  readonly #tenant: string
-  readonly #scope: Scope
-  readonly #store: CallerDeps['store']
-
-  constructor(tenant: string, scope: Scope, { store }: CallerDeps) {
-    this.#tenant = tenant
-    this.#scope = scope
-    this.#store = store
-  }
-
-  get seesAll(): boolean {
-    return this.#scope.admin
-  }
-
-  /** Space → names, as in a token. @param ofUnknown spaces of names without a Seat */
-  async entriesOf(names: readonly string[], ofUnknown: readonly string[]): Promise<Map<string, string[]>> {
-    const entries = new Map<string, string[]>()
-    for (const name of new Set(names)) {
-      const { seat } = (await this.#store.seatByName(this.#tenant, name)).value
-      const spaces = seat === null ? [] : this.#shown(seat.spaces)
-      for (const space of spaces.length === 0 && (seat === null || !this.seesAll) ? ofUnknown : spaces) {
-        const named = entries.get(space)
-        if (named === undefined) entries.set(space, [name])
-        else named.push(name)
-      }
-    }
-    return entries
-  }
-
-  async visibleIds(ids: readonly string[]): Promise<readonly string[]> {
-    if (this.seesAll) return ids
-    const visible: string[] = []
-    for (const id of ids) {
-      const seat = (await this.#store.seatById(this.#tenant, id)).value
-      if (seat !== null && this.#shown(seat.spaces).length > 0) visible.push(id)
-    }
-    return visible
-  }
-
-  #shown(spaces: readonly string[]): readonly string[] {
-    const { admin, space } = this.#scope
-    return admin ? spaces : spaces.filter((each) => each === space)
-  }
+/** Those that the asker may see. */
+function shownSpaces(spaces: readonly string[], { admin, space }: Scope): readonly string[] {
+  return admin ? spaces : spaces.filter((each) => each === space)
 }
