@@ -4,43 +4,16 @@ import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Fault } from '../config/faults.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
 import type { PolicyAssertion, PolicyCase, PolicyFile } from '../config/policy-file.ts'
+import type { Decision } from '../model/decision.ts'
+import { Refusal } from '../model/errors.ts'
+import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
 import { type Counterexample, patternFault, proveOnly, provePublic } from './assertions.ts'
-import { CaseEngine } from './case-engine.ts'
+import { OfflineEngine, seatsByName } from './offline-engine.ts'
 import type { Tables } from './tables.ts'
 
-export interface CaseResult {
-  readonly file: string
-  readonly line: number
-  readonly request: string
-  /** Left out: the case names none. */
-  readonly host?: string
-  readonly expect: string
-  readonly got: string
-  readonly ok: boolean
-}
-
-export interface AssertionResult {
-  readonly file: string
-  readonly line: number
-  readonly ok: boolean
-  readonly counterexample?: {
-    readonly request: string
-    readonly host?: string
-    readonly route: string
-    readonly seat: string | null
-  }
-}
-
-export interface PolicyResult {
-  readonly cases: readonly CaseResult[]
-  readonly assertions: readonly AssertionResult[]
-  /** Routes that a case or an assertion is about. */
-  readonly reached: ReadonlySet<Route>
-}
-
 /** What a policy is checked with. */
-export interface PolicySubject {
+interface PolicySubject {
   readonly tables: Tables
   /** Of the policy's tenant. */
   readonly seats: readonly SeatInput[]
@@ -87,7 +60,12 @@ function unknownSeat(name: string, known: Iterable<string>): string {
   return `there is no Seat ${quote(name)}${didYouMean(name, known)}`
 }
 
-export function checkPolicy({ tenant, cases, assertions }: PolicyFile, subject: PolicySubject): PolicyResult {
+export type CaseResult = ReturnType<typeof decide>
+export type AssertionResult = ReturnType<typeof prove>
+export type PolicyResult = ReturnType<typeof checkPolicy>
+
+/** `reached`: the routes that a case or an assertion is about. */
+export function checkPolicy({ tenant, cases, assertions }: PolicyFile, subject: PolicySubject) {
   const { tables, seats, targetBytes } = subject
   const engine = new CaseEngine(tables, tenant, seats, targetBytes)
   const reached = new Set<Route>()
@@ -96,11 +74,7 @@ export function checkPolicy({ tenant, cases, assertions }: PolicyFile, subject: 
   return { cases: decided, assertions: proved, reached }
 }
 
-function decide(
-  { place, expect, ...request }: PolicyCase,
-  engine: CaseEngine,
-  reached: Set<Route>,
-): CaseResult {
+function decide({ place, expect, ...request }: PolicyCase, engine: CaseEngine, reached: Set<Route>) {
   const { code, route } = engine.decide(request)
   if (route !== null) reached.add(route)
   const { method, target, host } = request
@@ -114,7 +88,7 @@ function prove(
   tenant: string,
   { tables, seats }: PolicySubject,
   reached: Set<Route>,
-): AssertionResult {
+) {
   const proof =
     assertion.kind === 'only'
       ? proveOnly(tables, { tenant, seats }, assertion.seats, assertion.may, assertion.host)
@@ -129,4 +103,45 @@ function prove(
 function shown({ method, host, path, route, seat }: Counterexample) {
   const named = host === undefined ? {} : { host }
   return { request: `${method} ${path}`, ...named, route: route.id, seat }
+}
+
+const missing = new Refusal('credentials_missing', 'The request has no credential.')
+
+/** Decides made-up requests of callers with given Seats. */
+export class CaseEngine {
+  /** Name of a Seat → its spaces. */
+  readonly #spaces: ReadonlyMap<string, readonly string[]>
+  readonly #tenant: string
+  readonly #engine: OfflineEngine
+
+  /** @param tenant that of every caller @param targetBytes the limit of a request target */
+  constructor(tables: Tables, tenant: string, seats: readonly SeatInput[], targetBytes: number) {
+    this.#tenant = tenant
+    this.#spaces = new Map(seats.map(({ name, spaces }) => [name, spaces]))
+    this.#engine = new OfflineEngine(tables, seatsByName(seats), targetBytes)
+  }
+
+  decide({ method, target, host, seats, space }: Omit<PolicyCase, 'place' | 'expect'>): Decision {
+    const caller = seats === null ? missing : this.#holderOf(seats, space)
+    const evaluation = this.#engine.decide({
+      method,
+      target,
+      host,
+      caller,
+      space: space === null ? [] : [space],
+    })
+    if (evaluation instanceof Promise) throw new Error('all Seats are in memory')
+    return evaluation.decision
+  }
+
+  /** A token as sign-in mints it. It names an unknown Seat in the space of the request. */
+  #holderOf(names: readonly string[], space: string | null): Principal {
+    const entries = new Map<string, string[]>()
+    for (const name of new Set(names))
+      for (const each of new Set(this.#spaces.get(name) ?? (space === null ? [] : [space])))
+        entries.set(each, [...(entries.get(each) ?? []), name])
+    const claims = { by: 'name', entries, issuedAt: Infinity } as const
+    const tenant = this.#tenant
+    return { method: 'bearer', tenant, user: '', email: null, claims, session: null, validUntil: null }
+  }
 }

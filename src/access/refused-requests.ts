@@ -21,17 +21,7 @@ export interface RefusedGroup {
   detail: string | null
 }
 
-export interface RefusedResult {
-  /** All requests of the time, tenant and user, allowed ones included. */
-  readonly requests: number
-  readonly refused: number
-  /** Most frequent first. */
-  readonly groups: readonly RefusedGroup[]
-  /** Requests of further groups, beyond `MAX_GROUPS`; left out: there are none. */
-  readonly in_further_groups?: number
-}
-
-export interface RefusedFilter {
+interface RefusedFilter {
   /** ms since the epoch; null: all. */
   readonly since: number | null
   readonly tenant: string | null
@@ -81,10 +71,12 @@ export class RefusedRequests {
     return this.#lines > 0 && this.#requestLines === 0
   }
 
-  result(): RefusedResult {
+  /** The most frequent group comes first. `requests` are all of the time, tenant and user, allowed ones included. */
+  result() {
     const groups = [...this.#groups.values()].sort(
       (one, other) => other.count - one.count || (one.last < other.last ? 1 : -1),
     )
+    // Requests of further groups, beyond `MAX_GROUPS`.
     const further = this.#further === 0 ? {} : { in_further_groups: this.#further }
     return { requests: this.#requests, refused: this.#refused, groups, ...further }
   }
@@ -97,25 +89,20 @@ export class RefusedRequests {
   }
 
   #count(line: Line, { code, time, id }: { code: string; time: string; id: string }): void {
-    const [method, route, permission, space, tenant, user] = [
-      'method',
-      'route',
-      'permission',
-      'space',
-      'tenant',
-      'user',
-    ].map((name) => textOf(line[name]))
-    const key = JSON.stringify([code, method, route, permission, space, tenant, user])
-    let group = this.#groups.get(key)
-    if (group === undefined) {
-      if (this.#groups.size >= MAX_GROUPS) return void this.#further++
-      group = {
-        ...{ code, method: method ?? null, route: route ?? null, permission: permission ?? null },
-        ...{ space: space ?? null, tenant: tenant ?? null, user: user ?? null },
-        ...{ count: 0, last: '', request_id: '', granted_in: [], detail: null },
-      }
-      this.#groups.set(key, group)
+    const asked = {
+      code,
+      method: textOf(line['method']),
+      route: textOf(line['route']),
+      permission: textOf(line['permission']),
+      space: textOf(line['space']),
+      tenant: textOf(line['tenant']),
+      user: textOf(line['user']),
     }
+    const key = JSON.stringify(asked)
+    const known = this.#groups.get(key)
+    if (known === undefined && this.#groups.size >= MAX_GROUPS) return void this.#further++
+    const group = known ?? { ...asked, count: 0, last: '', request_id: '', granted_in: [], detail: null }
+    this.#groups.set(key, group)
     group.count++
     // The lines of several workers, and several logs, come in any order.
     if (time < group.last) return

@@ -146,10 +146,8 @@ function lintIssuers(
     (seats ?? [])
       .filter((name) => !known.has(name))
       .map((name) => {
-        const suggestion = names.nearest(name)
         const message = `tokens of ${issuer} hold Seat "${name}", which the tenant does not have: make the Seat, or correct the name in the configuration`
-        const hint = suggestion === null ? {} : { suggestion }
-        return finding('seat_unknown', tenant, { seat: name, message, ...hint })
+        return finding('seat_unknown', tenant, { seat: name, message }, names.nearest(name))
       }),
   )
 }
@@ -192,19 +190,13 @@ function lintSeat(
 }
 
 function unasked(tenant: string, seat: string, permission: string, asked: KnownNames): Finding[] {
-  if (permission === EVERY_PERMISSION)
-    return [
-      finding('wildcard_seat', tenant, {
-        seat,
-        permission,
-        message: `Seat "${seat}" holds every permission`,
-      }),
-    ]
+  if (permission === EVERY_PERMISSION) {
+    const message = `Seat "${seat}" holds every permission`
+    return [finding('wildcard_seat', tenant, { seat, permission, message })]
+  }
   if (asked.has(permission)) return []
-  const suggestion = asked.nearest(permission)
   const message = `Seat "${seat}" holds ${permission}, which no route requires`
-  const hint = suggestion === null ? {} : { suggestion }
-  return [finding('permission_unasked', tenant, { seat, permission, message, ...hint })]
+  return [finding('permission_unasked', tenant, { seat, permission, message }, asked.nearest(permission))]
 }
 
 /** Routes that need a permission which no Seat of the tenant holds. `*` outside the admin space counts as holding it. */
@@ -216,10 +208,13 @@ function lintGrants(tenant: string, routes: readonly Route[], granted: ReadonlyS
     .filter(({ requirement }) => needsPermission(requirement) && !granted.has(requirement))
     .map((route) => {
       const permission = route.requirement
-      const suggestion = names.nearest(permission)
       const message = `${routeName(route)} requires ${permission}, which no Seat of tenant ${tenant} holds`
-      const hint = suggestion === null ? {} : { suggestion }
-      return finding('route_ungranted', tenant, { route: route.id, permission, message, ...hint })
+      return finding(
+        'route_ungranted',
+        tenant,
+        { route: route.id, permission, message },
+        names.nearest(permission),
+      )
     })
 }
 
@@ -234,7 +229,9 @@ function routeName({ id, place }: Route): string {
 function finding(
   code: LintCode,
   tenant: string | null,
-  more: Omit<Finding, 'code' | 'level' | 'tenant'>,
+  more: Omit<Finding, 'code' | 'level' | 'tenant' | 'suggestion'>,
+  suggestion: string | null = null,
 ): Finding {
-  return { code, level: LEVELS[code], tenant, ...more }
+  const hint = suggestion === null ? {} : { suggestion }
+  return { code, level: LEVELS[code], tenant, ...more, ...hint }
 }
