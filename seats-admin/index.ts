@@ -9,6 +9,8 @@ export { type AdminDeps, type AdminEndpoint, endpoint } from './api/admin-endpoi
 export { isName } from './api/formats.ts'
 export { checker } from './api/validate-body.ts'
 export { formatted, idOf, limitOf, limitParameter, someText, type Values } from './api/parameters.ts'
+export type { planAnswer } from './api/seats-file-views.ts'
+export type { block as blockView, user as userView } from './api/views.ts'
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'

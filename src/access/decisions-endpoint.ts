@@ -44,7 +44,7 @@ const LIST = {
   ),
 }
 
-const decision = named(
+export const decision = named(
   'Decision',
   'A decision on a request of a known caller.',
   object({

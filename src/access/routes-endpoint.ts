@@ -33,7 +33,7 @@ const LIST = {
   ),
 }
 
-const listedRoute = named(
+export const listedRoute = named(
   'ListedRoute',
   'A route, and how often it was used.',
   object(

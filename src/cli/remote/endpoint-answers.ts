@@ -1,5 +1,18 @@
 /** What the endpoints answer, as far as commands read it: docs/seats-api.md has the whole of it. */
 
+import type { blockView, planAnswer, userView } from '../../../seats-admin/index.ts'
+import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
+import type { decision } from '../../access/decisions-endpoint.ts'
+import type { listedRoute } from '../../access/routes-endpoint.ts'
+
+export type RouteView = ValueOf<typeof listedRoute>
+export type DecisionView = ValueOf<typeof decision>
+export type UserView = ValueOf<typeof userView.schema>
+export type BlockView = ValueOf<typeof blockView.schema>
+export type Plan = ValueOf<typeof planAnswer>
+export type PlannedChange = Plan['changes'][number]
+export type Warning = Plan['warnings'][number]
+
 export interface SeatView {
   readonly id: string
   readonly name: string
@@ -15,13 +28,6 @@ export interface SeatView {
   readonly warnings?: readonly Warning[]
 }
 
-export interface Warning {
-  /** JSON Pointer into the body. */
-  readonly path: string
-  readonly code: string
-  readonly message: string
-}
-
 export interface ApiKeyView {
   readonly id: string
   readonly name: string
@@ -34,45 +40,6 @@ export interface ApiKeyView {
   /** In the answer to the creation only. */
   readonly key?: string
   readonly warnings?: readonly Warning[]
-}
-
-export interface RouteView {
-  readonly method: string
-  readonly path: string
-  readonly host?: string | null
-  readonly permission: string
-  readonly upstream: string
-  readonly file: string
-  readonly line: number
-  readonly requests: number
-  readonly last_at: string | null
-}
-
-export interface DecisionView {
-  readonly id: string
-  readonly at: string
-  readonly code: string
-  readonly method: string
-  readonly path: string
-  readonly space: string | null
-  readonly user: string | null
-  readonly request_id: string
-}
-
-export interface UserView {
-  readonly sub: string
-  readonly email: string | null
-  readonly last_sign_in: string | null
-  readonly seats: readonly string[]
-  readonly blocked: boolean
-}
-
-export interface BlockView {
-  readonly id: string
-  readonly user: string
-  readonly until?: string
-  readonly reason?: string
-  readonly created_by: string
 }
 
 export interface FleetAnswer {
@@ -91,43 +58,6 @@ export interface FleetAnswer {
     readonly kind: string
     readonly effective_ms: number | null
   }[]
-}
-
-export interface Counted {
-  readonly count: number
-  readonly names: readonly string[]
-}
-
-interface CountedRoutes {
-  readonly count: number
-  readonly routes: readonly string[]
-}
-
-export interface PlannedChange {
-  readonly action: 'create' | 'update' | 'delete'
-  readonly name: string
-  readonly was?: string
-  readonly id?: string
-  readonly spaces_added: readonly string[]
-  readonly spaces_removed: readonly string[]
-  readonly permissions_added: readonly string[]
-  readonly permissions_removed: readonly string[]
-  readonly users: number
-  readonly api_keys: Counted
-  readonly routes_gained: CountedRoutes
-  readonly routes_lost: CountedRoutes
-}
-
-export interface Plan {
-  readonly tenant: string
-  readonly space: string
-  readonly changes: readonly PlannedChange[]
-  readonly unchanged: number
-  /** Seats that no file names, where they are not to be deleted. */
-  readonly unnamed: Counted
-  readonly warnings: readonly Warning[]
-  /** Entity tags by name; null: the Seat is to be created. */
-  readonly versions: Readonly<Record<string, string | null>>
 }
 
 export interface SeatItem {
