@@ -38,19 +38,6 @@ interface PlaceRecord {
   skipped: number
 }
 
-export interface PlaceReport {
-  /** The address. */
-  readonly place: string
-  readonly reads: number
-  /** All, also where the report does not describe them. */
-  readonly violations: number
-  /** Reads without a decision, by reason. */
-  readonly undecided: Readonly<Record<string, number>>
-  /** ms from the 2xx of a write until a read showed it here. */
-  readonly seen_ms: Distribution
-  readonly longest_unread_ms: number
-}
-
 export interface ViolationReport {
   readonly kind: ViolationKind | 'open_stream'
   readonly subject: string
@@ -88,29 +75,7 @@ export interface Meanwhile {
   readonly exit: number | null
 }
 
-export interface RunReport {
-  readonly started_at: string
-  readonly duration_ms: number
-  readonly reads: number
-  readonly undecided: number
-  /** Those with a 2xx. */
-  readonly writes: number
-  readonly operations: Readonly<Record<string, number>>
-  /** Writes without a 2xx, by reason: their outcome is unknown. */
-  readonly unanswered: Readonly<Record<string, number>>
-  readonly violations: readonly ViolationReport[]
-  readonly violations_total: number
-  /** From the 2xx until the beginning of the last read that was decided on the state before; null: there was none. */
-  readonly longest_stale_ms: number | null
-  readonly write_ms: Distribution
-  readonly seen_ms: Distribution
-  readonly stream_cut_ms: Distribution
-  /** The largest of any place. */
-  readonly longest_unread_ms: number
-  readonly places: readonly PlaceReport[]
-  readonly not_tested: readonly Untested[]
-  readonly during: Meanwhile | null
-}
+export type RunReport = ReturnType<RunRecord['report']>
 
 export class RunRecord {
   readonly #now: () => number
@@ -269,7 +234,7 @@ export class RunRecord {
    *
    * @param unseen those that no read tests by itself
    */
-  report(operations: readonly string[], unseen: readonly string[] = []): RunReport {
+  report(operations: readonly string[], unseen: readonly string[] = []) {
     const end = this.#end ?? this.#now()
     for (const operation of operations)
       if (!this.#operations.has(operation))
@@ -281,18 +246,22 @@ export class RunRecord {
       duration_ms: rounded(this.elapsed),
       reads: this.reads,
       undecided: sum(places.flatMap(({ undecided }) => Object.values(undecided))),
+      // Those with a 2xx, and by operation.
       writes: this.writes,
       operations: Object.fromEntries(this.#operations),
+      // Writes without a 2xx, by reason: their outcome is unknown.
       unanswered: Object.fromEntries(this.#unanswered),
-      violations: this.#violations,
+      violations: this.#violations as readonly ViolationReport[],
       violations_total: this.#violationsTotal,
+      // From the 2xx until the beginning of the last read that was decided on the state before; null: there was none.
       longest_stale_ms: this.#longestStale === null ? null : rounded(this.#longestStale),
       write_ms: figures(this.#writeTimes),
       seen_ms: figures([...this.#places.values()].flatMap(({ seen }) => seen)),
       stream_cut_ms: figures(this.#cuts),
+      // The largest of any place.
       longest_unread_ms: Math.max(0, ...places.map(({ longest_unread_ms: longest }) => longest)),
       places,
-      not_tested: [...this.#untested].map(([what, why]) => ({ what, why })),
+      not_tested: [...this.#untested].map(([what, why]): Untested => ({ what, why })),
       during: this.during,
     }
   }
@@ -349,12 +318,16 @@ function placeReport(
   place: string,
   { reads, violations, undecided, seen, coverage }: PlaceRecord,
   end: number,
-): PlaceReport {
+) {
   return {
+    // The address.
     place,
     reads,
+    // All, also where the report does not describe them.
     violations,
+    // Reads without a decision, by reason.
     undecided: Object.fromEntries(undecided),
+    // From the 2xx of a write until a read showed it here.
     seen_ms: figures(seen),
     longest_unread_ms: rounded(coverage?.longest(end) ?? 0),
   }
