@@ -13,7 +13,7 @@ const STREAM = '/v1/decisions'
 /** Connections are closed after this many reads on average: what balances connections sends the next one elsewhere. */
 const READS_PER_CONNECTION = 16
 
-export interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'timeout' | 'host'> {
+interface PlaceOptions extends Pick<GatewayOptions, 'url' | 'space' | 'ca' | 'timeout' | 'host'> {
   /** As the report shows it. */
   readonly name: string
   /** Requests at one time. */
@@ -53,9 +53,7 @@ export class AskedPlace {
     this.#reads++
     try {
       const { statusCode, headers, body } = await this.#pool.request({
-        path: this.#path(CANARY),
-        method: 'GET',
-        headers: this.#headers(credential),
+        ...this.#question(CANARY, credential),
         reset: this.#reads % READS_PER_CONNECTION === 0,
         signal: AbortSignal.timeout(this.#options.timeout),
       })
@@ -73,11 +71,9 @@ export class AskedPlace {
   /** Opens a stream of decisions. */
   async open(credential: Credential): Promise<OpenStream | NoStream> {
     try {
-      const { statusCode, headers, body } = await this.#streams.request({
-        path: this.#path(STREAM),
-        method: 'GET',
-        headers: { ...this.#headers(credential), accept: 'text/event-stream' },
-      })
+      const { statusCode, headers, body } = await this.#streams.request(
+        this.#question(STREAM, credential, { accept: 'text/event-stream' }),
+      )
       // Its end is an event of the stream, also where that is an error.
       body.on('error', () => {})
       const isStream = String(headers['content-type'] ?? '').startsWith('text/event-stream')
@@ -97,18 +93,19 @@ export class AskedPlace {
     await Promise.all([this.#pool.destroy(), this.#streams.destroy()])
   }
 
-  #path(path: string): string {
-    return `${this.#options.url.pathname.replace(/\/$/, '')}${path}`
-  }
-
-  #headers(credential: Credential): Record<string, string> {
-    const { space, host } = this.#options
+  #question(path: string, credential: Credential, headers: Readonly<Record<string, string>> = {}) {
+    const { url, space, host } = this.#options
     return {
-      space,
-      ...(host === undefined ? {} : { host }),
-      ...(credential.kind === 'key'
-        ? { 'x-api-key': credential.text }
-        : { authorization: `Bearer ${credential.text}` }),
+      path: `${url.pathname.replace(/\/$/, '')}${path}`,
+      method: 'GET' as const,
+      headers: {
+        ...headers,
+        space,
+        ...(host === undefined ? {} : { host }),
+        ...(credential.kind === 'key'
+          ? { 'x-api-key': credential.text }
+          : { authorization: `Bearer ${credential.text}` }),
+      },
     }
   }
 }

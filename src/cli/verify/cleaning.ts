@@ -34,12 +34,12 @@ export async function clean(
       pace: new Pace(CLEANING),
       signal: shared.signal,
       patience: PATIENCE,
-      removed: ({ id }) => void waiting.delete(id),
+      made: waiting,
     }).catch((cause: unknown): NotRemoved[] => {
       if (!(cause instanceof RunEnded)) throw cause
       return [...waiting.values()].map((object) => ({ ...object, why: 'the command was interrupted' }))
     })
-    const deleted = objects.filter(({ id }) => left.every((each) => each.id !== id))
+    const deleted = objects.filter(({ id }) => !waiting.has(id))
     const lines = deleted.map(({ kind, id, name }) => `deleted ${kind} ${name} ${id}`)
     await terminal.print(
       json

@@ -7,8 +7,7 @@ import { type Credential, type CycleState, named, NOTHING, useOf } from './expec
 import type { MadeObject } from './made-objects.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RunRecord } from './run-record.ts'
-import type { GatewayTime, TrialTokens } from './trial-tokens.ts'
-import type { TrialSessions } from './trial-sessions.ts'
+import type { GatewayTime, TrialSessions, TrialTokens } from './trial-tokens.ts'
 import { pause, RunEnded, type Writer } from './change-writer.ts'
 
 /** ms between looks whether the streams have ended. */
@@ -94,14 +93,14 @@ export class Cycle {
     const key = await this.#makeKey(`${name}-key`, name)
     await this.#expectToken('token', name, (tokens) => tokens.mint(name))
     await this.#grant()
-    await this.#openStreams(this.#keyCredential(key))
+    await this.#openStreams(key)
     await this.#revoke()
     await this.#grant()
     await this.#endSession(name)
     await this.#blockAndUnblock()
     await this.#rename(renamed)
     const sameSecond = this.#givenUpAt
-    await this.#expectStaleToken(name, sameSecond)
+    await this.#expectToken('token of the old name', name, (tokens) => tokens.mintOf(name, sameSecond))
     await this.#expectToken('token of the new name', renamed, (tokens) => tokens.mint(renamed))
     await this.#rename(name)
     await this.#expectLaterToken('token after the renames', name)
@@ -109,23 +108,19 @@ export class Cycle {
     const second = await this.#makeSeat('make again', name, true)
     await this.#expectLaterToken('token of the new Seat', name)
     const other = await this.#makeKey(`${name}-key-again`, name)
-    await this.#openStreams(this.#keyCredential(other))
+    await this.#openStreams(other)
     await this.#revokeKey(other)
     await this.#revokeKey(key)
     await this.#deleteSeat(second)
   }
 
-  async #makeSeat(operation: string, name: string, granted: boolean): Promise<SeatView> {
-    const { writer, space, made, time } = this.#parts
+  #makeSeat(operation: string, name: string, granted: boolean): Promise<SeatView> {
+    const { writer } = this.#parts
     const permissions = granted ? this.#permissions : []
-    const body = { name, spaces: [space], permissions }
-    const seat = await writer.write<SeatView>(operation, request('POST', '/v1/seats', body), (seat) => ({
+    return makeSeat(this.#parts, operation, { name, permissions }, (seat) => ({
       ...writer.state,
       ...named(writer.state, { id: seat?.id ?? '', name, granted }),
     }))
-    made.set(seat.id, { kind: 'seat', id: seat.id, name })
-    time.learn(seat.created_at)
-    return seat
   }
 
   /** Of a granted Seat. */
@@ -133,18 +128,15 @@ export class Cycle {
     return ['canary:read', ...(this.#parts.optional.streams === null ? [] : ['decisions:list'])]
   }
 
-  async #makeKey(name: string, seat: string): Promise<{ readonly id: string; readonly text: string }> {
+  async #makeKey(name: string, seat: string): Promise<Extract<Credential, { kind: 'key' }>> {
     const { writer, made, anchor, until } = this.#parts
     const body = { name, seats: [seat, anchor], expires_at: until() }
-    const key = await writer.write<ApiKeyView>(
-      'make key',
-      request('POST', '/v1/api-keys', body),
-      () => writer.state,
-    )
-    made.set(key.id, { kind: 'api-key', id: key.id, name })
-    const text = key.key ?? ''
-    writer.expect(name, { kind: 'key', id: key.id, text, seatId: writer.state.seat?.id ?? '' })
-    return { id: key.id, text }
+    const sent = request('POST', '/v1/api-keys', body)
+    const { id, key: text = '' } = await writer.write<ApiKeyView>('make key', sent, () => writer.state)
+    made.set(id, { kind: 'api-key', id, name })
+    const credential = { kind: 'key', id, text, seatId: writer.state.seat?.id ?? '' } as const
+    writer.expect(name, credential)
+    return credential
   }
 
   async #grant(): Promise<void> {
@@ -255,9 +247,7 @@ export class Cycle {
     if (tokens === null || sessions === null) return
     const session = await sessions.next(tokens)
     if (session === null) return
-    const text = await tokens.mintOfSession(seat, session)
-    const use = useOf(writer.state, seat)
-    const credential: Credential = { kind: 'token', text, name: seat, use, session }
+    const credential = this.#tokenOf(seat, await tokens.mint(seat, session), session)
     writer.expect('token of a session', credential)
     await this.#openStreams(credential)
     const ended = new Set([...writer.state.ended, session])
@@ -279,10 +269,6 @@ export class Cycle {
     await this.#streamsEnd()
   }
 
-  #keyCredential({ id, text }: { readonly id: string; readonly text: string }): Credential {
-    return { kind: 'key', id, text, seatId: this.#parts.writer.state.seat?.id ?? '' }
-  }
-
   async #openStreams(credential: Credential): Promise<void> {
     const { optional, record } = this.#parts
     const why = (await optional.streams?.open(credential)) ?? null
@@ -298,27 +284,11 @@ export class Cycle {
   ): Promise<void> {
     const { tokens, writer } = this.#parts
     if (tokens === null) return
-    writer.expect(name, {
-      kind: 'token',
-      text: await mint(tokens),
-      name: seat,
-      use: useOf(writer.state, seat),
-      session: null,
-    })
+    writer.expect(name, this.#tokenOf(seat, await mint(tokens)))
   }
 
-  /** Of the second in which the Seat gave its name up: no later Seat of the name counts for it. */
-  async #expectStaleToken(seat: string, moment: number): Promise<void> {
-    const { tokens, writer } = this.#parts
-    if (tokens === null) return
-    const text = await tokens.mintOf(seat, moment)
-    writer.expect('token of the old name', {
-      kind: 'token',
-      text,
-      name: seat,
-      use: useOf(writer.state, seat),
-      session: null,
-    })
+  #tokenOf(seat: string, text: string, session: string | null = null): Credential {
+    return { kind: 'token', text, name: seat, use: useOf(this.#parts.writer.state, seat), session }
   }
 
   async #expectLaterToken(name: string, seat: string): Promise<void> {
@@ -328,11 +298,21 @@ export class Cycle {
 }
 
 /** The Seat without permissions that the keys of a run hold. */
-export async function makeAnchor({ writer, space, anchor, made, time }: CycleParts): Promise<void> {
-  const body = { name: anchor, spaces: [space], permissions: [] }
-  const seat = await writer.write<SeatView>('make Seat', request('POST', '/v1/seats', body), () => NOTHING)
-  made.set(seat.id, { kind: 'seat', id: seat.id, name: anchor })
+export async function makeAnchor(parts: CycleParts): Promise<void> {
+  await makeSeat(parts, 'make Seat', { name: parts.anchor, permissions: [] }, () => NOTHING)
+}
+
+async function makeSeat(
+  { writer, space, made, time }: CycleParts,
+  operation: string,
+  { name, permissions }: Pick<SeatView, 'name' | 'permissions'>,
+  next: (made: SeatView | null) => CycleState,
+): Promise<SeatView> {
+  const body = { name, spaces: [space], permissions }
+  const seat = await writer.write(operation, request('POST', '/v1/seats', body), next)
+  made.set(seat.id, { kind: 'seat', id: seat.id, name })
   time.learn(seat.created_at)
+  return seat
 }
 
 function request(method: string, path: string, body?: unknown): CycleRequest {

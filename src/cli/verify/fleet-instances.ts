@@ -2,9 +2,9 @@
 
 import { CommandFailed, type Terminal } from '../command.ts'
 import type { FleetAnswer } from '../remote/endpoint-answers.ts'
-import { Gateway } from '../remote/gateway-client.ts'
+import type { Gateway } from '../remote/gateway-client.ts'
 import { noteIfPlain } from '../remote/gateway-options.ts'
-import type { PlaceSettings, Reached } from './managed-places.ts'
+import { askOnce, type PlaceSettings, type Reached } from './managed-places.ts'
 import type { Untested } from './run-record.ts'
 
 export interface Instances {
@@ -64,18 +64,13 @@ interface Listed {
 async function listed({ places, shared, adminSpace }: Reached): Promise<Listed[]> {
   const [first] = places
   if (first === undefined) throw new Error('there is no place')
-  const gateway = new Gateway({ ...shared, url: first.url, host: first.host, space: adminSpace })
-  try {
-    const { data } = await gateway.get<FleetAnswer>('/v1/fleet')
-    if (!Array.isArray(data))
-      throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
-    return (data as FleetAnswer['data']).map(({ id, url }) => ({
-      id,
-      place: typeof url === 'string' && URL.canParse(url) ? instanceAt(new URL(url), first.url) : null,
-    }))
-  } finally {
-    await gateway.close()
-  }
+  const ask = (gateway: Gateway) => gateway.get<FleetAnswer>('/v1/fleet')
+  const { data } = await askOnce(shared, first, ask, adminSpace)
+  if (!Array.isArray(data)) throw new CommandFailed(`${first.name} does not list its instances at /v1/fleet`)
+  return (data as FleetAnswer['data']).map(({ id, url }) => ({
+    id,
+    place: typeof url === 'string' && URL.canParse(url) ? instanceAt(new URL(url), first.url) : null,
+  }))
 }
 
 /** It serves the endpoints at the prefix and the host of the public address. */

@@ -14,42 +14,36 @@ export const PERMISSIONS: readonly string[] = ['canary:read', 'decisions:list']
 const OF_A_RUN = /^[0-9a-z]{10}-[0-9a-z-]+$/
 
 export interface MadeObject {
-  readonly kind: 'block' | 'api-key' | 'seat'
+  readonly kind: keyof typeof PATHS
   readonly id: string
   readonly name: string
 }
 
-/** A user cannot be asked for while blocked, and a key must be revoked while it still holds a Seat that the caller may manage. */
-const ORDER: readonly MadeObject['kind'][] = ['block', 'api-key', 'seat']
-
+/**
+ * In the order of their deletion: a user cannot be asked for while blocked, and a key must be revoked while it still holds a
+ * Seat that the caller may manage.
+ */
 const PATHS = { block: '/v1/blocks', 'api-key': '/v1/api-keys', seat: '/v1/seats' } as const
+const ORDER = Object.keys(PATHS)
 
 /** Of a gateway: the space in which Seats and keys are managed, and the admin space, to which blocks belong. */
 export interface Managing {
+  /** As the report shows it. */
+  readonly name: string
   readonly manage: Gateway
   readonly admin: Gateway
-}
-
-export function inOrder(objects: Iterable<MadeObject>): MadeObject[] {
-  return [...objects].toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
-}
-
-export interface Asking {
-  /** Id of the API key of the caller; null where it is unknown. */
-  readonly caller: string | null
-  /** Of one run; null: of any. */
-  readonly run: string | null
 }
 
 /**
  * The objects of earlier runs, or of one run, that are still in force. An object counts as such by its name, by what it may
  * do, and by how runs name things, or by its maker, which is the caller: an object that only resembles them is another's.
  *
+ * @param caller id of its API key; null where it is unknown @param run null: any
  * @returns the objects, and the kinds that the caller may not list, with the refusal
  */
 export async function findMade(
   { manage, admin }: Managing,
-  { caller, run }: Asking,
+  { caller, run }: { readonly caller: string | null; readonly run: string | null },
 ): Promise<{ readonly objects: MadeObject[]; readonly unlisted: ReadonlyMap<MadeObject['kind'], string> }> {
   const objects: MadeObject[] = []
   const unlisted = new Map<MadeObject['kind'], string>()
@@ -89,22 +83,22 @@ export interface NotRemoved extends MadeObject {
   readonly why: string
 }
 
-export interface Removing {
+interface Removing {
   /** Asked in turn, so that one that is away stops nothing. */
   readonly places: readonly Managing[]
   readonly pace: Pace
   readonly signal: AbortSignal
   /** ms without any success after which the rest is left. */
   readonly patience: number
-  /** After each attempt. */
-  readonly removed?: (object: MadeObject) => void
+  /** By id. What is gone is taken from it. */
+  readonly made: Map<string, MadeObject>
 }
 
 /** Deletes Seats and blocks, and revokes keys. @returns what is left @throws RunEnded */
 export async function removeAll(objects: Iterable<MadeObject>, removing: Removing): Promise<NotRemoved[]> {
-  const { places, pace, signal, patience, removed } = removing
+  const { places, pace, signal, patience, made } = removing
   const left: NotRemoved[] = []
-  let waiting = inOrder(objects)
+  let waiting = [...objects].toSorted((one, other) => ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind))
   let turn = 0
   let succeeded = performance.now()
   while (waiting.length > 0) {
@@ -115,11 +109,11 @@ export async function removeAll(objects: Iterable<MadeObject>, removing: Removin
       const why = place === undefined ? 'there is no gateway' : await removeAt(place, object)
       if (why === null) {
         succeeded = performance.now()
-        removed?.(object)
+        made.delete(object.id)
       } else
         (why instanceof GatewayRefusal ? left : again).push({
           ...object,
-          why: String(typeof why === 'string' ? why : why.message),
+          why: typeof why === 'string' ? why : why.message,
         })
     }
     if (again.length > 0 && performance.now() - succeeded > patience) return [...left, ...again]

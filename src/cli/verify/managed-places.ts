@@ -30,9 +30,10 @@ export class ManagedPlaces {
 
   /** @param space in which Seats and keys are managed */
   constructor({ places, shared, adminSpace }: Reached, space: string) {
-    this.all = places.map(({ url, host }) => {
+    this.all = places.map(({ url, host, name }) => {
       const options = { ...shared, url, host, tries: 1 }
       return {
+        name,
         manage: new Gateway({ ...options, space }),
         admin: new Gateway({ ...options, space: adminSpace }),
       }
@@ -44,28 +45,38 @@ export class ManagedPlaces {
   }
 }
 
+/** @throws CommandFailed, GatewayRefusal */
+export async function askOnce<R>(
+  shared: Reached['shared'],
+  { url, host }: PlaceSettings,
+  ask: (gateway: Gateway) => Promise<R>,
+  space = shared.space,
+): Promise<R> {
+  const gateway = new Gateway({ ...shared, url, host, space })
+  try {
+    return await ask(gateway)
+  } finally {
+    await gateway.close()
+  }
+}
+
 /**
  * The space in which the key manages: that of the run, or else the admin space.
  *
  * @throws GatewayRefusal, CommandFailed
  */
-export async function managingSpace(settings: Reached): Promise<string> {
-  const { places, shared, adminSpace } = settings
+export async function managingSpace({ places, shared, adminSpace }: Reached): Promise<string> {
   const [first] = places
   if (first === undefined) throw new Error('there is no place')
   let refusal: unknown = null
-  for (const space of new Set([shared.space, adminSpace])) {
-    const gateway = new Gateway({ ...shared, url: first.url, host: first.host, space })
+  for (const space of new Set([shared.space, adminSpace]))
     try {
-      await gateway.get('/v1/seats', { limit: 1 })
+      await askOnce(shared, first, (gateway) => gateway.get('/v1/seats', { limit: 1 }), space)
       return space
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 403) throw cause
       refusal ??= cause
-    } finally {
-      await gateway.close()
     }
-  }
   throw refusal
 }
 
@@ -75,22 +86,18 @@ export async function managingSpace(settings: Reached): Promise<string> {
  * @throws CommandFailed, which names the place
  */
 export async function requireCanary({ places, shared }: Reached): Promise<void> {
-  for (const { url, host, name } of places) {
-    const gateway = new Gateway({ ...shared, url, host })
+  for (const place of places)
     try {
-      await gateway.get('/v1/canary')
+      await askOnce(shared, place, (gateway) => gateway.get('/v1/canary'))
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
       const { status, code } = cause.problem
       // The caller's own rights there do not matter.
       if (status === 403) continue
       if (code === 'route_not_found')
-        throw new CommandFailed(`${name} has no GET /v1/canary: ${cause.message}`)
+        throw new CommandFailed(`${place.name} has no GET /v1/canary: ${cause.message}`)
       throw new CommandFailed(
-        `${name}: ${cause.message}${code === 'api_key_invalid' ? `. ${OTHER_STORE}` : ''}`,
+        `${place.name}: ${cause.message}${code === 'api_key_invalid' ? `. ${OTHER_STORE}` : ''}`,
       )
-    } finally {
-      await gateway.close()
     }
-  }
 }

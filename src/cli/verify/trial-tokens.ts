@@ -1,4 +1,7 @@
-/** Tokens of the tenant for a user of the run, signed with the secret of `--token-secret-file`. */
+/**
+ * Tokens of the tenant for a user of the run, signed with the secret of `--token-secret-file`, and the sign-in sessions of
+ * `--end-session`.
+ */
 
 import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -10,6 +13,7 @@ import { secret } from '../../config/tenant-settings.ts'
 import { CommandFailed } from '../command.ts'
 import type { Asked } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
+import type { RunRecord } from './run-record.ts'
 
 /** Those of `tenants.<id>.token.algorithm`. */
 const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const
@@ -46,12 +50,6 @@ export interface TokenSettings {
   readonly space: string
   /** Seconds. */
   readonly lifetime: number
-}
-
-interface SignOptions {
-  /** Seconds. */
-  readonly lifetime?: number
-  readonly session?: string
 }
 
 export class TrialTokens {
@@ -92,14 +90,13 @@ export class TrialTokens {
     return new TrialTokens({ ...this.#settings, user }, this.#time, this.#algorithm, this.#leeway)
   }
 
-  /** A token that was issued a moment ago, for a name that no Seat has given up before. */
-  mint(seat: string): Promise<string> {
-    return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000))
-  }
-
-  /** As {@link mint}, for a token that ends with a sign-in session. */
-  mintOfSession(seat: string, session: string): Promise<string> {
-    return this.#sign([seat], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000), { session })
+  /**
+   * A token that was issued a moment ago, for a name that no Seat has given up before.
+   *
+   * @param session that it ends with; null: none
+   */
+  mint(seat: string, session: string | null = null): Promise<string> {
+    return this.#sign([seat], this.#justNow(), { session })
   }
 
   /**
@@ -108,7 +105,7 @@ export class TrialTokens {
    * @returns null where the gateway does not decide
    */
   async isLive(session: string, ask: Ask): Promise<boolean | null> {
-    const text = await this.#sign([], Math.floor((this.#time.now() - 2 * CLOCKS) / 1000), { session })
+    const text = await this.#sign([], this.#justNow(), { session })
     const { answer } = await ask({ kind: 'token', text, name: '', use: 0, session })
     return answer === null ? null : answer !== 'token_invalid'
   }
@@ -148,11 +145,19 @@ export class TrialTokens {
     return ask({ kind: 'token', text, name: '', use: 0, session: null })
   }
 
-  /** @param issued seconds since the epoch */
+  /** Seconds since the epoch. */
+  #justNow(): number {
+    return Math.floor((this.#time.now() - 2 * CLOCKS) / 1000)
+  }
+
+  /** @param issued seconds since the epoch @param lifetime seconds */
   #sign(
     seats: readonly string[],
     issued: number,
-    { lifetime = this.#settings.lifetime, session }: SignOptions = {},
+    {
+      lifetime = this.#settings.lifetime,
+      session = null,
+    }: { lifetime?: number; session?: string | null } = {},
   ): Promise<string> {
     const { secret: key, tenant, user, space } = this.#settings
     const claims = {
@@ -163,9 +168,50 @@ export class TrialTokens {
       iat: issued,
       nbf: issued,
       exp: issued + lifetime,
-      ...(session === undefined ? {} : { sid: session }),
+      ...(session === null ? {} : { sid: session }),
     }
     return new SignJWT(claims).setProtectedHeader({ alg: this.#algorithm, typ: 'JWT' }).sign(key)
+  }
+}
+
+/** Sign-in sessions that the operator made for this, because only a sign-in makes one. */
+export class TrialSessions {
+  readonly #waiting: string[]
+  readonly #record: RunRecord
+  readonly #ask: Ask
+
+  constructor(sessions: readonly string[], record: RunRecord, ask: Ask) {
+    this.#waiting = [...sessions]
+    this.#record = record
+    this.#ask = ask
+  }
+
+  /** @throws CommandFailed: one of them is unknown, or has ended */
+  async requireLive(tokens: TrialTokens): Promise<void> {
+    for (const session of this.#waiting)
+      if ((await tokens.isLive(session, this.#ask)) === false)
+        throw new CommandFailed(
+          `session ${session} of --end-session is unknown or has ended: GET /v1/sessions lists those of the tenant`,
+        )
+  }
+
+  /** The next one to end. Null: there is none left, or the gateway does not decide now. */
+  async next(tokens: TrialTokens): Promise<string | null> {
+    for (;;) {
+      const [session] = this.#waiting
+      if (session === undefined) return null
+      const isLive = await tokens.isLive(session, this.#ask)
+      if (isLive === null) return null
+      this.#waiting.shift()
+      if (isLive) return session
+      this.#record.notTested(`the end of session ${session}`, 'it ended before its turn')
+    }
+  }
+
+  /** Those that were not ended stay. */
+  close(): void {
+    for (const session of this.#waiting)
+      this.#record.notTested(`the end of session ${session}`, 'the run ended before its turn')
   }
 }
 

@@ -30,8 +30,7 @@ import {
 import { OpenStreams } from './open-streams.ts'
 import { readAll, Subjects } from './readers.ts'
 import { RunRecord, type RunReport } from './run-record.ts'
-import { TrialSessions } from './trial-sessions.ts'
-import { GatewayTime, tenantOfKey, TrialTokens } from './trial-tokens.ts'
+import { GatewayTime, tenantOfKey, TrialSessions, TrialTokens } from './trial-tokens.ts'
 import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
 
 /** ms between two writes that only delete. */
@@ -81,91 +80,78 @@ export interface VerificationResult {
 
 /** @throws CommandFailed: it could not run; all that it made is deleted */
 export async function verify(settings: VerificationSettings): Promise<VerificationResult> {
-  const { places, shared, readers, interrupted, abandoned } = settings
+  const { shared, interrupted } = settings
   const beforehand = { ...settings, shared: { ...shared, signal: interrupted } }
-  const space = await managingSpace(beforehand)
-  const managed = new ManagedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
-  const asked = places.map(
-    ({ url, host, name }) => new AskedPlace({ ...shared, url, host, name, connections: readers }),
-  )
-  const run = runId()
-  const made = new Map<string, MadeObject>()
-  const record = new RunRecord(
-    places.map(({ name }) => name),
-    () => performance.now(),
-    Date.now(),
-  )
+  const run = new Run(settings, await managingSpace(beforehand))
   try {
     await requireCanary(beforehand)
     let failure: unknown = null
-    const ended = await new Run(settings, { run, made, record, managed, asked })
-      .done()
-      .catch((cause: unknown) => {
-        failure = cause
-        return null
-      })
-    const { left, unsearched } = await deleteAll(settings, { run, made, record, managed })
+    const ended = await run.done().catch((cause: unknown) => {
+      failure = cause
+      return null
+    })
+    const { left, unsearched } = await run.deleteAll()
     if (failure !== null) throw withLeft(failure, left)
+    const { id, record } = run
     const report = record.report(operationsOf(settings), UNSEEN_OPERATIONS)
-    return { run, record, report, left, unsearched, ended }
+    return { run: id, record, report, left, unsearched, ended }
   } finally {
-    await Promise.all([managed.close(), ...asked.map((place) => place.close())])
+    await run.close()
   }
 }
 
-interface RunParts {
-  readonly run: string
-  readonly made: Map<string, MadeObject>
-  readonly record: RunRecord
-  readonly managed: ManagedPlaces
-  readonly asked: readonly AskedPlace[]
-}
-
 class Run {
+  readonly id = runId()
+  readonly record: RunRecord
   readonly #settings: VerificationSettings
-  readonly #parts: RunParts
+  readonly #managed: ManagedPlaces
+  readonly #asked: readonly AskedPlace[]
+  readonly #made = new Map<string, MadeObject>()
   readonly #subjects = new Subjects<Credential>()
   /** Ends the writes. */
   readonly #writes = new AbortController()
-  /** Ends the reads. */
-  readonly #reads = new AbortController()
+  /** The writes end, or the run is interrupted. */
+  readonly #signal: AbortSignal
   readonly #pace: Pace
   #sessions: TrialSessions | null = null
-  #ended: string | null = null
 
-  constructor(settings: VerificationSettings, parts: RunParts) {
+  /** @param space in which Seats and keys are managed */
+  constructor(settings: VerificationSettings, space: string) {
+    const { places, shared, readers, interval, interrupted, abandoned } = settings
     this.#settings = settings
-    this.#parts = parts
-    this.#pace = new Pace(settings.interval)
+    this.#managed = new ManagedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
+    this.#asked = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
+    const names = places.map(({ name }) => name)
+    this.record = new RunRecord(names, () => performance.now(), Date.now())
+    this.#signal = AbortSignal.any([this.#writes.signal, interrupted])
+    this.#pace = new Pace(interval)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#managed, ...this.#asked].map((each) => each.close()))
   }
 
   /** @returns why it ended early @throws when it could not run */
   async done(): Promise<string | null> {
     const { interrupted, progress, readers } = this.#settings
-    const { record, asked } = this.#parts
-    const interrupt = () => {
-      this.#ended = 'it was interrupted'
-      this.#writes.abort()
-    }
-    if (interrupted.aborted) interrupt()
-    interrupted.addEventListener('abort', interrupt, { once: true })
+    const { record } = this
+    const reads = new AbortController()
     const showing = setInterval(() => progress(record, 'running'), 250)
-    const reading = readAll(asked, this.#subjects, record, { count: readers, signal: this.#reads.signal })
+    const reading = readAll(this.#asked, this.#subjects, record, { count: readers, signal: reads.signal })
     const timing = this.#endInTime()
     try {
       await this.#write()
       await timing
     } finally {
       this.#writes.abort()
-      this.#reads.abort()
+      reads.abort()
       record.endReads()
       this.#sessions?.close()
       await reading
       await timing.catch(() => {})
       clearInterval(showing)
-      interrupted.removeEventListener('abort', interrupt)
     }
-    return this.#ended
+    return interrupted.aborted ? 'it was interrupted' : null
   }
 
   /**
@@ -174,24 +160,17 @@ class Run {
    */
   async #endInTime(): Promise<void> {
     const { duration, during, terminal, interrupted, abandoned } = this.#settings
-    const { record } = this.#parts
-    const { signal } = this.#writes
-    const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {})
+    const wait = (ms: number) => sleep(ms, undefined, { signal: this.#signal }).catch(() => {})
     await wait(during === null ? duration : BEFORE_DRILL * duration)
-    if (during !== null && !signal.aborted) {
-      const ends = new AbortController()
-      const stop = () => ends.abort()
+    if (during !== null && !this.#signal.aborted) {
+      const limit = AbortSignal.timeout(Math.round((2 - BEFORE_DRILL) * duration))
       const tell = () => terminal.printError('seatgate verify: waiting for the command of --during')
       interrupted.addEventListener('abort', tell, { once: true })
-      abandoned.addEventListener('abort', stop, { once: true })
-      const limit = setTimeout(stop, (2 - BEFORE_DRILL) * duration)
       await Promise.all([
-        runMeanwhile(during, record, terminal, ends.signal),
+        runMeanwhile(during, this.record, terminal, AbortSignal.any([abandoned, limit])),
         wait((1 - BEFORE_DRILL) * duration),
       ])
-      clearTimeout(limit)
       interrupted.removeEventListener('abort', tell)
-      abandoned.removeEventListener('abort', stop)
     }
     this.#writes.abort()
   }
@@ -211,7 +190,6 @@ class Run {
 
   /** After a write whose outcome is unknown, what the cycle made is deleted, as far as that is possible now. */
   async #cycle(parts: CycleParts, number: number): Promise<void> {
-    const { managed, made } = this.#parts
     try {
       await new Cycle(parts, number).run()
       parts.writer.retire()
@@ -221,56 +199,56 @@ class Run {
     }
     parts.writer.forget()
     parts.optional.streams?.drop('its cycle was given up before its right was taken')
-    const own = [...made.values()].filter(({ name }) => name !== parts.anchor)
-    const removed = ({ id }: MadeObject) => void made.delete(id)
-    const { signal } = this.#writes
-    await removeAll(own, { places: managed.all, pace: this.#pace, signal, patience: 0, removed })
+    const own = [...this.#made.values()].filter(({ name }) => name !== parts.anchor)
+    const [places, pace, signal, made] = [this.#managed.all, this.#pace, this.#signal, this.#made]
+    await removeAll(own, { places, pace, signal, patience: 0, made })
   }
 
   async #cycleParts(): Promise<CycleParts> {
     const { shared, streams, blocks, tokenSecret, sessions, duration } = this.#settings
-    const { run, made, record, managed, asked } = this.#parts
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
     const writer = new Writer<CycleRequest>({
-      places: managed.all.map(writePlace(asked)),
+      places: this.#managed.all.map(writePlace),
       subjects: this.#subjects,
-      record,
+      record: this.record,
       pace: this.#pace,
-      signal: this.#writes.signal,
+      signal: this.#signal,
     })
+    const prefix = `${PREFIX}${this.id}-`
     let until = ''
     const parts: CycleParts = {
       writer,
-      record,
+      record: this.record,
       tokens: null,
       sessions: null,
       time,
       space: shared.space,
-      prefix: `${PREFIX}${run}-`,
-      anchor: `${PREFIX}${run}-anchor`,
+      prefix,
+      anchor: `${prefix}anchor`,
       until: () => until,
-      signal: this.#writes.signal,
-      made,
-      optional: { streams: streams ? new OpenStreams(asked, record) : null, blocks },
+      signal: this.#signal,
+      made: this.#made,
+      optional: { streams: streams ? new OpenStreams(this.#asked, this.record) : null, blocks },
     }
     await this.#anchored(parts)
     until = new Date(time.now() + lifetime).toISOString()
     this.#sayUntested()
     if (tokenSecret === null) return parts
-    const [first] = asked
+    const [first] = this.#asked
     if (first === undefined) throw new Error('there is no place')
     const settings = {
       secret: tokenSecret,
       tenant: tenantOfKey(shared.key),
-      user: `${PREFIX}${run}-user`,
+      user: `${prefix}user`,
       space: shared.space,
       lifetime: Math.ceil(lifetime / 1000),
     }
     const ask = (credential: Credential) => first.ask(credential)
     const tokens = await TrialTokens.find(settings, time, ask)
     if (sessions.length === 0) return { ...parts, tokens }
-    this.#sessions = await TrialSessions.find(sessions, tokens, record, ask)
+    this.#sessions = new TrialSessions(sessions, this.record, ask)
+    await this.#sessions.requireLive(tokens)
     return { ...parts, tokens, sessions: this.#sessions }
   }
 
@@ -288,7 +266,7 @@ class Run {
 
   #sayUntested(): void {
     const { streams, blocks, tokenSecret, sessions } = this.#settings
-    const { record } = this.#parts
+    const { record } = this
     if (tokenSecret === null)
       record.notTested(
         'tokens, and the block of a user',
@@ -301,6 +279,42 @@ class Run {
         'the end of a session',
         'a session begins with a sign-in at the identity provider, which this command can not make: sign in, and give the id of the session with --end-session',
       )
+  }
+
+  /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
+  async deleteAll(): Promise<Pick<VerificationResult, 'left' | 'unsearched'>> {
+    const { abandoned, progress, shared, patience = PATIENCE } = this.#settings
+    const { id: run, record } = this
+    const places = this.#managed.all
+    const objects = new Map(this.#made)
+    const caller = parseApiKey(shared.key)?.id ?? null
+    const search = async () => {
+      for (const place of places) {
+        const found = await findMade(place, { caller, run }).catch(() => null)
+        if (found === null) continue
+        for (const object of found.objects) objects.set(object.id, object)
+        return true
+      }
+      return false
+    }
+    const showing = setInterval(() => progress(record, 'deleting'), 250)
+    const removing = { places, pace: new Pace(DELETIONS), signal: abandoned, patience, made: objects }
+    const hasDoubts = record.hasUnanswered
+    try {
+      let searched = await search()
+      let left = await removeAll(objects.values(), removing)
+      if (!searched && hasDoubts) {
+        searched = await search()
+        if (objects.size > left.length) left = await removeAll(objects.values(), removing)
+      }
+      return { left, unsearched: hasDoubts && !searched }
+    } catch (cause) {
+      if (!(cause instanceof RunEnded)) throw cause
+      const why = 'the command was interrupted a second time'
+      return { left: [...objects.values()].map((object) => ({ ...object, why })), unsearched: hasDoubts }
+    } finally {
+      clearInterval(showing)
+    }
   }
 }
 
@@ -323,55 +337,10 @@ function explained(cause: unknown, space: string): unknown {
   )
 }
 
-function writePlace(asked: readonly AskedPlace[]) {
-  return ({ manage, admin }: Managing, at: number): WritePlace<CycleRequest> => ({
-    name: asked[at]?.name ?? '',
-    send: ({ path, at: where, ...sent }) => (where === 'admin' ? admin : manage).send(path, sent),
-  })
-}
-
-/** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
-async function deleteAll(
-  { abandoned, progress, shared, patience = PATIENCE }: VerificationSettings,
-  { run, made, record, managed }: Omit<RunParts, 'asked'>,
-): Promise<Pick<VerificationResult, 'left' | 'unsearched'>> {
-  const objects = new Map(made)
-  const caller = parseApiKey(shared.key)?.id ?? null
-  const search = async () => {
-    for (const place of managed.all) {
-      const found = await findMade(place, { caller, run }).catch(() => null)
-      if (found === null) continue
-      for (const object of found.objects) objects.set(object.id, object)
-      return true
-    }
-    return false
-  }
-  const showing = setInterval(() => progress(record, 'deleting'), 250)
-  const pace = new Pace(DELETIONS)
-  const removed = ({ id }: MadeObject) => void objects.delete(id)
-  const remove = () =>
-    removeAll([...objects.values()], {
-      places: managed.all,
-      pace,
-      signal: abandoned,
-      patience,
-      removed,
-    })
-  const hasDoubts = record.hasUnanswered
-  try {
-    let searched = await search()
-    let left = await remove()
-    if (!searched && hasDoubts) {
-      searched = await search()
-      if (objects.size > left.length) left = await remove()
-    }
-    return { left, unsearched: hasDoubts && !searched }
-  } catch (cause) {
-    if (!(cause instanceof RunEnded)) throw cause
-    const why = 'the command was interrupted a second time'
-    return { left: [...objects.values()].map((object) => ({ ...object, why })), unsearched: hasDoubts }
-  } finally {
-    clearInterval(showing)
+function writePlace({ name, manage, admin }: Managing): WritePlace<CycleRequest> {
+  return {
+    name,
+    send: ({ path, at, ...sent }) => (at === 'admin' ? admin : manage).send(path, sent),
   }
 }
 
