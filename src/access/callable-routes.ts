@@ -1,5 +1,6 @@
 /** Can: the routes that the holder of some Seats may call, by space. */
 
+import { LRUCache } from 'lru-cache'
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { hostsLabel, isAddress } from '../model/host.ts'
@@ -55,7 +56,7 @@ export function* accessRows(
 ): Generator<AccessRow> {
   const held = accepted ? seats : []
   const spaces = space === null ? spacesOf(seats) : [space]
-  const grants = new Grants(held, spaces)
+  const grants = granting(held, spaces)
   const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
   for (const [index, route] of routes.entries()) {
     if (index < at) continue
@@ -89,7 +90,7 @@ function* rowsOf(
   accepted: boolean,
   allowed: boolean,
   spaces: readonly string[],
-  grants: Grants,
+  grants: ReturnType<typeof granting>,
 ): Generator<AccessRow> {
   const { requirement, target } = route
   // Sign-in is not configured: the gateway answers as if there were no route.
@@ -98,7 +99,7 @@ function* rowsOf(
     if (allowed && (accepted || requirement === 'public')) yield rowOf(route, null, null)
     return
   }
-  const granted = grants.of(requirement)
+  const granted = grants(requirement)
   const isPossible = possibleSpaces(route)
   if (allowed) {
     for (const [space, seat] of granted) if (isPossible(space)) yield rowOf(route, space, seat)
@@ -135,44 +136,29 @@ function spacesOf(seats: readonly HeldSeat[]): string[] {
 /** Entries of remembered answers, at some 50 bytes each. */
 const MAX_REMEMBERED = 200_000
 
-/** By permission: the name of the first Seat that grants it, by space. Routes of one permission share the answer. */
-class Grants {
-  readonly #seats: readonly HeldSeat[]
-  readonly #spaces: readonly string[]
-  readonly #named: ReadonlySet<string>
-  readonly #known = new Map<string, ReadonlyMap<string, string>>()
-  #remembered = 0
-
-  constructor(seats: readonly HeldSeat[], spaces: readonly string[]) {
-    this.#seats = seats
-    this.#spaces = spaces
-    this.#named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
-  }
-
-  /** In the order of the spaces. */
-  of(permission: string): ReadonlyMap<string, string> {
+/** By permission: the name of the first Seat that grants it, by space, in their order. Routes of one permission share the answer. */
+function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
+  const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
+  const known = new LRUCache<string, ReadonlyMap<string, string>>({
+    maxSize: MAX_REMEMBERED,
+    sizeCalculation: ({ size }) => Math.max(size, 1),
+  })
+  return (permission: string): ReadonlyMap<string, string> => {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
-    const key = this.#named.has(permission) ? permission : EVERY_PERMISSION
-    const known = this.#known.get(key)
-    if (known !== undefined) return known
-    const found = this.#find(key)
-    if (this.#remembered + found.size > MAX_REMEMBERED) {
-      this.#known.clear()
-      this.#remembered = 0
-    }
-    this.#known.set(key, found)
-    this.#remembered += found.size
+    const key = named.has(permission) ? permission : EVERY_PERMISSION
+    const found = known.get(key) ?? firstGranting(seats, spaces, key)
+    known.set(key, found)
     return found
   }
+}
 
-  #find(permission: string): Map<string, string> {
-    const granting = this.#seats.filter(({ permissions }) => holds(permissions, permission))
-    const found = new Map<string, string>()
-    if (granting.length === 0) return found
-    for (const space of this.#spaces) {
-      const seat = granting.find(({ spaces }) => spaces.has(space))
-      if (seat !== undefined) found.set(space, seat.name)
-    }
-    return found
+function firstGranting(seats: readonly HeldSeat[], spaces: readonly string[], permission: string) {
+  const granting = seats.filter(({ permissions }) => holds(permissions, permission))
+  const found = new Map<string, string>()
+  if (granting.length === 0) return found
+  for (const space of spaces) {
+    const seat = granting.find((each) => each.spaces.has(space))
+    if (seat !== undefined) found.set(space, seat.name)
   }
+  return found
 }

@@ -1,7 +1,7 @@
 /** Whether `seatgate check` accepts the entries of a table that is not written yet. */
 
 import type { RouteEntry } from '../../config/config.ts'
-import type { Fault, Warning } from '../../config/faults.ts'
+import type { Fault } from '../../config/faults.ts'
 import { openDocument } from '../../config/open-document.ts'
 import { buildRoutes, type RouteContext } from '../../config/table-entries.ts'
 import { acceptedWarnings } from '../../config/accepted-warnings.ts'
@@ -23,14 +23,11 @@ export interface Surroundings {
   readonly apiHosts: readonly string[] | null
 }
 
-export interface Acceptance {
-  /** By `requestKey` of what the table writes: the reasons of `check`. */
-  readonly refused: ReadonlyMap<string, string>
-  readonly warnings: readonly Warning[]
-}
-
-/** @param file the path of the table to display @param text its content */
-export function acceptanceOf(file: string, text: string, surroundings: Surroundings): Acceptance {
+/**
+ * @param file the path of the table to display @param text its content
+ * @returns the reasons of `check` by `requestKey` of what the table writes, and warnings
+ */
+export function acceptanceOf(file: string, text: string, surroundings: Surroundings) {
   const { context, entries: others, upstreams, builtIn, apiHosts } = surroundings
   const { document, root } = openDocument(file, { text }, 'routes', {})
   const { entries } = buildRoutes(document, root, context)
@@ -50,16 +47,8 @@ function placeOf({ place: { file, line, column } }: Pick<Fault, 'place'>): strin
   return `${file}:${line}:${column}`
 }
 
-export interface Accepted {
-  readonly entries: readonly ImportedEntry[]
-  /** Of those that `check` refuses. */
-  readonly remarks: readonly Remark[]
-  /** Of the table with these entries. */
-  readonly warnings: readonly Warning[]
-}
-
 /**
- * Leaves out what `check` refuses.
+ * Leaves out what `check` refuses, with a remark on each. The warnings are those of the table with the other entries.
  *
  * @param file the path of the table to display @param table that is there; null: it is new
  * @param textOf the table with these entries
@@ -70,7 +59,7 @@ export function acceptedEntries(
   table: OpenApiTable | null,
   textOf: (entries: readonly ImportedEntry[]) => string,
   surroundings: Surroundings,
-): Accepted {
+) {
   const keyIn = (entry: ImportedEntry) => table?.keyOf(entry) ?? requestKey(entry)
   const remarks: Remark[] = []
   let entries = imported

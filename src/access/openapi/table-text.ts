@@ -41,16 +41,7 @@ export function tableText(
 }
 
 /** How a table differs from the description. Paths of entries are behind the table's prefix. */
-export interface Drift {
-  /** Operations without an entry. */
-  readonly missing: readonly ImportedEntry[]
-  /** Operations whose path does not begin with the table's prefix. */
-  readonly outside: readonly ImportedEntry[]
-  /** Entries without an operation, as the table writes them. */
-  readonly surplus: readonly string[]
-  /** Entries with another permission than `x-seatgate-permission` says. */
-  readonly other: readonly { readonly entry: ImportedEntry; readonly written: string }[]
-}
+export type Drift = ReturnType<OpenApiTable['drift']>
 
 export class OpenApiTable {
   readonly #text: string
@@ -77,14 +68,18 @@ export class OpenApiTable {
     }
   }
 
-  drift(operations: readonly ImportedEntry[]): Drift {
+  drift(operations: readonly ImportedEntry[]) {
     const isInside = ({ path }: ImportedEntry) => path.startsWith(`${this.#prefix}/`)
     const entries = operations.filter(isInside).map((each) => this.#behindPrefix(each))
     const described = new Set(entries.map(requestKey))
     return {
+      // Operations without an entry.
       missing: entries.filter((entry) => !this.#written.has(requestKey(entry))),
+      // Operations whose path does not begin with the table's prefix.
       outside: operations.filter((each) => !isInside(each)),
+      // Entries without an operation, as the table writes them.
       surplus: [...this.#written].filter(([key]) => !described.has(key)).map(([, { key }]) => textOf(key)),
+      // Entries with another permission than `x-seatgate-permission` says.
       other: entries.flatMap((entry) => {
         const written = this.#permissionOf(entry)
         return !entry.isFixed || written === null || written === entry.permission ? [] : [{ entry, written }]
@@ -115,14 +110,13 @@ export class OpenApiTable {
    * @param prune takes out what `prunable` has
    */
   updated(entries: readonly ImportedEntry[], { prune = false }: { readonly prune?: boolean } = {}): string {
-    const { missing, other } = this.drift(entries)
+    const drift = this.drift(entries)
     const surplus = prune ? this.prunable(entries) : []
     const removals = surplus.length === this.#written.size ? [null] : surplus.map((key) => this.#removal(key))
-    const edits = [...other.map(({ entry }) => this.#edit(entry)), this.#addition(missing), ...removals]
+    const changes = drift.other.map(({ entry }) => this.#edit(entry))
+    const edits = [...changes, this.#addition(drift.missing), ...removals]
     const known = edits.filter((edit) => edit !== null)
-    return known.length === edits.length
-      ? edited(this.#text, known)
-      : this.#rewritten(missing, other, surplus)
+    return known.length === edits.length ? edited(this.#text, known) : this.#rewritten(drift, surplus)
   }
 
   /** Entries without an operation, as the table writes them, without those that others use by an alias. */
@@ -181,7 +175,7 @@ export class OpenApiTable {
   }
 
   /** As a parser writes it: spaces and quotes may be others than before. */
-  #rewritten(missing: Drift['missing'], other: Drift['other'], surplus: readonly string[]): string {
+  #rewritten({ missing, other }: Drift, surplus: readonly string[]): string {
     for (const key of surplus) this.#routes.delete(key)
     for (const { entry } of other) this.#set(entry)
     for (const entry of missing) {

@@ -4,16 +4,6 @@ import { Judge, type ReplaySubject, type Verdict } from './judge.ts'
 import { type LoggedCaller, type LoggedRequest, readLine } from './logged-request.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
-export interface ReplayResult {
-  /** `same`, `changed` and all of `unjudged` together. */
-  readonly requests: number
-  readonly same: number
-  readonly changed: number
-  readonly unjudged: Readonly<Partial<Record<Reason, number>>>
-  /** The most frequent first. */
-  readonly groups: readonly ReplayGroup[]
-}
-
 export interface ReplayGroup {
   /** `allow`, or the code of a refusal. */
   readonly from: string
@@ -86,8 +76,12 @@ export class Tally {
     return this.#same + this.#changed + this.#unjudgedLines
   }
 
-  result(): ReplayResult {
-    const unjudged = Object.fromEntries([...this.#unjudged].sort(([, a], [, b]) => b - a))
+  /** `requests` are `same`, `changed` and all of `unjudged` together. */
+  result() {
+    const unjudged: Partial<Record<Reason, number>> = Object.fromEntries(
+      [...this.#unjudged].sort(([, a], [, b]) => b - a),
+    )
+    // The most frequent first.
     const groups = [...this.#groups.values()].map(shown).sort((a, b) => b.count - a.count)
     return { requests: this.requests, same: this.#same, changed: this.#changed, unjudged, groups }
   }
@@ -129,6 +123,8 @@ function isBlank(line: string): boolean {
 }
 
 const BRACE = 0x7b
+
+export type ReplayResult = ReturnType<Tally['result']>
 
 /** No name of a caller: each has a `/`. */
 const NO_CALLER = ''
