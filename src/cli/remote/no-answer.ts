@@ -6,15 +6,6 @@ import { printable } from '../../telemetry/readable.ts'
 const GIVE_ADDRESS =
   'give the address of the gateway with --url or SEATGATE_URL, and the path of api.prefix where it has one'
 
-export interface NetworkFault {
-  /** What happened, and the next step: two sentences without the last full stop. */
-  readonly text: string
-  /** Something of the request may have reached the gateway. */
-  readonly sent: boolean
-  /** A later try may succeed. */
-  readonly passing: boolean
-}
-
 interface Asked {
   readonly url: URL
   /** ms for an answer. */
@@ -23,80 +14,80 @@ interface Asked {
 
 interface Kind {
   readonly codes: RegExp
+  /** Something of the request may have reached the gateway. */
   readonly sent: boolean
+  /** A later try may succeed. */
   readonly passing: boolean
+  /** What happened, and the next step: two sentences without the last full stop. */
   readonly text: (asked: Asked, code: string) => string
 }
+
+/** No connection was made. */
+const UNREACHED = { sent: false, passing: true }
+/** TLS failed: it would again. */
+const UNTRUSTED = { sent: false, passing: false }
+/** The gateway may have had the request. */
+const UNANSWERED = { sent: true, passing: true }
 
 /** The first one that fits. Codes are those of Node.js, OpenSSL and undici. */
 const KINDS: readonly Kind[] = [
   {
     codes: /^ECONNREFUSED$/,
-    sent: false,
-    passing: true,
+    ...UNREACHED,
     text: (_, code) => `no program listens there (${code}). Start the gateway, or ${GIVE_ADDRESS}`,
   },
   {
     codes: /^(?:ENOTFOUND|EAI_\w+)$/,
-    sent: false,
-    passing: true,
+    ...UNREACHED,
     text: ({ url }, code) =>
       `no address is known for the name ${url.hostname} (${code}). Look whether the name is spelled right and DNS answers, or ${GIVE_ADDRESS}`,
   },
   {
     codes: /^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/,
-    sent: false,
-    passing: true,
+    ...UNREACHED,
     text: (_, code) =>
       `the network has no way there (${code}). Look at routes, firewalls and VPN, or ${GIVE_ADDRESS}`,
   },
   {
     codes: /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
-    sent: false,
-    passing: true,
+    ...UNREACHED,
     text: ({ timeout }) =>
       `no connection in ${timeout} ms. Look whether a firewall is in the way, or ${GIVE_ADDRESS}; --timeout waits longer`,
   },
   {
     codes: /^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|TimeoutError)$/,
-    sent: true,
-    passing: true,
+    ...UNANSWERED,
     text: ({ timeout }) =>
       `no answer in ${timeout} ms. Look at /readyz and the log of the gateway; --timeout waits longer`,
   },
   {
     codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    sent: false,
-    passing: false,
+    ...UNTRUSTED,
     text: ({ url }, code) =>
       `its certificate is not for the name ${url.hostname} (${code}). Give a name that the certificate has with --url or SEATGATE_URL`,
   },
   {
     codes: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
-    sent: false,
-    passing: false,
+    ...UNTRUSTED,
     text: (_, code) =>
       `its certificate is not valid now (${code}). Renew the certificate, or correct the clock of this machine`,
   },
   {
     codes: /CERT|^UNABLE_TO_\w+_(?:SIGNATURE|KEY)$|^INVALID_(?:CA|PURPOSE)$/,
-    sent: false,
-    passing: false,
+    ...UNTRUSTED,
     text: (_, code) =>
       `its certificate is not trusted (${code}). Give the certificate of its authority with --ca FILE, or let the system trust it (NODE_EXTRA_CA_CERTS)`,
   },
   {
     codes:
       /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_LAYER_FAILURE|HTTP_REQUEST)$|^EPROTO$/,
-    sent: false,
-    passing: false,
+    ...UNTRUSTED,
     text: ({ url }, code) =>
       `the port does not speak TLS (${code}). Where the listener has no TLS, give ${other(url)} with --url or SEATGATE_URL`,
   },
   {
     codes: /^ERR_(?:SSL|TLS)_/,
-    sent: false,
-    passing: false,
+    ...UNTRUSTED,
     text: (_, code) =>
       `the TLS handshake failed (${code}). Look at the TLS settings of the listener: client certificates are not supported by this command`,
   },
@@ -109,26 +100,20 @@ const KINDS: readonly Kind[] = [
   },
   {
     codes: /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED)$/,
-    sent: true,
-    passing: true,
+    ...UNANSWERED,
     text: ({ url }, code) =>
       `the connection ended without an answer (${code}). ${url.protocol === 'http:' ? `Where the port is one for TLS, give ${other(url)} with --url or SEATGATE_URL; else look` : 'Look'} at the log of the gateway and of what is in front of it`,
   },
 ]
 
 /** @param cause an exception of undici */
-export function networkFault(cause: unknown, asked: Asked): NetworkFault {
+export function networkFault(cause: unknown, asked: Asked) {
   const code = faultCode(cause)
   const kind = KINDS.find(({ codes }) => codes.test(code))
-  if (kind === undefined) {
-    const message = cause instanceof Error ? cause.message : String(cause)
-    return {
-      text: `${printable(message || code)}. Look at the address in --url or SEATGATE_URL`,
-      sent: true,
-      passing: true,
-    }
-  }
-  return { text: kind.text(asked, code), sent: kind.sent, passing: kind.passing }
+  if (kind !== undefined) return { text: kind.text(asked, code), sent: kind.sent, passing: kind.passing }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const text = `${printable(message || code)}. Look at the address in --url or SEATGATE_URL`
+  return { text, ...UNANSWERED }
 }
 
 /**

@@ -2,7 +2,6 @@
 
 import { spawn } from 'node:child_process'
 import type { Terminal } from '../command.ts'
-import type { RunRecord } from './run-record.ts'
 
 /** ms between SIGTERM and SIGKILL. */
 const GRACE = 5000
@@ -13,16 +12,16 @@ const OUTPUT = 200
  * Runs the command in a shell, in a process group of its own, so that Ctrl-C at the terminal does not end a drill halfway. Its
  * output goes to standard error. It does not get the API key of this command.
  *
- * @param ends ends the command @returns once it has ended
+ * @param elapsed ms since the start of the run @param ends ends the command @returns once it has ended
  */
 export async function runMeanwhile(
   command: string,
-  record: RunRecord,
+  elapsed: () => number,
   terminal: Terminal,
   ends: AbortSignal,
-): Promise<void> {
+) {
   const { SEATGATE_API_KEY: _, ...env } = terminal.env
-  const began = record.elapsed
+  const began = elapsed()
   const child = spawn('/bin/sh', ['-c', command], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => terminal.printError(text.replace(/\n$/, '')))
@@ -51,10 +50,12 @@ export async function runMeanwhile(
   if (timer !== null) clearTimeout(timer)
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   ends.removeEventListener('abort', stop)
-  record.during = {
+  return {
     command,
     began_ms: Math.round(began),
-    ended_ms: ends.aborted ? null : Math.round(record.elapsed),
+    // Null: it was ended with the run.
+    ended_ms: ends.aborted ? null : Math.round(elapsed()),
+    // Null where a signal ended it.
     exit,
   }
 }

@@ -1,5 +1,6 @@
 /** What happens in a run, counted as it happens, and the report of it. Bounded in memory, whatever the duration. */
 
+import type { runMeanwhile } from './command-meanwhile.ts'
 import {
   Coverage,
   type Distribution,
@@ -24,19 +25,7 @@ export interface Dot {
   readonly kind: 'decided' | 'undecided' | 'violation'
 }
 
-interface PlaceRecord {
-  reads: number
-  violations: number
-  readonly undecided: Map<string, number>
-  readonly seen: number[]
-  /** Operations of the writes that reads here have tested. */
-  readonly tested: Set<string>
-  coverage: Coverage | null
-  dots: Dot[]
-  /** Of the dots, one in this many is kept. */
-  stride: number
-  skipped: number
-}
+type PlaceRecord = ReturnType<typeof emptyPlace>
 
 export interface ViolationReport {
   readonly kind: ViolationKind | 'open_stream'
@@ -65,16 +54,6 @@ export interface Untested {
   readonly why: string
 }
 
-/** Of `--during`. */
-export interface Meanwhile {
-  readonly command: string
-  readonly began_ms: number
-  /** Null: it was ended with the run. */
-  readonly ended_ms: number | null
-  /** Null where a signal ended it. */
-  readonly exit: number | null
-}
-
 export type RunReport = ReturnType<RunRecord['report']>
 
 export class RunRecord {
@@ -94,7 +73,8 @@ export class RunRecord {
   #violationsTotal = 0
   #longestStale: number | null = null
   #end: number | null = null
-  during: Meanwhile | null = null
+  /** Of `--during`. */
+  during: Awaited<ReturnType<typeof runMeanwhile>> | null = null
 
   /** @param now monotonic ms @param startedAt ms since the epoch, at the same moment */
   constructor(places: readonly string[], now: () => number, startedAt: number) {
@@ -300,15 +280,17 @@ export class RunRecord {
   }
 }
 
-function emptyPlace(): PlaceRecord {
+function emptyPlace() {
   return {
     reads: 0,
     violations: 0,
-    undecided: new Map(),
-    seen: [],
-    tested: new Set(),
-    coverage: null,
-    dots: [],
+    undecided: new Map<string, number>(),
+    seen: [] as number[],
+    // Operations of the writes that reads here have tested.
+    tested: new Set<string>(),
+    coverage: null as Coverage | null,
+    dots: [] as Dot[],
+    // Of the dots, one in this many is kept.
     stride: 1,
     skipped: 0,
   }

@@ -132,20 +132,14 @@ export class Subject<C> {
   }
 }
 
-export interface Distribution {
-  readonly count: number
-  /** Null without a value. */
-  readonly p50: number | null
-  readonly p99: number | null
-  readonly max: number | null
-}
-
-/** By the nearest rank. */
-export function distributionOf(values: readonly number[]): Distribution {
+/** By the nearest rank. Null without a value. */
+export function distributionOf(values: readonly number[]) {
   const sorted = values.toSorted((one, other) => one - other)
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) }
 }
+
+export type Distribution = ReturnType<typeof distributionOf>
 
 /** The longest time without the beginning of a decided read: a stale state could come and go in it unseen. */
 export class Coverage {

@@ -29,7 +29,7 @@ import {
 } from './made-objects.ts'
 import { OpenStreams } from './open-streams.ts'
 import { readAll, Subjects } from './readers.ts'
-import { RunRecord, type RunReport } from './run-record.ts'
+import { RunRecord } from './run-record.ts'
 import { GatewayTime, tenantOfKey, TrialSessions, TrialTokens } from './trial-tokens.ts'
 import { Pace, RunEnded, Unanswered, Writer, type WritePlace } from './change-writer.ts'
 
@@ -66,20 +66,10 @@ export interface VerificationSettings extends Reached {
   progress(record: RunRecord, state: 'running' | 'deleting'): void
 }
 
-export interface VerificationResult {
-  readonly run: string
-  readonly record: RunRecord
-  readonly report: RunReport
-  /** What could not be deleted. */
-  readonly left: readonly NotRemoved[]
-  /** What a write without a 2xx may have made could not be looked for. */
-  readonly unsearched: boolean
-  /** Why the run ended early; null: it did not. */
-  readonly ended: string | null
-}
+export type VerificationResult = Awaited<ReturnType<typeof verify>>
 
 /** @throws CommandFailed: it could not run; all that it made is deleted */
-export async function verify(settings: VerificationSettings): Promise<VerificationResult> {
+export async function verify(settings: VerificationSettings) {
   const { shared, interrupted } = settings
   const beforehand = { ...settings, shared: { ...shared, signal: interrupted } }
   const run = new Run(settings, await managingSpace(beforehand))
@@ -94,7 +84,17 @@ export async function verify(settings: VerificationSettings): Promise<Verificati
     if (failure !== null) throw withLeft(failure, left)
     const { id, record } = run
     const report = record.report(operationsOf(settings), UNSEEN_OPERATIONS)
-    return { run: id, record, report, left, unsearched, ended }
+    return {
+      run: id,
+      record,
+      report,
+      // What could not be deleted.
+      left,
+      // What a write without a 2xx may have made could not be looked for.
+      unsearched,
+      // Why the run ended early; null: it did not.
+      ended,
+    }
   } finally {
     await run.close()
   }
@@ -166,10 +166,15 @@ class Run {
       const limit = AbortSignal.timeout(Math.round((2 - BEFORE_DRILL) * duration))
       const tell = () => terminal.printError('seatgate verify: waiting for the command of --during')
       interrupted.addEventListener('abort', tell, { once: true })
-      await Promise.all([
-        runMeanwhile(during, this.record, terminal, AbortSignal.any([abandoned, limit])),
-        wait((1 - BEFORE_DRILL) * duration),
-      ])
+      const drill = runMeanwhile(
+        during,
+        () => this.record.elapsed,
+        terminal,
+        AbortSignal.any([abandoned, limit]),
+      )
+      const rest = wait((1 - BEFORE_DRILL) * duration)
+      this.record.during = await drill
+      await rest
       interrupted.removeEventListener('abort', tell)
     }
     this.#writes.abort()
@@ -282,7 +287,7 @@ class Run {
   }
 
   /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
-  async deleteAll(): Promise<Pick<VerificationResult, 'left' | 'unsearched'>> {
+  async deleteAll(): Promise<{ left: readonly NotRemoved[]; unsearched: boolean }> {
     const { abandoned, progress, shared, patience = PATIENCE } = this.#settings
     const { id: run, record } = this
     const places = this.#managed.all
