@@ -1,12 +1,33 @@
-/** Asks before a change after which no one could administer the tenant: the plan of the gateway says so. */
+/**
+ * Asks before a change that takes something away, and before one after which no one could administer the tenant: the plan of
+ * the gateway says so.
+ */
 
-import type { Terminal } from '../command.ts'
+import { CommandFailed, type Terminal } from '../command.ts'
 import { planOf } from '../seats/seats-plan.ts'
 import { warn } from '../seats/written.ts'
-import { confirm } from './confirm.ts'
 import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'
 import type { PlanBody, Warning } from './endpoint-answers.ts'
+
+interface Question {
+  /** `Delete 2 Seats?` */
+  readonly question: string
+  /** What the message says where no person is at the terminal: `2 Seats would be deleted`. */
+  readonly change: string
+}
+
+/** @param yes of `--yes`: it is not asked @throws CommandFailed: nothing is to be written */
+export async function confirm(
+  { question, change }: Question,
+  yes: boolean | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  if (yes === true) return
+  const answer = await terminal.ask(`${question} (yes/no) `)
+  if (answer === null) throw new CommandFailed(`nothing was written: ${change}, which needs --yes`)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('nothing was written')
+}
 
 export const YES = {
   type: 'boolean',

@@ -60,7 +60,10 @@ async function* namesOfSeats(gateway: Gateway): AsyncGenerator<string> {
 /** @param given a name or an id. Revoked keys are found by id only */
 export async function findKey(gateway: Gateway, given: string): Promise<ApiKeyView> {
   if (isUlid(given)) {
-    const found = await orNull(gateway.get<ApiKeyView>(`/v1/api-keys/${given}`), 'api_key_not_found')
+    const found = await gateway.get<ApiKeyView>(`/v1/api-keys/${given}`).catch((cause: unknown) => {
+      if (cause instanceof GatewayRefusal && cause.problem.code === 'api_key_not_found') return null
+      throw cause
+    })
     if (found !== null) return found
   }
   const seen = new Set<string>()
@@ -147,11 +150,4 @@ async function all<V>(pages: AsyncIterable<V[]>, wanted: (item: V) => boolean): 
   const found: V[] = []
   for await (const page of pages) found.push(...page.filter(wanted))
   return found
-}
-
-async function orNull<V>(answer: Promise<V>, code: string): Promise<V | null> {
-  return answer.catch((cause: unknown) => {
-    if (cause instanceof GatewayRefusal && cause.problem.code === code) return null
-    throw cause
-  })
 }

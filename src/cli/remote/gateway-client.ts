@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { CommandFailed, OutputFailed } from '../command.ts'
 import { networkFault, strangeAnswer } from './no-answer.ts'
-import { GatewayRefusal, type Problem, problemOf } from './problem-text.ts'
+import { GatewayRefusal, problemOf } from './problem-text.ts'
 
 export interface GatewayOptions {
   /** A path in front of the endpoints is kept. */
@@ -220,11 +220,10 @@ export class Gateway {
   }
 
   #failed(cause: unknown, sent?: Sent): Failure {
-    if (cause instanceof CommandFailed) return { error: cause, sent: true, passing: false, after: 0 }
-    if (this.#options.signal?.aborted === true) {
-      const error = new CommandFailed(`the request to ${this.origin} was interrupted`)
-      return { error, sent: true, passing: false, after: 0 }
-    }
+    const final = { sent: true, passing: false, after: 0 }
+    if (cause instanceof CommandFailed) return { error: cause, ...final }
+    if (this.#options.signal?.aborted === true)
+      return { error: new CommandFailed(`the request to ${this.origin} was interrupted`), ...final }
     const fault = networkFault(cause, this.#options)
     const writes = sent !== undefined && sent.method !== 'GET' && sent.reads !== true
     const doubt = fault.sent && writes ? '. The change may have been made: look before you try again' : ''
@@ -254,8 +253,6 @@ interface Failure {
   /** ms that the gateway asks to wait. */
   readonly after: number
 }
-
-export type { Problem }
 
 export interface ServerSentEvent {
   readonly event: string

@@ -5,7 +5,7 @@ import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { isLoopback } from '../../config/addresses.ts'
 import { InvalidValue } from '../../config/invalid-value.ts'
 import { durationWithin } from '../../config/units.ts'
-import { type Option, UsageError } from '../arguments.ts'
+import { type Given, type Option, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { DEFAULT_ADMIN_SPACE, Gateway, type GatewayOptions } from './gateway-client.ts'
 
@@ -39,13 +39,7 @@ export const REMOTE = {
   },
 } as const satisfies Readonly<Record<string, Option>>
 
-export interface RemoteValues {
-  readonly url?: string | undefined
-  readonly 'api-key'?: string | undefined
-  readonly space?: string | undefined
-  readonly ca?: string | undefined
-  readonly timeout: string
-}
+export type RemoteValues = Given<typeof REMOTE>['values']
 
 /** Runs the work on the gateway, and closes its connections. @throws UsageError, CommandFailed */
 export async function withGateway<R>(
@@ -118,17 +112,13 @@ async function keyOf(given: string | undefined, terminal: Terminal): Promise<str
 }
 
 function certificates(file: string): string {
-  const text = textOf(file)
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailed(`${file} cannot be read: ${why}`)
+  }
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
   throw new CommandFailed(`${file} has no certificate in PEM form`)
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new CommandFailed(
-      `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-    )
-  }
 }

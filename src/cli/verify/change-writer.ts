@@ -53,7 +53,6 @@ export class Pace {
 
 /** @throws RunEnded as soon as the run ends */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) throw new RunEnded()
   await sleep(ms, undefined, { signal }).catch(() => {
     throw new RunEnded()
   })

@@ -1,6 +1,7 @@
 /** The readers of a run: each asks one place, over and over, and at once after each 2xx of a write. */
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Asked } from './asked-place.ts'
 import type { RunRecord } from './run-record.ts'
 import type { Subject } from './staleness.ts'
@@ -19,16 +20,15 @@ export class Subjects<C> {
   readonly #all: Subject<C>[] = []
   /** Those that the last write changed. */
   #changed: readonly Subject<C>[] = []
-  readonly #waiting = new Set<() => void>()
-  #woken = 0
+  #wakes = new AbortController()
 
   get all(): readonly Subject<C>[] {
     return this.#all
   }
 
-  /** How often the readers were woken. */
-  get woken(): number {
-    return this.#woken
+  /** Aborted when the readers are woken next. */
+  get woken(): AbortSignal {
+    return this.#wakes.signal
   }
 
   add(subject: Subject<C>): void {
@@ -46,9 +46,8 @@ export class Subjects<C> {
   /** A write was answered: each reader asks at once, about the subjects that it changed first. */
   wake(changed: readonly Subject<C>[]): void {
     this.#changed = changed
-    this.#woken++
-    for (const run of this.#waiting) run()
-    this.#waiting.clear()
+    this.#wakes.abort()
+    this.#wakes = new AbortController()
   }
 
   /** Every second read is about what was changed last. @param turn number of the read at its place */
@@ -59,15 +58,7 @@ export class Subjects<C> {
 
   /** Resolves after this time, or as soon as the readers are woken. */
   pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        this.#waiting.delete(done)
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      this.#waiting.add(done)
-    })
+    return sleep(ms, undefined, { signal: this.woken }).catch(() => {})
   }
 }
 
@@ -101,7 +92,7 @@ async function readOnce<C>(
 ): Promise<void> {
   const subject = next()
   if (subject === null) return subjects.pause(EVERY)
-  const woken = subjects.woken
+  const { woken } = subjects
   const began = performance.now()
   const asked = await place.ask(subject.credential)
   const ended = performance.now()
@@ -111,5 +102,5 @@ async function readOnce<C>(
     else record.read(subject, { ...asked, place: place.name, began, ended })
   }
   // A write was answered during the read: the next one begins at once.
-  if (woken === subjects.woken) await subjects.pause(Math.max(0, EVERY - (ended - began)))
+  if (!woken.aborted) await subjects.pause(Math.max(0, EVERY - (ended - began)))
 }
