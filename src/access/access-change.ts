@@ -3,8 +3,9 @@
 import { holds } from '../../seats-admin/model/permission.ts'
 import { needsPermission, type Place, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import { isSpaceHeader, sourceText } from '../model/space-source.ts'
-import type { Difference, Witness } from './difference.ts'
+import { type Difference, differenceSteps } from './difference.ts'
 import { spaceOf } from './equal-rests.ts'
+import type { Tables } from './tables.ts'
 
 /**
  * By weight: the first is what a reader must see. `limits` is the same answer with other timeouts, sizes, rate limits or another
@@ -30,36 +31,6 @@ export interface GrantingSeat {
   readonly permissions: ReadonlySet<string>
 }
 
-/** What an entry requires, and where it stands. Line 0: a built-in route. */
-export interface EntryView {
-  readonly permission: string
-  readonly upstream: string
-  /** Left out: callers of every tenant. */
-  readonly tenant?: string
-  /** Left out: the header Space. */
-  readonly space?: string
-  /** Taken off the forwarded path. */
-  readonly strip_prefix?: string
-  /** Put before the forwarded path. */
-  readonly base_path?: string
-  readonly file: string
-  readonly line: number
-}
-
-export interface Change {
-  readonly kind: ChangeKind
-  /** Of the entry that answers now, or else of the one before. */
-  readonly method: string
-  /** Joined by commas; left out: those that no table names. */
-  readonly host?: string
-  readonly pattern: string
-  readonly witness: Witness
-  readonly old: EntryView | null
-  readonly new: EntryView | null
-  /** Names of Seats; only where Seats are known. */
-  readonly seats?: { readonly gain: readonly string[]; readonly lose: readonly string[] }
-}
-
 /** By weight of the kind, then by pattern. @param seats null: not known */
 export function changesOf(
   differences: readonly Difference[],
@@ -68,23 +39,27 @@ export function changesOf(
   return differences.map((each) => changeOf(each, seats)).sort(byWeight)
 }
 
-export function changeOf(
-  { before, after, witness }: Difference,
-  seats: readonly GrantingSeat[] | null,
-): Change {
+function changeOf({ before, after, witness }: Difference, seats: readonly GrantingSeat[] | null) {
   const shown = after ?? before
   const moved = seats === null ? null : movedSeats(before, after, seats)
   return {
     kind: kindOf(before, after, moved),
+    // Of the entry that answers now, or else of the one before.
     method: shown?.method ?? witness.method,
+    // Joined by commas; left out: those that no table names.
     ...(shown === null || shown.hosts.length === 0 ? {} : { host: shown.hosts.join(',') }),
     pattern: shown?.path ?? witness.path,
     witness,
     old: viewOf(before),
     new: viewOf(after),
+    // Names of Seats; only where Seats are known.
     ...(moved === null ? {} : { seats: moved }),
   }
 }
+
+export type Change = ReturnType<typeof changeOf>
+
+type MovedSeats = ReturnType<typeof movedSeats>
 
 function movedSeats(before: Route | null, after: Route | null, seats: readonly GrantingSeat[]) {
   const [had, has] = [seatsOf(before, seats), seatsOf(after, seats)]
@@ -107,7 +82,7 @@ function rankOf({ requirement }: Route): number {
   return requirement === 'public' ? 0 : 1
 }
 
-function kindOf(before: Route | null, after: Route | null, moved: Change['seats'] | null): ChangeKind {
+function kindOf(before: Route | null, after: Route | null, moved: MovedSeats | null): ChangeKind {
   if (after === null) return 'removed'
   if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
   if (before === null) return 'added'
@@ -137,7 +112,7 @@ function isSamePlace(one: Route, other: Route): boolean {
 }
 
 /** Which of two permissions is the wider one depends on the Seats. */
-function ofPermissions(moved: Change['seats'] | null): ChangeKind {
+function ofPermissions(moved: MovedSeats | null): ChangeKind {
   const [gain, lose] = [moved?.gain.length ?? 0, moved?.lose.length ?? 0]
   if (gain > 0 && lose === 0) return 'loosened'
   return lose > 0 && gain === 0 ? 'tightened' : 'changed'
@@ -146,21 +121,28 @@ function ofPermissions(moved: Change['seats'] | null): ChangeKind {
 /** The file of a built-in route. */
 export const BUILT_IN = '(built in)'
 
-export function viewOf(route: Route | null): EntryView | null {
+/** What an entry requires, and where it stands. Line 0: a built-in route. */
+function viewOf(route: Route | null) {
   if (route === null) return null
   const { requirement: permission, tenant, rewrite, space } = route
   const { file, line } = route.place ?? NOWHERE
   return {
     permission,
     upstream: upstreamOf(route),
+    // Left out: callers of every tenant.
     ...(tenant === null ? {} : { tenant }),
+    // Left out: the header Space.
     ...(isSpaceHeader(space) ? {} : { space: sourceText(space) }),
+    // Taken off the forwarded path.
     ...(rewrite === null || rewrite.strip === '' ? {} : { strip_prefix: rewrite.strip }),
+    // Put before the forwarded path.
     ...(rewrite === null || rewrite.base === '' ? {} : { base_path: rewrite.base }),
     file,
     line,
   }
 }
+
+export type EntryView = NonNullable<ReturnType<typeof viewOf>>
 
 const NOWHERE: Pick<Place, 'file' | 'line'> = { file: BUILT_IN, line: 0 }
 
@@ -171,4 +153,53 @@ function byWeight(one: Change, other: Change): number {
   const [name = '', otherName = ''] = names
   if (name === otherName) return 0
   return name < otherName ? -1 : 1
+}
+
+/** What a reload changes, in bounded memory: the number of changes of each kind, and the weightiest of them. */
+export interface ChangeSummary {
+  /** Kinds without a change are left out. By weight. */
+  readonly counts: Readonly<Partial<Record<ChangeKind, number>>>
+  /** By weight of the kind; within a kind, those with the shortest example first. */
+  readonly first: readonly Change[]
+  /** False: the comparison was given up, and there may be more changes. */
+  readonly complete: boolean
+}
+
+export interface SummaryBounds {
+  /** Length of `first`. */
+  readonly shown: number
+  /** Steps after which the comparison is given up: memory and time grow with them. */
+  readonly steps: number
+}
+
+/** In small steps. Without Seats, so that another permission is `changed`. */
+export function* changeSummary(
+  before: Tables,
+  after: Tables,
+  { shown, steps }: SummaryBounds,
+): Generator<null, ChangeSummary> {
+  const found = new Map<ChangeKind, { count: number; readonly first: Change[] }>(
+    KINDS.map((kind) => [kind, { count: 0, first: [] }]),
+  )
+  let complete = true
+  let taken = 0
+  for (const difference of differenceSteps(before, after)) {
+    if (++taken > steps) {
+      complete = false
+      break
+    }
+    yield null
+    if (difference === null) continue
+    const change = changeOf(difference, null)
+    const ofKind = found.get(change.kind)
+    if (ofKind === undefined) continue
+    ofKind.count++
+    if (ofKind.first.length < shown) ofKind.first.push(change)
+  }
+  const some = [...found].filter(([, { count }]) => count > 0)
+  return {
+    counts: Object.fromEntries(some.map(([kind, { count }]) => [kind, count])),
+    first: some.flatMap(([, { first }]) => first).slice(0, shown),
+    complete,
+  }
 }

@@ -8,9 +8,8 @@ import { RouteTable } from '../decision/router/table.ts'
 import { insert, Node } from '../decision/router/tree.ts'
 import { needsPermission, type Route, takesTenant, UNSCOPED } from '../model/route.ts'
 import type { Witness } from './difference.ts'
-import { hostClasses, hostClassesOf } from './host-classes.ts'
 import { pathClasses } from './path-classes.ts'
-import { entryFor, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
+import { entryFor, hostClasses, hostClassesOf, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
 /** A request that refutes an assertion. */
 export interface Counterexample extends Witness {

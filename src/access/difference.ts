@@ -3,9 +3,8 @@
 import type { Node } from '../decision/router/tree.ts'
 import type { Route } from '../model/route.ts'
 import { answerOf, equalRests } from './equal-rests.ts'
-import { hostClasses } from './host-classes.ts'
 import { pathClasses } from './path-classes.ts'
-import { entryFor, methodsAt, marksOf, type Tables, targetOf } from './tables.ts'
+import { entryFor, hostClasses, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
 /** A request that the two tables answer differently. */
 export interface Witness {

@@ -23,6 +23,7 @@ import type { Decision, Evaluation } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
+import { madeUpRequest } from './offline-engine.ts'
 import { type CallerDeps, explainedCaller, type ExplainedCaller } from './explained-caller.ts'
 
 /** The parts of the configuration that decides requests. */
@@ -175,14 +176,7 @@ async function explained(
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
   const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
-  const request = {
-    method,
-    target,
-    host,
-    credentials: { apiKey: [], authorization: [], cookie: [], space: lines },
-    fields: { linesOf: () => lines },
-    browser: { method, rawHeaders: [], upgrade: false },
-  }
+  const request = madeUpRequest({ method, target, host }, lines)
   const refusal = refusalOf({ method, target, host })
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)

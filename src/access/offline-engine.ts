@@ -1,6 +1,7 @@
 /** Decides requests that no client sends, by the decision engine of the gateway: those of policy tests and of logs. */
 
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
@@ -23,7 +24,6 @@ export interface OfflineRequest {
 
 export type SeatSource = DecisionEngineOptions['seats']
 
-const NO_BROWSER = { method: 'GET', rawHeaders: [], upgrade: false }
 const unknown = new Refusal('credentials_missing', 'The request has no credential.')
 
 /** Seats stay as they are first read. */
@@ -59,9 +59,23 @@ export class OfflineEngine {
   }: OfflineRequest): Evaluation | Promise<Evaluation> {
     // The engine asks for it before anything is awaited.
     this.#caller = caller
-    const credentials = { apiKey: [], authorization: [], cookie: [], space }
-    const fields = { linesOf: () => field }
-    return this.#engine.evaluate({ method, target, host, credentials, fields, browser: NO_BROWSER })
+    return this.#engine.evaluate(madeUpRequest({ method, target, host }, space, field))
+  }
+}
+
+/** @param space lines of its header Space @param field lines of another header that the route reads its space from */
+export function madeUpRequest(
+  { method, target, host }: Pick<AuthorizationRequest, 'method' | 'target' | 'host'>,
+  space: readonly string[],
+  field = space,
+): AuthorizationRequest {
+  return {
+    method,
+    target,
+    host,
+    credentials: { apiKey: [], authorization: [], cookie: [], space },
+    fields: { linesOf: () => field },
+    browser: { method, rawHeaders: [], upgrade: false },
   }
 }
 

@@ -19,6 +19,7 @@ import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
 import { needsPermission, type Requirement, type Route, takesTenant } from '../model/route.ts'
 import type { GrantedKeyView, GrantedUserView, GrantingSeatView } from './answers.ts'
+import { madeUpRequest } from './offline-engine.ts'
 import { answeringEntry, type Tables } from './tables.ts'
 
 /** The lists of a store; of a file with Seats, where no API key and no user is known. */
@@ -77,10 +78,7 @@ function spaceAt(
   { method, path: target, host, space }: AskedRequest,
 ): string | null | Refusal {
   const lines = space === null ? [] : [space]
-  const credentials = { apiKey: [], authorization: [], cookie: [], space: lines }
-  const browser = { method, rawHeaders: [], upgrade: false }
-  const fields = { linesOf: () => lines }
-  const request = { method, target, host, credentials, fields, browser }
+  const request = madeUpRequest({ method, target, host }, lines)
   const read = spaceOf(request, route.space, { params, query, authority: host })
   const isOpen = route.space.kind === 'header' || route.space.kind === 'query'
   return isOpen && read instanceof Refusal && read.code === 'space_required' ? space : read

@@ -8,6 +8,7 @@ import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { Match, RouteTable } from '../decision/router/table.ts'
 import { type Leaf, pick } from '../decision/router/tree.ts'
 import { Refusal } from '../model/errors.ts'
+import { hostMatches } from '../model/host.ts'
 import type { Route } from '../model/route.ts'
 import type { Mark } from './path-classes.ts'
 
@@ -48,6 +49,34 @@ function byUse(one: string, other: string): number {
 function rank(method: string): number {
   const at = USUAL_METHODS.indexOf(method)
   return at < 0 ? USUAL_METHODS.length : at
+}
+
+/**
+ * One host of each class that the tables can't tell apart, canonical: each name that one of them has, each wildcard without the
+ * names, and all others. Null stands for all hosts that no table names, and for requests without a host.
+ *
+ * @param more names beside those of the tables, `*.` for one label
+ */
+export function hostClasses(sides: readonly Tables[], more: readonly string[] = []): (string | null)[] {
+  const names = new Set([...sides.flatMap(({ table }) => table.hosts?.names ?? []), ...more])
+  return [null, ...[...names].map((name) => (isWildcard(name) ? hostUnder(name, names) : name))]
+}
+
+/** Those of the classes that a name, or a wildcard, is about. */
+export function hostClassesOf(sides: readonly Tables[], name: string): string[] {
+  return hostClasses(sides, [name]).flatMap((host) => (host !== null && hostMatches(name, host) ? host : []))
+}
+
+/** A host that the wildcard matches and no name equals. */
+function hostUnder(wildcard: string, names: ReadonlySet<string>): string {
+  const rest = wildcard.slice(1)
+  let host = `x${rest}`
+  for (let number = 1; names.has(host); number++) host = `x${number}${rest}`
+  return host
+}
+
+function isWildcard(name: string): boolean {
+  return name.startsWith('*.')
 }
 
 /** As the gateway reads it. */

@@ -4,8 +4,7 @@
  * reloads in a row hide nothing.
  */
 
-import { type Change, KINDS } from '../access/access-change.ts'
-import { type ChangeSummary, changeSummary } from '../access/change-summary.ts'
+import { type Change, type ChangeSummary, changeSummary, KINDS } from '../access/access-change.ts'
 import { type Tables, tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
 import { compiledTable } from '../decision/router/table.ts'

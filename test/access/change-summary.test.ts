@@ -2,8 +2,14 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { type Change, changesOf, KINDS } from '../../src/access/access-change.ts'
-import { type ChangeSummary, changeSummary, type SummaryBounds } from '../../src/access/change-summary.ts'
+import {
+  type Change,
+  changesOf,
+  type ChangeSummary,
+  changeSummary,
+  KINDS,
+  type SummaryBounds,
+} from '../../src/access/access-change.ts'
 import { differences, differenceSteps } from '../../src/access/difference.ts'
 import { compiledTable } from '../../src/decision/router/table.ts'
 import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
