@@ -73,20 +73,18 @@ async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buf
     if (next.done === true) break
     head = Buffer.concat([head, next.value])
   }
-  const whole = prefixed(head, chunks)
-  yield* MAGIC.equals(head.subarray(0, MAGIC.length)) ? inflated(whole) : whole
+  const whole = async function* () {
+    yield head
+    yield* chunks
+  }
+  yield* MAGIC.equals(head.subarray(0, MAGIC.length)) ? inflated(whole()) : whole()
 }
 
 const MAGIC = Buffer.from([0x1f, 0x8b])
-
-async function* prefixed(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield head
-  yield* rest
-}
 
 async function* inflated(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip({ chunkSize: CHUNK })
   // A fault of either end destroys both, and rejects the loop.
   pipeline(Readable.from(chunks), gunzip, () => {})
-  for await (const chunk of gunzip as AsyncIterable<Buffer>) yield chunk
+  yield* gunzip as AsyncIterable<Buffer>
 }

@@ -27,27 +27,9 @@ export interface Dot {
 
 type PlaceRecord = ReturnType<typeof emptyPlace>
 
-export interface ViolationReport {
-  readonly kind: ViolationKind | 'open_stream'
-  readonly subject: string
-  readonly place: string
-  /** RFC 3339, by the clock of the machine that ran this command. */
-  readonly began_at: string
-  readonly ended_at: string
-  /** Since the start of the run, by the monotonic clock, as below. */
-  readonly began_ms: number
-  readonly ended_ms: number
-  readonly answer: string
-  readonly expected: readonly string[]
-  readonly request_id: string
-  readonly write: {
-    readonly operation: string
-    readonly place: string
-    readonly answered_at: string
-    readonly answered_ms: number
-    readonly request_id: string
-  }
-}
+type Found = Omit<Violation, 'kind'> & { readonly kind: ViolationKind | 'open_stream' }
+
+export type ViolationReport = ReturnType<RunRecord['described']>
 
 export interface Untested {
   readonly what: string
@@ -178,23 +160,29 @@ export class RunRecord {
     if (!this.#untested.has(what)) this.#untested.set(what, why)
   }
 
-  violation(found: Omit<Violation, 'kind'> & { readonly kind: ViolationReport['kind'] }): void {
+  violation(found: Found): void {
     this.#violationsTotal++
-    const { kind, subject, read, write, expected } = found
+    const { kind, read, write } = found
     const at = this.sinceStart(read.began)
     if (kind === 'stale') this.#longestStale = Math.max(this.#longestStale ?? 0, read.began - write.answered)
     const place = this.#placeOf(read.place)
     place.violations++
     const { dots } = place
     if (dots.length < 2 * MOST_DOTS) dots.push({ at, kind: 'violation' })
-    if (this.#violations.length >= MOST_DESCRIBED) return
-    this.#violations.push({
+    if (this.#violations.length < MOST_DESCRIBED) this.#violations.push(this.described(found))
+  }
+
+  /** For the report. */
+  described({ kind, subject, read, write, expected }: Found) {
+    return {
       kind,
       subject,
       place: read.place,
+      // RFC 3339, by the clock of the machine that ran this command.
       began_at: this.#wall(read.began),
       ended_at: this.#wall(read.ended),
-      began_ms: rounded(at),
+      // Since the start of the run, by the monotonic clock, as below.
+      began_ms: rounded(this.sinceStart(read.began)),
       ended_ms: rounded(this.sinceStart(read.ended)),
       answer: read.answer,
       expected,
@@ -206,7 +194,7 @@ export class RunRecord {
         answered_ms: rounded(this.sinceStart(write.answered)),
         request_id: write.requestId,
       },
-    })
+    }
   }
 
   /**
