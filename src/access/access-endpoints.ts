@@ -35,17 +35,7 @@ import {
 } from './permission-holders.ts'
 
 interface AccessDeps {
-  readonly store: Pick<
-    Store,
-    | 'listSeats'
-    | 'listApiKeys'
-    | 'listUsers'
-    | 'readApiKey'
-    | 'readUser'
-    | 'seatByName'
-    | 'blocks'
-    | 'userBlock'
-  >
+  readonly store: Store
   /** Those that decide requests. */
   readonly tables: () => Tables
   /** ms since the epoch */
@@ -127,10 +117,9 @@ function questionOf(
   if (path === null) return faulty('/path', 'is required with method')
   const question = questionOfRequest(tables, { method, path, host, space: where })
   if (!(question instanceof Refusal)) return question
-  return faulty(FAULTY[question.code] ?? (question === ambiguousHost ? '/host' : '/path'), question.detail)
+  const elsewhere = question === ambiguousHost ? '/host' : '/path'
+  return faulty(question.code === 'space_conflict' ? '/space' : elsewhere, question.detail)
 }
-
-const FAULTY: Readonly<Record<string, string>> = { space_conflict: '/space' }
 
 function faulty(path: string, message: string): AdminRefusal {
   return inputInvalid([{ path, message }])
@@ -140,12 +129,7 @@ function faulty(path: string, message: string): AdminRefusal {
  * API keys and users stay when they are revoked or leave, so that an id of neither is that of a Seat. They are looked for
  * in the whole tenant: a listed one may have Seats of other spaces too. A position tells nothing of what lies there.
  */
-async function positionOf(
-  after: string,
-  tenant: string,
-  scope: Scope,
-  store: AccessDeps['store'],
-): Promise<Position> {
+async function positionOf(after: string, tenant: string, scope: Scope, store: Store): Promise<Position> {
   if (!isUlid(after)) return { kind: 'user', id: after }
   const whole = { ...scope, admin: true }
   if (!isRefusal(await store.readApiKey(tenant, after, whole))) return { kind: 'api-key', id: after }
@@ -201,7 +185,7 @@ const tooLarge = faulty('/space', 'is required for a holder of so many spaces an
 async function holdingsOf(
   { seat: names, user, api_key: key }: Pick<Values<typeof CAN>, 'seat' | 'user' | 'api_key'>,
   asker: Asker,
-  store: AccessDeps['store'],
+  store: Store,
   held: (seat: SeatInput) => HeldSeat,
   now: number,
 ): Promise<Holdings | AdminRefusal> {
@@ -233,7 +217,7 @@ async function holdingsOf(
 async function seatsOf(
   names: Iterable<string>,
   { tenant, scope }: Asker,
-  store: AccessDeps['store'],
+  store: Store,
   held: (seat: SeatInput) => HeldSeat,
 ): Promise<HeldSeat[] | AdminRefusal> {
   const seats: HeldSeat[] = []

@@ -131,7 +131,19 @@ function patternTables({ methods }: Tables, patterns: readonly RequestPattern[])
   for (const { method, path } of patterns) {
     const pattern = readPattern(path, ALL_ACCEPTED)
     if (typeof pattern === 'string') continue
-    const route = patternRoute(method, path)
+    const route: Route = {
+      id: `${method} ${path}`,
+      method,
+      path,
+      ...UNSCOPED,
+      requirement: 'public',
+      target: { kind: 'upstream', name: PATTERN },
+      maxBody: Infinity,
+      responseTimeout: null,
+      signIn: null,
+      cors: null,
+      place: { file: '', line: 1, column: 1 },
+    }
     insert(root, pattern, route)
     routes.push(route)
   }
@@ -139,19 +151,3 @@ function patternTables({ methods }: Tables, patterns: readonly RequestPattern[])
 }
 
 const PATTERN = 'pattern'
-
-function patternRoute(method: string, path: string): Route {
-  const limits = { maxBody: Infinity, responseTimeout: null, signIn: null, cors: null }
-  const target = { kind: 'upstream', name: PATTERN } as const
-  const place = { file: '', line: 1, column: 1 }
-  return {
-    id: `${method} ${path}`,
-    method,
-    path,
-    ...UNSCOPED,
-    requirement: 'public',
-    target,
-    ...limits,
-    place,
-  }
-}

@@ -126,14 +126,11 @@ function streamed(
     .filter((name) => query[name] !== null)
     .map((name) => ({ path: `/${name}`, message: 'is for lists: a stream of events has no pages' }))
   if (faults.length > 0) return inputInvalid(faults)
-  return { status: 200, events: eventsOf(filter, activity) } as const
-}
-
-function eventsOf(filter: DecisionFilter, activity: Pick<Activity, 'watch'>): EventSource {
-  return async (sink) => {
+  const events: EventSource = async (sink) => {
     const watch = await activity.watch(filter, (batch) => sink.write(textOf(batch)))
     return { resumed: () => watch.resume(), closed: () => watch.close() }
   }
+  return { status: 200, events } as const
 }
 
 /** Server-sent events (WHATWG HTML, section 9.2.6). JSON has no line ends. */

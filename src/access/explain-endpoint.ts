@@ -24,7 +24,7 @@ import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
 import { madeUpRequest } from './offline-engine.ts'
-import { type CallerDeps, explainedCaller, type ExplainedCaller } from './explained-caller.ts'
+import { type CallerDeps, explainedCaller } from './explained-caller.ts'
 
 /** The parts of the configuration that decides requests. */
 export interface Explaining {
@@ -181,22 +181,16 @@ async function explained(
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
-  const known = await explainedCaller(asked, space, { tenant, scope }, { store, now })
-  const engine = new DecisionEngine({ ...parts, ...partsFor(known, scope, parts), fewSeats: Infinity })
-  return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
-}
-
-/** The engine sees the caller, and no more of its tenant than the asker. */
-function partsFor(
-  { caller, canBeBlocked }: ExplainedCaller,
-  { admin, space }: Scope,
-  { seats, blocks }: Explaining['engine'],
-): Pick<DecisionEngineOptions, 'authenticator' | 'seats' | 'blocks'> {
-  return {
+  const { caller, canBeBlocked } = await explainedCaller(asked, space, { tenant, scope }, { store, now })
+  // The engine sees the caller, and no more of its tenant than the asker.
+  const engine = new DecisionEngine({
+    ...parts,
     authenticator: { authenticate: () => caller },
-    seats: admin ? seats : seatsOfSpace(seats, space),
-    blocks: canBeBlocked ? blocks : { isBlocked: () => false },
-  }
+    seats: scope.admin ? parts.seats : seatsOfSpace(parts.seats, scope.space),
+    blocks: canBeBlocked ? parts.blocks : { isBlocked: () => false },
+    fewSeats: Infinity,
+  })
+  return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
 }
 
 type Seats = DecisionEngineOptions['seats']

@@ -57,21 +57,18 @@ export async function explainedCaller(
     }
   }
   const isKnown = scope.admin || (found !== null && entries.size > 0)
-  const email = isKnown ? (found?.email ?? null) : null
-  const caller = tokenOf(tenant, now, { user: user ?? 'explain', email, entries })
+  const { leeway, lifetime } = tenant.token
+  // As a token that sign-in mints now.
+  const caller: Principal = {
+    method: 'bearer',
+    tenant: tenant.id,
+    user: user ?? 'explain',
+    email: isKnown ? (found?.email ?? null) : null,
+    claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
+    session: null,
+    validUntil: now + lifetime,
+  }
   return { caller, canBeBlocked: user !== null && isKnown }
-}
-
-/** As a token that sign-in mints now. */
-function tokenOf(
-  { id, token: { leeway, lifetime } }: TenantConfig,
-  now: number,
-  subject: Pick<Principal, 'user' | 'email'> & { readonly entries: ReadonlyMap<string, readonly string[]> },
-): Principal {
-  const { user, email, entries } = subject
-  const issuedAt = Math.floor(Math.floor(now / 1000) - leeway / 1000)
-  const claims = { by: 'name', entries, issuedAt } as const
-  return { method: 'bearer', tenant: id, user, email, claims, session: null, validUntil: now + lifetime }
 }
 
 /** One answer for every key that the asker can't see, as for one that there is not. */

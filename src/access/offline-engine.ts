@@ -5,7 +5,6 @@ import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
-import type { NamedSeat, Seat } from '../model/decision-seat.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import { exceptionsOf, type Tables } from './tables.ts'
 
@@ -79,20 +78,18 @@ export function madeUpRequest(
   }
 }
 
-const NO_SEAT: NamedSeat = Object.freeze({ seat: null, givenUpAt: null })
-
 /** The Seats of one tenant, all in memory. Their names serve as ids, and none was ever given up. */
 export function seatsByName(seats: readonly SeatInput[]): SeatSource {
-  const known = new Map(seats.map((each) => [each.name, compiled(each)]))
+  const known = new Map(
+    seats.map(({ name, spaces, permissions }) => [
+      name,
+      { id: name, name, complete: true, spaces: new Set(spaces), permissions: new Set(permissions) },
+    ]),
+  )
   return {
     generation: 0,
-    seatByName: (_tenant, name) => known.get(name) ?? NO_SEAT,
-    seatById: (_tenant, id) => known.get(id)?.seat ?? null,
+    seatByName: (_tenant, name) => ({ seat: known.get(name) ?? null, givenUpAt: null }),
+    seatById: (_tenant, id) => known.get(id) ?? null,
     wholeSeat: async () => null,
   }
-}
-
-function compiled({ name, spaces, permissions }: SeatInput): NamedSeat & { readonly seat: Seat } {
-  const seat = { id: name, name, complete: true, spaces: new Set(spaces), permissions: new Set(permissions) }
-  return { seat, givenUpAt: null }
 }

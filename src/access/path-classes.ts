@@ -10,7 +10,7 @@
 import { type Leaf, Node } from '../decision/router/tree.ts'
 
 /** A set of paths with the same matches. */
-export interface PathClass {
+interface PathClass {
   /** One of the paths. No path of the class has fewer segments. */
   readonly path: string
   /** For each table, the leaves that match, in order of precedence. */
@@ -30,7 +30,7 @@ export interface Mark {
   isIn(path: string): boolean
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   /** What the answer depends on beside the entries: whether the path has one of these, anywhere. `;` for example. */
   readonly marks?: readonly Mark[]
   /** Whether no class behind these positions is needed. One position for each table. */
@@ -125,9 +125,8 @@ class Seen {
   }
 
   #numberOf(one: object): number {
-    const known = this.#numbers.get(one)
-    if (known !== undefined) return known
-    this.#numbers.set(one, this.#numbers.size)
-    return this.#numbers.size - 1
+    const number = this.#numbers.get(one) ?? this.#numbers.size
+    this.#numbers.set(one, number)
+    return number
   }
 }

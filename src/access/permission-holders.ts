@@ -94,11 +94,6 @@ export function asked({ method, path, host, route, permission, space }: Question
   return { method, path, ...named, route: route?.id ?? null, permission, tenant, space }
 }
 
-/** The permission that Seats must hold; null: Seats do not decide, as no entry answers or no Seat is needed. */
-export function grantedPermission({ permission }: Question): string | null {
-  return permission !== null && needsPermission(permission) ? permission : null
-}
-
 /** Whether callers of the tenant are not refused for their tenant. */
 export function isForTenant({ route }: Question, tenant: string): boolean {
   return route === null || takesTenant(route, tenant)
@@ -130,8 +125,10 @@ export async function holdersPage(
   { limit, after, scope, now }: HoldersPage,
 ): Promise<{ found: Holder[]; hasMore: boolean }> {
   const found: Holder[] = []
-  const permission = grantedPermission(question)
-  if (permission === null || !isForTenant(question, tenant)) return { found, hasMore: false }
+  const { permission } = question
+  // Seats do not decide, as no entry answers or no Seat is needed; or callers of the tenant are refused for it.
+  if (permission === null || !needsPermission(permission) || !isForTenant(question, tenant))
+    return { found, hasMore: false }
   // Outside the admin space the answer is about the caller's own space: the other spaces of a Seat are not shown.
   const space = scope.admin ? question.space : scope.space
   if (question.space !== null && question.space !== space) return { found, hasMore: false }

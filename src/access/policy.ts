@@ -8,7 +8,7 @@ import type { Decision } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
-import { type Counterexample, patternFault, proveOnly, provePublic } from './assertions.ts'
+import { patternFault, proveOnly, provePublic } from './assertions.ts'
 import { OfflineEngine, seatsByName } from './offline-engine.ts'
 import type { Tables } from './tables.ts'
 
@@ -97,12 +97,10 @@ function prove(
   const { file, line } = assertion.place
   const { counterexample } = proof
   if (counterexample === null) return { file, line, ok: true }
-  return { file, line, ok: false, counterexample: shown(counterexample) }
-}
-
-function shown({ method, host, path, route, seat }: Counterexample) {
+  const { method, host, path, route, seat } = counterexample
   const named = host === undefined ? {} : { host }
-  return { request: `${method} ${path}`, ...named, route: route.id, seat }
+  const shown = { request: `${method} ${path}`, ...named, route: route.id, seat }
+  return { file, line, ok: false, counterexample: shown }
 }
 
 const missing = new Refusal('credentials_missing', 'The request has no credential.')

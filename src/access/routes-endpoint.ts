@@ -3,8 +3,8 @@
 import { type AdminEndpoint, endpoint, limitOf, limitParameter, someText } from '../../seats-admin/index.ts'
 import { count, flag, list, named, object, orNull, text, time } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid } from '../../seats-admin/model/refusal.ts'
-import { type Activity, type RouteUse, UNUSED } from '../model/activity.ts'
-import { type Route, takesTenant } from '../model/route.ts'
+import { type Activity, UNUSED } from '../model/activity.ts'
+import { takesTenant } from '../model/route.ts'
 import { inListOrder, isListed, isRequirement, routeRow, routesPage } from './listed-routes.ts'
 import type { Tables } from './tables.ts'
 
@@ -84,14 +84,12 @@ export function routesEndpoint({ tables, activity }: RoutesDeps): AdminEndpoint 
       const { found, hasMore } = routesPage(routes, { ...query, limit: limitOf(query) })
       const uses = await activity.routeUses(tenant)
       const withHosts = routes.some(({ hosts }) => hosts.length > 0)
-      const data = found.map((route) => listed(route, withHosts, uses.get(route.id)))
+      const data = found.map((route) => {
+        const { requests, lastAt } = uses.get(route.id) ?? UNUSED
+        const last = lastAt === null ? null : new Date(lastAt).toISOString()
+        return { ...routeRow(route, withHosts), requests, last_at: last }
+      })
       return { status: 200, body: { data, has_more: hasMore } }
     },
   })
-}
-
-function listed(route: Route, withHosts: boolean, use: RouteUse | undefined) {
-  const { requests, lastAt } = use ?? UNUSED
-  const last = lastAt === null ? null : new Date(lastAt).toISOString()
-  return { ...routeRow(route, withHosts), requests, last_at: last }
 }

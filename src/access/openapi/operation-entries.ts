@@ -72,11 +72,12 @@ function withoutUnsafeAny(
       .filter(({ at, isLeftOut }) => isLeftOut && at.length > 2 && at[2] !== 'trace')
       .map(({ at }) => at[1]),
   )
-  const [dropped, kept] = [true, false].map((isDropped) =>
-    entries.filter(({ method, at }) => (method === 'ANY' && paths.has(at[1])) === isDropped),
-  )
+  const isUnsafe = ({ method, at }: ImportedEntry) => method === 'ANY' && paths.has(at[1])
   const reason = 'it would serve other operations of this path that are left out'
-  return { kept: kept ?? [], dropped: (dropped ?? []).map(({ at }) => leftOut(at, reason)) }
+  return {
+    kept: entries.filter((entry) => !isUnsafe(entry)),
+    dropped: entries.filter(isUnsafe).map(({ at }) => leftOut(at, reason)),
+  }
 }
 
 /** Equal for entries that match the same requests. */

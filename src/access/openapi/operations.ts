@@ -125,17 +125,9 @@ class Reader {
     const base = 'servers' in item ? this.#baseOf(item, at) : this.#base
     for (const [field, value] of Object.entries(item)) {
       const method = METHODS.includes(field) ? field.toUpperCase() : ANY_METHOD.test(field) ? 'ANY' : null
-      if (method !== null) this.#readOperation(key, field, method, base, item)
-      else this.#remarkField([...at, field], value)
+      if (method === null) this.#remarkField([...at, field], value)
+      else this.#readOperation([...at, field], method, base, item, value)
     }
-  }
-
-  #readOperation(key: string, field: string, method: string, base: string, item: Json): void {
-    const at = ['paths', key, field]
-    const operation = this.#resolved(item[field], at)
-    if (operation === null) return
-    const own = 'servers' in operation ? this.#baseOf(operation, at) : base
-    this.operations.push(this.#operation(at, method, own, item, operation))
   }
 
   /** Whatever a path says beside its operations and is not read. */
@@ -153,12 +145,15 @@ class Reader {
       this.#leaveOut(at, 'it looks like an operation, and its method is not known')
   }
 
-  #operation(at: readonly string[], method: string, base: string, item: Json, operation: Json): Operation {
+  #readOperation(at: readonly string[], method: string, base: string, item: Json, found: unknown): void {
+    const operation = this.#resolved(found, at)
+    if (operation === null) return
     const [, key = ''] = at
     const tags = operation['tags']
-    return {
+    const own = 'servers' in operation ? this.#baseOf(operation, at) : base
+    this.operations.push({
       method,
-      path: base + (key.startsWith('/') ? key : `/${key}`),
+      path: own + (key.startsWith('/') ? key : `/${key}`),
       at,
       operationId: textOrNull(operation['operationId']),
       tag: Array.isArray(tags) ? textOrNull(tags[0]) : null,
@@ -166,7 +161,7 @@ class Reader {
       permission: (PERMISSION in operation ? operation : item)[PERMISSION],
       isOpen: this.#isOpen(at, operation),
       multiSegment: this.#multiSegment([item['parameters'], operation['parameters']].flat(), at),
-    }
+    })
   }
 
   #isOpen(at: readonly string[], operation: Json): boolean {
