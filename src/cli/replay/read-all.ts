@@ -2,8 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
-import { linesOf, STDIN } from './log-files.ts'
-import type { Lines } from './line-splitter.ts'
+import { type Lines, linesOf, STDIN } from './log-files.ts'
 import type { Progress } from './progress.ts'
 
 export interface LineReader {
