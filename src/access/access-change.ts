@@ -3,8 +3,7 @@
 import { holds } from '../../seats-admin/model/permission.ts'
 import { needsPermission, type Place, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import { isSpaceHeader, sourceText } from '../model/space-source.ts'
-import { type Difference, differenceSteps } from './difference.ts'
-import { spaceOf } from './equal-rests.ts'
+import { type Difference, differenceSteps, spaceOf } from './difference.ts'
 import type { Tables } from './tables.ts'
 
 /**

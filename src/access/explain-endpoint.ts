@@ -1,6 +1,6 @@
 /** `POST /v1/access/explain`: the decision on a made-up request of the tenant, by the decision engine of the gateway. */
 
-import { type AdminEndpoint, checker, endpoint, type Scope } from '../../seats-admin/index.ts'
+import { type AdminEndpoint, checker, endpoint, type Scope, type Store } from '../../seats-admin/index.ts'
 import {
   freeObject,
   list,
@@ -15,7 +15,10 @@ import {
   type ValueOf,
 } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid } from '../../seats-admin/model/refusal.ts'
+import { isUlid } from '../../seats-admin/model/ulid.ts'
 import type { IdentityConfig, TenantConfig } from '../config/config.ts'
+import { acceptedKey, invalidKey, verifiedKey } from '../decision/authn/api-key-authentication.ts'
+import { missingCredential } from '../decision/authn/authenticator.ts'
 import { decisionRecord, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
@@ -23,8 +26,8 @@ import type { Decision, Evaluation } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
+import type { Principal } from '../model/principal.ts'
 import { madeUpRequest } from './offline-engine.ts'
-import { type CallerDeps, explainedCaller } from './explained-caller.ts'
 
 /** The parts of the configuration that decides requests. */
 export interface Explaining {
@@ -36,7 +39,10 @@ export interface Explaining {
   refusalOf(line: { method: string; target: string; host: string | null }): Refusal | null
 }
 
-interface ExplainDeps extends CallerDeps {
+interface ExplainDeps {
+  readonly store: Pick<Store, 'seatByName' | 'seatById' | 'readUser' | 'apiKeyById'>
+  /** ms since the epoch */
+  readonly now: () => number
   readonly explaining: () => Explaining
 }
 
@@ -158,19 +164,14 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
   })
 }
 
-interface Asker {
-  readonly tenant: string
-  readonly scope: Scope
-}
-
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 1000
 
 async function explained(
   asked: Asked,
-  { tenant: id, scope }: Asker,
+  { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
-  { store, now }: CallerDeps,
+  deps: ExplainDeps,
 ): Promise<Evaluation> {
   const { method, path, host = null, space = null } = asked
   // The bytes on the wire: UTF-8, one character a byte.
@@ -181,7 +182,7 @@ async function explained(
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
-  const { caller, canBeBlocked } = await explainedCaller(asked, space, { tenant, scope }, { store, now })
+  const { caller, canBeBlocked } = await explainedCaller(asked, { tenant, scope }, deps)
   // The engine sees the caller, and no more of its tenant than the asker.
   const engine = new DecisionEngine({
     ...parts,
@@ -191,6 +192,74 @@ async function explained(
     fewSeats: Infinity,
   })
   return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
+}
+
+/**
+ * The caller, as its credential would be authenticated: a holder of Seats, a user or an API key. None of them: the request has no
+ * credential.
+ *
+ * @param asker outside the admin space only Seats of its space are known, and users and keys that hold one
+ * @returns whether blocks apply, too: of a user whom the asker may see
+ */
+async function explainedCaller(
+  { seats = null, user = null, api_key: key = null, space = null }: Asked,
+  { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
+  deps: ExplainDeps,
+): Promise<{ caller: Principal | Refusal; canBeBlocked: boolean }> {
+  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps), canBeBlocked: false }
+  if (seats === null && user === null) return { caller: missingCredential, canBeBlocked: false }
+  const now = deps.now()
+  const found = user === null ? null : await deps.store.readUser(tenant.id, user, { ...scope, admin: true })
+  // A name without a Seat counts in the space of the request, so that the record has its verdict.
+  const ofUnknown = seats === null || space === null ? [] : [space]
+  const entries = new Map<string, string[]>()
+  for (const name of new Set(seats ?? found?.seats ?? [])) {
+    const { seat } = (await deps.store.seatByName(tenant.id, name)).value
+    const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
+    for (const each of shown.length === 0 && (seat === null || !scope.admin) ? ofUnknown : shown) {
+      const named = entries.get(each) ?? []
+      named.push(name)
+      entries.set(each, named)
+    }
+  }
+  const isKnown = scope.admin || (found !== null && entries.size > 0)
+  const { leeway, lifetime } = tenant.token
+  // As a token that sign-in mints now.
+  const caller: Principal = {
+    method: 'bearer',
+    tenant: tenant.id,
+    user: user ?? 'explain',
+    email: isKnown ? (found?.email ?? null) : null,
+    claims: { by: 'name', entries, issuedAt: Math.floor(Math.floor(now / 1000) - leeway / 1000) },
+    session: null,
+    validUntil: now + lifetime,
+  }
+  return { caller, canBeBlocked: user !== null && isKnown }
+}
+
+/** One answer for every key that the asker can't see, as for one that there is not. */
+async function keyOf(
+  text: string,
+  tenant: string,
+  scope: Scope,
+  { store, now }: ExplainDeps,
+): Promise<Principal | Refusal> {
+  const recordOf = async (id: string) => (await store.apiKeyById(tenant, id)).value
+  const isOwn = { has: (id: string) => id === tenant }
+  const record = isUlid(text) ? await recordOf(text) : await verifiedKey(text, isOwn, (_, id) => recordOf(id))
+  if (record === null) return invalidKey
+  if (scope.admin) return acceptedKey(record, now())
+  const visible: string[] = []
+  for (const id of record.seatIds) {
+    const seat = (await store.seatById(tenant, id)).value
+    if (seat !== null && shownSpaces(seat.spaces, scope).length > 0) visible.push(id)
+  }
+  return visible.length === 0 ? invalidKey : acceptedKey({ ...record, seatIds: visible }, now())
+}
+
+/** Those that the asker may see. */
+function shownSpaces(spaces: readonly string[], { admin, space }: Scope): readonly string[] {
+  return admin ? spaces : spaces.filter((each) => each === space)
 }
 
 type Seats = DecisionEngineOptions['seats']

@@ -127,13 +127,13 @@ const FAULTS: readonly Fault[] = [
   },
   {
     name: 'nodes count as equal whatever their parameters lead to',
-    file: 'equal-rests.ts',
+    file: 'difference.ts',
     right: '[numbers.of(param), numbers.of(leaf)',
     wrong: '[null, numbers.of(leaf)',
   },
   {
     name: 'nodes count as equal whatever the accepted methods are',
-    file: 'equal-rests.ts',
+    file: 'difference.ts',
     right: 'const sameMethods = before.methods.symmetricDifference(after.methods).size === 0',
     wrong: 'const sameMethods = true',
   },
