@@ -11,11 +11,17 @@ import { Gateway } from './remote/gateway-client.ts'
 import { formatOption, JSON_OUTPUT } from './shared-options.ts'
 import { StatusLine } from './status-line.ts'
 import { clean } from './verify/cleaning.ts'
-import { distinct, instancesOf, joinedSince, nameOf, NO_INSTANCES } from './verify/fleet-instances.ts'
 import { PREFIX } from './verify/made-objects.ts'
 import type { RunRecord } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
-import type { Reached } from './verify/managed-places.ts'
+import {
+  distinct,
+  instancesOf,
+  joinedSince,
+  nameOf,
+  NO_INSTANCES,
+  type Reached,
+} from './verify/managed-places.ts'
 import {
   leftInWords,
   type VerificationResult,

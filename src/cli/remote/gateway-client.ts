@@ -70,21 +70,18 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     const { ca, timeout } = options
+    const connect = { timeout, ...(ca === undefined ? {} : { ca }) }
     this.#options = options
     this.#space = options.space
     this.#agent = new Agent({
-      connect: { timeout, ...(ca === undefined ? {} : { ca }) },
+      connect,
       connections: 1,
       pipelining: 1,
       headersTimeout: timeout,
       bodyTimeout: timeout,
       maxResponseSize: MAX_ANSWER,
     })
-    this.#streams = new Agent({
-      connect: { timeout, ...(ca === undefined ? {} : { ca }) },
-      headersTimeout: timeout,
-      bodyTimeout: SILENCE,
-    })
+    this.#streams = new Agent({ connect, headersTimeout: timeout, bodyTimeout: SILENCE })
   }
 
   get origin(): string {
@@ -148,12 +145,13 @@ export class Gateway {
    */
   async events(path: string, query: Query = {}): Promise<AsyncIterable<ServerSentEvent>> {
     const { key } = this.#options
-    const refused = await request(this.#target(path, query), {
+    const response = await request(this.#target(path, query), {
       dispatcher: this.#streams,
       headers: { accept: 'text/event-stream', 'x-api-key': key, space: this.#space },
-    }).catch((cause: unknown) => this.#failed(cause))
-    if ('error' in refused) throw refused.error
-    const { statusCode: status, headers, body } = refused
+    }).catch((cause: unknown) => {
+      throw this.#failed(cause).error
+    })
+    const { statusCode: status, headers, body } = response
     if (status === 200 && /^text\/event-stream\b/.test(String(headers['content-type']))) return eventsOf(body)
     const problem = problemOf(status, parsed(await body.text()))
     if (problem !== null) throw new GatewayRefusal(problem, undefined)

@@ -1,8 +1,11 @@
-/** Problem documents (RFC 9457) of a gateway, as text. */
+/**
+ * Problem documents (RFC 9457) of a gateway, as text, with places in a request body (JSON Pointer, RFC 6901) in words:
+ * `permission 4 ("trainings:lst")`.
+ */
 
+import { quote } from '../../config/invalid-value.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
-import { placeInWords } from './place.ts'
 
 export interface Problem {
   readonly status: number
@@ -52,3 +55,65 @@ function textOf({ status, code, detail, requestId, errors }: Problem, body: unkn
 /** The endpoints that commands ask are built in: a gateway without them has them at another place. */
 const ELSEWHERE =
   'The gateway has its own endpoints elsewhere: give its api.prefix as the path of --url or SEATGATE_URL, and one of its api.hosts as the host'
+
+/** What one element of a list is called, in the bodies that commands send. */
+const ELEMENTS: Readonly<Record<string, string>> = {
+  permissions: 'permission',
+  spaces: 'space',
+  seats: 'Seat',
+  versions: 'version of Seat',
+  revoke: 'API key',
+  block: 'user',
+}
+
+/**
+ * @param pointer `/permissions/3`
+ * @param body what was sent; it has no credential. Elements are shown with their values, where it is given
+ * @returns '' for the body as a whole
+ */
+export function placeInWords(pointer: string, body?: unknown): string {
+  const tokens = tokensOf(pointer)
+  const words: string[] = []
+  let value = body
+  /** The list or map that the next token leads into. */
+  let container: string | null = null
+  for (const [at, token] of tokens.entries()) {
+    const isLast = at === tokens.length - 1
+    const within: string | null = container
+    const named = within !== null && isMap(within, value, isLast && /^\d+$/.test(token))
+    value = memberOf(value, token)
+    container = within === null && Object.hasOwn(ELEMENTS, token) ? token : null
+    if (within !== null) words.push(elementOf(ELEMENTS[within] ?? '', token, named, value))
+    else if (container === null || isLast) words.push(isName(token) ? token : quote(token))
+  }
+  return words.join(', ')
+}
+
+function elementOf(noun: string, token: string, named: boolean, value: unknown): string {
+  if (named) return `${noun} ${quote(token)}`
+  const shown = typeof value === 'string' ? ` (${quote(value)})` : ''
+  return `${noun} ${Number(token) + 1}${shown}`
+}
+
+/** Seats are a list of names for an API key, and a map in files. @param value undefined: the body is not known */
+function isMap(container: string, value: unknown, endsInNumber: boolean): boolean {
+  if (value !== undefined) return !Array.isArray(value)
+  return container === 'versions' || (container === 'seats' && !endsInNumber)
+}
+
+function tokensOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Record<string, unknown>)[name]
+    : undefined
+}
+
+function isName(token: string): boolean {
+  return /^[a-z][a-z0-9_]*$/i.test(token)
+}

@@ -2,7 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
-import { placeInWords } from '../remote/place.ts'
+import { placeInWords } from '../remote/problem-text.ts'
 import type { SeatView, Warning } from '../remote/endpoint-answers.ts'
 import { fold } from '../screen.ts'
 

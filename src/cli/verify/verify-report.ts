@@ -8,13 +8,11 @@ import type { Distribution } from './staleness.ts'
 
 export const VERIFY_FORMATS = ['text', 'json', 'junit'] as const
 
-/** `failed`: it checked too little to tell. */
-export type Verdict = 'ok' | 'violations' | 'failed'
-
 export interface VerifyReport extends RunReport {
   /** Begins the names of all that it made, after `seatgate-verify-`. */
   readonly run: string
-  readonly result: Verdict
+  /** `failed`: it checked too little to tell. */
+  readonly result: 'ok' | 'violations' | 'failed'
   /** Why it failed or ended early; null: neither. */
   readonly why: string | null
   /** What could not be deleted. */

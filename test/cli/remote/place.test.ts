@@ -1,7 +1,7 @@
 /** Places in a body in words. */
 
 import t from 'tap'
-import { placeInWords } from '../../../src/cli/remote/place.ts'
+import { placeInWords } from '../../../src/cli/remote/problem-text.ts'
 
 t.test('the places that answers name', async (t) => {
   const seat = { name: 'A', spaces: ['main'], permissions: ['a:b', 'trainings:lst'] }
