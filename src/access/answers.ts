@@ -62,10 +62,6 @@ export type GrantingSeatView = ValueOf<typeof grantingSeat>
 export type GrantedKeyView = ValueOf<typeof grantedApiKey>
 export type GrantedUserView = ValueOf<typeof grantedUser>
 
-const HOST_OPTION = {
-  host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.'),
-}
-
 export const whoCanAnswer = object(
   {
     method: orNull(text('The requested method. Null if the question is about a permission.')),
@@ -98,7 +94,7 @@ const accessRow = named(
       space: orNull(text('The space. Null if no Seat is needed.')),
       seat: orNull(text('The name of the first Seat that grants it. Null if none is needed.')),
     },
-    HOST_OPTION,
+    { host: text('The hosts of its table, joined by commas. Absent for the hosts that no table lists.') },
   ),
 )
 

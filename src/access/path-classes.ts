@@ -79,7 +79,8 @@ function combinations(suffixes: readonly string[]): string[] {
   return suffixes.reduce((all, suffix) => [...all, ...all.map((each) => each + suffix)], [''])
 }
 
-function unusedText(texts: ReadonlySet<string>, suffix = ''): string {
+/** It ends with the suffix. */
+export function unusedText(texts: ReadonlySet<string>, suffix: string): string {
   let text = `x${suffix}`
   for (let number = 1; texts.has(text); number++) text = `x${number}${suffix}`
   return text

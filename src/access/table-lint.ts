@@ -109,7 +109,11 @@ export async function lintTenant(
   const held = new Set<string>()
   const findings: Finding[] = []
   if (tenant.administered === false)
-    findings.push(finding('nobody_administers', id, { message: unadministered(id, adminSpace) }))
+    findings.push(
+      finding('nobody_administers', id, {
+        message: `no API key in force and no user who signed in holds a Seat that can manage Seats in the admin space ${adminSpace}; seatgate bootstrap --tenant ${id} makes an API key`,
+      }),
+    )
   for await (const key of tenant.keys) {
     for (const name of key.seats) held.add(name)
     findings.push(...lintKey(id, key, now))
@@ -149,13 +153,6 @@ function lintIssuers(
         const message = `tokens of ${issuer} hold Seat "${name}", which the tenant does not have: make the Seat, or correct the name in the configuration`
         return finding('seat_unknown', tenant, { seat: name, message }, names.nearest(name))
       }),
-  )
-}
-
-function unadministered(tenant: string, adminSpace: string): string {
-  return (
-    `no API key in force and no user who signed in holds a Seat that can manage Seats in the admin space ${adminSpace}; ` +
-    `seatgate bootstrap --tenant ${tenant} makes an API key`
   )
 }
 

@@ -10,7 +10,7 @@ import { type Leaf, pick } from '../decision/router/tree.ts'
 import { Refusal } from '../model/errors.ts'
 import { hostMatches } from '../model/host.ts'
 import type { Route } from '../model/route.ts'
-import type { Mark } from './path-classes.ts'
+import { type Mark, unusedText } from './path-classes.ts'
 
 export interface Tables {
   readonly table: RouteTable
@@ -39,11 +39,9 @@ export function methodsAt(leaves: readonly Leaf[], sides: readonly Tables[]): st
   const common = accepted.reduce((one, other) => one.intersection(other))
   const unnamed = [...USUAL_METHODS, ...every].filter((method) => every.has(method) && !named.has(method))
   const kinds = [unnamed.find((method) => common.has(method)), ...unnamed.filter((each) => !common.has(each))]
-  return [...new Set([...named, ...kinds.filter((method) => method !== undefined)])].sort(byUse)
-}
-
-function byUse(one: string, other: string): number {
-  return rank(one) - rank(other) || (one < other ? -1 : 1)
+  return [...new Set([...named, ...kinds.filter((method) => method !== undefined)])].sort(
+    (one, other) => rank(one) - rank(other) || (one < other ? -1 : 1),
+  )
 }
 
 function rank(method: string): number {
@@ -59,24 +57,15 @@ function rank(method: string): number {
  */
 export function hostClasses(sides: readonly Tables[], more: readonly string[] = []): (string | null)[] {
   const names = new Set([...sides.flatMap(({ table }) => table.hosts?.names ?? []), ...more])
-  return [null, ...[...names].map((name) => (isWildcard(name) ? hostUnder(name, names) : name))]
+  return [
+    null,
+    ...[...names].map((name) => (name.startsWith('*.') ? unusedText(names, name.slice(1)) : name)),
+  ]
 }
 
 /** Those of the classes that a name, or a wildcard, is about. */
 export function hostClassesOf(sides: readonly Tables[], name: string): string[] {
   return hostClasses(sides, [name]).flatMap((host) => (host !== null && hostMatches(name, host) ? host : []))
-}
-
-/** A host that the wildcard matches and no name equals. */
-function hostUnder(wildcard: string, names: ReadonlySet<string>): string {
-  const rest = wildcard.slice(1)
-  let host = `x${rest}`
-  for (let number = 1; names.has(host); number++) host = `x${number}${rest}`
-  return host
-}
-
-function isWildcard(name: string): boolean {
-  return name.startsWith('*.')
 }
 
 /** As the gateway reads it. */

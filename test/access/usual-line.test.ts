@@ -3,8 +3,7 @@
 import { deepEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { readAnyLine, readLine } from '../../src/access/replay/logged-request.ts'
-import { usualLine } from '../../src/access/replay/usual-line.ts'
+import { readAnyLine, readLine, usualLine } from '../../src/access/replay/logged-request.ts'
 
 const HEAD = '{"level":"info","time":"2026-01-05T00:00:00.003Z","request_id":"a-1","method":"GET"'
 const MIDDLE =

@@ -104,7 +104,7 @@ function entryOf(operation: Operation, template: string, upstream: string): Impo
     return `x-seatgate-permission ${JSON.stringify(operation.permission)} is not a permission, authenticated or public`
   const isFixed = operation.permission !== undefined
   const review = !isFixed && operation.isOpen ? REVIEW_OPEN : ''
-  return { method, path, permission, isFixed, review, summary: oneLine(summary), at: operation.at }
+  return { method, path, permission, isFixed, review, summary: shortLine(summary), at: operation.at }
 }
 
 /** Parameters get names that a table allows; one that may contain slashes becomes `*` at the end. */
@@ -169,7 +169,11 @@ function plainName(text: string): string {
 
 const MAX_SUMMARY = 80
 
-function oneLine(text: string): string {
-  const line = text.replace(/[\s\p{C}]+/gu, ' ').trim()
+function shortLine(text: string): string {
+  const line = oneLine(text)
   return line.length > MAX_SUMMARY ? `${line.slice(0, MAX_SUMMARY - 1)}…` : line
+}
+
+export function oneLine(text: string): string {
+  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
 }

@@ -47,11 +47,7 @@ export function remarkName({ at }: Remark): string {
   return [name, ...inner].join('.')
 }
 
-export interface Described {
-  readonly title: string
-  readonly operations: readonly Operation[]
-  readonly remarks: readonly Remark[]
-}
+export type Described = ReturnType<typeof readOperations>
 
 /** What was read is no description of an HTTP API. */
 export class NotADescription extends Error {}
@@ -76,7 +72,7 @@ const MAX_HOPS = 8
  * @param twice keys from the root of members that the text has twice
  * @throws NotADescription
  */
-export function readOperations(document: unknown, twice: Description['twice'] = []): Described {
+export function readOperations(document: unknown, twice: Description['twice'] = []) {
   const root = mapOf(document)
   const version = versionOf(root['openapi'] ?? root['swagger'])
   if (!/^(?:3\.[0-2]|2\.0)(?:\.|$)/.test(version))

@@ -11,7 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from 'yaml'
-import { type ImportedEntry, requestKey } from './operation-entries.ts'
+import { type ImportedEntry, oneLine, requestKey } from './operation-entries.ts'
 
 export interface TableHead {
   /** The description's file, as it was given. */
@@ -259,8 +259,4 @@ function quotedValue(text: string): string {
     !/^(?:true|false|null|yes|no|on|off)$/i.test(text)
     ? text
     : JSON.stringify(text)
-}
-
-function oneLine(text: string): string {
-  return text.replace(/[\s\p{C}]+/gu, ' ').trim()
 }

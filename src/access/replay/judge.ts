@@ -145,16 +145,6 @@ export class Judge {
   }
 }
 
-/** The parts of the request that a source may read. */
-interface SaidSpace {
-  /** Lines of the header `Space`. */
-  readonly lines: readonly string[]
-  /** Lines of another header that the route names. */
-  readonly field: readonly string[]
-  /** With the `?`; '' without one. */
-  readonly query: string
-}
-
 const NOTHING: readonly string[] = Object.freeze([])
 const REPEATED: readonly string[] = Object.freeze(['', ''])
 const MALFORMED: readonly string[] = Object.freeze(['?'])
@@ -166,7 +156,7 @@ const OTHER: readonly string[] = Object.freeze(['some-other-space'])
  *
  * @param route that matches now; null: none @returns null: the line does not say it
  */
-function saidSpace(logged: LoggedRequest, route: Route | null): SaidSpace | null {
+function saidSpace(logged: LoggedRequest, route: Route | null) {
   const { code, space, spaceBy, caller } = logged
   const source = route?.space ?? SPACE_HEADER
   const lines = spaceLines(logged)
@@ -175,7 +165,14 @@ function saidSpace(logged: LoggedRequest, route: Route | null): SaidSpace | null
   const named = space === null || spaceBy !== source.kind ? NOTHING : [space]
   const [value] = named
   const query = source.kind === 'query' && value !== undefined ? `?${source.name}=${value}` : ''
-  return { lines, field: source.kind === 'header' ? named : NOTHING, query }
+  return {
+    // Of the header `Space`.
+    lines,
+    // Of another header that the route names.
+    field: source.kind === 'header' ? named : NOTHING,
+    // With the `?`; '' without one.
+    query,
+  }
 }
 
 /** Whether the line has what the source reads. Path and host are there anyway. */
