@@ -43,7 +43,7 @@ const MAX_BODY = 8 * 1024 * 1024
 const SLICE = 100
 
 /** A Seat of a file, under its name. */
-const seatOfFileSchema = strictObject(
+export const seatOfFileSchema = strictObject(
   { spaces: fieldsOfSeat.spaces, permissions: fieldsOfSeat.permissions },
   { was: text('The former name of the Seat, to rename it.', { format: 'name', examples: ['Reader'] }) },
 )
@@ -70,7 +70,7 @@ const seatsOfFile = mapOf(
 /** Of one plan. */
 const MAX_ENDED = 1000
 
-const planSchema = strictObject(
+export const planSchema = strictObject(
   { seats: seatsOfFile },
   {
     ...fieldsOfFile,
@@ -87,7 +87,7 @@ const planSchema = strictObject(
   },
 )
 
-const applySchema = strictObject(
+export const applySchema = strictObject(
   { seats: seatsOfFile },
   {
     ...fieldsOfFile,

@@ -1,6 +1,14 @@
-/** What the endpoints answer, as far as commands read it: docs/seats-api.md has the whole of it. */
+/** What commands send to the endpoints, and what these answer, as far as commands read it. */
 
-import type { blockView, planAnswer, userView } from '../../../seats-admin/index.ts'
+import type {
+  applySchema,
+  blockView,
+  createdApiKeyView,
+  planAnswer,
+  planSchema,
+  seatOfFileSchema,
+  userView,
+} from '../../../seats-admin/index.ts'
 import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
 import type { decision } from '../../access/decisions-endpoint.ts'
 import type { listedRoute } from '../../access/routes-endpoint.ts'
@@ -12,6 +20,14 @@ export type BlockView = ValueOf<typeof blockView.schema>
 export type Plan = ValueOf<typeof planAnswer>
 export type PlannedChange = Plan['changes'][number]
 export type Warning = Plan['warnings'][number]
+
+export type SeatItem = ValueOf<typeof seatOfFileSchema>
+export type SeatsBody = ValueOf<typeof applySchema>
+export type PlanBody = ValueOf<typeof planSchema>
+
+/** The text is in the answer to the creation only. */
+export type ApiKeyView = Omit<CreatedApiKey, 'key'> & Partial<Pick<CreatedApiKey, 'key'>>
+type CreatedApiKey = ValueOf<typeof createdApiKeyView.schema>
 
 export interface SeatView {
   readonly id: string
@@ -25,20 +41,6 @@ export interface SeatView {
   /** In lists. */
   readonly member_count?: number
   /** In answers to writes. */
-  readonly warnings?: readonly Warning[]
-}
-
-export interface ApiKeyView {
-  readonly id: string
-  readonly name: string
-  readonly seats: readonly string[]
-  readonly created_by: string
-  readonly created_at: string
-  readonly expires_at?: string
-  readonly revoked_at?: string
-  readonly last_used_at?: string
-  /** In the answer to the creation only. */
-  readonly key?: string
   readonly warnings?: readonly Warning[]
 }
 
@@ -58,27 +60,4 @@ export interface FleetAnswer {
     readonly kind: string
     readonly effective_ms: number | null
   }[]
-}
-
-export interface SeatItem {
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-  /** Its former name. */
-  readonly was?: string
-}
-
-/** The body of `POST /v1/seats/plan` and `POST /v1/seats/apply`. */
-export interface PlanBody extends SeatsBody {
-  /** Ids of API keys that are to be revoked as well. */
-  readonly revoke?: readonly string[]
-  /** The `sub` of each user who is to be blocked as well. */
-  readonly block?: readonly string[]
-}
-
-export interface SeatsBody {
-  /** Refused where the API key is of another tenant. */
-  readonly tenant?: string
-  readonly seats: Readonly<Record<string, SeatItem>>
-  readonly prune?: boolean
-  readonly versions?: Plan['versions']
 }

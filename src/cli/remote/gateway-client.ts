@@ -143,7 +143,7 @@ export class Gateway {
    *
    * @throws GatewayRefusal, or CommandFailed where there is no answer
    */
-  async events(path: string, query: Query = {}): Promise<AsyncIterable<ServerSentEvent>> {
+  async events(path: string, query: Query = {}): Promise<ReturnType<typeof eventsOf>> {
     const { key } = this.#options
     const response = await request(this.#target(path, query), {
       dispatcher: this.#streams,
@@ -252,14 +252,8 @@ interface Failure {
   readonly after: number
 }
 
-export interface ServerSentEvent {
-  readonly event: string
-  /** Parsed JSON. */
-  readonly data: unknown
-}
-
 /** Ends where the connection breaks. */
-async function* eventsOf(body: AsyncIterable<Buffer>): AsyncGenerator<ServerSentEvent> {
+async function* eventsOf(body: AsyncIterable<Buffer>) {
   const decoder = new TextDecoder()
   let rest = ''
   try {

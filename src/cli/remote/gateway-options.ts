@@ -112,13 +112,17 @@ async function keyOf(given: string | undefined, terminal: Terminal): Promise<str
 }
 
 function certificates(file: string): string {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFailed(`${file} cannot be read: ${why}`)
-  }
+  const text = textOf(file, file)
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
   throw new CommandFailed(`${file} has no certificate in PEM form`)
+}
+
+/** @param name of the file in messages @throws CommandFailed */
+export function textOf(file: string, name: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new CommandFailed(`${name} cannot be read: ${why}`)
+  }
 }

@@ -89,7 +89,7 @@ async function* inflated(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
   yield* gunzip as AsyncIterable<Buffer>
 }
 
-export interface Lines {
+interface Lines {
   readonly lines: readonly string[]
   /** Lines over the limit, which are left out. */
   readonly tooLong: number

@@ -2,7 +2,7 @@
 
 import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
-import { type Lines, linesOf, STDIN } from './log-files.ts'
+import { linesOf, STDIN } from './log-files.ts'
 import type { Progress } from './progress.ts'
 
 export interface LineReader {
@@ -56,22 +56,19 @@ async function readOne(
   const batches = linesOf(log, progress.read, signal)
   try {
     for (;;) {
-      const next = await batches.next().catch((cause: unknown) => faultOf(cause))
+      const next = await batches.next().catch(faultOf)
       if (typeof next === 'string') return next
       if (next.done === true || signal.aborted) return null
-      await addAll(reader, next.value)
+      const { lines, tooLong } = next.value
+      for (let count = 0; count < tooLong; count++) reader.tooLong?.()
+      for (const line of lines) {
+        const waiting = reader.add(line)
+        if (waiting !== undefined) await waiting
+      }
       progress.show(reader.requests)
     }
   } finally {
     await batches.return(undefined)
-  }
-}
-
-async function addAll(reader: LineReader, { lines, tooLong }: Lines): Promise<void> {
-  for (let count = 0; count < tooLong; count++) reader.tooLong?.()
-  for (const line of lines) {
-    const waiting = reader.add(line)
-    if (waiting !== undefined) await waiting
   }
 }
 

@@ -39,7 +39,8 @@ export interface Untested {
 export type RunReport = ReturnType<RunRecord['report']>
 
 export class RunRecord {
-  readonly #now: () => number
+  /** Monotonic, in ms. */
+  readonly now: () => number
   readonly #zero: number
   readonly #startedAt: number
   readonly #places: ReadonlyMap<string, PlaceRecord>
@@ -60,7 +61,7 @@ export class RunRecord {
 
   /** @param now monotonic ms @param startedAt ms since the epoch, at the same moment */
   constructor(places: readonly string[], now: () => number, startedAt: number) {
-    this.#now = now
+    this.now = now
     this.#zero = now()
     this.#startedAt = startedAt
     this.#places = new Map(places.map((place) => [place, emptyPlace()]))
@@ -85,7 +86,7 @@ export class RunRecord {
 
   /** ms since the start. */
   get elapsed(): number {
-    return this.sinceStart(this.#end ?? this.#now())
+    return this.sinceStart(this.#end ?? this.now())
   }
 
   /** Of the picture. */
@@ -98,23 +99,18 @@ export class RunRecord {
     return this.#writes
   }
 
-  /** Monotonic, in ms. */
-  now(): number {
-    return this.#now()
-  }
-
   sinceStart(moment: number): number {
     return moment - this.#zero
   }
 
   /** There is a credential to ask about from now on. */
   beginReads(): void {
-    for (const place of this.#places.values()) place.coverage ??= new Coverage(this.#now())
+    for (const place of this.#places.values()) place.coverage ??= new Coverage(this.now())
   }
 
   /** Reads are no longer sent. */
   endReads(): void {
-    this.#end = this.#now()
+    this.#end = this.now()
   }
 
   /** A decided read. */
@@ -203,7 +199,7 @@ export class RunRecord {
    * @param unseen those that no read tests by itself
    */
   report(operations: readonly string[], unseen: readonly string[] = []) {
-    const end = this.#end ?? this.#now()
+    const end = this.#end ?? this.now()
     for (const operation of operations)
       if (!this.#operations.has(operation))
         this.notTested(operation, 'the run ended before one was answered with 2xx')

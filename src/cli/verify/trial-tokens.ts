@@ -3,7 +3,6 @@
  * `--end-session`.
  */
 
-import { readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { SignJWT } from 'jose'
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -11,6 +10,7 @@ import { hashPermEntry } from '../../../seats-admin/model/hash-perm.ts'
 import { InvalidValue } from '../../config/invalid-value.ts'
 import { secret } from '../../config/tenant-settings.ts'
 import { CommandFailed } from '../command.ts'
+import { textOf } from '../remote/gateway-options.ts'
 import type { Asked } from './asked-place.ts'
 import type { Credential } from './expected-answers.ts'
 import type { RunRecord } from './run-record.ts'
@@ -223,13 +223,7 @@ function undecided(reason: string): CommandFailed {
 
 /** @throws CommandFailed; no message contains the secret */
 export function tokenSecretOf(file: string): Uint8Array {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new CommandFailed(`the file of --token-secret-file cannot be read: ${why}`)
-  }
+  const text = textOf(file, 'the file of --token-secret-file')
   const read = secret(text.replace(/\r?\n$/, ''))
   if (read instanceof InvalidValue) throw new CommandFailed(`the secret in ${file} ${read.message}`)
   return read
