@@ -85,7 +85,9 @@ function kindOf(before: Route | null, after: Route | null, moved: MovedSeats | n
   if (after === null) return 'removed'
   if (after.requirement === 'public' && before?.requirement !== 'public') return 'became_public'
   if (before === null) return 'added'
-  if (spaceOf(before) !== spaceOf(after) && needsPermission(after.requirement)) return ofSpaces(before)
+  // Seats of another space decide: neither is the wider one, unless no Seat was needed.
+  if (spaceOf(before) !== spaceOf(after) && needsPermission(after.requirement))
+    return needsPermission(before.requirement) ? 'changed' : 'tightened'
   if (before.tenant !== after.tenant && after.requirement !== 'public') return ofTenants(before, after)
   if (before.requirement === after.requirement) return isSamePlace(before, after) ? 'limits' : 'rerouted'
   const step = rankOf(after) - rankOf(before)
@@ -98,11 +100,6 @@ function ofTenants(before: Route, after: Route): ChangeKind {
   const step = rankOf(after) - rankOf(before)
   if (before.tenant === null && step >= 0) return 'tightened'
   return after.tenant === null && step <= 0 ? 'loosened' : 'changed'
-}
-
-/** Seats of another space decide: neither is the wider one, unless no Seat was needed. */
-function ofSpaces(before: Route): ChangeKind {
-  return needsPermission(before.requirement) ? 'changed' : 'tightened'
 }
 
 function isSamePlace(one: Route, other: Route): boolean {

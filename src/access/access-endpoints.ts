@@ -26,7 +26,6 @@ import { canAnswer, whoCanAnswer } from './answers.ts'
 import type { Tables } from './tables.ts'
 import {
   asked,
-  type Holder,
   holdersPage,
   type Position,
   type Question,
@@ -102,7 +101,13 @@ async function whoCan(
   const after = query.after === null ? null : await positionOf(query.after, tenant, scope, store)
   const page = { limit: limitOf(query), after, scope, now: now() }
   const { found, hasMore } = await holdersPage(store, tenant, question, page)
-  const body = { ...asked(question, tenant), ...byKind(found), has_more: hasMore }
+  const body = {
+    ...asked(question, tenant),
+    seats: found.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
+    api_keys: found.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
+    users: found.flatMap((each) => (each.kind === 'user' ? each.view : [])),
+    has_more: hasMore,
+  }
   return { status: 200, body } as const
 }
 
@@ -135,14 +140,6 @@ async function positionOf(after: string, tenant: string, scope: Scope, store: St
   if (!isRefusal(await store.readApiKey(tenant, after, whole))) return { kind: 'api-key', id: after }
   if ((await store.readUser(tenant, after, whole)) !== null) return { kind: 'user', id: after }
   return { kind: 'seat', id: after }
-}
-
-function byKind(found: readonly Holder[]) {
-  return {
-    seats: found.flatMap((each) => (each.kind === 'seat' ? each.view : [])),
-    api_keys: found.flatMap((each) => (each.kind === 'api-key' ? each.view : [])),
-    users: found.flatMap((each) => (each.kind === 'user' ? each.view : [])),
-  }
 }
 
 const CAN = {

@@ -55,7 +55,8 @@ export function* accessRows(
   { tenant, space, allowed, after = null }: RowsOptions,
 ): Generator<AccessRow> {
   const held = accepted ? seats : []
-  const spaces = space === null ? spacesOf(seats) : [space]
+  const everySpace = () => [...new Set(seats.flatMap((seat) => [...seat.spaces]))].sort()
+  const spaces = space === null ? everySpace() : [space]
   const grants = granting(held, spaces)
   const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
   for (const [index, route] of routes.entries()) {
@@ -127,10 +128,6 @@ function rowOf(route: Route, space: string | null, seat: string | null): AccessR
   const { method, hosts, path, requirement } = route
   const host = hosts.length === 0 ? {} : { host: hosts.join(',') }
   return { method, path, ...host, permission: requirement, upstream: upstreamOf(route), space, seat }
-}
-
-function spacesOf(seats: readonly HeldSeat[]): string[] {
-  return [...new Set(seats.flatMap(({ spaces }) => [...spaces]))].sort()
 }
 
 /** Entries of remembered answers, at some 50 bytes each. */

@@ -35,7 +35,7 @@ const LIST = {
       'Only decisions with this code: `allow`, or the code of a refusal.',
       'must be allow, or the code of a refusal',
     ),
-    accepts: isCode,
+    accepts: (text: string) => text === 'allow' || Object.hasOwn(errors, text),
   },
   limit: limitParameter,
   after: idOf(
@@ -111,10 +111,6 @@ export function decisionsEndpoint({
       return { status: 200, body: { data, has_more: found.length > limit } }
     },
   })
-}
-
-function isCode(text: string): boolean {
-  return text === 'allow' || Object.hasOwn(errors, text)
 }
 
 function streamed(

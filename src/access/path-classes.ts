@@ -9,14 +9,6 @@
 
 import { type Leaf, Node } from '../decision/router/tree.ts'
 
-/** A set of paths with the same matches. */
-interface PathClass {
-  /** One of the paths. No path of the class has fewer segments. */
-  readonly path: string
-  /** For each table, the leaves that match, in order of precedence. */
-  readonly leaves: readonly (readonly Leaf[])[]
-}
-
 /**
  * What the rest of a path can still match in one table, in order of precedence: nodes of its tree, and leaves of `*`
  * entries, which match any rest.
@@ -37,11 +29,13 @@ interface WalkOptions {
   readonly skip?: (positions: readonly Position[]) => boolean
 }
 
-/** In order of the number of segments. @param roots of the tables' trees */
-export function* pathClasses(
-  roots: readonly Node[],
-  { marks = [], skip = () => false }: WalkOptions = {},
-): Generator<PathClass> {
+/**
+ * One of the paths of each class, in order of the number of segments: no path of the class has fewer. With it, for each table, the
+ * leaves that match, in order of precedence.
+ *
+ * @param roots of the tables' trees
+ */
+export function* pathClasses(roots: readonly Node[], { marks = [], skip = () => false }: WalkOptions = {}) {
   const seen = new Seen()
   const suffixes = combinations(marks.map(({ suffix }) => suffix))
   const isNew = (positions: readonly Position[], path: string) =>

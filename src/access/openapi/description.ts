@@ -111,17 +111,15 @@ function offsetOf(root: unknown, at: readonly string[]): number {
   let offset = 0
   for (const key of at) {
     const pair = isMap(node)
-      ? (node.items as Pair<Node, Node>[]).find((each) => nameOf(each.key) === key)
+      ? (node.items as Pair<Node, Node>[]).find(
+          (each) => isScalar(each.key) && String(each.key.value) === key,
+        )
       : undefined
     if (pair === undefined) break
     offset = pair.key.range?.[0] ?? offset
     node = pair.value
   }
   return offset
-}
-
-function nameOf(key: Node): string | null {
-  return isScalar(key) ? String(key.value) : null
 }
 
 /** Where the members of a JSON text stand, which `JSON.parse` does not tell. */

@@ -277,16 +277,13 @@ function serverPath(address: string): string {
 
 /** A part of a JSON Pointer in a URI fragment (RFC 6901, section 6). */
 function decodedPointer(part: string): string {
-  const text = URL.canParse(`x:${part}`) ? safeDecode(part) : part
-  return text.replaceAll('~1', '/').replaceAll('~0', '~')
-}
-
-function safeDecode(text: string): string {
+  let text = part
   try {
-    return decodeURIComponent(text)
+    text = decodeURIComponent(part)
   } catch {
-    return text
+    // It is not encoded.
   }
+  return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 function isMap(value: unknown): value is Json {

@@ -13,17 +13,14 @@ import {
 } from 'yaml'
 import { type ImportedEntry, oneLine, requestKey } from './operation-entries.ts'
 
-export interface TableHead {
-  /** The description's file, as it was given. */
-  readonly source: string
-  /** Its title and version. */
-  readonly title: string
-  readonly upstream: string
-}
-
-/** A new table. @param accepts the code of a warning that it accepts as a whole, and why; null: none */
+/**
+ * A new table.
+ *
+ * @param source the description's file, as it was given @param title its title and version
+ * @param accepts the code of a warning that it accepts as a whole, and why; null: none
+ */
 export function tableText(
-  { source, title, upstream }: TableHead,
+  { source, title, upstream }: Readonly<Record<'source' | 'title' | 'upstream', string>>,
   entries: readonly ImportedEntry[],
   accepts: { readonly code: string; readonly reason: string } | null = null,
 ): string {
