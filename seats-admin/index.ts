@@ -11,7 +11,13 @@ export { checker } from './api/validate-body.ts'
 export { formatted, idOf, limitOf, limitParameter, someText, type Values } from './api/parameters.ts'
 export type { applySchema, planSchema, seatOfFileSchema } from './api/seats-file-endpoints.ts'
 export type { planAnswer } from './api/seats-file-views.ts'
-export type { block as blockView, createdApiKey as createdApiKeyView, user as userView } from './api/views.ts'
+export type {
+  block as blockView,
+  createdApiKey as createdApiKeyView,
+  listedSeat as listedSeatView,
+  updatedSeat as updatedSeatView,
+  user as userView,
+} from './api/views.ts'
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'

@@ -4,9 +4,11 @@ import type {
   applySchema,
   blockView,
   createdApiKeyView,
+  listedSeatView,
   planAnswer,
   planSchema,
   seatOfFileSchema,
+  updatedSeatView,
   userView,
 } from '../../../seats-admin/index.ts'
 import type { ValueOf } from '../../../seats-admin/model/json-schema.ts'
@@ -29,20 +31,10 @@ export type PlanBody = ValueOf<typeof planSchema>
 export type ApiKeyView = Omit<CreatedApiKey, 'key'> & Partial<Pick<CreatedApiKey, 'key'>>
 type CreatedApiKey = ValueOf<typeof createdApiKeyView.schema>
 
-export interface SeatView {
-  readonly id: string
-  readonly name: string
-  readonly spaces: readonly string[]
-  readonly permissions: readonly string[]
-  readonly created_by?: string
-  readonly created_at: string
-  readonly updated_by?: string
-  readonly updated_at?: string
-  /** In lists. */
-  readonly member_count?: number
-  /** In answers to writes. */
-  readonly warnings?: readonly Warning[]
-}
+/** What each answer has, and what some have: lists the number of members, writes their warnings. */
+export type SeatView = Omit<ListedSeat, 'member_count'> & Partial<ListedSeat & UpdatedSeat>
+type ListedSeat = ValueOf<typeof listedSeatView.schema>
+type UpdatedSeat = ValueOf<typeof updatedSeatView.schema>
 
 export interface FleetAnswer {
   readonly data: readonly {

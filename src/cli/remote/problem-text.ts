@@ -7,13 +7,7 @@ import { quote } from '../../config/invalid-value.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed } from '../command.ts'
 
-export interface Problem {
-  readonly status: number
-  readonly code: string
-  readonly detail: string
-  readonly requestId: string
-  readonly errors: readonly { readonly path: string; readonly message: string }[]
-}
+type Problem = NonNullable<ReturnType<typeof problemOf>>
 
 /** The gateway has refused the request. */
 export class GatewayRefusal extends CommandFailed {
@@ -27,7 +21,7 @@ export class GatewayRefusal extends CommandFailed {
 }
 
 /** @returns null where the body is no problem document of a gateway */
-export function problemOf(status: number, body: object | null): Problem | null {
+export function problemOf(status: number, body: object | null) {
   if (body === null || !('code' in body) || typeof body.code !== 'string') return null
   const { code, detail, title, request_id: requestId, errors } = body as Record<string, unknown>
   return {
@@ -35,7 +29,7 @@ export function problemOf(status: number, body: object | null): Problem | null {
     code: String(code),
     detail: String(detail ?? title ?? ''),
     requestId: String(requestId ?? ''),
-    errors: Array.isArray(errors) ? errors : [],
+    errors: (Array.isArray(errors) ? errors : []) as readonly { path: string; message: string }[],
   }
 }
 

@@ -39,7 +39,8 @@ function directionAsText(title: string, groups: readonly ReplayGroup[]): string 
   const shown = groups.slice(0, MOST_GROUPS).flatMap(groupAsText)
   const more = groups.length - MOST_GROUPS
   const rest = more > 0 ? [`  … and ${grouped(more)} more groups: --json has them`] : []
-  return [`${title}: ${requests(countOf(groups))}`, ...shown, ...rest].join('\n')
+  const all = groups.reduce((sum, { count }) => sum + count, 0)
+  return [`${title}: ${requests(all)}`, ...shown, ...rest].join('\n')
 }
 
 function groupAsText(group: ReplayGroup): string[] {
@@ -87,10 +88,6 @@ function summary({ requests: all, same, changed, unjudged }: ReplayResult): stri
 
 function requests(count: number): string {
   return `${grouped(count)} ${count === 1 ? 'request' : 'requests'}`
-}
-
-function countOf(groups: readonly ReplayGroup[]): number {
-  return groups.reduce((sum, { count }) => sum + count, 0)
 }
 
 export function replayAsMarkdown(result: ReplayResult): string {

@@ -9,16 +9,11 @@ import { type Terminal, tenantOf } from '../command.ts'
 import { openExistingStore } from '../existing-store.ts'
 import { loadWithTables } from '../load-tables.ts'
 
-interface Opened {
-  readonly subject: ReplaySubject
-  close(): Promise<void>
-}
-
 /** @throws ConfigError with its faults, CommandFailed where there is no store */
 export async function openSubject(
   { config: file, seats }: { readonly config: string; readonly seats: string | undefined },
   { env }: Terminal,
-): Promise<Opened> {
+): Promise<{ subject: ReplaySubject; close(): Promise<void> }> {
   const { config, table } = await loadWithTables(file, seats === undefined ? env : null)
   const { tenants, limits } = config
   const common = { tables: tablesOf(config, table), tenants, targetBytes: limits.targetBytes }

@@ -5,7 +5,7 @@ import { printable } from '../../telemetry/readable.ts'
 import type { Terminal } from '../command.ts'
 import { Pace, RunEnded } from './change-writer.ts'
 import { findMade, type NotRemoved, removeAll } from './made-objects.ts'
-import { ManagedPlaces, managingSpace, type Reached } from './managed-places.ts'
+import { managedPlaces, managingSpace, type Reached } from './managed-places.ts'
 import { leftInWords } from './verification.ts'
 
 /** ms between two deletions. */
@@ -20,9 +20,9 @@ export async function clean(
   json: boolean,
 ): Promise<number> {
   const { shared } = reached
-  const managed = new ManagedPlaces(reached, await managingSpace(reached))
+  const places = managedPlaces(reached, await managingSpace(reached))
   try {
-    const [first] = managed.all
+    const [first] = places
     if (first === undefined) throw new Error('there is no place')
     const { objects, unlisted } = await findMade(first, {
       caller: parseApiKey(shared.key)?.id ?? null,
@@ -30,7 +30,7 @@ export async function clean(
     })
     const waiting = new Map(objects.map((object) => [object.id, object]))
     const left = await removeAll(objects, {
-      places: managed.all,
+      places,
       pace: new Pace(CLEANING),
       signal: shared.signal,
       patience: PATIENCE,
@@ -51,6 +51,6 @@ export async function clean(
     if (left.length > 0) terminal.printError(leftInWords(left))
     return left.length === 0 ? 0 : 1
   } finally {
-    await managed.close()
+    await Promise.all(places.map((place) => place.close()))
   }
 }

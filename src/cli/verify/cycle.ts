@@ -212,16 +212,10 @@ export class Cycle {
     const { writer, record, tokens, optional, user, until, made } = this.#parts
     if (tokens === null || !optional.blocks) return
     const body = { user, until: until(), reason: 'seatgate verify' }
+    const sent = { ...request('POST', '/v1/blocks', body), at: 'admin' } as const
     let block: BlockView
     try {
-      block = await writer.write<BlockView>(
-        'block',
-        { ...request('POST', '/v1/blocks', body), at: 'admin' },
-        () => ({
-          ...writer.state,
-          blocked: true,
-        }),
-      )
+      block = await writer.write<BlockView>('block', sent, () => ({ ...writer.state, blocked: true }))
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal)) throw cause
       for (const operation of BLOCK_OPERATIONS)

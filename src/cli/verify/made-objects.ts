@@ -32,6 +32,7 @@ export interface Managing {
   readonly name: string
   readonly manage: Gateway
   readonly admin: Gateway
+  close(): Promise<unknown>
 }
 
 /**

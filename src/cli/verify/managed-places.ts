@@ -27,25 +27,14 @@ export interface Reached {
 export const OTHER_STORE =
   'It was accepted before: some of these addresses, or a load balancer behind one of them, lead to gateways with another store'
 
-/** Gateways as an administrator talks to them, one for each place. */
-export class ManagedPlaces {
-  readonly all: readonly Managing[]
-
-  /** @param space in which Seats and keys are managed */
-  constructor({ places, shared, adminSpace }: Reached, space: string) {
-    this.all = places.map(({ url, host, name }) => {
-      const options = { ...shared, url, host, tries: 1 }
-      return {
-        name,
-        manage: new Gateway({ ...options, space }),
-        admin: new Gateway({ ...options, space: adminSpace }),
-      }
-    })
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.all.flatMap(({ manage, admin }) => [manage.close(), admin.close()]))
-  }
+/** One for each place. @param space in which Seats and keys are managed */
+export function managedPlaces({ places, shared, adminSpace }: Reached, space: string): Managing[] {
+  return places.map(({ url, host, name }) => {
+    const options = { ...shared, url, host, tries: 1 }
+    const manage = new Gateway({ ...options, space })
+    const admin = new Gateway({ ...options, space: adminSpace })
+    return { name, manage, admin, close: () => Promise.all([manage.close(), admin.close()]) }
+  })
 }
 
 /** @throws CommandFailed, GatewayRefusal */
@@ -105,16 +94,12 @@ export async function requireCanary({ places, shared }: Reached): Promise<void> 
     }
 }
 
-interface Instances {
-  readonly ids: ReadonlySet<string>
-  readonly places: readonly PlaceSettings[]
-  readonly untested: readonly Untested[]
-}
+type Instances = Awaited<ReturnType<typeof instancesOf>>
 
 export const NO_INSTANCES: Instances = { ids: new Set(), places: [], untested: [] }
 
 /** @throws CommandFailed: none of them advertises an address */
-export async function instancesOf(reached: Reached, terminal: Terminal): Promise<Instances> {
+export async function instancesOf(reached: Reached, terminal: Terminal) {
   const all = await listed(reached)
   const found = all.flatMap(({ id, place }) => (place === null ? [] : [{ id, ...place }]))
   if (found.length === 0)
@@ -153,13 +138,8 @@ function untestedInstance(id: string, why: string): Untested {
   return { what: `instance ${id}`, why }
 }
 
-interface Listed {
-  readonly id: string
-  /** Null: it advertises no address. */
-  readonly place: PlaceSettings | null
-}
-
-async function listed({ places, shared, adminSpace }: Reached): Promise<Listed[]> {
+/** An instance that advertises no address has no place. */
+async function listed({ places, shared, adminSpace }: Reached) {
   const [first] = places
   if (first === undefined) throw new Error('there is no place')
   const ask = (gateway: Gateway) => gateway.get<FleetAnswer>('/v1/fleet')

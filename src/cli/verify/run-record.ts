@@ -50,7 +50,8 @@ export class RunRecord {
   readonly #cuts: number[] = []
   readonly #violations: ViolationReport[] = []
   readonly #untested = new Map<string, string>()
-  readonly #writes: { readonly at: number; readonly operation: string }[] = []
+  /** The 2xx of each write, for the picture. */
+  readonly lines: { readonly at: number; readonly operation: string }[] = []
   /** Writes → the places that have shown them. */
   readonly #awaited = new Map<Write, Set<string>>()
   #violationsTotal = 0
@@ -94,11 +95,6 @@ export class RunRecord {
     return new Map([...this.#places].map(([place, { dots }]) => [place, dots]))
   }
 
-  /** The 2xx of each write, for the picture. */
-  get lines(): readonly { readonly at: number; readonly operation: string }[] {
-    return this.#writes
-  }
-
   sinceStart(moment: number): number {
     return moment - this.#zero
   }
@@ -137,7 +133,7 @@ export class RunRecord {
   wrote(write: Write): void {
     this.#writeTimes.push(write.answered - write.began)
     add(this.#operations, write.operation)
-    this.#writes.push({ at: this.sinceStart(write.answered), operation: write.operation })
+    this.lines.push({ at: this.sinceStart(write.answered), operation: write.operation })
     for (const place of this.#awaited.get(write) ?? []) this.#placeOf(place).seen.push(0)
   }
 

@@ -18,7 +18,7 @@ import {
   UNSEEN_OPERATIONS,
 } from './cycle.ts'
 import type { Credential } from './expected-answers.ts'
-import { ManagedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
+import { managedPlaces, managingSpace, OTHER_STORE, type Reached, requireCanary } from './managed-places.ts'
 import {
   findMade,
   type MadeObject,
@@ -104,7 +104,7 @@ class Run {
   readonly id = runId()
   readonly record: RunRecord
   readonly #settings: VerificationSettings
-  readonly #managed: ManagedPlaces
+  readonly #managed: readonly Managing[]
   readonly #asked: readonly AskedPlace[]
   readonly #made = new Map<string, MadeObject>()
   readonly #subjects = new Subjects<Credential>()
@@ -119,7 +119,7 @@ class Run {
   constructor(settings: VerificationSettings, space: string) {
     const { places, shared, readers, interval, interrupted, abandoned } = settings
     this.#settings = settings
-    this.#managed = new ManagedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
+    this.#managed = managedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
     this.#asked = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
     const names = places.map(({ name }) => name)
     this.record = new RunRecord(names, () => performance.now(), Date.now())
@@ -128,7 +128,7 @@ class Run {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#managed, ...this.#asked].map((each) => each.close()))
+    await Promise.all([...this.#managed, ...this.#asked].map((each) => each.close()))
   }
 
   /** @returns why it ended early @throws when it could not run */
@@ -205,7 +205,7 @@ class Run {
     parts.writer.forget()
     parts.optional.streams?.drop('its cycle was given up before its right was taken')
     const own = [...this.#made.values()].filter(({ name }) => name !== parts.anchor)
-    const [places, pace, signal, made] = [this.#managed.all, this.#pace, this.#signal, this.#made]
+    const [places, pace, signal, made] = [this.#managed, this.#pace, this.#signal, this.#made]
     await removeAll(own, { places, pace, signal, patience: 0, made })
   }
 
@@ -214,7 +214,7 @@ class Run {
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
     const writer = new Writer<CycleRequest>({
-      places: this.#managed.all.map(writePlace),
+      places: this.#managed.map(writePlace),
       subjects: this.#subjects,
       record: this.record,
       pace: this.#pace,
@@ -290,7 +290,7 @@ class Run {
   async deleteAll(): Promise<{ left: readonly NotRemoved[]; unsearched: boolean }> {
     const { abandoned, progress, shared, patience = PATIENCE } = this.#settings
     const { id: run, record } = this
-    const places = this.#managed.all
+    const places = this.#managed
     const objects = new Map(this.#made)
     const caller = parseApiKey(shared.key)?.id ?? null
     const search = async () => {
