@@ -55,16 +55,12 @@ export function* accessRows(
   { tenant, space, allowed, after = null }: RowsOptions,
 ): Generator<AccessRow> {
   const held = accepted ? seats : []
-  const everySpace = () => [...new Set(seats.flatMap((seat) => [...seat.spaces]))].sort()
-  const spaces = space === null ? everySpace() : [space]
+  const spaces = space === null ? [...new Set(seats.flatMap((seat) => [...seat.spaces]))].sort() : [space]
   const grants = granting(held, spaces)
   const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
   for (const [index, route] of routes.entries()) {
     if (index < at) continue
-    const rows = takesTenant(route, tenant)
-      ? rowsOf(route, accepted, allowed, spaces, grants)
-      : rowsOfOtherTenant(route, allowed)
-    for (const row of rows)
+    for (const row of rowsOf(route, takesTenant(route, tenant), accepted, allowed, spaces, grants))
       if (index > at || (row.space !== null && last !== null && row.space > last)) yield row
   }
 }
@@ -86,14 +82,20 @@ export function rowId({ method, host, path, space }: AccessRow): string {
   return space === null ? id : `${id} ${space}`
 }
 
+/** @param isOwn the route takes callers of the tenant @param spaces of the holder, or the one that is asked about */
 function* rowsOf(
   route: Route,
+  isOwn: boolean,
   accepted: boolean,
   allowed: boolean,
   spaces: readonly string[],
   grants: ReturnType<typeof granting>,
 ): Generator<AccessRow> {
   const { requirement, target } = route
+  if (!isOwn) {
+    if (!allowed) yield rowOf(route, null, null)
+    return
+  }
   // Sign-in is not configured: the gateway answers as if there were no route.
   if (target.kind === 'public' && target.handler === null) return
   if (!needsPermission(requirement)) {
@@ -107,10 +109,6 @@ function* rowsOf(
   } else if (spaces.length === 0) yield rowOf(route, null, null)
   else
     for (const space of spaces) if (!granted.has(space) || !isPossible(space)) yield rowOf(route, space, null)
-}
-
-function rowsOfOtherTenant(route: Route, allowed: boolean): AccessRow[] {
-  return allowed ? [] : [rowOf(route, null, null)]
 }
 
 /** Whether some request of the route has the space: its table may fix it, or read it from its own hosts. */
