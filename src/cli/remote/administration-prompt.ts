@@ -10,16 +10,13 @@ import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'
 import type { PlanBody, Warning } from './endpoint-answers.ts'
 
-interface Question {
-  /** `Delete 2 Seats?` */
-  readonly question: string
-  /** What the message says where no person is at the terminal: `2 Seats would be deleted`. */
-  readonly change: string
-}
-
-/** @param yes of `--yes`: it is not asked @throws CommandFailed: nothing is to be written */
+/**
+ * @param question `Delete 2 Seats?`
+ * @param change what the message says where no person is at the terminal: `2 Seats would be deleted`
+ * @param yes of `--yes`: it is not asked @throws CommandFailed: nothing is to be written
+ */
 export async function confirm(
-  { question, change }: Question,
+  { question, change }: Readonly<Record<'question' | 'change', string>>,
   yes: boolean | undefined,
   terminal: Terminal,
 ): Promise<void> {
