@@ -1,35 +1,32 @@
 /** The options and positional arguments of a command, and their parsing. */
 
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { didYouMean } from '../config/invalid-value.ts'
 
-export interface Option {
-  readonly type: 'string' | 'boolean'
+interface Argument {
   readonly description: string
-  /** Stands for the value in usage and help: `FILE`. */
-  readonly value?: string
   readonly default?: string
-  readonly required?: boolean
   /** No other value is accepted. */
   readonly choices?: readonly string[]
+  readonly completes?: Completion
+}
+
+export interface Option extends Argument {
+  /** Stands for the value in usage and help: `FILE`. Left out: the option takes no value. */
+  readonly value?: string
+  readonly required?: boolean
   /** Takes several values, with or without its name before each: `--seat A --seat B`, `--seat A B`. */
   readonly multiple?: boolean
-  readonly completes?: Completion
 }
 
 export type Options = Readonly<Record<string, Option>>
 
-export interface Positional {
+export interface Positional extends Argument {
   readonly name: string
-  readonly description: string
-  readonly default?: string
   /** It may be left out, with those behind it. */
   readonly optional?: boolean
-  /** No other value is accepted. */
-  readonly choices?: readonly string[]
   /** Takes all further values; only the last one may. */
   readonly multiple?: boolean
-  readonly completes?: Completion
 }
 
 /** What a shell offers for a value. */
@@ -38,13 +35,13 @@ export type Completion = 'file' | 'folder' | readonly string[]
 /** The command line is wrong: exit 2. */
 export class UsageError extends Error {}
 
-type Value<P extends Option> = P extends { type: 'boolean' }
-  ? boolean
-  : P extends { multiple: true }
+type Value<P extends Option> = P extends { value: string }
+  ? P extends { multiple: true }
     ? readonly string[]
     : P extends { choices: readonly (infer C extends string)[] }
       ? C
       : string
+  : boolean
 
 /** A value that is neither required nor has a default may be undefined. */
 export interface Given<O extends Options> {
@@ -68,12 +65,14 @@ interface Accepted<O extends Options> {
  */
 export function readArguments<const O extends Options>(args: string[], accepted: Accepted<O>): Given<O> {
   const { options, positionals = [], alternatives = [] } = accepted
-  refuseUnknown(args, options)
-  const parsed = parse(withOptionNames(args, options, positionals.length), options)
-  refuseRepeated(parsed.tokens, options)
+  const config = parserOptions(options)
+  const { tokens } = parseArgs({ args, options: config, strict: false, tokens: true })
+  refuseUnknown(tokens, options)
+  const parsed = parse(withOptionNames(args, tokens, options, positionals.length), config)
+  refuseRepeated(tokens, options)
   const values: Record<string, unknown> = parsed.values
   for (const [name, { required }] of Object.entries<Option>(options))
-    if (required && isEmpty(values[name])) throw new UsageError(`--${name} is required`)
+    if (required && (values[name] ?? '') === '') throw new UsageError(`--${name} is required`)
   for (const [name, { choices }] of Object.entries<Option>(options))
     if (choices !== undefined && values[name] !== undefined) chosen(`--${name}`, `${values[name]}`, choices)
   refuseMixed(values, alternatives)
@@ -83,23 +82,33 @@ export function readArguments<const O extends Options>(args: string[], accepted:
   }
 }
 
-function parse(args: string[], options: Options) {
+type ParserOptions = Record<string, Option & { readonly type: 'string' | 'boolean' }>
+
+function parserOptions(options: Options): ParserOptions {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, option]) => [
+      name,
+      { ...option, type: option.value === undefined ? 'boolean' : 'string' },
+    ]),
+  )
+}
+
+function parse(args: string[], options: ParserOptions) {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: true, tokens: true })
+    return parseArgs({ args, options, strict: true, allowPositionals: true })
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }
 
-function refuseUnknown(args: string[], options: Options): void {
-  const { tokens } = parseArgs({ args, options, strict: false, tokens: true })
+type Tokens = ReturnType<typeof parseArgs<{ options: ParserOptions; strict: false; tokens: true }>>['tokens']
+
+function refuseUnknown(tokens: Tokens, options: Options): void {
   const known = [...Object.keys(options), 'help'].map((name) => `--${name}`)
   for (const token of tokens)
     if (token.kind === 'option' && !Object.hasOwn(options, token.name))
       throw new UsageError(`unknown option ${token.rawName}${didYouMean(token.rawName, known)}`)
 }
-
-type Tokens = NonNullable<ReturnType<typeof parseArgs<ParseArgsConfig & { tokens: true }>>['tokens']>
 
 function refuseRepeated(tokens: Tokens, options: Options): void {
   const seen = new Set<string>()
@@ -146,8 +155,7 @@ function completed(given: readonly string[], positionals: readonly Positional[])
  * Puts the name of an option with several values before each further value that stands behind it. Only where exactly those are too many
  * positionals: otherwise it would be unclear which of them is which.
  */
-function withOptionNames(args: string[], options: Options, positionals: number): string[] {
-  const { tokens } = parseArgs({ args, options, strict: false, tokens: true })
+function withOptionNames(args: string[], tokens: Tokens, options: Options, positionals: number): string[] {
   /** Index of an argument → the option that it is a value of. */
   const values = new Map<number, string>()
   let list: string | null = null
@@ -159,10 +167,6 @@ function withOptionNames(args: string[], options: Options, positionals: number):
   const surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
   if (values.size !== surplus) return args
   return args.map((arg, index) => (values.has(index) ? `--${values.get(index)}=${arg}` : arg))
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === ''
 }
 
 /** `a, b and c`. */

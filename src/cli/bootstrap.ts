@@ -23,7 +23,6 @@ export const bootstrap = defineCommand(
     options: {
       tenant: TENANT,
       repair: {
-        type: 'boolean',
         description:
           'for a tenant without an administrator: restores the rights of Seat "admin", or creates it, but creates no key',
       },

@@ -19,10 +19,10 @@ export const can = defineCommand(
     details:
       'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
     options: {
-      seat: { type: 'string', value: 'NAME', description: 'names of Seats', multiple: true },
-      'api-key-id': { type: 'string', value: 'ID', description: 'the id of an API key' },
-      user: { type: 'string', value: 'SUB', description: 'the sub of a user' },
-      not: { type: 'boolean', description: 'lists the routes that the holder may not call' },
+      seat: { value: 'NAME', description: 'names of Seats', multiple: true },
+      'api-key-id': { value: 'ID', description: 'the id of an API key' },
+      user: { value: 'SUB', description: 'the sub of a user' },
+      not: { description: 'lists the routes that the holder may not call' },
       space: { ...SPACE, description: 'only in this space; by default, in every space of the Seats' },
       tenant: TENANT,
       seats: SEATS_FILE,

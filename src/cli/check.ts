@@ -28,14 +28,12 @@ export const check = defineCommand(
     options: {
       config: CONFIG,
       format: formatOption(FORMATS),
-      strict: { type: 'boolean', description: 'exits with code 3 if there is a warning' },
+      strict: { description: 'exits with code 3 if there is a warning' },
       'no-env': {
-        type: 'boolean',
         description:
           'ignores environment variables, and skips settings that need one or whose file is missing',
       },
       online: {
-        type: 'boolean',
         description:
           'also checks the store, Redis, identity providers and targets, without changing any of them',
       },

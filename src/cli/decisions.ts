@@ -37,20 +37,12 @@ export const decisions = defineCommand(
     details:
       'They are those of the instance that answers. With --space, only those of that space, unless it is the admin space.',
     options: {
-      code: {
-        type: 'string',
-        value: 'CODE',
-        description: 'only this answer: allow, or the code of a refusal',
-      },
+      code: { value: 'CODE', description: 'only this answer: allow, or the code of a refusal' },
       limit: {
-        type: 'string',
         value: 'N',
         description: `at most N decisions, ${DEFAULT_LIMIT} by default; with --follow, those before it`,
       },
-      follow: {
-        type: 'boolean',
-        description: 'prints decisions as they happen, oldest first, until it is interrupted',
-      },
+      follow: { description: 'prints decisions as they happen, oldest first, until it is interrupted' },
       ...REMOTE,
       json: { ...JSON_OUTPUT, description: 'prints JSON for programs; with --follow, one object a line' },
     },

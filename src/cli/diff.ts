@@ -30,7 +30,7 @@ export const diff = defineCommand(
       },
       seats: SEATS_FILE,
       json: JSON_OUTPUT,
-      markdown: { type: 'boolean', description: 'prints Markdown for a pull request' },
+      markdown: { description: 'prints Markdown for a pull request' },
     },
     exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
     example: 'seatgate diff git:main gateway.config.yaml --markdown',

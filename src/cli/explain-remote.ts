@@ -9,17 +9,11 @@ import { REMOTE, type RemoteValues, withGateway } from './remote/gateway-options
 export const REMOTE_EXPLAIN = {
   url: { ...REMOTE.url, description: 'asks the gateway at this address instead of reading the store' },
   user: {
-    type: 'string',
     value: 'SUB',
     description: 'with --url: the sub of a user, who holds the Seats of the latest sign-in',
   },
-  'api-key-id': {
-    type: 'string',
-    value: 'ID',
-    description: 'with --url: the id of the API key that makes the request',
-  },
+  'api-key-id': { value: 'ID', description: 'with --url: the id of the API key that makes the request' },
   in: {
-    type: 'string',
     value: 'S',
     description: 'with --url: the space to ask in; by default, the admin space of the tenant',
   },

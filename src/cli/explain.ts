@@ -27,13 +27,11 @@ import { mintForSeats } from './token.ts'
 const options = {
   host: HOST,
   space: {
-    type: 'string',
     value: 'S',
     description: 'the value of the Space header, or of the header that the route reads its space from',
   },
-  token: { type: 'string', value: 'T', description: 'a bearer token' },
+  token: { value: 'T', description: 'a bearer token' },
   'api-key': {
-    type: 'string',
     value: 'K',
     description:
       'an API key; with --url, that which asks the gateway, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
@@ -43,14 +41,9 @@ const options = {
     description:
       'the tenant of a caller who holds the Seats given with --seat, or no Seats; with --seat, it may be omitted if there is only one tenant',
   },
-  seat: { type: 'string', value: 'NAME', description: 'names of Seats', multiple: true },
-  expect: {
-    type: 'string',
-    value: 'CODE',
-    description: 'the expected answer: allow, or the code of a refusal',
-  },
+  seat: { value: 'NAME', description: 'names of Seats', multiple: true },
+  expect: { value: 'CODE', description: 'the expected answer: allow, or the code of a refusal' },
   from: {
-    type: 'string',
     value: 'LOG',
     description:
       'decides the request with the given id in this log again; the caller holds the Seats that the log line lists, as they are now',

@@ -69,7 +69,7 @@ export function helpOf(command: Description): string {
       : [
           section(
             'arguments',
-            positionals.map((each) => [each.name, meaningOf({ type: 'string', ...each })]),
+            positionals.map((each) => [each.name, meaningOf(each)]),
           ),
         ]),
     section('options', [...flags, ['--help', 'prints this text']]),

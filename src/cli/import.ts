@@ -46,36 +46,29 @@ export const importCommand = defineCommand(
       { name: 'FILE', description: 'the description', completes: 'file' },
     ],
     options: {
-      upstream: { type: 'string', value: 'U', description: 'the upstream of the table', required: true },
+      upstream: { value: 'U', description: 'the upstream of the table', required: true },
       out: {
-        type: 'string',
         value: 'F',
         description: 'the file for the table; by default, standard output',
         completes: 'file',
       },
       permission: {
-        type: 'string',
         value: 'TEMPLATE',
         description: 'template for permissions, with {resource}, {verb}, {tag} and {operationId}',
         default: DEFAULT_TEMPLATE,
       },
       update: {
-        type: 'boolean',
         description:
           'adds missing entries to the file, sets the permissions that the description fixes, and keeps everything else',
       },
-      prune: {
-        type: 'boolean',
-        description: 'with --update: removes entries that have no operation in the description',
-      },
+      prune: { description: 'with --update: removes entries that have no operation in the description' },
       config: {
         ...CONFIG,
         description:
           "the configuration, which determines the paths of the gateway's own endpoints; it does not have to exist",
       },
-      check: { type: 'boolean', description: 'only compares the file with the description' },
+      check: { description: 'only compares the file with the description' },
       strict: {
-        type: 'boolean',
         description: 'exits with code 3 if something in the description is left out or needs review',
       },
     },

@@ -16,7 +16,6 @@ import { pathWord, programName } from './shell.ts'
 const options = {
   tenant: { ...TENANT, description: 'id of the tenant', default: 'acme' },
   upstream: {
-    type: 'string',
     value: 'URL',
     description: 'scheme, host and port of the service behind the gateway',
     default: 'http://127.0.0.1:9001',

@@ -8,7 +8,6 @@ const PRIVATE = 0o600
 
 /** The option that names it. */
 export const KEY_FILE = {
-  type: 'string',
   value: 'FILE',
   description: 'writes the key to this new file, which only its owner may read, and does not print it',
   completes: 'file',

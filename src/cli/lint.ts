@@ -26,7 +26,7 @@ export const lint = defineCommand(
     options: {
       tenant: { ...TENANT, description: 'only this tenant' },
       seats: SEATS_FILE,
-      strict: { type: 'boolean', description: 'exits with code 3 if there is an error or a warning' },
+      strict: { description: 'exits with code 3 if there is an error or a warning' },
       config: CONFIG,
       json: JSON_OUTPUT,
     },

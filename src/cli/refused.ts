@@ -28,16 +28,11 @@ export const refused = defineCommand(
     ],
     options: {
       since: {
-        type: 'string',
         value: 'TIME',
         description: 'only requests from this time on: a duration such as 10m (ago), or a date-time',
       },
-      tenant: { type: 'string', value: 'T', description: 'only requests of this tenant' },
-      user: {
-        type: 'string',
-        value: 'U',
-        description: 'only requests of this user, or of the API key with this id',
-      },
+      tenant: { value: 'T', description: 'only requests of this tenant' },
+      user: { value: 'U', description: 'only requests of this user, or of the API key with this id' },
       json: JSON_OUTPUT,
     },
     exits: { 0: 'the list was printed, even if it is empty', 1: 'a log cannot be read to its end' },

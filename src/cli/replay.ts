@@ -28,7 +28,7 @@ export const replay = defineCommand(
       config: CONFIG,
       seats: SEATS_FILE,
       json: JSON_OUTPUT,
-      markdown: { type: 'boolean', description: 'prints Markdown for a pull request' },
+      markdown: { description: 'prints Markdown for a pull request' },
     },
     exits: {
       0: 'no answer changes',

@@ -20,14 +20,10 @@ export const routes = defineCommand(
     details:
       'If any table lists hosts, the host precedes the path; - stands for the hosts that no table lists.',
     options: {
-      filter: {
-        type: 'string',
-        value: 'GLOB',
-        description: 'only routes whose path matches, such as "/v1/**"',
-      },
-      permission: { type: 'string', value: 'P', description: 'only routes that require this permission' },
-      upstream: { type: 'string', value: 'U', description: 'only routes that lead to this upstream' },
-      public: { type: 'boolean', description: 'only routes that need no credential' },
+      filter: { value: 'GLOB', description: 'only routes whose path matches, such as "/v1/**"' },
+      permission: { value: 'P', description: 'only routes that require this permission' },
+      upstream: { value: 'U', description: 'only routes that lead to this upstream' },
+      public: { description: 'only routes that need no credential' },
       config: CONFIG,
       ...REMOTE,
       url: {

@@ -3,22 +3,17 @@
 import type { Option } from './arguments.ts'
 
 export const CONFIG = {
-  type: 'string',
   value: 'FILE',
   description: 'the configuration file',
   default: 'gateway.config.yaml',
   completes: 'file',
 } as const satisfies Option
 
-export const JSON_OUTPUT = {
-  type: 'boolean',
-  description: 'prints JSON for programs',
-} as const satisfies Option
+export const JSON_OUTPUT = { description: 'prints JSON for programs' } as const satisfies Option
 
 /** The first format is the default. */
 export function formatOption<const F extends string>(formats: readonly [F, ...F[]]) {
   return {
-    type: 'string',
     value: 'FORMAT',
     description: `output format: ${formats.join(', ')}`,
     default: formats[0],
@@ -29,22 +24,19 @@ export function formatOption<const F extends string>(formats: readonly [F, ...F[
 
 /** Seats in place of those of the store. */
 export const SEATS_FILE = {
-  type: 'string',
   value: 'FILE',
   description: 'a file with Seats, used instead of those in the store',
   completes: 'file',
 } as const satisfies Option
 
 export const TENANT = {
-  type: 'string',
   value: 'T',
   description: 'id of a tenant in the configuration; may be omitted if there is only one',
 } as const satisfies Option
 
-export const SPACE = { type: 'string', value: 'S', description: 'a space' } as const satisfies Option
+export const SPACE = { value: 'S', description: 'a space' } as const satisfies Option
 
 export const HOST = {
-  type: 'string',
   value: 'H',
   description: 'the host of the request, if route tables list hosts',
 } as const satisfies Option

@@ -25,10 +25,7 @@ export const start = defineCommand(
       'It logs to standard output, with one line for each listener as soon as it accepts connections. It reloads the configuration on SIGHUP and whenever one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
     options: {
       config: CONFIG,
-      pretty: {
-        type: 'boolean',
-        description: 'prints readable logs, as on a terminal, instead of JSON lines',
-      },
+      pretty: { description: 'prints readable logs, as on a terminal, instead of JSON lines' },
     },
     exits: {
       0: 'a signal stopped the gateway',

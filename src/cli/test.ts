@@ -39,8 +39,8 @@ export const test = defineCommand(
     options: {
       config: CONFIG,
       format: formatOption(FORMATS),
-      coverage: { type: 'boolean', description: 'lists the routes that no case and no assertion reaches' },
-      'min-coverage': { type: 'string', value: 'N', description: 'fails below N percent of the routes' },
+      coverage: { description: 'lists the routes that no case and no assertion reaches' },
+      'min-coverage': { value: 'N', description: 'fails below N percent of the routes' },
     },
     exits: {
       0: 'all tests pass',

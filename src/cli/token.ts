@@ -14,17 +14,10 @@ import { CONFIG, TENANT } from './shared-options.ts'
 
 const options = {
   tenant: TENANT,
-  sub: { type: 'string', value: 'U', description: 'the user: `sub` of the token', required: true },
-  email: { type: 'string', value: 'E', description: "the user's email address" },
-  seat: {
-    type: 'string',
-    value: 'NAME',
-    description: 'names of Seats of the tenant',
-    required: true,
-    multiple: true,
-  },
+  sub: { value: 'U', description: 'the user: `sub` of the token', required: true },
+  email: { value: 'E', description: "the user's email address" },
+  seat: { value: 'NAME', description: 'names of Seats of the tenant', required: true, multiple: true },
   lifetime: {
-    type: 'string',
     value: 'TIME',
     description: 'how long the token is valid, such as 30m; by default, `token.lifetime` of the tenant',
   },

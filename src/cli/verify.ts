@@ -35,64 +35,46 @@ const VIOLATIONS = 3
 
 const options = {
   url: {
-    type: 'string',
     value: 'URL',
     description:
       'address of a gateway, or of what is in front of several; may be repeated; by default, the value of SEATGATE_URL',
     multiple: true,
   },
   'api-key': {
-    type: 'string',
     value: 'KEY',
     description:
       'an API key, - to read it from standard input, or the name of an environment variable that has it; by default, the value of SEATGATE_API_KEY',
   },
   space: {
-    type: 'string',
     value: 'S',
     description: 'the space in which Seats are granted and asked about',
     default: 'admin',
   },
   'admin-space': {
-    type: 'string',
     value: 'S',
     description:
       "the tenant's admin space, if the gateway does not tell it: for blocks, the fleet, and keys that may not manage Seats in --space",
   },
-  duration: { type: 'string', value: 'TIME', description: 'how long to read and write', default: '60s' },
-  rate: {
-    type: 'string',
-    value: 'RATE',
-    description: 'writes in a time, such as 1/s or 10/m; at most 1/s',
-    default: '1/s',
-  },
-  readers: { type: 'string', value: 'N', description: 'readers at each address, from 1 to 64', default: '4' },
-  'each-instance': {
-    type: 'boolean',
-    description: 'also asks each instance of the fleet at the address that it advertises',
-  },
+  duration: { value: 'TIME', description: 'how long to read and write', default: '60s' },
+  rate: { value: 'RATE', description: 'writes in a time, such as 1/s or 10/m; at most 1/s', default: '1/s' },
+  readers: { value: 'N', description: 'readers at each address, from 1 to 64', default: '4' },
+  'each-instance': { description: 'also asks each instance of the fleet at the address that it advertises' },
   'token-secret-file': {
-    type: 'string',
     value: 'FILE',
     description: 'a token secret of the tenant: tokens and the block of a user are tested too',
     completes: 'file',
   },
   'end-session': {
-    type: 'string',
     value: 'ID',
     description:
       'ends this sign-in session, which was made for the check; may be repeated; needs --token-secret-file',
     multiple: true,
   },
-  during: {
-    type: 'string',
-    value: 'COMMAND',
-    description: 'runs a shell command meanwhile, and marks it in the report',
-  },
-  svg: { type: 'string', value: 'FILE', description: 'draws the run to this file', completes: 'file' },
-  clean: { type: 'boolean', description: 'only deletes what an earlier run left' },
-  'no-streams': { type: 'boolean', description: 'leaves out open event streams' },
-  'no-blocks': { type: 'boolean', description: 'leaves out the block of a user' },
+  during: { value: 'COMMAND', description: 'runs a shell command meanwhile, and marks it in the report' },
+  svg: { value: 'FILE', description: 'draws the run to this file', completes: 'file' },
+  clean: { description: 'only deletes what an earlier run left' },
+  'no-streams': { description: 'leaves out open event streams' },
+  'no-blocks': { description: 'leaves out the block of a user' },
   ca: REMOTE.ca,
   timeout: { ...REMOTE.timeout, default: '5s' },
   json: JSON_OUTPUT,

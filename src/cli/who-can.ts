@@ -36,11 +36,7 @@ export const whoCan = defineCommand(
       { name: 'PATH', description: 'its path', optional: true },
     ],
     options: {
-      permission: {
-        type: 'string',
-        value: 'P',
-        description: 'asks who holds this permission, instead of a request',
-      },
+      permission: { value: 'P', description: 'asks who holds this permission, instead of a request' },
       host: HOST,
       space: { ...SPACE, description: 'only in this space' },
       tenant: TENANT,

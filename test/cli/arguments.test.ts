@@ -40,9 +40,9 @@ for (const command of every)
         await refusalOf(command, [`--${name}x`]),
         `unknown option --${name}x (did you mean "--${name}"?)`,
       )
-      const wrong = option.type === 'string' ? [`--${name}`] : [`--${name}=yes`]
+      const wrong = option.value !== undefined ? [`--${name}`] : [`--${name}=yes`]
       t.match(await refusalOf(command, wrong), /argument/, wrong.join(' '))
-      const value = option.type === 'string' ? '=a' : ''
+      const value = option.value !== undefined ? '=a' : ''
       if (!option.multiple)
         t.equal(
           await refusalOf(command, [`--${name}${value}`, `--${name}${value}`]),
@@ -93,8 +93,8 @@ t.test('the last positional argument may take several values', async (t) => {
 })
 
 t.test('further values belong to the list option before them', async (t) => {
-  const list = { type: 'string', multiple: true, description: '' } as const
-  const options = { in: list, permission: list, one: { type: 'string', description: '' } } as const
+  const list = { value: 'S', multiple: true, description: '' } as const
+  const options = { in: list, permission: list, one: { value: 'S', description: '' } } as const
   const read = (text: string) => {
     const given = readArguments(text.split(' '), { options, positionals: [{ name: 'X', description: '' }] })
     const { in: spaces = [], permission = [] } = given.values

@@ -26,28 +26,24 @@ export const listAudit = defineCommand(
         ...TENANT,
         description: 'id of a tenant in the configuration: reads its store instead of asking a gateway',
       },
-      limit: { type: 'string', value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
+      limit: { value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
       since: {
-        type: 'string',
         value: 'TIME',
         description: 'only from this time on: a duration such as 10m (ago), or a date-time',
       },
-      until: { type: 'string', value: 'TIME', description: 'only before this time, in the same form' },
+      until: { value: 'TIME', description: 'only before this time, in the same form' },
       action: {
-        type: 'string',
         value: 'A',
         description: 'only this action, such as seat.update',
         choices: AUDIT_ACTIONS,
         completes: AUDIT_ACTIONS,
       },
       actor: {
-        type: 'string',
         value: 'NAME',
         description:
           'only changes by this user, API key or command: an id, or the name or email address it had',
       },
       target: {
-        type: 'string',
         value: 'NAME',
         description: 'only changes to this Seat, API key, user or session: an id, or the name it had',
       },

@@ -22,15 +22,11 @@ export const verifyAudit = defineCommand(
     options: {
       tenant: AUDITED,
       head: {
-        type: 'string',
         value: 'SEQ:HASH',
         description:
           'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
       },
-      'no-rows': {
-        type: 'boolean',
-        description: 'does not compare Seats, API keys and blocks with their last entries',
-      },
+      'no-rows': { description: 'does not compare Seats, API keys and blocks with their last entries' },
       config: CONFIG,
       json: JSON_OUTPUT,
     },

@@ -72,7 +72,7 @@ function branch(command: Command): string {
   const options = optionsOf(command)
   const argument = firstArgument(command)
   const lines = [`    ${command.name.includes(' ') ? quotedForShell(command.name) : command.name})`]
-  const values = options.filter(([, { type }]) => type === 'string').map(value)
+  const values = options.filter(([, each]) => each.value !== undefined).map(value)
   if (values.length > 0) lines.push('      case $prev in', ...values, '      esac')
   if (argument !== null)
     lines.push(

@@ -39,8 +39,8 @@ function linesOf(command: Command): string[] {
 }
 
 /** `-r`: takes a value; `-F`: of which files are offered. */
-function flag(name: string, { type, completes }: Option): string {
-  if (type === 'boolean') return `-l ${name}`
+function flag(name: string, { value, completes }: Option): string {
+  if (value === undefined) return `-l ${name}`
   if (completes === undefined) return `-l ${name} -r`
   return completes === 'file' ? `-l ${name} -r -F` : `-l ${name} -r -a ${candidates(completes)}`
 }

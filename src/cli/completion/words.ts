@@ -10,7 +10,7 @@ export const GLOBAL_OPTIONS = {
 
 /** The options of a command, `--help` included. */
 export function optionsOf({ options }: Description): [string, Option][] {
-  return [...Object.entries<Option>(options), ['help', { type: 'boolean', description: 'prints help' }]]
+  return [...Object.entries<Option>(options), ['help', { description: 'prints help' }]]
 }
 
 /** What a user types first: commands of one word, and groups with their commands. */

@@ -20,15 +20,8 @@ export const createKey = defineCommand(
       'The text is the only line on standard output. With --out, it is written to the file and not printed.',
     positionals: [{ name: 'NAME', description: 'what the key is for; it does not have to be unique' }],
     options: {
-      seat: {
-        type: 'string',
-        value: 'NAME',
-        description: 'a Seat that the key holds',
-        required: true,
-        multiple: true,
-      },
+      seat: { value: 'NAME', description: 'a Seat that the key holds', required: true, multiple: true },
       expires: {
-        type: 'string',
         value: 'TIME',
         description: 'when the key expires: a duration such as 90d, or a date-time; by default, never',
       },

@@ -21,7 +21,7 @@ export const listKeys = defineCommand(
     summary: 'Lists the API keys that the API key may see, in order of creation.',
     details: 'The text of a key is not stored. --json includes the times of creation and of the last use.',
     options: {
-      all: { type: 'boolean', description: 'includes revoked and expired keys' },
+      all: { description: 'includes revoked and expired keys' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

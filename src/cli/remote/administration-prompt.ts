@@ -27,7 +27,6 @@ export async function confirm(
 }
 
 export const YES = {
-  type: 'boolean',
   description: 'does not ask for confirmation, even if no one could administer the tenant afterwards',
 } as const
 

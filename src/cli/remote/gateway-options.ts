@@ -10,29 +10,18 @@ import { CommandFailed, type Terminal } from '../command.ts'
 import { DEFAULT_ADMIN_SPACE, Gateway, type GatewayOptions } from './gateway-client.ts'
 
 export const REMOTE = {
-  url: {
-    type: 'string',
-    value: 'URL',
-    description: 'address of the gateway; by default, the value of SEATGATE_URL',
-  },
+  url: { value: 'URL', description: 'address of the gateway; by default, the value of SEATGATE_URL' },
   'api-key': {
-    type: 'string',
     value: 'KEY',
     description: 'an API key, or - to read it from standard input; by default, the value of SEATGATE_API_KEY',
   },
-  space: {
-    type: 'string',
-    value: 'S',
-    description: 'the space to act in; by default, the admin space of the tenant',
-  },
+  space: { value: 'S', description: 'the space to act in; by default, the admin space of the tenant' },
   ca: {
-    type: 'string',
     value: 'FILE',
     description: 'trusted certificates (PEM), used instead of those of the system',
     completes: 'file',
   },
   timeout: {
-    type: 'string',
     value: 'TIME',
     description: 'how long to wait for each answer from the gateway',
     default: '30s',

@@ -29,7 +29,6 @@ export const applySeats = defineCommand(
     options: {
       prune: PRUNE,
       yes: {
-        type: 'boolean',
         description:
           'does not ask for confirmation before it deletes Seats or makes changes that leave no administrator',
       },

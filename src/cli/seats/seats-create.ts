@@ -13,14 +13,8 @@ export const createSeat = defineCommand(
     summary: 'Creates a Seat.',
     positionals: [{ name: 'NAME', description: 'name of the Seat, unique in the tenant' }],
     options: {
-      in: {
-        type: 'string',
-        value: 'S',
-        description: 'a space in which the Seat grants its permissions',
-        multiple: true,
-      },
+      in: { value: 'S', description: 'a space in which the Seat grants its permissions', multiple: true },
       permission: {
-        type: 'string',
         value: 'P',
         description: 'a permission that the Seat grants, such as trainings:list',
         multiple: true,

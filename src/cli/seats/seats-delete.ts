@@ -23,7 +23,6 @@ export const deleteSeat = defineCommand(
     options: {
       ...REMOTE,
       yes: {
-        type: 'boolean',
         description:
           'deletes the Seat without confirmation, even if no one could administer the tenant afterwards',
       },

@@ -12,7 +12,6 @@ import { planText } from './plan-output.ts'
 const CHANGES = 3
 
 export const PRUNE = {
-  type: 'boolean',
   description: 'deletes Seats that no file lists, as far as the API key may see them',
 } as const
 
@@ -25,7 +24,7 @@ export const planSeats = defineCommand(
     positionals: [SEATS_FILES],
     options: {
       prune: PRUNE,
-      out: { type: 'string', value: 'P', description: 'saves the plan to this file', completes: 'file' },
+      out: { value: 'P', description: 'saves the plan to this file', completes: 'file' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

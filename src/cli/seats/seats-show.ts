@@ -20,7 +20,7 @@ export const showSeat = defineCommand(
     details: 'The history requires the permission audit:list. It is also available for a deleted Seat.',
     positionals: [{ name: 'SEAT', description: 'name or id of the Seat' }],
     options: {
-      history: { type: 'boolean', description: 'shows who changed what and when, oldest change first' },
+      history: { description: 'shows who changed what and when, oldest change first' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },

@@ -14,8 +14,8 @@ import { GatewayRefusal } from '../remote/problem-text.ts'
 import type { SeatView } from '../remote/endpoint-answers.ts'
 import { warn, writtenText } from './written.ts'
 
-const space = { type: 'string', value: 'S', multiple: true } as const
-const permission = { type: 'string', value: 'P', multiple: true } as const
+const space = { value: 'S', multiple: true } as const
+const permission = { value: 'P', multiple: true } as const
 
 export const updateSeat = defineCommand(
   {
@@ -24,7 +24,7 @@ export const updateSeat = defineCommand(
     details: 'If the Seat changes in the meantime, nothing is written.',
     positionals: [{ name: 'SEAT', description: 'name or id of the Seat' }],
     options: {
-      name: { type: 'string', value: 'NAME', description: 'the new name' },
+      name: { value: 'NAME', description: 'the new name' },
       in: { ...space, description: 'the spaces of the Seat, replacing the current ones' },
       permission: { ...permission, description: 'the permissions of the Seat, replacing the current ones' },
       'add-in': { ...space, description: 'a space to add' },

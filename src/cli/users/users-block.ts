@@ -22,17 +22,12 @@ export const blockUser = defineCommand(
     positionals: [{ name: 'USER', description: '`sub` or email address of the user' }],
     options: {
       until: {
-        type: 'string',
         value: 'TIME',
         description:
           'when the block ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
       },
-      sub: { type: 'boolean', description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
-      reason: {
-        type: 'string',
-        value: 'TEXT',
-        description: 'the reason, for people to read; it appears in the audit',
-      },
+      sub: { description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
+      reason: { value: 'TEXT', description: 'the reason, for people to read; it appears in the audit' },
       ...REMOTE,
       yes: YES,
       json: JSON_OUTPUT,

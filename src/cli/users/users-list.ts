@@ -24,11 +24,7 @@ export const listUsers = defineCommand(
     summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
     details: 'Users with tokens from other issuers are not known.',
     options: {
-      q: {
-        type: 'string',
-        value: 'TEXT',
-        description: 'only users with this text in their sub or email address',
-      },
+      q: { value: 'TEXT', description: 'only users with this text in their sub or email address' },
       ...REMOTE,
       json: JSON_OUTPUT,
     },
