@@ -1,7 +1,7 @@
 /** The options and positional arguments of a command, and their parsing. */
 
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../config/invalid-value.ts'
+import { didYouMean, InvalidValue, type ValueParser } from '../config/invalid-value.ts'
 
 interface Argument {
   readonly description: string
@@ -167,6 +167,13 @@ function withOptionNames(args: string[], tokens: Tokens, options: Options, posit
   const surplus = tokens.filter(({ kind }) => kind === 'positional').length - positionals
   if (values.size !== surplus) return args
   return args.map((arg, index) => (values.has(index) ? `--${values.get(index)}=${arg}` : arg))
+}
+
+/** The value of an option, by a parser of the configuration. @throws UsageError with its fault */
+export function parsedOption<T>(name: string, text: string, parse: ValueParser<T>): T {
+  const value = parse(text)
+  if (value instanceof InvalidValue) throw new UsageError(`--${name} "${text}" ${value.message}`)
+  return value
 }
 
 /** `a, b and c`. */

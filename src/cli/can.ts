@@ -1,16 +1,29 @@
 /** `seatgate can`: the routes that the holder of Seats, an API key or a user may call, or may not. */
 
-import { areBlocked, isRefusal, type Store } from '../../seats-admin/index.ts'
+import { areBlocked, isRefusal } from '../../seats-admin/index.ts'
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
+import { type Given, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { type OpenHolders, openHolders } from './holder-source.ts'
+import { type OpenHolders, withHolders } from './holder-source.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
+import { EVERYTHING } from './seat-source.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
+
+const options = {
+  seat: { value: 'NAME', description: 'names of Seats', multiple: true },
+  'api-key-id': { value: 'ID', description: 'the id of an API key' },
+  user: { value: 'SUB', description: 'the sub of a user' },
+  not: { description: 'lists the routes that the holder may not call' },
+  space: { ...SPACE, description: 'only in this space; by default, in every space of the Seats' },
+  tenant: TENANT,
+  seats: SEATS_FILE,
+  config: CONFIG,
+  json: JSON_OUTPUT,
+} as const
 
 export const can = defineCommand(
   {
@@ -18,17 +31,7 @@ export const can = defineCommand(
     summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
     details:
       'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
-    options: {
-      seat: { value: 'NAME', description: 'names of Seats', multiple: true },
-      'api-key-id': { value: 'ID', description: 'the id of an API key' },
-      user: { value: 'SUB', description: 'the sub of a user' },
-      not: { description: 'lists the routes that the holder may not call' },
-      space: { ...SPACE, description: 'only in this space; by default, in every space of the Seats' },
-      tenant: TENANT,
-      seats: SEATS_FILE,
-      config: CONFIG,
-      json: JSON_OUTPUT,
-    },
+    options,
     alternatives: [['seat'], ['api-key-id'], ['user']],
     exits: {
       0: 'the list was printed, even if it is empty',
@@ -41,67 +44,51 @@ export const can = defineCommand(
     if (values.seat === undefined && values['api-key-id'] === undefined && values.user === undefined)
       throw new UsageError('one of --seat, --api-key-id and --user is required')
     if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
-    const source = await openHolders(values, terminal)
-    try {
-      if (source.note !== null && source.store !== null) terminal.printError(`note: ${source.note}`)
-      const { routes } = source.table
-      const { holdings, note } = await holdingsOf(source, values, holdingOf(routes, space))
+    return withHolders(values, terminal, async (holders) => {
+      const { routes } = holders.table
+      const { holdings, note } = await holdingsOf(holders, values, holdingOf(routes, space))
       if (note !== null) terminal.printError(`note: ${note}`)
-      const rows = accessRows(routes, holdings, { tenant: source.tenant.id, space, allowed: !values.not })
+      const rows = accessRows(routes, holdings, { tenant: holders.tenant.id, space, allowed: !values.not })
       for (const text of values.json ? asJson(rows) : asText(rows)) await terminal.print(text)
-    } finally {
-      await source.close()
-    }
+    })
   },
 )
 
-interface Asked {
-  readonly seat?: readonly string[] | undefined
-  readonly 'api-key-id'?: string | undefined
-  readonly user?: string | undefined
-}
-
 async function holdingsOf(
-  { store, seats: ofFile, tenant }: OpenHolders,
-  { seat: names, 'api-key-id': key, user }: Asked,
+  { source, tenant: { id: tenant } }: OpenHolders,
+  { seat: names, 'api-key-id': key, user }: Given<typeof options>['values'],
   holding: ReturnType<typeof holdingOf>,
 ): Promise<{ holdings: Holdings; note: string | null }> {
   const found = async (asked: Iterable<string>) => {
     const seats: HeldSeat[] = []
     for (const name of new Set(asked)) {
       const seat =
-        store === null
-          ? ofFile?.find((each) => each.name === name)
-          : (await store.seatByName(tenant.id, name)).value.seat
-      if (seat == null) throw await unknownSeat(name, tenant.id, store ?? ofFile ?? [])
+        'seatByName' in source
+          ? (await source.seatByName(tenant, name)).value.seat
+          : source.find((each) => each.name === name)
+      if (seat == null) throw await unknownSeat(name, tenant, source)
       seats.push(holding(seat))
     }
     return seats
   }
   if (names !== undefined) return { holdings: { accepted: true, seats: await found(names) }, note: null }
-  if (store === null) throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
+  if (!('seatByName' in source))
+    throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
-    const known = await userOf(store, tenant.id, user)
-    const [blocked] = await areBlocked(store, tenant.id, [user])
+    const known = await source.readUser(tenant, user, EVERYTHING)
+    if (known === null) throw await unknownUser(user, tenant, source)
+    const [blocked] = await areBlocked(source, tenant, [user])
     const note = blocked ? `this user is blocked: ${REFUSED}` : null
     return { holdings: { accepted: blocked === false, seats: await found(known.seats) }, note }
   }
-  const record = await store.readApiKey(tenant.id, key ?? '', EVERYTHING)
-  if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant.id} has no API key ${printable(key ?? '')}`)
+  const record = await source.readApiKey(tenant, key ?? '', EVERYTHING)
+  if (isRefusal(record)) throw new CommandFailed(`tenant ${tenant} has no API key ${printable(key ?? '')}`)
   const accepted = isAccepted(record, Date.now())
   const note = accepted ? null : `this API key is expired or revoked: ${REFUSED}`
   return { holdings: { accepted, seats: await found(record.seats) }, note }
 }
 
 const REFUSED = 'all but public routes are refused'
-
-const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
-
-async function userOf(store: Store, tenant: string, sub: string) {
-  const found = await store.readUser(tenant, sub, EVERYTHING)
-  if (found === null) throw await unknownUser(sub, tenant, store)
-  return found
-}
 
 /** Rows that are printed at once. */
 const BATCH = 1000

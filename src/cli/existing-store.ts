@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openStore, type Store } from '../../seats-admin/index.ts'
 import type { Config, StoreConfig } from '../config/config.ts'
 import { explainStore } from '../runtime/surroundings/store-fault.ts'
-import { CommandFailed } from './command.ts'
+import { CommandFailed, type Terminal } from './command.ts'
 
 /**
  * Opens a store that exists: creating an empty one would give wrong output.
@@ -14,48 +14,53 @@ import { CommandFailed } from './command.ts'
  * @throws CommandFailed when there is none
  */
 export async function openExistingStore(config: Config): Promise<Store> {
-  if (await isMissing(config.store))
-    throw new CommandFailed(
-      `there is no store at ${placeOf(config.store)}: run seatgate bootstrap or start first`,
-    )
+  const missing = await missingFile(config.store)
+  if (missing !== null)
+    throw new CommandFailed(`there is no store at ${missing}: run seatgate bootstrap or start first`)
   return explainStore(config, () => openStore(config.store))
 }
 
-/**
- * Where there is no store yet, an empty one, as the first start creates it, and a note that says so. For a command whose
- * output is correct for an empty store.
- */
-export async function openStoreOrEmpty(settings: Config) {
-  const { store: config } = settings
-  if (!(await isMissing(config))) {
-    const store = await explainStore(settings, () => openStore(config))
-    return { store, note: null, close: () => store.close() }
-  }
-  const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
-    throw new CommandFailed(
-      `there is no store at ${placeOf(config)} yet, and no folder for an empty one can be created: ${cause.message}`,
-    )
-  })
-  const remove = () => rm(folder, { recursive: true, force: true })
+/** Runs the work on a store that exists, and closes it. @throws CommandFailed when there is none */
+export async function withStore<R>(config: Config, work: (store: Store) => Promise<R>): Promise<R> {
+  const store = await openExistingStore(config)
   try {
-    const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })
-    const note = `there is no store at ${placeOf(config)} yet: no Seat or API key exists`
-    return { store, note, close: () => store.close().finally(remove) }
-  } catch (cause) {
-    await remove()
-    throw cause
+    return await work(store)
+  } finally {
+    await store.close()
   }
 }
 
-async function isMissing(store: StoreConfig): Promise<boolean> {
-  if (store.kind !== 'sqlite') return false
+/**
+ * Where there is no store yet, the work is done on an empty one, as the first start creates it, and a note says so. For a
+ * command whose output is correct for an empty store.
+ */
+export async function withStoreOrEmpty<R>(
+  config: Config,
+  terminal: Terminal,
+  work: (store: Store, isEmpty: boolean) => Promise<R>,
+): Promise<R> {
+  const missing = await missingFile(config.store)
+  if (missing === null) return withStore(config, (store) => work(store, false))
+  const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
+    throw new CommandFailed(
+      `there is no store at ${missing} yet, and no folder for an empty one can be created: ${cause.message}`,
+    )
+  })
+  try {
+    const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })
+    terminal.printError(`note: there is no store at ${missing} yet: no Seat or API key exists`)
+    return await work(store, true).finally(() => store.close())
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The path of a store that is not there; null: it is there. */
+async function missingFile(store: StoreConfig): Promise<string | null> {
+  if (store.kind !== 'sqlite') return null
   const found = await stat(store.path).catch((error: NodeJS.ErrnoException) => {
     // The opening reports other errors, such as a folder that this user may not enter.
     return error.code === 'ENOENT' || error.code === 'ENOTDIR' ? null : undefined
   })
-  return found === null
-}
-
-function placeOf(store: StoreConfig): string {
-  return store.kind === 'sqlite' ? store.path : store.kind
+  return found === null ? store.path : null
 }

@@ -3,31 +3,25 @@
 import { Judge } from '../access/replay/judge.ts'
 import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
 import { REASONS } from '../access/replay/unjudged-reasons.ts'
-import type { Evaluation } from '../model/decision.ts'
+import type { Decision } from '../model/decision.ts'
 import { CommandFailed, type Terminal } from './command.ts'
 import { findLogs, linesOf } from './replay/log-files.ts'
 import { openSubject } from './replay/subject.ts'
 
-export interface DecidedAgain {
-  /** The decision that the line has: `allow` or the code of a refusal. */
-  readonly logged: string
-  readonly evaluation: Evaluation
-}
-
-/** @throws CommandFailed where the log has no such request, or its line does not say enough */
+/** @returns with the code that the line has. @throws CommandFailed where the log has no such request, or its line does not say enough */
 export async function decideAgain(
   log: string,
   id: string,
   config: string,
   terminal: Terminal,
-): Promise<DecidedAgain> {
+): Promise<{ readonly logged: string; readonly decision: Decision }> {
   await findLogs([log])
   const request = await findRequest(log, id)
   const { subject, close } = await openSubject({ config, seats: undefined }, terminal)
   try {
     const evaluation = await new Judge(subject).evaluate(request)
     if (typeof evaluation === 'string') throw new CommandFailed(`request ${id}: ${REASONS[evaluation]}`)
-    return { logged: request.code, evaluation }
+    return { logged: request.code, decision: evaluation.decision }
   } finally {
     await close()
   }

@@ -1,25 +1,22 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
-import type { Store } from '../../seats-admin/index.ts'
-import type { TenantConfig } from '../config/config.ts'
-import { InvalidValue } from '../config/invalid-value.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
 import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
-import type { Decision, Evaluation, SeatVerdict } from '../model/decision.ts'
+import type { Decision, SeatVerdict } from '../model/decision.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
-import { type DecidedAgain, decideAgain } from './explain-logged.ts'
-import { checkRemoteUse, explainRemotely, REMOTE_EXPLAIN, type RemoteRecord } from './explain-remote.ts'
+import { type Given, parsedOption, UsageError } from './arguments.ts'
+import { decideAgain } from './explain-logged.ts'
+import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { configOf, defineCommand, type Terminal, tenantOf } from './command.ts'
-import { openStoreOrEmpty } from './existing-store.ts'
+import { withStoreOrEmpty } from './existing-store.ts'
 import { CONFIG, HOST, JSON_OUTPUT, METHODS, TENANT } from './shared-options.ts'
 import { fold } from './screen.ts'
 import { mintForSeats } from './token.ts'
@@ -50,7 +47,19 @@ const options = {
     completes: 'file',
   },
   config: CONFIG,
-  ...REMOTE_EXPLAIN,
+  // These need --url, or mean something else with it.
+  url: { ...REMOTE.url, description: 'asks the gateway at this address instead of reading the store' },
+  user: {
+    value: 'SUB',
+    description: 'with --url: the sub of a user, who holds the Seats of the latest sign-in',
+  },
+  'api-key-id': { value: 'ID', description: 'with --url: the id of the API key that makes the request' },
+  in: {
+    value: 'S',
+    description: 'with --url: the space to ask in; by default, the admin space of the tenant',
+  },
+  ca: { ...REMOTE.ca, description: `with --url: ${REMOTE.ca.description}` },
+  timeout: { ...REMOTE.timeout, description: `with --url: ${REMOTE.timeout.description}` },
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
 
@@ -78,111 +87,144 @@ export const explain = defineCommand(
     },
     example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
   },
-  async ({ values, positionals }, terminal) => {
-    const [method = '', target] = positionals
-    const output = { json: values.json, expected: values.expect === undefined ? null : codeOf(values.expect) }
-    checkRemoteUse(values.url !== undefined, values)
+  async ({ values, positionals: [method = '', target] }, terminal) => {
+    const expected = values.expect === undefined ? null : parsedOption('expect', values.expect, answerCode)
+    checkRemoteUse(values)
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
     if (values.tenant !== undefined && credential !== undefined)
       throw new UsageError(`--tenant goes with --seat: --${credential} has its own tenant`)
-    if (values.from !== undefined) {
-      if (target !== undefined || values.space !== undefined || values.host !== undefined)
-        throw new UsageError('--from takes the id of a request alone, without PATH, --space and --host')
-      return printAgain(await decideAgain(values.from, method, values.config, terminal), output, terminal)
-    }
-    if (target === undefined) throw new UsageError('PATH is missing')
-    if (values.url !== undefined)
-      return printRemote(await explainRemotely(method, target, values, terminal), output, terminal)
-    const given = {
-      apiKey: headerLines('--api-key', values['api-key']),
-      authorization: headerLines(
-        '--token',
-        values.token === undefined ? undefined : `Bearer ${values.token}`,
-      ),
-      cookie: [],
-      space: headerLines('--space', values.space),
-    }
-    const config = await configOf(values, terminal)
-    const tenant =
-      values.tenant === undefined && values.seat === undefined ? null : tenantOf(config, values.tenant)
-    const { store, note, close } = await openStoreOrEmpty(config)
-    try {
-      if (note !== null) terminal.printError(`note: ${note}`)
-      const decisionPoint = await DecisionPoint.forOneDecision(
-        store,
-        { ephemeral: new ProcessEphemeral(), log: SILENT },
-        config.memory,
-      )
-      const credentials: Credentials =
-        tenant === null
-          ? given
-          : { ...given, authorization: [await bearerFor(store, tenant, values.seat, given.space[0])] }
-      const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
-      if (values.host === undefined && table.hosts !== null)
-        terminal.printError('note: route tables name hosts, and this request none: --host names one')
-      const browser = { method, rawHeaders: [], upgrade: false }
-      // The typed target as the bytes on the wire: UTF-8, one character a byte.
-      const sent = Buffer.from(target, 'utf8').toString('latin1')
-      const { host = null } = values
-      const fields = { linesOf: () => given.space }
-      const request = { method, target: sent, host, credentials, fields, browser }
-      const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
-      const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
-      const evaluation =
-        refusal === null
-          ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
-          : unreadableEvaluation({ ...request, target }, refusal)
-      await signIn?.close()
-      await otherIssuers?.close()
-      const identity = signedIdentityOf(config.identity, evaluation.decision)
-      await terminal.print(
-        values.json
-          ? recordAsJson(evaluation.decision, { signedIdentity: identity ?? undefined })
-          : formatEvaluation(evaluation, identity),
-      )
-      return exitFor(evaluation.decision.code, output, terminal)
-    } finally {
-      await close()
-    }
+    const { code, output } = await explained(method, target, values, terminal)
+    await terminal.print(output)
+    if (expected === null || expected === code) return 0
+    terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
+    return UNEXPECTED
   },
 )
 
 /** Exit code. */
 const UNEXPECTED = 3
 
-interface Output {
-  readonly json: boolean | undefined
-  /** The answer that is expected; null: each answer is accepted. */
-  readonly expected: string | null
+type Values = Given<typeof options>['values']
+
+interface Explained {
+  readonly code: string
+  readonly output: string
 }
 
-function exitFor(code: string, { expected }: Output, terminal: Terminal): number {
-  if (expected === null || expected === code) return 0
-  terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
-  return UNEXPECTED
-}
-
-async function printAgain(
-  { logged, evaluation }: DecidedAgain,
-  output: Output,
+async function explained(
+  method: string,
+  target: string | undefined,
+  values: Values,
   terminal: Terminal,
-): Promise<number> {
-  if (output.json) await terminal.print(recordAsJson(evaluation.decision, { logged_code: logged }))
-  else await terminal.print(`then ${logged}, now ${formatEvaluation(evaluation, null)}`)
-  return exitFor(evaluation.decision.code, output, terminal)
+): Promise<Explained> {
+  if (values.from !== undefined) {
+    if (target !== undefined || values.space !== undefined || values.host !== undefined)
+      throw new UsageError('--from takes the id of a request alone, without PATH, --space and --host')
+    const { logged, decision } = await decideAgain(values.from, method, values.config, terminal)
+    const output = values.json
+      ? recordAsJson(decision, { logged_code: logged })
+      : `then ${logged}, now ${formatDecision(decision, null)}`
+    return { code: decision.code, output }
+  }
+  if (target === undefined) throw new UsageError('PATH is missing')
+  return values.url === undefined
+    ? explainHere(method, target, values, terminal)
+    : explainRemotely(method, target, values, terminal)
 }
 
-/** The record of a gateway has the members of a decision, with lists in place of Sets. */
-async function printRemote(record: RemoteRecord, output: Output, terminal: Terminal): Promise<number> {
-  if (output.json) await terminal.print(JSON.stringify(record, null, 2))
-  else await terminal.print(formatDecision(record as unknown as Decision, record.signedIdentity ?? null))
-  return exitFor(record.code, output, terminal)
+async function explainHere(
+  method: string,
+  target: string,
+  values: Values,
+  terminal: Terminal,
+): Promise<Explained> {
+  const bearer = values.token === undefined ? undefined : `Bearer ${values.token}`
+  const given = {
+    apiKey: headerLines('--api-key', values['api-key']),
+    authorization: headerLines('--token', bearer),
+    cookie: [],
+    space: headerLines('--space', values.space),
+  }
+  const config = await configOf(values, terminal)
+  const tenant =
+    values.tenant === undefined && values.seat === undefined ? null : tenantOf(config, values.tenant)
+  return withStoreOrEmpty(config, terminal, async (store) => {
+    const decisionPoint = await DecisionPoint.forOneDecision(
+      store,
+      { ephemeral: new ProcessEphemeral(), log: SILENT },
+      config.memory,
+    )
+    // A name without a Seat is put into the token for the given space, so that the output shows its verdict.
+    const options = { spacesOfUnknown: given.space.slice(0, 1) }
+    const credentials: Credentials =
+      tenant === null
+        ? given
+        : {
+            ...given,
+            authorization: [
+              `Bearer ${await mintForSeats(store, tenant, { sub: 'explain' }, values.seat ?? [], options)}`,
+            ],
+          }
+    const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
+    if (values.host === undefined && table.hosts !== null)
+      terminal.printError('note: route tables name hosts, and this request none: --host names one')
+    const browser = { method, rawHeaders: [], upgrade: false }
+    // The typed target as the bytes on the wire: UTF-8, one character a byte.
+    const sent = Buffer.from(target, 'utf8').toString('latin1')
+    const { host = null } = values
+    const fields = { linesOf: () => given.space }
+    const request = { method, target: sent, host, credentials, fields, browser }
+    const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
+    const refusal = refusalOfRequestLine({ method, target: sent, host }, limits)
+    const { decision } =
+      refusal === null
+        ? await engine.nameSpaces(await engine.evaluate(request, true), STORE_PATIENCE)
+        : unreadableEvaluation({ ...request, target }, refusal)
+    await signIn?.close()
+    await otherIssuers?.close()
+    const identity = signedIdentityOf(config.identity, decision)
+    const output = values.json
+      ? recordAsJson(decision, { signedIdentity: identity ?? undefined })
+      : formatDecision(decision, identity)
+    return { code: decision.code, output }
+  })
 }
 
-function codeOf(text: string): string {
-  const code = answerCode(text)
-  if (code instanceof InvalidValue) throw new UsageError(`--expect "${text}" ${code.message}`)
-  return code
+/** As far as it is printed. The record of a gateway has the members of a decision, with lists in place of Sets. */
+interface RemoteRecord {
+  readonly code: string
+  readonly signedIdentity?: SignedIdentityOf
+}
+
+function explainRemotely(
+  method: string,
+  path: string,
+  values: Values,
+  terminal: Terminal,
+): Promise<Explained> {
+  const { in: place, space = null, host = null, seat: seats = null, user = null, json } = values
+  const body = { method, path, space, host, seats, user, api_key: values['api-key-id'] ?? null }
+  return withGateway({ ...values, space: place }, terminal, async (gateway) => {
+    const sent = { method: 'POST', body, reads: true } as const
+    const { value: record } = await gateway.send<RemoteRecord>('/v1/access/explain', sent)
+    const output = json
+      ? JSON.stringify(record, null, 2)
+      : formatDecision(record as unknown as Decision, record.signedIdentity ?? null)
+    return { code: record.code, output }
+  })
+}
+
+function checkRemoteUse(values: Values): void {
+  const given = (names: readonly (keyof Values)[]) => names.filter((name) => values[name] !== undefined)
+  if (values.url !== undefined) {
+    const [offline] = given(['token', 'tenant', 'from'])
+    if (offline !== undefined) throw new UsageError(`--${offline} does not go with --url`)
+    return
+  }
+  const [remote] = given(['user', 'api-key-id', 'ca'])
+  if (remote !== undefined) throw new UsageError(`--${remote} goes with --url`)
+  if (values['api-key'] !== undefined && given(['token', 'seat', 'from']).length > 0)
+    throw new UsageError('--token, --api-key, --seat and --from exclude each other')
 }
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
@@ -200,27 +242,12 @@ function headerLines(option: string, value: string | undefined): string[] {
   return [trimmed]
 }
 
-/** A name without a Seat is put into the token for the given space, so that the output shows its verdict. */
-async function bearerFor(
-  store: Pick<Store, 'seatByName' | 'listSeats'>,
-  tenant: TenantConfig,
-  seats: readonly string[] = [],
-  space: string | undefined,
-): Promise<string> {
-  const spacesOfUnknown = () => (space === undefined ? [] : [space])
-  return `Bearer ${await mintForSeats(store, tenant, { sub: 'explain' }, seats, { spacesOfUnknown })}`
-}
-
 const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   grants: 'grants it',
   lacks_permission: 'lacks the permission',
   not_in_space: 'is not granted in this space (any more)',
   unknown: 'is not a Seat of the tenant',
   name_given_up: 'was given up after the token was issued',
-}
-
-function formatEvaluation({ decision }: Evaluation, identity: SignedIdentityOf | null): string {
-  return formatDecision(decision, identity)
 }
 
 function formatDecision(decision: Decision, identity: SignedIdentityOf | null): string {

@@ -1,13 +1,13 @@
 /** Whom a question about access is about: a tenant of the store, or a file with Seats. */
 
-import type { ListedSeat, Store } from '../../seats-admin/index.ts'
+import type { Grant, ListedSeat, Store } from '../../seats-admin/index.ts'
 import { EVERY_PERMISSION } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
 import type { Holders } from '../access/permission-holders.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
 import type { RouteTable } from '../decision/router/table.ts'
 import { type Terminal, tenantOf } from './command.ts'
-import { openStoreOrEmpty } from './existing-store.ts'
+import { withStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { readSeatsOf } from './seat-source.ts'
 
@@ -23,38 +23,26 @@ export interface OpenHolders {
   readonly table: RouteTable
   readonly tenant: TenantConfig
   readonly lists: Holders
-  /** Null: a file. */
-  readonly store: Store | null
-  /** The Seats of the file; null: a store. */
-  readonly seats: readonly SeatInput[] | null
-  readonly note: string | null
-  close(): Promise<void>
+  /** The Seats: a store, or those of the file. */
+  readonly source: Store | readonly SeatInput[]
 }
 
-/** A file with Seats needs neither variables nor a store. */
-export async function openHolders(
+/** A file with Seats needs neither variables nor a store. Where there is no store yet, a note says so. */
+export async function withHolders<R>(
   { config: configFile, tenant: named, seats: file }: HolderOptions,
-  { env }: Terminal,
-): Promise<OpenHolders> {
+  terminal: Terminal,
+  work: (holders: OpenHolders) => Promise<R>,
+): Promise<R> {
+  const { env } = terminal
   const { config, table } = await loadWithTables(configFile, file === undefined ? env : null)
   if (file !== undefined) {
-    const { tenant: id, seats } = await readSeatsOf(named, file, env)
-    const note = `API keys and users are not known: the Seats are those of ${file}`
-    const close = async () => {}
-    return {
-      config,
-      table,
-      tenant: tenantOf(config, id),
-      lists: listsOf(seats),
-      store: null,
-      seats,
-      note,
-      close,
-    }
+    const { tenant, seats } = await readSeatsOf(named, file, env)
+    return work({ config, table, tenant: tenantOf(config, tenant), lists: listsOf(seats), source: seats })
   }
   const tenant = tenantOf(config, named)
-  const { store, note, close } = await openStoreOrEmpty(config)
-  return { config, table, tenant, lists: store, store, seats: null, note, close }
+  return withStoreOrEmpty(config, terminal, (store) =>
+    work({ config, table, tenant, lists: store, source: store }),
+  )
 }
 
 /** A file has no position in a feed of changes. */
@@ -65,7 +53,7 @@ const NONE = { data: [], hasMore: false, next: null }
 function listsOf(seats: readonly SeatInput[]): Holders {
   return {
     async listSeats(tenant, { after, grant }) {
-      const found = after === null ? seats.filter((seat) => grants(seat, grant ?? null)) : []
+      const found = after === null ? seats.filter((seat) => grants(seat, grant)) : []
       return {
         data: found.map((seat) => listed(seat, tenant, grant?.permission ?? null)),
         hasMore: false,
@@ -79,11 +67,8 @@ function listsOf(seats: readonly SeatInput[]): Holders {
   }
 }
 
-function grants(
-  { spaces, permissions }: SeatInput,
-  grant: { readonly permission: string; readonly space: string | null } | null,
-): boolean {
-  if (grant === null) return true
+function grants({ spaces, permissions }: SeatInput, grant: Grant | null | undefined): boolean {
+  if (grant == null) return true
   const inSpace = grant.space === null ? spaces.length > 0 : spaces.includes(grant.space)
   return inSpace && (permissions.includes(EVERY_PERMISSION) || permissions.includes(grant.permission))
 }

@@ -8,7 +8,7 @@ import type { SeatsFile } from '../config/seats-file.ts'
 import type { Route } from '../model/route.ts'
 import { printable } from '../telemetry/readable.ts'
 import { defineCommand, type Terminal, tenantOf } from './command.ts'
-import { openStoreOrEmpty } from './existing-store.ts'
+import { withStoreOrEmpty } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, TENANT } from './shared-options.ts'
 import { fitted, fold } from './screen.ts'
@@ -67,9 +67,7 @@ async function lintStore(
   only: string | undefined,
   terminal: Terminal,
 ): Promise<Finding[]> {
-  const { store, note, close } = await openStoreOrEmpty(config)
-  if (note !== null) terminal.printError(`note: ${note}`)
-  try {
+  return withStoreOrEmpty(config, terminal, async (store, isEmpty) => {
     const findings: Finding[] = []
     for (const { id, adminSpace, issuers = [] } of config.tenants.values()) {
       if (only !== undefined && id !== only) continue
@@ -80,14 +78,12 @@ async function lintStore(
         seats: lintedSeats(store, id),
         keys: lintedKeys(store, id),
         // Without a store the note says what is to be done.
-        administered: note === null ? await isAdministered(store, id, adminSpace) : null,
+        administered: isEmpty ? null : await isAdministered(store, id, adminSpace),
       }
       findings.push(...(await lintTenant(routes, tenant, Date.now())))
     }
     return findings
-  } finally {
-    await close()
-  }
+  })
 }
 
 async function* lintedSeats(store: Store, tenant: string) {

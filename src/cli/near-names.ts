@@ -43,13 +43,11 @@ export async function unknownSeat(
   seats: Iterable<{ readonly name: string }> | Pick<Store, 'listSeats'>,
 ): Promise<CommandFailed> {
   const all = 'listSeats' in seats ? seatsOf(seats, tenant) : seats
-  return new CommandFailed(`tenant ${tenant} has no Seat ${quoted(name)}${await meant(name, namesOf(all))}`)
-}
-
-async function* namesOf(
-  seats: Iterable<{ readonly name: string }> | AsyncIterable<{ readonly name: string }>,
-): AsyncGenerator<string> {
-  for await (const { name } of seats) yield name
+  const near = await meant(
+    name,
+    namesOf(all, (seat) => seat.name),
+  )
+  return new CommandFailed(`tenant ${tenant} has no Seat ${quoted(name)}${near}`)
 }
 
 /** Of `--user`, which takes a `sub`, where the store is at hand. */
@@ -58,12 +56,18 @@ export async function unknownUser(
   tenant: string,
   store: Pick<Store, 'listUsers'>,
 ): Promise<CommandFailed> {
-  const near = await meant(given, subsOf(everyUser(store, tenant)))
+  const near = await meant(
+    given,
+    namesOf(everyUser(store, tenant), ({ sub }) => sub),
+  )
   return new CommandFailed(
     `no sign-in of a user ${quoted(given)} at tenant ${tenant} is known${near}; tokens of other issuers leave no trace here`,
   )
 }
 
-async function* subsOf(users: AsyncIterable<{ readonly sub: string }>): AsyncGenerator<string> {
-  for await (const { sub } of users) yield sub
+async function* namesOf<V>(
+  items: Iterable<V> | AsyncIterable<V>,
+  nameOf: (item: V) => string,
+): AsyncGenerator<string> {
+  for await (const item of items) yield nameOf(item)
 }

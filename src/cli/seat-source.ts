@@ -1,13 +1,14 @@
-/** The Seats that a question is about: those of a tenant in the store, or those of a file. */
+/** The Seats that a question is about: those of a tenant in the store, or those of a file. And all that a store lists. */
 
-import type { Store, User } from '../../seats-admin/index.ts'
+import type { Listing, Page, Store, User } from '../../seats-admin/index.ts'
 import type { ApiKey } from '../../seats-admin/model/api-key.ts'
+import type { Block } from '../../seats-admin/model/block.ts'
 import type { ListedSeat, SeatInput } from '../../seats-admin/model/seat.ts'
 import type { GrantingSeat } from '../access/access-change.ts'
 import { loadConfig } from '../config/load.ts'
 import { readSeatsFile, type SeatsFile } from '../config/seats-file.ts'
 import { CommandFailed, type Terminal, tenantOf } from './command.ts'
-import { openExistingStore } from './existing-store.ts'
+import { withStore } from './existing-store.ts'
 
 interface SeatOptions {
   readonly tenant: string | undefined
@@ -28,15 +29,7 @@ export async function grantingSeats(
   if (tenant === undefined) return null
   const config = await loadConfig(configFile, env)
   const { id } = tenantOf(config, tenant)
-  const store = await openExistingStore(config)
-  try {
-    const granting = grantingSeat(id)
-    const found: GrantingSeat[] = []
-    for await (const seat of seatsOf(store, id)) found.push(granting(seat))
-    return found
-  } finally {
-    await store.close()
-  }
+  return withStore(config, (store) => Array.fromAsync(seatsOf(store, id), grantingSeat(id)))
 }
 
 /** @param tenant that is named beside the file; undefined: none @throws ConfigError, CommandFailed where it is another one */
@@ -63,7 +56,7 @@ function grantingSeat(tenant: string): (seat: SeatInput) => GrantingSeat {
 }
 
 const PAGE = 1000
-const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
+export const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
 /** All Seats of the tenant, in order of creation. */
 export function seatsOf(store: Pick<Store, 'listSeats'>, tenant: string): AsyncGenerator<ListedSeat> {
@@ -76,29 +69,23 @@ export function keysOf(store: Store, tenant: string): AsyncGenerator<ApiKey> {
 }
 
 /** All users of the tenant, by `sub`. */
-export async function* everyUser(store: Pick<Store, 'listUsers'>, tenant: string): AsyncGenerator<User> {
-  for (let after: string | null = null, more = true; more;) {
-    const page: Awaited<ReturnType<Store['listUsers']>> = await store.listUsers(tenant, {
-      limit: PAGE,
-      after,
-      scope: EVERYTHING,
-    })
-    yield* page.data
-    after = page.next
-    more = after !== null
-  }
+export function everyUser(store: Pick<Store, 'listUsers'>, tenant: string): AsyncGenerator<User> {
+  return every((page) => store.listUsers(tenant, page))
 }
 
-async function* every<V extends { readonly id: string }>(
-  list: (page: Page) => Promise<{ data: V[]; hasMore: boolean }>,
-): AsyncGenerator<V> {
-  let after: string | null = null
-  for (let more = true; more;) {
-    const page: { data: V[]; hasMore: boolean } = await list({ limit: PAGE, after, scope: EVERYTHING })
-    yield* page.data
-    after = page.data.at(-1)?.id ?? after
-    more = page.hasMore && page.data.length > 0
-  }
+/** All blocks of the tenant in force, in order of creation. */
+export function blocksOf(store: Store, tenant: string): AsyncGenerator<Block> {
+  return every(async (page) => {
+    const { data, hasMore } = await store.listBlocks(tenant, page)
+    return { data, hasMore, next: hasMore ? (data.at(-1)?.id ?? null) : null }
+  })
 }
 
-type Page = Parameters<Store['listSeats']>[1]
+async function* every<V>(list: (page: Page) => Promise<Listing<V>>): AsyncGenerator<V> {
+  for (let after: string | null = null; ;) {
+    const { data, next }: Listing<V> = await list({ limit: PAGE, after, scope: EVERYTHING })
+    yield* data
+    if (next === null) return
+    after = next
+  }
+}

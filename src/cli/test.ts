@@ -1,6 +1,7 @@
 /** `seatgate test`: checks policy tests. */
 
 import { glob } from 'node:fs/promises'
+import type { Store } from '../../seats-admin/index.ts'
 import { checkPolicy, faultsOfPolicy, type PolicyResult } from '../access/policy.ts'
 import { tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
@@ -10,7 +11,7 @@ import { loadConfig } from '../config/load.ts'
 import { type PolicyFile, readPolicyFile } from '../config/policy-file.ts'
 import type { Route } from '../model/route.ts'
 import { UsageError } from './arguments.ts'
-import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { CommandFailed, defineCommand } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
 import { loadWithTables } from './load-tables.ts'
 import { CONFIG, formatOption } from './shared-options.ts'
@@ -54,19 +55,24 @@ export const test = defineCommand(
     const files = await filesOf(positionals)
     const { config, table } = await loadWithTables(values.config, null)
     const tables = tablesOf(config, table)
-    const store = new StoreSeats(values.config, terminal)
+    /** Opened for the first policy without Seats of its own. */
+    let store = null as Store | null
+    const storedSeats = async (tenant: string) => {
+      store ??= await openExistingStore(await loadConfig(values.config, terminal.env))
+      return Array.fromAsync(seatsOf(store, tenant))
+    }
     const results: PolicyResult[] = []
     try {
       for (const file of files) {
         const policy = await readPolicyFile(file, terminal.env)
         refuseUnknownTenant(config, policy)
-        const seats = policy.seats ?? (await store.seatsOf(policy))
+        const seats = policy.seats ?? (await storedSeats(policy.tenant))
         const faults = faultsOfPolicy(policy, { tables, seats })
         if (faults.length > 0) throw new ConfigError(faults)
         results.push(checkPolicy(policy, { tables, seats, targetBytes: config.limits.targetBytes }))
       }
     } finally {
-      await store.close()
+      await store?.close()
     }
     const coverage = values.coverage || least !== null ? coverageOf(table.routes, results) : null
     await terminal.print(policyOutput(values.format, results, coverage))
@@ -99,30 +105,6 @@ async function filesOf(positionals: readonly string[]): Promise<string[]> {
     found.push(...files)
   }
   return [...new Set(found)]
-}
-
-/** The Seats of the store, which is opened for the first policy without Seats of its own. */
-class StoreSeats {
-  readonly #configFile: string
-  readonly #terminal: Terminal
-  #opened: Awaited<ReturnType<typeof openExistingStore>> | null = null
-
-  constructor(configFile: string, terminal: Terminal) {
-    this.#configFile = configFile
-    this.#terminal = terminal
-  }
-
-  async seatsOf({ tenant }: PolicyFile) {
-    if (this.#opened === null) {
-      const config: Config = await loadConfig(this.#configFile, this.#terminal.env)
-      this.#opened = await openExistingStore(config)
-    }
-    return Array.fromAsync(seatsOf(this.#opened, tenant))
-  }
-
-  async close(): Promise<void> {
-    await this.#opened?.close()
-  }
 }
 
 /** Built-in routes aside. */

@@ -3,12 +3,11 @@
 import type { Store } from '../../seats-admin/index.ts'
 import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
 import { mintToken, type TokenSubject } from '../decision/authn/gateway-token.ts'
-import { InvalidValue } from '../config/invalid-value.ts'
 import type { TenantConfig } from '../config/config.ts'
 import { duration } from '../config/units.ts'
-import { UsageError } from './arguments.ts'
+import { parsedOption, UsageError } from './arguments.ts'
 import { configOf, defineCommand, tenantOf } from './command.ts'
-import { openExistingStore } from './existing-store.ts'
+import { withStore } from './existing-store.ts'
 import { unknownSeat } from './near-names.ts'
 import { CONFIG, TENANT } from './shared-options.ts'
 
@@ -38,37 +37,25 @@ export const token = defineCommand(
   },
   async ({ values }, terminal) => {
     const { sub, email } = values
-    const lifetime = values.lifetime === undefined ? undefined : durationOf(values.lifetime)
+    const lifetime =
+      values.lifetime === undefined ? undefined : parsedOption('lifetime', values.lifetime, duration)
+    if (lifetime !== undefined && lifetime < 1000) throw new UsageError('--lifetime must be at least 1s')
     const config = await configOf(values, terminal)
     const tenant = tenantOf(config, values.tenant)
-    const store = await openExistingStore(config)
-    try {
-      const subject = email === undefined ? { sub } : { sub, email }
-      await terminal.print(await mintForSeats(store, tenant, subject, values.seat, { lifetime }))
-    } finally {
-      await store.close()
-    }
+    const subject = email === undefined ? { sub } : { sub, email }
+    const minted = await withStore(config, (store) =>
+      mintForSeats(store, tenant, subject, values.seat, { lifetime }),
+    )
+    await terminal.print(minted)
   },
 )
-
-function durationOf(text: string): number {
-  const lifetime = duration(text)
-  if (lifetime instanceof InvalidValue) throw new UsageError(`--lifetime "${text}" ${lifetime.message}`)
-  if (lifetime < 1000) throw new UsageError('--lifetime must be at least 1s')
-  return lifetime
-}
-
-export interface MintOptions {
-  /** ms; the tenant's token lifetime when left out. */
-  readonly lifetime?: number | undefined
-  /** Spaces in which the token names an unknown Seat. */
-  readonly spacesOfUnknown?: (name: string, tenant: TenantConfig) => readonly string[]
-}
 
 /**
  * Mints the token of a sign-in whose provider names these Seats. `iat` is taken before the Seats are read, so that a
  * name given up since then does not count.
  *
+ * @param options `lifetime` in ms: that of the tenant's tokens where it is left out; `spacesOfUnknown`: the spaces in which the token
+ * names an unknown Seat
  * @throws CommandFailed on an unknown name, unless `spacesOfUnknown` is given
  */
 export async function mintForSeats(
@@ -76,13 +63,13 @@ export async function mintForSeats(
   tenant: TenantConfig,
   subject: Omit<TokenSubject, 'hashPerm'>,
   seats: readonly string[],
-  { lifetime, spacesOfUnknown }: MintOptions = {},
+  { lifetime, spacesOfUnknown }: { lifetime?: number | undefined; spacesOfUnknown?: readonly string[] } = {},
 ): Promise<string> {
   const now = Date.now()
   const hashPerm: string[] = []
   for (const name of new Set(seats)) {
     const { value } = await store.seatByName(tenant.id, name)
-    const spaces = value.seat?.spaces ?? spacesOfUnknown?.(name, tenant)
+    const spaces = value.seat?.spaces ?? spacesOfUnknown
     if (spaces === undefined) throw await unknownSeat(name, tenant.id, store)
     hashPerm.push(...spaces.map((space) => hashPermEntry(space, name)))
   }

@@ -17,7 +17,8 @@ import {
 import { Refusal } from '../model/errors.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { openHolders } from './holder-source.ts'
+import { withHolders } from './holder-source.ts'
+import { EVERYTHING } from './seat-source.ts'
 import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
 import { holdersAsJson, holdersAsText } from './who-can-output.ts'
 
@@ -61,9 +62,9 @@ export const whoCan = defineCommand(
     if (permission !== undefined && !isPermission(permission))
       throw new UsageError('--permission is not a permission: <resource>:<operation>, or *')
     if (space !== null && !isSpaceId(space)) throw new UsageError('--space is not a space id')
-    const { config, table, tenant, lists, note, close } = await openHolders(values, terminal)
-    try {
-      if (note !== null) terminal.printError(`note: ${note}`)
+    return withHolders(values, terminal, async ({ config, table, tenant, lists }) => {
+      if (values.seats !== undefined)
+        terminal.printError(`note: API keys and users are not known: the Seats are those of ${values.seats}`)
       const question =
         permission === undefined
           ? questionOfRequest(tablesOf(config, table), { method, path, host, space })
@@ -76,14 +77,11 @@ export const whoCan = defineCommand(
         : holdersAsText(question, tenant.id, pages)
       for await (const text of output) await terminal.print(text)
       return question.permission === null ? NO_ROUTE : 0
-    } finally {
-      await close()
-    }
+    })
   },
 )
 
 const PAGE = 1000
-const EVERYTHING = { space: '', admin: true, all: true, permissions: [] }
 
 async function* pagesOf(
   lists: Holders,
