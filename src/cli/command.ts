@@ -87,5 +87,10 @@ export function tenantOf(config: Config, id: string | undefined): TenantConfig {
   throw new CommandFailed(`${config.file} has no tenant ${quote(id)}${near || ` (it has ${shown})`}`)
 }
 
+/** The ids of all tenants, or of the named one alone. @throws CommandFailed when it is unknown */
+export function tenantIdsOf(config: Config, id: string | undefined): string[] {
+  return id === undefined ? [...config.tenants.keys()].sort() : [tenantOf(config, id).id]
+}
+
 /** Tenants that a message names. */
 const MOST_TENANTS = 20

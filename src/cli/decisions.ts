@@ -1,10 +1,10 @@
 /** `seatgate decisions`: the newest decisions on requests of a tenant, from a gateway. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { InvalidValue } from '../config/invalid-value.ts'
 import { answerCode } from '../config/policy-file.ts'
-import { UsageError } from './arguments.ts'
+import { parsedOption } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { collected, DEFAULT_LIMIT, limitOf, type Listed } from './limited-list.ts'
 import { READ } from './remote/exits.ts'
 import type { DecisionView } from './remote/endpoint-answers.ts'
 import type { Gateway } from './remote/gateway-client.ts'
@@ -21,10 +21,10 @@ const COLUMNS: readonly Column<DecisionView>[] = [
   { name: 'space', width: 8, of: ({ space }) => space ?? '' },
 ]
 
-const DEFAULT_LIMIT = 20
 /** What a gateway keeps of a tenant. */
 const MOST = 1000
-const PAGE = 100
+/** Of what happened while a stream was interrupted. */
+const MOST_MISSED = 100
 /** Ids of printed decisions: the first page, and those of the stream before the page was read. */
 const MAX_KNOWN = 4 * MOST
 /** Milliseconds before a stream that has ended is opened again. */
@@ -50,8 +50,8 @@ export const decisions = defineCommand(
     example: 'seatgate decisions --code permission_denied --follow',
   },
   async ({ values }, terminal) => {
-    const code = values.code === undefined ? null : codeOf(values.code)
-    const limit = limitOf(values.limit)
+    const code = values.code === undefined ? null : parsedOption('code', values.code, answerCode)
+    const limit = limitOf(values.limit, MOST)
     await withGateway(values, terminal, async (gateway) => {
       const asked = { code, limit, json: values.json === true }
       if (values.follow) await follow(gateway, asked, terminal)
@@ -66,11 +66,6 @@ interface Asked {
   readonly json: boolean
 }
 
-interface Page {
-  readonly data: readonly DecisionView[]
-  readonly has_more: boolean
-}
-
 async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
   const { data, has_more } = await newest(gateway, asked)
   if (asked.json) return terminal.print(JSON.stringify({ data, has_more }))
@@ -80,22 +75,12 @@ async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise
 }
 
 /** Without the command's own question for the admin space, which is the newest decision otherwise. */
-async function newest(gateway: Gateway, asked: Asked): Promise<Page> {
-  const { data, has_more } = await newestOfAll(gateway, { ...asked, limit: asked.limit + 1 })
+async function newest(gateway: Gateway, asked: Asked): Promise<Listed<DecisionView>> {
+  const { data, has_more } = await collected<DecisionView>(asked.limit + 1, (limit, after) =>
+    gateway.get('/v1/decisions', { code: asked.code, limit, after }),
+  )
   const others = data.filter(({ request_id }) => !gateway.askedForSpace(request_id))
   return { data: others.slice(0, asked.limit), has_more: has_more || others.length > asked.limit }
-}
-
-async function newestOfAll(gateway: Gateway, { code, limit }: Asked): Promise<Page> {
-  const data: DecisionView[] = []
-  for (let after: string | null = null; ;) {
-    const query = { code, after, limit: Math.min(PAGE, limit - data.length) }
-    const page: Page = await gateway.get<Page>('/v1/decisions', query)
-    data.push(...page.data)
-    const last = page.data.at(-1)
-    if (!page.has_more || last === undefined || data.length >= limit) return { data, has_more: page.has_more }
-    after = last.id
-  }
 }
 
 /** Ends with a refusal, or where the gateway can't be reached. */
@@ -105,7 +90,7 @@ async function follow(gateway: Gateway, asked: Asked, terminal: Terminal): Promi
     // The stream begins before the list is read, so that no decision is between them.
     const events = await opened(gateway, asked.code, !first)
     if (events !== null) {
-      const { data } = await newest(gateway, first ? asked : { ...asked, limit: PAGE })
+      const { data } = await newest(gateway, first ? asked : { ...asked, limit: MOST_MISSED })
       if (first) await printer.printFirst(data)
       else await printer.printMissed(data)
       for await (const { event, data } of events)
@@ -180,16 +165,4 @@ class Printer {
     const count = typeof data === 'object' && data !== null && 'lost' in data ? Number(data.lost) : 0
     this.#terminal.printError(`note: ${count} decisions are left out: they came faster than they are read`)
   }
-}
-
-function codeOf(text: string): string {
-  const code = answerCode(text)
-  if (code instanceof InvalidValue) throw new UsageError(`--code "${text}" ${code.message}`)
-  return code
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT
-  if (/^[1-9][0-9]*$/.test(text) && Number(text) <= MOST) return Number(text)
-  throw new UsageError(`--limit is not a number from 1 to ${MOST}`)
 }

@@ -34,6 +34,12 @@ export const TENANT = {
   description: 'id of a tenant in the configuration; may be omitted if there is only one',
 } as const satisfies Option
 
+/** Of a command that is about all of them. */
+export const TENANTS = {
+  ...TENANT,
+  description: 'id of a tenant; by default, all tenants',
+} as const satisfies Option
+
 export const SPACE = { value: 'S', description: 'a space' } as const satisfies Option
 
 export const HOST = {

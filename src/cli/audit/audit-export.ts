@@ -1,10 +1,9 @@
 /** `seatgate audit export`, on the store. */
 
 import { type AuditEntry, auditEntry, type Store } from '../../../seats-admin/index.ts'
-import { CommandFailed, configOf, defineCommand, type Terminal } from '../command.ts'
-import { openExistingStore } from '../existing-store.ts'
-import { CONFIG } from '../shared-options.ts'
-import { AUDITED, auditedTenants } from './audit-tenants.ts'
+import { CommandFailed, configOf, defineCommand, tenantIdsOf, type Terminal } from '../command.ts'
+import { withStore } from '../existing-store.ts'
+import { CONFIG, TENANTS } from '../shared-options.ts'
 
 /** Entries of one reading. */
 const READ = 100
@@ -13,7 +12,7 @@ export const exportAudit = defineCommand(
   {
     name: 'audit export',
     summary: 'Prints all entries of the audit as JSON, one per line, oldest first.',
-    options: { tenant: AUDITED, config: CONFIG },
+    options: { tenant: TENANTS, config: CONFIG },
     exits: {
       0: 'done',
       1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
@@ -22,13 +21,10 @@ export const exportAudit = defineCommand(
   },
   async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
-    const tenants = auditedTenants(config, values.tenant)
-    const store = await openExistingStore(config)
-    try {
+    const tenants = tenantIdsOf(config, values.tenant)
+    await withStore(config, async (store) => {
       for (const tenant of tenants) await exportTenant(store, tenant, terminal)
-    } finally {
-      await store.close()
-    }
+    })
   },
 )
 

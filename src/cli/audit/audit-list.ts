@@ -1,19 +1,17 @@
 /** `seatgate audit list`: from a gateway, or from the store. */
 
-import { type AuditEntry, type Store } from '../../../seats-admin/index.ts'
+import type { AuditEntry, Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
 import { UsageError } from '../arguments.ts'
 import { configOf, defineCommand, type Terminal, tenantOf } from '../command.ts'
-import { openExistingStore } from '../existing-store.ts'
+import { withStore } from '../existing-store.ts'
+import { collected, DEFAULT_LIMIT, limitOf, type Listed } from '../limited-list.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from '../shared-options.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { pastMoment } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
-import { auditTable } from './audit-output.ts'
+import { type Column, shortTime, tableOf } from '../remote/list-output.ts'
 
-/** Entries of one reading. */
-const READ = 100
-const DEFAULT_LIMIT = 20
 const MOST = 10_000
 
 export const listAudit = defineCommand(
@@ -59,7 +57,7 @@ export const listAudit = defineCommand(
   },
   async ({ values }, terminal) => {
     const filter: Filter = {
-      limit: limitOf(values.limit),
+      limit: limitOf(values.limit, MOST),
       since: timeOf('since', values.since),
       until: timeOf('until', values.until),
       action: values.action ?? null,
@@ -88,16 +86,11 @@ function nameOf(option: string, value: string | undefined): string | null {
 type Page = Parameters<Store['audit']['list']>[1]
 type Filter = Omit<Page, 'after' | 'scope'>
 
-interface Listed {
-  readonly data: readonly AuditEntry[]
-  readonly has_more: boolean
-}
-
-async function ofGateway(gateway: Gateway, filter: Filter): Promise<Listed> {
+async function ofGateway(gateway: Gateway, filter: Filter): Promise<Listed<AuditEntry>> {
   const { since, until, action, actor, target } = filter
   const query = { action, actor, target, since: textOf(since), until: textOf(until) }
   return collected(filter.limit, (limit, after) =>
-    gateway.get<Listed>('/v1/audit', { ...query, limit, after }),
+    gateway.get<Listed<AuditEntry>>('/v1/audit', { ...query, limit, after }),
   )
 }
 
@@ -109,41 +102,34 @@ async function ofStore(
   given: { readonly tenant: string; readonly config: string },
   filter: Filter,
   terminal: Terminal,
-): Promise<Listed> {
+): Promise<Listed<AuditEntry>> {
   const config = await configOf(given, terminal)
   const { id, adminSpace: space } = tenantOf(config, given.tenant)
-  const store = await openExistingStore(config)
   const scope = { space, admin: true, all: true, permissions: [] }
-  try {
-    return await collected(filter.limit, async (limit, after) => {
+  return withStore(config, (store) =>
+    collected(filter.limit, async (limit, after) => {
       const { data, hasMore } = await store.audit.list(id, { ...filter, after, limit, scope })
       return { data, has_more: hasMore }
-    })
-  } finally {
-    await store.close()
-  }
-}
-
-/** A page ends earlier where its entries are large. */
-async function collected(
-  most: number,
-  page: (limit: number, after: string | null) => Promise<Listed>,
-): Promise<Listed> {
-  const data: AuditEntry[] = []
-  for (let after: string | null = null; ;) {
-    const found: Listed = await page(Math.min(READ, most - data.length), after)
-    data.push(...found.data)
-    if (!found.has_more || data.length >= most) return { data, has_more: found.has_more }
-    after = data.at(-1)?.id ?? null
-  }
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT
-  if (/^[1-9][0-9]*$/.test(text) && Number(text) <= MOST) return Number(text)
-  throw new UsageError(`--limit is not a number from 1 to ${MOST}`)
+    }),
+  )
 }
 
 function timeOf(name: string, text: string | undefined): number | null {
   return text === undefined ? null : pastMoment(`--${name}`, text)
+}
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'seq', width: 7, of: ({ seq }) => `${seq}` },
+  { name: 'at', width: 20, of: ({ at }) => shortTime(at) },
+  { name: 'action', width: 14, of: ({ action }) => action },
+  { name: 'actor', width: 16, of: ({ actor }) => actor.name ?? actor.id },
+  { name: 'target', width: 15, of: ({ target }) => target.name ?? target.id },
+]
+
+/** @param room characters of a line */
+function auditTable(entries: readonly AuditEntry[], hasMore: boolean, room: number): string {
+  if (entries.length === 0) return 'no entries'
+  const { heading, line } = tableOf(COLUMNS, entries, room)
+  const more = hasMore ? ['… and older ones: --limit, --until or --json'] : []
+  return [heading, ...entries.map(line), ...more].join('\n')
 }

@@ -1,13 +1,12 @@
 /** `seatgate audit verify`, on the store. */
 
 import { type AuditHead, AuditStates, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
+import { printable } from '../../telemetry/readable.ts'
 import { UsageError } from '../arguments.ts'
-import { configOf, defineCommand, type Terminal } from '../command.ts'
-import { openExistingStore } from '../existing-store.ts'
-import { CONFIG, JSON_OUTPUT } from '../shared-options.ts'
-import { compareRows } from './compare-rows.ts'
-import { verifiedText } from './audit-output.ts'
-import { AUDITED, auditedTenants } from './audit-tenants.ts'
+import { configOf, defineCommand, tenantIdsOf } from '../command.ts'
+import { withStore } from '../existing-store.ts'
+import { blocksOf, keysOf, seatsOf } from '../seat-source.ts'
+import { CONFIG, JSON_OUTPUT, TENANTS } from '../shared-options.ts'
 
 const TAMPERED = 3
 /** Entries of one reading. */
@@ -20,7 +19,7 @@ export const verifyAudit = defineCommand(
     details:
       'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys and blocks that differ from their last entry.',
     options: {
-      tenant: AUDITED,
+      tenant: TENANTS,
       head: {
         value: 'SEQ:HASH',
         description:
@@ -42,35 +41,21 @@ export const verifyAudit = defineCommand(
     if (head !== null && values.tenant === undefined)
       throw new UsageError('--head is an entry of one tenant: it needs --tenant')
     const config = await configOf(values, terminal)
-    const tenants = auditedTenants(config, values.tenant)
-    const store = await openExistingStore(config)
-    try {
+    const tenants = tenantIdsOf(config, values.tenant)
+    return withStore(config, async (store) => {
       let areIntact = true
-      for (const tenant of tenants)
-        if (
-          !(await isVerified(
-            store,
-            tenant,
-            { head, json: values.json, rows: values['no-rows'] !== true },
-            terminal,
-          ))
-        )
-          areIntact = false
+      for (const tenant of tenants) {
+        const result = await verified(store, tenant, head, values['no-rows'] !== true)
+        await terminal.print(values.json ? JSON.stringify(result) : textOf(result))
+        areIntact &&= result.intact
+      }
       return areIntact ? 0 : TAMPERED
-    } finally {
-      await store.close()
-    }
+    })
   },
 )
 
-/** Prints the result: as text, or as JSON on one line. */
-async function isVerified(
-  store: Store,
-  tenant: string,
-  { head, json = false, rows }: { head: AuditHead | null; json?: boolean | undefined; rows: boolean },
-  terminal: Terminal,
-): Promise<boolean> {
-  const verifier = new AuditVerifier(head)
+async function verified(store: Store, tenant: string, expected: AuditHead | null, rows: boolean) {
+  const verifier = new AuditVerifier(expected)
   const states = new AuditStates()
   for (;;) {
     const part = await store.audit.chain(tenant, verifier.after, READ)
@@ -78,20 +63,34 @@ async function isVerified(
     if (!verifier.verify(part)) break
   }
   if (rows) await compareRows(store, tenant, states, verifier.after)
-  const { newest, start: first } = verifier
+  const { entries, start: first, newest: head } = verifier
   const count = verifier.count + states.count
   const findings = [...verifier.findings, ...states.findings]
-  const result = {
-    tenant,
-    intact: count === 0,
-    entries: verifier.entries,
-    first,
-    head: newest,
-    count,
-    findings,
+  return { tenant, intact: count === 0, entries, first, head, count, findings }
+}
+
+/**
+ * A gateway may write meanwhile: what has a newer entry than the chain had before is not compared.
+ *
+ * @param last the id of the newest entry that was read
+ */
+export async function compareRows(
+  store: Store,
+  tenant: string,
+  states: AuditStates,
+  last: string,
+): Promise<void> {
+  states.beginRows()
+  for await (const seat of seatsOf(store, tenant)) states.seat(seat)
+  for await (const key of keysOf(store, tenant)) states.apiKey(key)
+  for await (const block of blocksOf(store, tenant)) states.block(block)
+  for (let after = last; ;) {
+    const { rows, start } = await store.audit.chain(tenant, after, READ)
+    if (rows.length === 0) break
+    states.read(rows, start)
+    after = String(rows.at(-1)?.id)
   }
-  await terminal.print(json ? JSON.stringify(result) : verifiedText(result))
-  return count === 0
+  states.end(Date.now())
 }
 
 function headOf(text: string | undefined): AuditHead | null {
@@ -99,4 +98,25 @@ function headOf(text: string | undefined): AuditHead | null {
   const [, seq, hash = ''] = /^([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? []
   if (seq === undefined) throw new UsageError('--head is not a number, a colon and 64 hexadecimal digits')
   return { seq: Number(seq), hash }
+}
+
+function textOf({
+  tenant,
+  intact,
+  entries,
+  first,
+  head,
+  count,
+  findings,
+}: Awaited<ReturnType<typeof verified>>): string {
+  if (!intact) {
+    const more = count - findings.length
+    const lines = findings.map(({ message }) => `  ${printable(message)}`)
+    const last = more > 0 ? [`  … and ${more} more`] : []
+    return [`the audit of tenant ${tenant} is not intact:`, ...lines, ...last].join('\n')
+  }
+  if (head === null) return `the audit of tenant ${tenant} has no entries`
+  const kept =
+    entries === 0 ? `none of its entries is kept` : `entries ${first} to ${head.seq} are as they were written`
+  return `the audit of tenant ${tenant} is intact: ${kept}\nnewest: ${head.seq}:${head.hash}`
 }

@@ -1,7 +1,7 @@
 /** What the audit says of Seats, API keys and blocks is what each store driver has. */
 
 import { AuditStates, type Store } from '../../../seats-admin/index.ts'
-import { compareRows } from '../../../src/cli/audit/compare-rows.ts'
+import { compareRows } from '../../../src/cli/audit/audit-verify.ts'
 import { block, done, key, seat, signedIn, suite, writer } from './conformance.ts'
 
 export const auditStatesConformance = suite((test) => {
