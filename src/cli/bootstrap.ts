@@ -1,16 +1,16 @@
 /** `seatgate bootstrap`: creates a tenant's first Seat and an API key that holds it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
+import { bootstrapTenant, openStore, repairTenant, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { adviceOn } from './bootstrap-advice.ts'
-import type { Config } from '../config/config.ts'
+import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
-import { CommandFailed, configOf, defineCommand, tenantOf, type Terminal } from './command.ts'
-import { KEY_FILE, openKeyFile } from './key-file.ts'
-import { repair } from './repair.ts'
+import { CommandFailed, configOf, defineCommand, messageOf, tenantOf, type Terminal } from './command.ts'
+import { KEY_FILE, withKeyFile } from './key-file.ts'
+import { names } from './remote/list-output.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from './shared-options.ts'
 
 export const bootstrap = defineCommand(
@@ -39,64 +39,106 @@ export const bootstrap = defineCommand(
   async ({ values }, terminal) => {
     if (values.repair && values.out !== undefined) throw new UsageError('--repair creates no key for --out')
     const config = await configOf(values, terminal)
-    const { id, adminSpace } = tenantOf(config, values.tenant)
-    const file = values.out === undefined ? null : await openKeyFile(values.out)
-    try {
+    const { id: tenant, adminSpace: space } = tenantOf(config, values.tenant)
+    return withKeyFile(values.out, async (write) => {
       const store = await explainStore(config, () => openStore(config.store))
       try {
-        const options = { tenant: id, adminSpace, now: Date.now() }
+        const options = { tenant, adminSpace: space, now: Date.now() }
         if (values.repair) return await repair(store, options, values, terminal)
         const created = await bootstrapTenant(store, options)
         if (isRefusal(created)) throw new CommandFailed(created.detail)
-        await file?.write(created.key).catch((cause: unknown) => {
-          throw notKept(created.apiKey.id, 'written', cause)
+        const { seat, apiKey, others, key } = created
+        await write?.(key).catch((cause: unknown) => {
+          throw notKept(apiKey.id, 'written', cause)
         })
         // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
         await sleep(LEASE + MARGIN)
-        const key = { key: created.key, file: values.out ?? null }
-        await show({ ...created, ...key }, { config, id, adminSpace }, values, terminal)
+        const data = {
+          tenant,
+          space,
+          seat: seat.name,
+          seat_id: seat.id,
+          api_key_id: apiKey.id,
+          api_key_name: apiKey.name,
+          others: others.map(({ id, name }) => ({ id, name })),
+        }
+        const [shownKey, file] = values.out === undefined ? [key, null] : [null, values.out]
+        const text = values.json
+          ? JSON.stringify({ ...data, ...(file === null ? { key } : { key_file: file }) })
+          : adviceOn({ ...data, key: shownKey, file }, config, terminal.env)
+        await terminal.print(text).catch((cause: unknown) => {
+          throw write === null ? notKept(apiKey.id, 'printed', cause) : cause
+        })
         return 0
       } finally {
         await store.close()
       }
-    } finally {
-      await file?.close()
-    }
+    })
   },
 )
 
-type Created = Exclude<Awaited<ReturnType<typeof bootstrapTenant>>, { refused: unknown }>
-
-/** @param made `file` has the key; null: it is printed */
-async function show(
-  { seat, apiKey, others, key, file }: Created & { readonly file: string | null },
-  { config, id, adminSpace }: { config: Config; id: string; adminSpace: string },
-  { json = false }: { json?: boolean | undefined },
-  terminal: Terminal,
-): Promise<void> {
-  const data = {
-    tenant: id,
-    space: adminSpace,
-    seat: seat.name,
-    seat_id: seat.id,
-    api_key_id: apiKey.id,
-    api_key_name: apiKey.name,
-    others: others.map((other) => ({ id: other.id, name: other.name })),
-    ...(file === null ? { key } : { key_file: file }),
-  }
-  const advised = { ...data, key: file === null ? key : null, file }
-  try {
-    await terminal.print(json ? JSON.stringify(data) : adviceOn(advised, config, terminal.env))
-  } catch (cause) {
-    if (file === null) throw notKept(apiKey.id, 'printed', cause)
-    throw cause
-  }
-}
-
 /** The store has only the hash: a key that was not printed is lost. */
 function notKept(id: string, done: 'printed' | 'written', cause: unknown): CommandFailed {
-  const why = cause instanceof Error ? cause.message : String(cause)
   return new CommandFailed(
-    `API key ${id} was created but could not be ${done}: revoke it and try again (${why})`,
+    `API key ${id} was created but could not be ${done}: revoke it and try again (${messageOf(cause)})`,
   )
+}
+
+type Repaired = Exclude<Awaited<ReturnType<typeof repairTenant>>, { refused: unknown }>
+
+/** Gives Seat `admin` back its rights, and says what it changed. */
+async function repair(
+  store: Store,
+  options: Parameters<typeof repairTenant>[1],
+  { json = false }: { readonly json?: boolean | undefined },
+  terminal: Terminal,
+): Promise<number> {
+  const repaired = await repairTenant(store, options)
+  if (isRefusal(repaired)) throw new CommandFailed(repaired.detail)
+  // A gateway may run on this store: after this time it has applied the change (coherence/lease.ts).
+  if (repaired.committed !== null) await sleep(LEASE + MARGIN)
+  const { tenant, adminSpace: space } = options
+  const { seat, before, committed } = repaired
+  const result = committed === null ? 'unchanged' : before === null ? 'created' : 'restored'
+  const data = {
+    tenant,
+    space,
+    seat: seat.name,
+    seat_id: seat.id,
+    result,
+    before: grants(before),
+    after: grants(seat),
+  }
+  await terminal.print(json ? JSON.stringify(data) : repairText(repaired, data))
+  return 0
+}
+
+function grants(seat: Repaired['before']) {
+  return seat === null ? null : { spaces: seat.spaces, permissions: seat.permissions }
+}
+
+function repairText(
+  { seat, before, committed }: Repaired,
+  { tenant, space }: { readonly tenant: string; readonly space: string },
+): string {
+  const name = `Seat "${seat.name}" of ${tenant}`
+  const lines =
+    committed === null
+      ? [`${name} holds every permission in space ${space}: nothing was changed.`]
+      : before === null
+        ? [`${name} was created: it holds every permission in space ${space}.`]
+        : [
+            `${name} holds every permission in space ${space} again.`,
+            `spaces: ${shown(before.spaces)}, now ${shown(seat.spaces)}`,
+            `permissions: ${shown(before.permissions)}, now ${shown(seat.permissions)}`,
+            'API keys that hold the Seat, and users whose tokens name it, have its rights again.',
+          ]
+  return [...lines, `An API key that holds it: seatgate bootstrap --tenant ${tenant}`].join('\n')
+}
+
+/** Names of a list in a line. */
+const MOST = 10
+
+function shown(list: readonly string[]): string {
+  return list.length === 0 ? 'none' : printable(names(list, MOST))
 }

@@ -3,7 +3,7 @@
 import { ConfigError } from '../config/faults.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
 import { UsageError } from './arguments.ts'
-import { type Command, OutputFailed, type Terminal } from './command.ts'
+import { type Command, messageOf, OutputFailed, type Terminal } from './command.ts'
 import { actionsOf, commands, everyCommand, firstWords, groups } from './commands.ts'
 import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
 import { packageRoot, versionLine } from './version.ts'
@@ -97,7 +97,7 @@ async function run(command: Command, args: string[], terminal: Terminal): Promis
     }
     // The faults of a configuration name their places.
     if (error instanceof ConfigError) terminal.printError(error.message)
-    else terminal.printError(`${title}: ${error instanceof Error ? error.message : String(error)}`)
+    else terminal.printError(`${title}: ${messageOf(error)}`)
     return 1
   }
 }

@@ -59,6 +59,10 @@ export interface Terminal {
 /** The command could not do its work: exit 1. */
 export class CommandFailed extends Error {}
 
+export function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
 /** Standard output can't be written: exit 1. `gone`: its reader has closed it (EPIPE), which is no fault: exit 0. */
 export class OutputFailed extends Error {
   readonly gone: boolean

@@ -10,7 +10,7 @@ export const groups: Readonly<Record<string, string>> = {
   audit: 'Lists, exports or verifies the audit, which records who changed what.',
 }
 
-/** Loaded on demand: a command does not load the code of another. */
+/** Loaded on demand: a command does not load the code of another file. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).init,
   start: async () => (await import('./start.ts')).start,
@@ -36,13 +36,13 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'seats plan': async () => (await import('./seats/seats-plan.ts')).planSeats,
   'seats apply': async () => (await import('./seats/seats-apply.ts')).applySeats,
   'seats export': async () => (await import('./seats/seats-export.ts')).exportSeats,
-  'keys list': async () => (await import('./keys/keys-list.ts')).listKeys,
-  'keys create': async () => (await import('./keys/keys-create.ts')).createKey,
-  'keys revoke': async () => (await import('./keys/keys-revoke.ts')).revokeKey,
-  'users list': async () => (await import('./users/users-list.ts')).listUsers,
-  'users block': async () => (await import('./users/users-block.ts')).blockUser,
-  'users blocks': async () => (await import('./users/users-blocks.ts')).listBlocks,
-  'users unblock': async () => (await import('./users/users-unblock.ts')).unblockUser,
+  'keys list': async () => (await import('./keys-commands.ts')).listKeys,
+  'keys create': async () => (await import('./keys-commands.ts')).createKey,
+  'keys revoke': async () => (await import('./keys-commands.ts')).revokeKey,
+  'users list': async () => (await import('./users-commands.ts')).listUsers,
+  'users block': async () => (await import('./users-commands.ts')).blockUser,
+  'users blocks': async () => (await import('./users-commands.ts')).listBlocks,
+  'users unblock': async () => (await import('./users-commands.ts')).unblockUser,
   'audit list': async () => (await import('./audit/audit-list.ts')).listAudit,
   'audit export': async () => (await import('./audit/audit-export.ts')).exportAudit,
   'audit verify': async () => (await import('./audit/audit-verify.ts')).verifyAudit,

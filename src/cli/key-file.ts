@@ -13,19 +13,18 @@ export const KEY_FILE = {
   completes: 'file',
 } as const satisfies Option
 
-export interface KeyFile {
-  /** Writes the key and a line end, and waits for the disk. */
-  write(key: string): Promise<void>
-  /** Removes the file where no key was written. */
-  close(): Promise<void>
-}
-
 /**
- * Creates the file before the key: a key that cannot be written would be lost.
+ * Creates the file before the key: a key that cannot be written would be lost. The file is removed where none was written.
  *
+ * @param path undefined: the key is printed
+ * @param work is given what writes the key and a line end, and waits for the disk
  * @throws CommandFailed where something of this name is there, as it may be the only copy of another key
  */
-export async function openKeyFile(path: string): Promise<KeyFile> {
+export async function withKeyFile<R>(
+  path: string | undefined,
+  work: (write: ((key: string) => Promise<void>) | null) => Promise<R>,
+): Promise<R> {
+  if (path === undefined) return work(null)
   const file = await open(path, 'wx', PRIVATE).catch((cause: NodeJS.ErrnoException) => {
     throw new CommandFailed(
       cause.code === 'EEXIST'
@@ -34,15 +33,14 @@ export async function openKeyFile(path: string): Promise<KeyFile> {
     )
   })
   let isWritten = false
-  return {
-    async write(key) {
+  try {
+    return await work(async (key) => {
       await file.writeFile(`${key}\n`)
       await file.sync()
       isWritten = true
-    },
-    async close() {
-      await file.close()
-      if (!isWritten) await rm(path, { force: true })
-    },
+    })
+  } finally {
+    await file.close()
+    if (!isWritten) await rm(path, { force: true })
   }
 }

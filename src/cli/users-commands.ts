@@ -1,0 +1,161 @@
+/** `seatgate users`: lists, blocks and unblocks users through a gateway. */
+
+import { printable } from '../telemetry/readable.ts'
+import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { quoted } from './near-names.ts'
+import { confirmChange, YES } from './remote/administration-prompt.ts'
+import { AuthorNames } from './remote/author-names.ts'
+import type { BlockView, UserView } from './remote/endpoint-answers.ts'
+import { READ, WRITTEN } from './remote/exits.ts'
+import { findBlock, findUser, idOf, meantBlocked, meantUser } from './remote/find.ts'
+import type { Gateway } from './remote/gateway-client.ts'
+import { REMOTE, withGateway } from './remote/gateway-options.ts'
+import { printList, shortTime } from './remote/list-output.ts'
+import { momentOf } from './remote/moment.ts'
+import { JSON_OUTPUT } from './shared-options.ts'
+
+const USER = { name: 'USER', description: '`sub` or email address of the user' }
+
+const USER_COLUMNS = [
+  { name: 'sub', width: 18, of: ({ sub }: UserView) => sub },
+  { name: 'email', width: 22, of: ({ email }: UserView) => email ?? '' },
+  { name: 'last sign-in', width: 20, of: ({ last_sign_in: at }: UserView) => shortTime(at ?? '') },
+  { name: 'seats', width: 14, of: ({ seats, blocked }: UserView) => (blocked ? 'BLOCKED' : seats) },
+]
+
+export const listUsers = defineCommand(
+  {
+    name: 'users list',
+    summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
+    details: 'Users with tokens from other issuers are not known.',
+    options: {
+      q: { value: 'TEXT', description: 'only users with this text in their sub or email address' },
+      ...REMOTE,
+      json: JSON_OUTPUT,
+    },
+    exits: READ,
+    example: 'seatgate users list --q anna',
+  },
+  async ({ values }, terminal) =>
+    withGateway(values, terminal, (gateway) =>
+      printList(
+        gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: values.q }),
+        { columns: USER_COLUMNS, json: values.json, none: 'no users' },
+        terminal,
+      ),
+    ),
+)
+
+export const blockUser = defineCommand(
+  {
+    name: 'users block',
+    summary:
+      'Blocks a user: every token and session of the user is refused, and open WebSockets and streams are closed.',
+    details:
+      'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one.',
+    positionals: [USER],
+    options: {
+      until: {
+        value: 'TIME',
+        description:
+          'when the block ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
+      },
+      sub: { description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
+      reason: { value: 'TEXT', description: 'the reason, for people to read; it appears in the audit' },
+      ...REMOTE,
+      yes: YES,
+      json: JSON_OUTPUT,
+    },
+    exits: WRITTEN,
+    example: 'seatgate users block anna@example.com --until 7d',
+  },
+  async ({ values, positionals: [given = ''] }, terminal) => {
+    const until = values.until === undefined ? undefined : momentOf('--until', values.until)
+    return withGateway(values, terminal, async (gateway) => {
+      const user = values.sub ? given : await subOf(gateway, given, terminal)
+      const body = { user, until, reason: values.reason }
+      await confirmChange(gateway, { seats: {}, block: [user] }, values.yes, terminal)
+      const { value } = await gateway.send<BlockView>('/v1/blocks', { method: 'POST', body })
+      const end = value.until === undefined ? '' : ` until ${value.until}`
+      await terminal.print(values.json ? JSON.stringify(value) : printable(`blocked ${value.user}${end}`))
+    })
+  },
+)
+
+/** @throws CommandFailed for an email address that no known user has: a block of it would block no token */
+async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
+  const known = await findUser(gateway, given)
+  if (known !== null) return known.sub
+  const near = await meantUser(gateway, given)
+  if (given.includes('@'))
+    throw new CommandFailed(
+      `no user with the address ${quoted(given)} has signed in${near}: with --sub it is taken as a sub`,
+    )
+  terminal.printError(`note: no sign-in of ${quoted(given)} is known${near}: it is taken as a sub`)
+  return given
+}
+
+interface NamedBlock extends BlockView {
+  readonly by: string
+}
+
+const BLOCK_COLUMNS = [
+  { name: 'user', width: 20, of: ({ user }: NamedBlock) => user },
+  { name: 'until', width: 20, of: ({ until }: NamedBlock) => (until === undefined ? '' : shortTime(until)) },
+  { name: 'by', width: 14, of: ({ by }: NamedBlock) => by },
+  { name: 'reason', width: 20, of: ({ reason }: NamedBlock) => reason ?? '' },
+]
+
+export const listBlocks = defineCommand(
+  {
+    name: 'users blocks',
+    summary: 'Lists the blocks in force: who is blocked, until when, by whom and why.',
+    details:
+      'An API key that made a block is shown by name if you have the permission api-keys:read. --json always has its id.',
+    options: { ...REMOTE, json: JSON_OUTPUT },
+    exits: READ,
+    example: 'seatgate users blocks',
+  },
+  async ({ values }, terminal) =>
+    withGateway(values, terminal, (gateway) => {
+      const blocks = gateway.pages<BlockView>('/v1/blocks', idOf)
+      const shown = { json: values.json, none: 'no blocks' }
+      return values.json === true
+        ? printList(blocks, { columns: [], ...shown }, terminal)
+        : printList(named(blocks, new AuthorNames(gateway)), { columns: BLOCK_COLUMNS, ...shown }, terminal)
+    }),
+)
+
+async function* named(
+  pages: AsyncIterable<readonly BlockView[]>,
+  names: AuthorNames,
+): AsyncGenerator<NamedBlock[]> {
+  for await (const page of pages) {
+    const found: NamedBlock[] = []
+    for (const block of page) found.push({ ...block, by: await names.nameOf(block.created_by) })
+    yield found
+  }
+}
+
+export const unblockUser = defineCommand(
+  {
+    name: 'users unblock',
+    summary: 'Ends the block of a user.',
+    positionals: [USER],
+    options: REMOTE,
+    exits: WRITTEN,
+    example: 'seatgate users unblock anna@example.com',
+  },
+  async ({ values, positionals: [given = ''] }, terminal) =>
+    withGateway(values, terminal, async (gateway) => {
+      const block =
+        (await findBlock(gateway, given)) ??
+        (await findBlock(gateway, (await findUser(gateway, given))?.sub ?? given))
+      if (block === null)
+        throw new CommandFailed(
+          `${quoted(given)} is not blocked${await meantBlocked(gateway, given)}: "seatgate users blocks" lists the users who are`,
+        )
+      await gateway.send(`/v1/blocks/${block.id}`, { method: 'DELETE' })
+      await terminal.print(printable(`unblocked ${block.user}`))
+    }),
+)
