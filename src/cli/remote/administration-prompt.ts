@@ -4,7 +4,7 @@
  */
 
 import { CommandFailed, type Terminal } from '../command.ts'
-import { planOf } from '../seats/seats-plan.ts'
+import { planOf } from '../seats/plan-output.ts'
 import { warn } from '../seats/written.ts'
 import type { Gateway } from './gateway-client.ts'
 import { GatewayRefusal } from './problem-text.ts'

@@ -1,13 +1,18 @@
-/** What a change of Seats by file would do, and whom it touches, as text. */
+/** The plan of a change of Seats, from the gateway: what it would do, and whom it touches, as text. */
 
 import { printable } from '../../telemetry/readable.ts'
-import type { Plan, PlannedChange } from '../remote/endpoint-answers.ts'
+import type { Plan, PlanBody, PlannedChange } from '../remote/endpoint-answers.ts'
+import type { Gateway } from '../remote/gateway-client.ts'
 import { fold } from '../screen.ts'
 import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
 /** Entries of a list that are shown. */
 const SHOWN = 10
+
+export async function planOf(gateway: Gateway, body: PlanBody): Promise<Plan> {
+  return (await gateway.send<Plan>('/v1/seats/plan', { method: 'POST', body, reads: true })).value
+}
 
 export function planText({ tenant, changes, unchanged, unnamed, warnings }: Plan): string {
   const count = (action: PlannedChange['action']) => changes.filter((each) => each.action === action).length
