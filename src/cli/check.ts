@@ -1,22 +1,25 @@
 /** `seatgate check`: loads the configuration as `start` does, and reports every fault at once. */
 
-import type { Config, TenantConfig } from '../config/config.ts'
-import { ConfigError } from '../config/faults.ts'
+import type { Config } from '../config/config.ts'
+import {
+  ConfigError,
+  type Fault,
+  formatFault,
+  ONLINE_FAULTS,
+  type Warning,
+  WARNINGS,
+} from '../config/faults.ts'
 import { backchannelLogoutUri } from '../config/oidc-settings.ts'
+import { packageRoot, versionOf } from '../config/package-version.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
 import { UsageError } from './arguments.ts'
-import {
-  type Checked,
-  checkOutput,
-  FORMATS,
-  type ProviderAddresses,
-  type ProviderProxyUse,
-} from './check-output.ts'
 import { defineCommand } from './command.ts'
+import { githubAnnotation } from './github.ts'
 import { loadWithTables } from './load-tables.ts'
+import { counted, groupsOnScreen, onOneLine } from './screen.ts'
 import { CONFIG, formatOption } from './shared-options.ts'
-import { packageRoot, versionOf } from './version.ts'
 
+const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 const WARNED = 3
 
 export const check = defineCommand(
@@ -66,10 +69,7 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
   try {
     const { config, table, warnings, accepts } = await loadWithTables(file, env)
     const routes = table.routes.filter(({ place }) => place !== null).length
-    const providers = [...config.tenants.values()].flatMap((tenant) =>
-      addressesOf(tenant, config.api.authPrefix),
-    )
-    const proxies = proxiesOf(config)
+    const [providers, proxies] = [addressesOf(config), proxiesOf(config)]
     const counts = { file, routes, upstreams: config.upstreams.size, providers, proxies }
     if (!online) return { ...counts, faults: [], warnings, observed: null }
     // The clients of databases and providers take a fifth of a second to load.
@@ -84,21 +84,13 @@ async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: 
     }
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
-    return {
-      file,
-      faults: cause.faults,
-      warnings: [],
-      observed: null,
-      routes: 0,
-      upstreams: 0,
-      providers: [],
-      proxies: [],
-    }
+    const nothing = { observed: null, routes: 0, upstreams: 0, providers: [], proxies: [] }
+    return { file, faults: cause.faults, warnings: [], ...nothing }
   }
 }
 
-/** The issuers that are asked by a proxy. */
-function proxiesOf({ tenants, providerProxies }: Config): ProviderProxyUse[] {
+/** The issuers that are asked by a proxy, without its credentials, and the environment variable that names it. */
+function proxiesOf({ tenants, providerProxies }: Config) {
   return [...tenants.values()].flatMap(({ id, oidc, issuers = [] }) =>
     [...(oidc === null ? [] : [oidc]), ...issuers].flatMap(({ issuer }) => {
       const proxy = proxyFor(new URL(issuer), providerProxies)
@@ -107,8 +99,147 @@ function proxiesOf({ tenants, providerProxies }: Config): ProviderProxyUse[] {
   )
 }
 
-function addressesOf({ id, oidc }: TenantConfig, prefix: string): ProviderAddresses[] {
-  const logout = oidc === null ? null : backchannelLogoutUri(oidc, id, prefix)
-  if (oidc === null || logout === null) return []
-  return [{ tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }]
+/** The addresses to register at the identity provider of each tenant. */
+function addressesOf({ tenants, api: { authPrefix } }: Config) {
+  return [...tenants.values()].flatMap(({ id, oidc }) => {
+    const logout = oidc === null ? null : backchannelLogoutUri(oidc, id, authPrefix)
+    if (oidc === null || logout === null) return []
+    return [{ tenant: id, redirect_uri: oidc.redirectUri, backchannel_logout_uri: logout }]
+  })
+}
+
+/** With a code where a comment can accept it. */
+type CheckedFault = Fault & { readonly code?: string }
+
+type Observed = CheckedFault & { readonly level: 'ok' | 'warning' | 'fault' | 'accepted' }
+
+interface Checked {
+  /** The configuration file, as it was given. */
+  readonly file: string
+  readonly faults: readonly CheckedFault[]
+  readonly warnings: readonly Warning[]
+  /** Everything that was asked; null: nothing was. */
+  readonly observed: readonly Observed[] | null
+  /** Without those of the gateway itself. */
+  readonly routes: number
+  readonly upstreams: number
+  readonly providers: ReturnType<typeof addressesOf>
+  readonly proxies: ReturnType<typeof proxiesOf>
+}
+
+/** Data goes to standard output. @param version of the program */
+function checkOutput(
+  format: (typeof FORMATS)[number],
+  checked: Checked,
+  version: string,
+): { out: string; err: string } {
+  if (format === 'json') return { out: asJson(checked), err: '' }
+  if (format === 'sarif') return { out: asSarif(checked, version), err: '' }
+  const { faults, warnings } = checked
+  const fine = (checked.observed ?? []).flatMap(observedLine)
+  const summary = summaryOf(checked)
+  if (format === 'github') {
+    const warned = warnings.map(({ place, message }) => githubAnnotation('warning', place, message))
+    const wrong = faults.map(({ place, message }) => githubAnnotation('error', place, message))
+    // Annotations are data, which GitHub reads from either output.
+    return { out: [...warned, ...fine, ...wrong, summary].join('\n'), err: '' }
+  }
+  const warned = warningLines(warnings)
+  // What decides stands where the eye is: at the end.
+  if (faults.length > 0)
+    return { out: '', err: [...warned, ...fine, ...faults.map(faultLine), summary].join('\n') }
+  const addresses = checked.providers.map(
+    ({ tenant, redirect_uri, backchannel_logout_uri }) =>
+      `tenant ${tenant}: to register at its provider: redirect URI ${redirect_uri}, back-channel logout URI ${backchannel_logout_uri}`,
+  )
+  const proxies = checked.proxies.map(
+    ({ tenant, issuer, proxy, variable }) =>
+      `tenant ${tenant}: ${issuer} is asked by the proxy ${proxy} of ${variable}`,
+  )
+  return { out: [...fine, ...addresses, ...proxies, summary].join('\n'), err: warned.join('\n') }
+}
+
+/** Warnings of one code that have lines of their own. */
+const MOST_LINES = 10
+const HINT =
+  '--format json has all of them; a comment "# seatgate: accept CODE" before routes: accepts those of a table'
+
+/** One line each; by group those of a code with many. */
+function warningLines(warnings: readonly Warning[]): string[] {
+  const byCode = [...Map.groupBy(warnings, ({ code }) => code)]
+  const isMany = (found: readonly Warning[]) =>
+    found.length > MOST_LINES && found.every(({ about }) => about !== undefined)
+  const many = byCode.filter(([, found]) => isMany(found))
+  const few = new Set(byCode.flatMap(([, found]) => (isMany(found) ? [] : found)))
+  const lines = warnings.filter((each) => few.has(each)).map(warningLine)
+  if (many.length === 0) return lines
+  const sections = many.map(([code, found]) => ({
+    title: `warning ${code}: ${WARNINGS[code]}`,
+    items: found.map(({ place, about }) => ({
+      group: about?.group ?? '',
+      line: onOneLine(about?.subject ?? '', ` (${place.file}:${place.line})`, INDENT),
+    })),
+  }))
+  // The summary comes behind them.
+  return [...lines, groupsOnScreen(sections, [HINT], lines.length + 1)]
+}
+
+/** Of the lines of a group. */
+const INDENT = 4
+
+function faultLine({ place, code, message }: CheckedFault): string {
+  return formatFault({ place, message: code === undefined ? message : `${message} [${code}]` })
+}
+
+function warningLine({ place, code, message }: Warning): string {
+  return formatFault({ place, message: `warning: ${message} [${code}]` })
+}
+
+/** Faults and warnings have lines of their own. */
+function observedLine({ place, level, code, message }: Observed): string[] {
+  if (level === 'ok') return [formatFault({ place, message: `ok: ${message}` })]
+  return level === 'accepted' ? [formatFault({ place, message: `accepted: ${message} [${code}]` })] : []
+}
+
+function summaryOf({ file, faults, warnings, routes, upstreams }: Checked): string {
+  const warned = warnings.length === 0 ? '' : `, ${counted(warnings.length, 'warning')}`
+  if (faults.length > 0) return `${file}: ${counted(faults.length, 'fault')}${warned}`
+  return `${file}: no faults${warned} (${counted(routes, 'route')}, ${counted(upstreams, 'upstream')})`
+}
+
+function asJson({ faults, warnings, observed, routes, upstreams, providers, proxies }: Checked): string {
+  const found = ({ place, code, message }: CheckedFault) => ({ ...place, code, message })
+  const online = observed?.map((each) => ({ ...found(each), level: each.level }))
+  const [faulty, warned] = [faults.map(found), warnings.map(found)]
+  const all = { faults: faulty, warnings: warned, online, routes, upstreams, providers, proxies }
+  return JSON.stringify(all, null, 2)
+}
+
+const FAULT = 'configuration_fault'
+const FAULT_MEANING = 'the gateway does not start with it'
+
+/** Static Analysis Results Interchange Format 2.1.0. */
+function asSarif({ faults, warnings }: Checked, version: string): string {
+  const rules = Object.entries({ [FAULT]: FAULT_MEANING, ...ONLINE_FAULTS, ...WARNINGS })
+  const results = [
+    ...faults.map((fault) => sarifResult('error', fault.code ?? FAULT, fault)),
+    ...warnings.map((warning) => sarifResult('warning', warning.code, warning)),
+  ]
+  const driver = {
+    name: 'Seatgate',
+    version,
+    rules: rules.map(([id, text]) => ({ id, shortDescription: { text } })),
+  }
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver }, results }],
+  }
+  return JSON.stringify(log, null, 2)
+}
+
+function sarifResult(level: 'error' | 'warning', ruleId: string, { place, message }: Fault) {
+  const region = { startLine: place.line, startColumn: place.column }
+  const physicalLocation = { artifactLocation: { uri: encodeURI(place.file) }, region }
+  return { ruleId, level, message: { text: message }, locations: [{ physicalLocation }] }
 }

@@ -2,11 +2,12 @@
 
 import { ConfigError } from '../config/faults.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
+import { packageRoot } from '../config/package-version.ts'
 import { UsageError } from './arguments.ts'
 import { type Command, messageOf, OutputFailed, type Terminal } from './command.ts'
 import { actionsOf, commands, everyCommand, firstWords, groups } from './commands.ts'
 import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
-import { packageRoot, versionLine } from './version.ts'
+import { versionLine } from './version.ts'
 
 /**
  * @param args without the program's name

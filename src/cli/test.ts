@@ -2,7 +2,13 @@
 
 import { glob } from 'node:fs/promises'
 import type { Store } from '../../seats-admin/index.ts'
-import { checkPolicy, faultsOfPolicy, type PolicyResult } from '../access/policy.ts'
+import {
+  type AssertionResult,
+  type CaseResult,
+  checkPolicy,
+  faultsOfPolicy,
+  type PolicyResult,
+} from '../access/policy.ts'
 import { tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
@@ -13,11 +19,12 @@ import type { Route } from '../model/route.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { openExistingStore } from './existing-store.ts'
+import { githubAnnotation } from './github.ts'
 import { loadWithTables } from './load-tables.ts'
-import { CONFIG, formatOption } from './shared-options.ts'
-import { type Coverage, FORMATS, policyOutput } from './test-output.ts'
 import { seatsOf } from './seat-source.ts'
+import { CONFIG, formatOption } from './shared-options.ts'
 
+const FORMATS = ['text', 'json', 'junit', 'github'] as const
 const DEFAULT_FILES = 'policy/*.yaml'
 const FAILED = 3
 
@@ -107,8 +114,8 @@ async function filesOf(positionals: readonly string[]): Promise<string[]> {
   return [...new Set(found)]
 }
 
-/** Built-in routes aside. */
-function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]): Coverage {
+/** Built-in routes aside; `unreached` has ids. */
+function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]) {
   const own = routes.filter(({ place }) => place !== null)
   const unreached = own.filter((route) => !results.some(({ reached }) => reached.has(route)))
   return {
@@ -116,4 +123,79 @@ function coverageOf(routes: readonly Route[], results: readonly PolicyResult[]):
     reached: own.length - unreached.length,
     unreached: unreached.map(({ id }) => id),
   }
+}
+
+/** One case or assertion. */
+interface Line {
+  readonly file: string
+  readonly line: number
+  readonly name: string
+  /** Null: it passes. */
+  readonly failure: string | null
+}
+
+function policyOutput(
+  format: (typeof FORMATS)[number],
+  results: readonly PolicyResult[],
+  coverage: ReturnType<typeof coverageOf> | null,
+): string {
+  const cases = results.flatMap((each) => each.cases)
+  const assertions = results.flatMap((each) => each.assertions)
+  const lines = [...cases.map(ofCase), ...assertions.map(ofAssertion)]
+  const failures = lines.flatMap((each) =>
+    each.failure === null ? [] : [{ ...each, failure: each.failure }],
+  )
+  const [passed, failed] = [lines.length - failures.length, failures.length]
+  const summary = `${passed} passed, ${failed} failed`
+  if (format === 'json') {
+    const all = { passed, failed, cases, assertions, coverage: coverage ?? undefined }
+    return JSON.stringify(all, null, 2)
+  }
+  if (format === 'junit') return junit(lines, failed)
+  if (format === 'github') {
+    const annotations = failures.map((each) => githubAnnotation('error', each, each.failure))
+    return [...annotations, summary].join('\n')
+  }
+  const texts = failures.map(({ file, line, failure }) => `${file}:${line}: ${failure}`)
+  return [...texts, ...coverageLines(coverage), summary].join('\n')
+}
+
+function ofCase({ file, line, request, host, expect, got, ok }: CaseResult): Line {
+  const asked = host === undefined ? request : `${request} at ${host}`
+  return {
+    file,
+    line,
+    name: `${asked} expects ${expect}`,
+    failure: ok ? null : `${asked}: expected ${expect}, got ${got}`,
+  }
+}
+
+function ofAssertion({ file, line, ok, counterexample }: AssertionResult): Line {
+  const name = `assertion in line ${line}`
+  if (ok || counterexample === undefined) return { file, line, name, failure: null }
+  const { request, host, route, seat } = counterexample
+  const asked = host === undefined ? request : `${request} at ${host}`
+  const by = seat === null ? 'without a Seat' : `by Seat "${seat}"`
+  return { file, line, name, failure: `refuted: ${asked} is allowed ${by} (entry ${route})` }
+}
+
+function coverageLines(coverage: ReturnType<typeof coverageOf> | null): string[] {
+  if (coverage === null) return []
+  const { routes, reached, unreached } = coverage
+  return [...unreached.map((id) => `not reached: ${id}`), `${reached} of ${routes} routes are reached`]
+}
+
+function junit(lines: readonly Line[], failed: number): string {
+  const cases = lines.map(({ file, line, name, failure }) => {
+    const open = `  <testcase classname="${xml(file)}" name="${xml(name)}" file="${xml(file)}" line="${line}"`
+    return failure === null ? `${open}/>` : `${open}><failure message="${xml(failure)}"/></testcase>`
+  })
+  const head = `<testsuite name="seatgate test" tests="${lines.length}" failures="${failed}">`
+  return ['<?xml version="1.0" encoding="UTF-8"?>', head, ...cases, '</testsuite>'].join('\n')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function xml(text: string): string {
+  return text.replace(/[&<>"]/g, (found) => ENTITIES[found] ?? found)
 }

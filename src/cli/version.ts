@@ -5,8 +5,6 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { memberOf, versionOf } from '../config/package-version.ts'
 
-export { packageRoot, versionOf } from '../config/package-version.ts'
-
 /** @param root the folder of `package.json` */
 export function versionLine(root: string): string {
   // In a clone, `dist` may be older than the sources.

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { packageRoot, versionLine } from '../../src/cli/version.ts'
+import { versionLine } from '../../src/cli/version.ts'
+import { packageRoot } from '../../src/config/package-version.ts'
 import { folderWith } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 

@@ -3,7 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import type { Plan, PlanBody, PlannedChange } from '../remote/endpoint-answers.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
-import { fold } from '../screen.ts'
+import { counted, fold } from '../screen.ts'
 import { warningText } from './written.ts'
 
 const SIGNS = { create: '+', update: '~', delete: '-' } as const
@@ -93,8 +93,4 @@ function routeLine(verb: string, { count, routes }: PlannedChange['routes_gained
 function shown(some: readonly string[], count: number): string {
   const listed = some.slice(0, SHOWN)
   return `${listed.join(', ')}${count > listed.length ? ` and ${count - listed.length} more` : ''}`
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

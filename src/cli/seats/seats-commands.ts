@@ -251,7 +251,9 @@ export const deleteSeat = defineCommand(
       const { seat, tag } = await findSeat(gateway, given)
       // Asked before: the answer to the deletion has no body. Its holders lose as much as where it is emptied.
       const emptied = { spaces: [], permissions: [] }
-      const { changes, warnings } = await planOf(gateway, { seats: Object.fromEntries([[seat.name, emptied]]) })
+      const { changes, warnings } = await planOf(gateway, {
+        seats: Object.fromEntries([[seat.name, emptied]]),
+      })
       await terminal.print(deletionText(seat.name, changes[0]))
       const name = printable(quote(seat.name))
       const question = { question: `Delete Seat ${name}?`, change: `Seat ${name} would be deleted` }
