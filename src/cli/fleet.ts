@@ -5,10 +5,9 @@
 
 import { hostname } from 'node:os'
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
-import type { StoreConfig } from '../config/config.ts'
 import { configOf, defineCommand, type Terminal } from './command.ts'
 import { printable } from '../telemetry/readable.ts'
-import { openExistingStore } from './existing-store.ts'
+import { withStore } from './existing-store.ts'
 import type { FleetAnswer } from './remote/endpoint-answers.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
@@ -46,18 +45,18 @@ async function printStore(
   terminal: Terminal,
 ): Promise<void> {
   const config = await configOf(given, terminal)
-  const store = await openExistingStore(config)
-  try {
+  await withStore(config, async (store) => {
     const { seq } = (await store.changesSince(null)).head
-    const instances =
-      config.store.kind === 'sqlite' ? listedFile(config.store, seq) : await listed(store, seq)
-    if (json) return await terminal.print(JSON.stringify({ seq, instances }))
+    const isServed = config.store.kind === 'sqlite' ? isLocked(config.store.path) : null
+    const instances = isServed === null ? await listed(store, seq) : isServed ? [ofFile(seq)] : []
+    if (json) return terminal.print(JSON.stringify({ seq, instances }))
+    const state = isServed ? 'A gateway uses this store' : 'No gateway uses this store'
     await terminal.print(
-      config.store.kind === 'sqlite' ? formatFile(config.store, seq) : formatInstances(instances, seq),
+      isServed === null
+        ? formatInstances(instances, seq)
+        : fold(`${state}. A store in a file has no fleet. Its newest change is ${seq}.`),
     )
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** As of each instance's latest sign of life; `age_ms` is since then, by the store's clock. */
@@ -90,25 +89,17 @@ function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: read
   return new Set([...groups.values()].filter((group) => group.length <= live.length / 2).flat())
 }
 
-type FileStore = Extract<StoreConfig, { kind: 'sqlite' }>
-
 /** A store in a file has no list: its one gateway holds a lock. It decides on the file itself, so that it is never behind. */
-function listedFile(store: FileStore, seq: number): Listed[] {
-  if (!isServed(store)) return []
+function ofFile(seq: number): Listed {
   const unknown = { config: null, differs: false, started_at: null, version: null, url: null }
-  return [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }]
+  return { id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }
 }
 
 /** Whether a gateway runs on the file. */
-function isServed({ path }: FileStore): boolean {
+function isLocked(path: string): boolean {
   const lock = lockStore(path)
   lock?.release()
   return lock === null
-}
-
-function formatFile(store: FileStore, seq: number): string {
-  const state = isServed(store) ? 'A gateway uses this store' : 'No gateway uses this store'
-  return fold(`${state}. A store in a file has no fleet. Its newest change is ${seq}.`)
 }
 
 /** Milliseconds; a healthy instance gives signs of life more often. */
@@ -117,31 +108,23 @@ const SILENT_AFTER = 1000
 /** Characters; --json has the whole id. */
 const SHOWN_OF_ID = 8
 
-const HEADING = ['state', 'change', 'sign of life', 'tables', 'name', 'id']
+const HEADING = ['state', 'change', 'sign of life', 'tables']
+const INSTANCE_HEADING = [...HEADING, 'name', 'id']
+const ANSWER_HEADING = [...HEADING, 'version', 'id', 'url']
+
+/** The cells below the common heading. */
+function cellsOf(seq: number, age: number, hash: string | null, differs: boolean): string[] {
+  const state = age > SILENT_AFTER ? 'silent' : 'live'
+  return [state, `seq ${seq}`, `${age} ms ago`, `${hash ?? '-'}${differs ? ' (differs)' : ''}`]
+}
 
 function formatInstances(instances: readonly Listed[], seq: number): string {
-  const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) => {
-    const cells = [
-      stateOf(age),
-      `seq ${applied}`,
-      `${age} ms ago`,
-      tablesOf(config, differs),
-      name,
-      shortId(id),
-    ]
-    return cells.map(printable)
-  })
+  const rows = instances.map(({ id, name, seq: applied, age_ms: age, config, differs }) =>
+    [...cellsOf(applied, age, config, differs), name, shortId(id)].map(printable),
+  )
   const first = `The store's newest change is ${seq}; instances on its list: ${instances.length}.`
   const differ = instances.some(({ differs }) => differs) ? [fold(DIFFERENT)] : []
-  return [first, ...(rows.length === 0 ? [] : [columns([HEADING, ...rows])]), ...differ].join('\n')
-}
-
-function stateOf(age: number): string {
-  return age > SILENT_AFTER ? 'silent' : 'live'
-}
-
-function tablesOf(hash: string | null, differs: boolean): string {
-  return `${hash ?? '-'}${differs ? ' (differs)' : ''}`
+  return [first, ...(rows.length === 0 ? [] : [columns([INSTANCE_HEADING, ...rows])]), ...differ].join('\n')
 }
 
 function shortId(id: string): string {
@@ -156,7 +139,6 @@ async function printAnswer(gateway: Gateway, json: boolean, terminal: Terminal):
   await terminal.print(json ? JSON.stringify(answer) : formatAnswer(answer))
 }
 
-const ANSWER_HEADING = ['state', 'change', 'sign of life', 'tables', 'version', 'id', 'url']
 const CHANGE_HEADING = ['change', 'kind', 'at', 'held everywhere after']
 
 function formatAnswer({ data, changes }: FleetAnswer): string {
@@ -164,17 +146,8 @@ function formatAnswer({ data, changes }: FleetAnswer): string {
   const different = otherTables(instances)
   const rows = instances.map((each) => {
     const { id, seq, age, hash, version, url } = each
-    const tables = tablesOf(hash, different.has(each))
-    const cells = [
-      stateOf(age),
-      `seq ${seq}`,
-      `${age} ms ago`,
-      tables,
-      version ?? '-',
-      shortId(id),
-      url ?? '-',
-    ]
-    return cells.map(printable)
+    const cells = cellsOf(seq, age, hash, different.has(each))
+    return [...cells, version ?? '-', shortId(id), url ?? '-'].map(printable)
   })
   const newest = changes.slice(0, SHOWN_CHANGES).map(({ seq, kind, at, effective_ms: after }) => {
     return [`seq ${seq}`, kind, shortTime(at), after === null ? '-' : `${after} ms`].map(printable)
