@@ -1,14 +1,17 @@
 /** `seatgate import openapi`: makes a route table of the description of a service, and keeps the two together. */
 
+import { existsSync } from 'node:fs'
 import { access, readFile, writeFile } from 'node:fs/promises'
-import { acceptanceOf, acceptedEntries } from '../access/openapi/acceptance.ts'
+import { dirname, resolve } from 'node:path'
+import { isOwnPermission } from '../../seats-admin/model/permission.ts'
+import { acceptanceOf, acceptedEntries, type Surroundings } from '../access/openapi/acceptance.ts'
+import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
 import {
   DEFAULT_TEMPLATE,
   entriesOf,
   type ImportedEntry,
   templateFault,
 } from '../access/openapi/operation-entries.ts'
-import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
 import {
   type Described,
   NotADescription,
@@ -17,14 +20,15 @@ import {
   remarkName,
 } from '../access/openapi/operations.ts'
 import { type Drift, keyOf, OpenApiTable, tableText } from '../access/openapi/table-text.ts'
-import { isOwnPermission } from '../../seats-admin/model/permission.ts'
-import { formatFault } from '../config/faults.ts'
+import { ConfigError, formatFault } from '../config/faults.ts'
 import { fileFault, writeFault } from '../config/file-fault.ts'
+import { loadConfigWithFaults, type LoadResult } from '../config/load.ts'
+import { methodsOf } from '../config/methods.ts'
 import { upstreamNameFault } from '../config/upstreams.ts'
+import { builtInPaths } from '../runtime/built-in-endpoints.ts'
 import { printable } from '../telemetry/readable.ts'
 import { UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { surroundingsOf } from './import-surroundings.ts'
 import { CONFIG } from './shared-options.ts'
 
 const DIFFERENT = 3
@@ -228,4 +232,56 @@ function remarkLines(
     printable(`${file}:${line}:${column}: ${remarkName(remark)}: ${remark.message}`),
   )
   return [...new Set(lines)]
+}
+
+type Loaded = Pick<LoadResult, 'config' | 'entries' | 'shadowEntries' | 'upstreams' | 'api' | 'files'>
+
+/** Without a configuration, which a table may precede, the gateway's endpoints are at their usual places. */
+const NOTHING: Loaded = {
+  config: null,
+  entries: [],
+  shadowEntries: null,
+  files: [],
+  upstreams: new Map(),
+  api: { hosts: null, prefix: '', authPrefix: '', console: false },
+}
+
+/**
+ * @param file the configuration @param upstream that of the table @param out the table's file; undefined: standard output
+ * @throws ConfigError where the configuration does not say where the gateway's endpoints are
+ */
+async function surroundingsOf(
+  file: string,
+  upstream: string,
+  out: string | undefined,
+): Promise<Surroundings> {
+  const { config, entries, shadowEntries, upstreams, api, files } = await loaded(file)
+  const own = out === undefined ? null : resolve(out)
+  // Entries of other tables count where this one is among them. A candidate table may repeat what they say.
+  const isActive =
+    own !== null && shadowEntries === null && files.some((each) => dirname(each) === dirname(own))
+  const tenants = [...(config?.tenants.values() ?? [])]
+  return {
+    context: {
+      upstreams: new Set([...upstreams.keys(), upstream]),
+      tenants: new Set(tenants.map(({ id }) => id)),
+      signIn: new Set(tenants.filter(({ oidc }) => oidc !== null).map(({ id }) => id)),
+      maxBody: config?.limits.maxBody ?? 0,
+      methods: methodsOf(config ?? { methods: [] }),
+      rateLimits: config?.rateLimits ?? new Map(),
+    },
+    entries: isActive ? entries.filter(({ place }) => resolve(place.file) !== own) : [],
+    upstreams,
+    builtIn: builtInPaths(api),
+    apiHosts: api.hosts,
+  }
+}
+
+async function loaded(file: string): Promise<Loaded> {
+  if (file === CONFIG.default && !existsSync(file)) return NOTHING
+  const found = await loadConfigWithFaults(file, null)
+  // The list of tables may name one that is made here; other faults are those of `check`.
+  const isUnread = found.files.length <= 2 && found.config === null && found.upstreams.size === 0
+  if (isUnread) throw new ConfigError(found.faults)
+  return found
 }
