@@ -1,16 +1,16 @@
 /** `seatgate init`: writes the files of a first configuration. */
 
-import { join, relative, resolve, sep } from 'node:path'
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { origin } from '../config/addresses.ts'
 import { InvalidValue, quote } from '../config/invalid-value.ts'
 import { UsageError } from './arguments.ts'
-import { defineCommand } from './command.ts'
+import { CommandFailed, defineCommand, messageOf } from './command.ts'
 import { filesOf, type NewFile } from './init-files.ts'
-import { writeNew } from './new-files.ts'
-import { CONFIG, TENANT } from './shared-options.ts'
 import { fold } from './screen.ts'
+import { CONFIG, TENANT } from './shared-options.ts'
 import { pathWord, programName } from './shell.ts'
 
 const options = {
@@ -84,4 +84,61 @@ function report(folder: string, tenant: string, files: readonly NewFile[], progr
     `  ${program} bootstrap --tenant ${tenant}${config}`,
     `  ${program} start${config}`,
   ].join('\n')
+}
+
+/** @throws CommandFailed that names every file that is there, or those that a fault leaves behind */
+async function writeNew(folder: string, files: readonly NewFile[]): Promise<void> {
+  await refusePresent(files.map(({ name }) => join(folder, name)))
+  const written: string[] = []
+  for (const { name, text, mode } of files) {
+    const path = join(folder, name)
+    try {
+      await makeFolder(dirname(path))
+      // Never over a file that has appeared since.
+      await writeFile(path, text, { flag: 'wx', mode, flush: true })
+      written.push(path)
+    } catch (cause) {
+      const begun = codeOf(cause) !== 'EEXIST' && (await isPresent(path).catch(() => false))
+      const left = begun ? [...written, `${path} (incomplete)`] : written
+      throw new CommandFailed(`${path} cannot be written: ${messageOf(cause)}. ${remains(left)}`)
+    }
+  }
+}
+
+/** Below /proc, `recursive` of Node.js 26 tries forever: that file system answers ENOENT to each mkdir. */
+async function makeFolder(path: string): Promise<void> {
+  if (await isPresent(path)) return
+  await makeFolder(dirname(path))
+  await mkdir(path).catch((cause: unknown) => {
+    if (codeOf(cause) !== 'EEXIST') throw cause
+  })
+}
+
+async function refusePresent(paths: readonly string[]): Promise<void> {
+  const present: string[] = []
+  for (const path of paths) if (await isPresent(path)) present.push(path)
+  if (present.length === 0) return
+  const these = present.length === 1 ? 'this file is' : 'these files are'
+  throw new CommandFailed(`nothing is written, because ${these} there already: ${present.join(', ')}`)
+}
+
+/** Also true of a symbolic link that leads nowhere. */
+async function isPresent(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (cause) {
+    if (codeOf(cause) === 'ENOENT' || codeOf(cause) === 'ENOTDIR') return false
+    throw new CommandFailed(`nothing is written, because ${path} cannot be looked up: ${messageOf(cause)}`)
+  }
+}
+
+function remains(left: readonly string[]): string {
+  return left.length === 0
+    ? 'No file was written.'
+    : `These files were written; remove them before you try again: ${left.join(', ')}`
+}
+
+function codeOf(cause: unknown): unknown {
+  return cause instanceof Error && 'code' in cause ? cause.code : null
 }

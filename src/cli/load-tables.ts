@@ -34,7 +34,7 @@ export async function loadWithTables(
   const loaded = await loadConfigWithFaults(file, env, display)
   const { config, faults, files, fileWarnings } = loaded
   const builtIn = builtInPaths(loaded.api, {
-    signIn: hasProvider(config),
+    signIn: [...(config?.tenants.values() ?? [])].some(({ oidc }) => oidc !== null),
     identity: config?.identity != null,
   })
   const compile = (entries: readonly RouteEntry[]) =>
@@ -51,8 +51,4 @@ export async function loadWithTables(
   const warnings = sortFaults([...loaded.warnings, ...ofTables])
   const shadowTable = shadow?.table ?? null
   return { config, table: active.table, shadow: shadowTable, warnings, fileWarnings, accepts: loaded.accepts }
-}
-
-function hasProvider(config: Config | null): boolean {
-  return config !== null && [...config.tenants.values()].some(({ oidc }) => oidc !== null)
 }
