@@ -13,30 +13,28 @@ import { KEY_FILE, withKeyFile } from './key-file.ts'
 import { names } from './remote/list-output.ts'
 import { CONFIG, JSON_OUTPUT, TENANT } from './shared-options.ts'
 
-export const bootstrap = defineCommand(
-  {
-    name: 'bootstrap',
-    summary:
-      'Creates Seat "admin" in the admin space and an API key that holds it. Prints the key, only this once.',
-    details:
-      'It also prints what the key may do, and the next commands for this configuration. If you run it again, it creates another key with its own name, and says so.',
-    options: {
-      tenant: TENANT,
-      repair: {
-        description:
-          'for a tenant without an administrator: restores the rights of Seat "admin", or creates it, but creates no key',
-      },
-      out: KEY_FILE,
-      config: CONFIG,
-      json: JSON_OUTPUT,
+export const bootstrap = defineCommand({
+  name: 'bootstrap',
+  summary:
+    'Creates Seat "admin" in the admin space and an API key that holds it. Prints the key, only this once.',
+  details:
+    'It also prints what the key may do, and the next commands for this configuration. If you run it again, it creates another key with its own name, and says so.',
+  options: {
+    tenant: TENANT,
+    repair: {
+      description:
+        'for a tenant without an administrator: restores the rights of Seat "admin", or creates it, but creates no key',
     },
-    exits: {
-      0: 'the key was printed or written to the file; with --repair: the Seat has its rights',
-      1: 'the configuration has faults, the tenant is unknown, or the key could not be created, printed or written',
-    },
-    example: 'seatgate bootstrap --tenant acme --out admin.key',
+    out: KEY_FILE,
+    config: CONFIG,
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'the key was printed or written to the file; with --repair: the Seat has its rights',
+    1: 'the configuration has faults, the tenant is unknown, or the key could not be created, printed or written',
+  },
+  example: 'seatgate bootstrap --tenant acme --out admin.key',
+  run: async ({ values }, terminal) => {
     if (values.repair && values.out !== undefined) throw new UsageError('--repair creates no key for --out')
     const config = await configOf(values, terminal)
     const { id: tenant, adminSpace: space } = tenantOf(config, values.tenant)
@@ -75,7 +73,7 @@ export const bootstrap = defineCommand(
       }
     })
   },
-)
+})
 
 /** The store has only the hash: a key that was not printed is lost. */
 function notKept(id: string, done: 'printed' | 'written', cause: unknown): CommandFailed {

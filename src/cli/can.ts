@@ -25,21 +25,19 @@ const options = {
   json: JSON_OUTPUT,
 } as const
 
-export const can = defineCommand(
-  {
-    name: 'can',
-    summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
-    details:
-      'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
-    options,
-    alternatives: [['seat'], ['api-key-id'], ['user']],
-    exits: {
-      0: 'the list was printed, even if it is empty',
-      1: 'the configuration has faults, the store cannot be read, or there is no such Seat, API key or user',
-    },
-    example: 'seatgate can --seat Viewer --space main --tenant acme',
+export const can = defineCommand({
+  name: 'can',
+  summary: 'Lists the routes that a holder of Seats, an API key or a user may call.',
+  details:
+    'There is a line for each route, and with --json a row for each route and space. A user holds the Seats of the latest sign-in. Routes that are public, or open to every valid credential, have no space.',
+  options,
+  alternatives: [['seat'], ['api-key-id'], ['user']],
+  exits: {
+    0: 'the list was printed, even if it is empty',
+    1: 'the configuration has faults, the store cannot be read, or there is no such Seat, API key or user',
   },
-  async ({ values }, terminal) => {
+  example: 'seatgate can --seat Viewer --space main --tenant acme',
+  run: async ({ values }, terminal) => {
     const { space = null } = values
     if (values.seat === undefined && values['api-key-id'] === undefined && values.user === undefined)
       throw new UsageError('one of --seat, --api-key-id and --user is required')
@@ -52,7 +50,7 @@ export const can = defineCommand(
       for (const text of values.json ? asJson(rows) : asText(rows)) await terminal.print(text)
     })
   },
-)
+})
 
 async function holdingsOf(
   { source, tenant: { id: tenant } }: OpenHolders,

@@ -22,33 +22,30 @@ import { CONFIG, formatOption } from './shared-options.ts'
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 const WARNED = 3
 
-export const check = defineCommand(
-  {
-    name: 'check',
-    summary: 'Reports every fault in the configuration and its route tables as file:line:column: message.',
-    details:
-      'It loads them as `start` does. A warning points out something that is legal but may be unintentional. A comment `# seatgate: accept CODE` above the line accepts the warning; before `routes:` of a table, it accepts the code for the whole table.',
-    options: {
-      config: CONFIG,
-      format: formatOption(FORMATS),
-      strict: { description: 'exits with code 3 if there is a warning' },
-      'no-env': {
-        description:
-          'ignores environment variables, and skips settings that need one or whose file is missing',
-      },
-      online: {
-        description:
-          'also checks the store, Redis, identity providers and targets, without changing any of them',
-      },
+export const check = defineCommand({
+  name: 'check',
+  summary: 'Reports every fault in the configuration and its route tables as file:line:column: message.',
+  details:
+    'It loads them as `start` does. A warning points out something that is legal but may be unintentional. A comment `# seatgate: accept CODE` above the line accepts the warning; before `routes:` of a table, it accepts the code for the whole table.',
+  options: {
+    config: CONFIG,
+    format: formatOption(FORMATS),
+    strict: { description: 'exits with code 3 if there is a warning' },
+    'no-env': {
+      description: 'ignores environment variables, and skips settings that need one or whose file is missing',
     },
-    exits: {
-      0: 'there are no faults; there may be warnings',
-      1: 'there are faults; with --online, also if the store, Redis, an identity provider or a target cannot be used',
-      3: 'with --strict: there is a warning',
+    online: {
+      description:
+        'also checks the store, Redis, identity providers and targets, without changing any of them',
     },
-    example: 'seatgate check --config my/gateway.config.yaml --strict',
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'there are no faults; there may be warnings',
+    1: 'there are faults; with --online, also if the store, Redis, an identity provider or a target cannot be used',
+    3: 'with --strict: there is a warning',
+  },
+  example: 'seatgate check --config my/gateway.config.yaml --strict',
+  run: async ({ values }, terminal) => {
     if (values.online && values['no-env'])
       throw new UsageError('--online and --no-env exclude each other: the addresses may be variables')
     const env = values['no-env'] ? null : terminal.env
@@ -63,7 +60,7 @@ export const check = defineCommand(
     if (checked.faults.length > 0) return 1
     return values.strict && checked.warnings.length > 0 ? WARNED : 0
   },
-)
+})
 
 async function checkedFile(file: string, env: NodeJS.ProcessEnv | null, online: boolean): Promise<Checked> {
   try {

@@ -31,12 +31,14 @@ export interface Command extends Description {
 }
 
 export function defineCommand<const O extends Options>(
-  description: Description & { readonly options: O },
-  run: (given: Given<O>, terminal: Terminal) => Promise<number | void>,
+  command: Description & {
+    readonly options: O
+    run(given: Given<O>, terminal: Terminal): Promise<number | void>
+  },
 ): Command {
   return {
-    ...description,
-    run: async (args, terminal) => (await run(readArguments(args, description), terminal)) ?? 0,
+    ...command,
+    run: async (args, terminal) => (await command.run(readArguments(args, command), terminal)) ?? 0,
   }
 }
 

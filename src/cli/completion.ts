@@ -15,19 +15,17 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly Command[], groups: Gr
 
 /** @param groups what each group of commands does */
 export function completionOf(everyCommand: () => Promise<readonly Command[]>, groups: Groups): Command {
-  return defineCommand(
-    {
-      name: 'completion',
-      summary: 'Prints a script that completes commands and options in a shell.',
-      details:
-        'For bash, add `source <(seatgate completion bash)` to the startup file of the shell; for zsh, add the same line with `zsh`. For fish, write the script to `~/.config/fish/completions/seatgate.fish`.',
-      positionals: [{ name: 'SHELL', description: 'the shell', choices: Object.keys(SCRIPTS) }],
-      options: {},
-      exits: { 0: 'the script was printed', 1: 'it could not be printed' },
-      example: 'source <(seatgate completion bash)',
-    },
-    async ({ positionals: [shell = ''] }, terminal) => {
+  return defineCommand({
+    name: 'completion',
+    summary: 'Prints a script that completes commands and options in a shell.',
+    details:
+      'For bash, add `source <(seatgate completion bash)` to the startup file of the shell; for zsh, add the same line with `zsh`. For fish, write the script to `~/.config/fish/completions/seatgate.fish`.',
+    positionals: [{ name: 'SHELL', description: 'the shell', choices: Object.keys(SCRIPTS) }],
+    options: {},
+    exits: { 0: 'the script was printed', 1: 'it could not be printed' },
+    example: 'source <(seatgate completion bash)',
+    run: async ({ positionals: [shell = ''] }, terminal) => {
       await terminal.print(SCRIPTS[shell]?.(await everyCommand(), groups) ?? '')
     },
-  )
+  })
 }

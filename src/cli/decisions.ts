@@ -30,26 +30,24 @@ const MAX_KNOWN = 4 * MOST
 /** Milliseconds before a stream that has ended is opened again. */
 const PAUSE = 1000
 
-export const decisions = defineCommand(
-  {
-    name: 'decisions',
-    summary: 'Lists the newest decisions of a gateway on requests of the tenant, newest first.',
-    details:
-      'They are those of the instance that answers. With --space, only those of that space, unless it is the admin space.',
-    options: {
-      code: { value: 'CODE', description: 'only this answer: allow, or the code of a refusal' },
-      limit: {
-        value: 'N',
-        description: `at most N decisions, ${DEFAULT_LIMIT} by default; with --follow, those before it`,
-      },
-      follow: { description: 'prints decisions as they happen, oldest first, until it is interrupted' },
-      ...REMOTE,
-      json: { ...JSON_OUTPUT, description: 'prints JSON for programs; with --follow, one object a line' },
+export const decisions = defineCommand({
+  name: 'decisions',
+  summary: 'Lists the newest decisions of a gateway on requests of the tenant, newest first.',
+  details:
+    'They are those of the instance that answers. With --space, only those of that space, unless it is the admin space.',
+  options: {
+    code: { value: 'CODE', description: 'only this answer: allow, or the code of a refusal' },
+    limit: {
+      value: 'N',
+      description: `at most N decisions, ${DEFAULT_LIMIT} by default; with --follow, those before it`,
     },
-    exits: READ,
-    example: 'seatgate decisions --code permission_denied --follow',
+    follow: { description: 'prints decisions as they happen, oldest first, until it is interrupted' },
+    ...REMOTE,
+    json: { ...JSON_OUTPUT, description: 'prints JSON for programs; with --follow, one object a line' },
   },
-  async ({ values }, terminal) => {
+  exits: READ,
+  example: 'seatgate decisions --code permission_denied --follow',
+  run: async ({ values }, terminal) => {
     const code = values.code === undefined ? null : parsedOption('code', values.code, answerCode)
     const limit = limitOf(values.limit, MOST)
     await withGateway(values, terminal, async (gateway) => {
@@ -58,7 +56,7 @@ export const decisions = defineCommand(
       else await list(gateway, asked, terminal)
     })
   },
-)
+})
 
 interface Asked {
   readonly code: string | null

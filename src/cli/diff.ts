@@ -12,31 +12,29 @@ import { readTables } from './table-source.ts'
 const WHERE =
   'a configuration file, its folder, or git:REV for the file at a revision; prefix it with shadow: for its candidate tables'
 
-export const diff = defineCommand(
-  {
-    name: 'diff',
-    summary:
-      'Proves that two sets of route tables are equal, or shows each difference with an example request.',
-    details:
-      'It compares the answers to every possible request, not the text: moving or splitting an entry changes nothing. 404 and 405 count as the same. Environment variables are not needed.',
-    positionals: [
-      { name: 'OLD', description: WHERE, completes: 'file' },
-      { name: 'NEW', description: WHERE, completes: 'file' },
-    ],
-    options: {
-      tenant: {
-        ...TENANT,
-        description:
-          "shows which of this tenant's Seats gain or lose access; takes them from the store of NEW, or from the file given with --seats",
-      },
-      seats: SEATS_FILE,
-      json: JSON_OUTPUT,
-      markdown: { description: 'prints Markdown for a pull request' },
+export const diff = defineCommand({
+  name: 'diff',
+  summary:
+    'Proves that two sets of route tables are equal, or shows each difference with an example request.',
+  details:
+    'It compares the answers to every possible request, not the text: moving or splitting an entry changes nothing. 404 and 405 count as the same. Environment variables are not needed.',
+  positionals: [
+    { name: 'OLD', description: WHERE, completes: 'file' },
+    { name: 'NEW', description: WHERE, completes: 'file' },
+  ],
+  options: {
+    tenant: {
+      ...TENANT,
+      description:
+        "shows which of this tenant's Seats gain or lose access; takes them from the store of NEW, or from the file given with --seats",
     },
-    exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
-    example: 'seatgate diff git:main gateway.config.yaml --markdown',
+    seats: SEATS_FILE,
+    json: JSON_OUTPUT,
+    markdown: { description: 'prints Markdown for a pull request' },
   },
-  async ({ values, positionals }, terminal) => {
+  exits: { 0: 'the tables are equal', 1: 'one of them has faults', 3: 'there are differences' },
+  example: 'seatgate diff git:main gateway.config.yaml --markdown',
+  run: async ({ values, positionals }, terminal) => {
     const [old = '', latest = ''] = positionals
     const before = await readTables(old)
     const after = await readTables(latest)
@@ -47,7 +45,7 @@ export const diff = defineCommand(
     else await terminal.print((values.markdown ? changesAsMarkdown : changesAsText)(changes))
     return equal ? 0 : DIFFERENT
   },
-)
+})
 
 /** Exit code. */
 const DIFFERENT = 3

@@ -63,31 +63,29 @@ const options = {
   json: { ...JSON_OUTPUT, description: 'prints the whole decision record as JSON' },
 } as const
 
-export const explain = defineCommand(
-  {
-    name: 'explain',
-    summary: 'Shows the decision on a request: route, Seats, result and reason.',
-    details:
-      'It runs the code that decides requests in the gateway. If there is no store yet, it decides as with an empty one and says so.',
-    positionals: [
-      {
-        name: 'METHOD',
-        description:
-          'the method of the request; with --from, the id of a logged request instead of METHOD and PATH',
-        completes: METHODS,
-      },
-      { name: 'PATH', description: 'its target: the path, and the query if there is one', optional: true },
-    ],
-    options,
-    alternatives: [['token'], ['seat'], ['user'], ['api-key-id'], ['from']],
-    exits: {
-      0: 'there is a decision, whatever it is',
-      1: 'the configuration has faults, or the store cannot be read',
-      3: 'the answer differs from --expect',
+export const explain = defineCommand({
+  name: 'explain',
+  summary: 'Shows the decision on a request: route, Seats, result and reason.',
+  details:
+    'It runs the code that decides requests in the gateway. If there is no store yet, it decides as with an empty one and says so.',
+  positionals: [
+    {
+      name: 'METHOD',
+      description:
+        'the method of the request; with --from, the id of a logged request instead of METHOD and PATH',
+      completes: METHODS,
     },
-    example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
+    { name: 'PATH', description: 'its target: the path, and the query if there is one', optional: true },
+  ],
+  options,
+  alternatives: [['token'], ['seat'], ['user'], ['api-key-id'], ['from']],
+  exits: {
+    0: 'there is a decision, whatever it is',
+    1: 'the configuration has faults, or the store cannot be read',
+    3: 'the answer differs from --expect',
   },
-  async ({ values, positionals: [method = '', target] }, terminal) => {
+  example: 'seatgate explain DELETE /v1/orders/7 --space main --tenant acme --seat Viewer',
+  run: async ({ values, positionals: [method = '', target] }, terminal) => {
     const expected = values.expect === undefined ? null : parsedOption('expect', values.expect, answerCode)
     checkRemoteUse(values)
     const credential = (['token', 'api-key', 'from'] as const).find((name) => values[name] !== undefined)
@@ -99,7 +97,7 @@ export const explain = defineCommand(
     terminal.printError(`seatgate explain: expected ${expected}, got ${code}`)
     return UNEXPECTED
   },
-)
+})
 
 /** Exit code. */
 const UNEXPECTED = 3

@@ -17,27 +17,25 @@ import { columns, fold } from './screen.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]
 
-export const fleet = defineCommand(
-  {
-    name: 'fleet',
-    summary:
-      'Lists the gateways on this store, with the last change that each has applied, the age of its last sign of life, and the hash of its route tables.',
-    details:
-      'It reads the store in the configuration. With --url or --api-key, it asks a gateway, and also shows its newest changes and how long each took until it held everywhere. That requires fleet:read in the admin space.',
-    options: { config: CONFIG, ...REMOTE, json: JSON_OUTPUT },
-    exits: {
-      0: 'the list was printed',
-      1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
-    },
-    example: 'seatgate fleet --json',
+export const fleet = defineCommand({
+  name: 'fleet',
+  summary:
+    'Lists the gateways on this store, with the last change that each has applied, the age of its last sign of life, and the hash of its route tables.',
+  details:
+    'It reads the store in the configuration. With --url or --api-key, it asks a gateway, and also shows its newest changes and how long each took until it held everywhere. That requires fleet:read in the admin space.',
+  options: { config: CONFIG, ...REMOTE, json: JSON_OUTPUT },
+  exits: {
+    0: 'the list was printed',
+    1: 'the configuration has faults, or the store cannot be read; with --url: the gateway refused the request or could not be reached',
   },
-  async ({ values }, terminal) => {
+  example: 'seatgate fleet --json',
+  run: async ({ values }, terminal) => {
     const { url, 'api-key': key, json = false } = values
     // SEATGATE_URL alone does not count: where it is set for other commands, this one still reads the store.
     if (url === undefined && key === undefined) return printStore(values, json, terminal)
     return withGateway(values, terminal, (gateway) => printAnswer(gateway, json, terminal))
   },
-)
+})
 
 async function printStore(
   given: { readonly config: string },

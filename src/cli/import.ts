@@ -39,51 +39,49 @@ const CROSSINGS = {
     'Paths of the description cross. A concrete segment comes before a parameter, as OpenAPI orders paths.',
 }
 
-export const importCommand = defineCommand(
-  {
-    name: 'import',
-    summary: 'Creates a route table from an OpenAPI (3.0 to 3.2) or Swagger 2 description, in YAML or JSON.',
-    details:
-      'An operation without a credential (`security: []`) becomes public and is marked for review. `x-seatgate-permission` in the description takes precedence over the template. Anything that a table cannot express is left out and listed with its position.',
-    positionals: [
-      { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
-      { name: 'FILE', description: 'the description', completes: 'file' },
-    ],
-    options: {
-      upstream: { value: 'U', description: 'the upstream of the table', required: true },
-      out: {
-        value: 'F',
-        description: 'the file for the table; by default, standard output',
-        completes: 'file',
-      },
-      permission: {
-        value: 'TEMPLATE',
-        description: 'template for permissions, with {resource}, {verb}, {tag} and {operationId}',
-        default: DEFAULT_TEMPLATE,
-      },
-      update: {
-        description:
-          'adds missing entries to the file, sets the permissions that the description fixes, and keeps everything else',
-      },
-      prune: { description: 'with --update: removes entries that have no operation in the description' },
-      config: {
-        ...CONFIG,
-        description:
-          "the configuration, which determines the paths of the gateway's own endpoints; it does not have to exist",
-      },
-      check: { description: 'only compares the file with the description' },
-      strict: {
-        description: 'exits with code 3 if something in the description is left out or needs review',
-      },
+export const importCommand = defineCommand({
+  name: 'import',
+  summary: 'Creates a route table from an OpenAPI (3.0 to 3.2) or Swagger 2 description, in YAML or JSON.',
+  details:
+    'An operation without a credential (`security: []`) becomes public and is marked for review. `x-seatgate-permission` in the description takes precedence over the template. Anything that a table cannot express is left out and listed with its position.',
+  positionals: [
+    { name: 'FORMAT', description: 'openapi', choices: ['openapi'] },
+    { name: 'FILE', description: 'the description', completes: 'file' },
+  ],
+  options: {
+    upstream: { value: 'U', description: 'the upstream of the table', required: true },
+    out: {
+      value: 'F',
+      description: 'the file for the table; by default, standard output',
+      completes: 'file',
     },
-    exits: {
-      0: 'done; with --check: each imported operation has its entry, and each entry its operation',
-      1: 'the description cannot be read, or the file already exists',
-      3: 'with --check: the two differ; with --strict: something is left out or needs review',
+    permission: {
+      value: 'TEMPLATE',
+      description: 'template for permissions, with {resource}, {verb}, {tag} and {operationId}',
+      default: DEFAULT_TEMPLATE,
     },
-    example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
+    update: {
+      description:
+        'adds missing entries to the file, sets the permissions that the description fixes, and keeps everything else',
+    },
+    prune: { description: 'with --update: removes entries that have no operation in the description' },
+    config: {
+      ...CONFIG,
+      description:
+        "the configuration, which determines the paths of the gateway's own endpoints; it does not have to exist",
+    },
+    check: { description: 'only compares the file with the description' },
+    strict: {
+      description: 'exits with code 3 if something in the description is left out or needs review',
+    },
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'done; with --check: each imported operation has its entry, and each entry its operation',
+    1: 'the description cannot be read, or the file already exists',
+    3: 'with --check: the two differ; with --strict: something is left out or needs review',
+  },
+  example: 'seatgate import openapi api.yaml --upstream orders --out routes/orders.yaml',
+  run: async ({ values, positionals }, terminal) => {
     const [, file = ''] = positionals
     const { upstream, out, permission: template } = values
     const fault = templateFault(template)
@@ -137,7 +135,7 @@ export const importCommand = defineCommand(
     await terminal.print([...drift, `${out}: ${result}`].join('\n'))
     return done
   },
-)
+})
 
 function isNamedApart(permission: string, upstream: string): boolean {
   return permission.startsWith(`${upstream}.`) && isOwnPermission(permission.slice(upstream.length + 1))

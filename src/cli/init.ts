@@ -22,34 +22,32 @@ const options = {
   },
 } as const
 
-export const init = defineCommand(
-  {
-    name: 'init',
-    summary: 'Creates a first configuration: gateway.config.yaml, routes/example.yaml, .env and .gitignore.',
-    details:
-      'The secret in .env is random. Existing files are never overwritten. The output ends with the commands to run next.',
-    positionals: [
-      {
-        name: 'DIR',
-        description: 'the folder; it is created if necessary',
-        default: '.',
-        completes: 'folder',
-      },
-    ],
-    options,
-    exits: {
-      0: 'the files were written',
-      1: 'one of the files already exists, so none was written, or they cannot be written',
+export const init = defineCommand({
+  name: 'init',
+  summary: 'Creates a first configuration: gateway.config.yaml, routes/example.yaml, .env and .gitignore.',
+  details:
+    'The secret in .env is random. Existing files are never overwritten. The output ends with the commands to run next.',
+  positionals: [
+    {
+      name: 'DIR',
+      description: 'the folder; it is created if necessary',
+      default: '.',
+      completes: 'folder',
     },
-    example: 'seatgate init my --tenant acme --upstream http://127.0.0.1:9001',
+  ],
+  options,
+  exits: {
+    0: 'the files were written',
+    1: 'one of the files already exists, so none was written, or they cannot be written',
   },
-  async ({ values: { tenant, upstream }, positionals: [folder = ''] }, terminal) => {
+  example: 'seatgate init my --tenant acme --upstream http://127.0.0.1:9001',
+  run: async ({ values: { tenant, upstream }, positionals: [folder = ''] }, terminal) => {
     checkValues(tenant, upstream)
     const files = filesOf({ tenant, upstream, schemas: schemasWithin(folder) })
     await writeNew(folder, files)
     await terminal.print(report(folder, tenant, files, programName(terminal.env)))
   },
-)
+})
 
 function checkValues(tenant: string, upstream: string): void {
   if (!isTenantId(tenant))

@@ -21,22 +21,20 @@ const COLUMNS = [
   { name: 'state', width: 18, of: stateOf },
 ]
 
-export const listKeys = defineCommand(
-  {
-    name: 'keys list',
-    summary: 'Lists the API keys that the API key may see, in order of creation.',
-    details: 'The text of a key is not stored. --json includes the times of creation and of the last use.',
-    options: { all: { description: 'includes revoked and expired keys' }, ...REMOTE, json: JSON_OUTPUT },
-    exits: READ,
-    example: 'seatgate keys list',
-  },
-  async ({ values }, terminal) =>
+export const listKeys = defineCommand({
+  name: 'keys list',
+  summary: 'Lists the API keys that the API key may see, in order of creation.',
+  details: 'The text of a key is not stored. --json includes the times of creation and of the last use.',
+  options: { all: { description: 'includes revoked and expired keys' }, ...REMOTE, json: JSON_OUTPUT },
+  exits: READ,
+  example: 'seatgate keys list',
+  run: async ({ values }, terminal) =>
     withGateway(values, terminal, (gateway) => {
       const keys = gateway.pages<ApiKeyView>('/v1/api-keys', idOf)
       const shown = { columns: COLUMNS, json: values.json, none: 'no API keys in force' }
       return printList(values.all ? keys : inForce(keys), shown, terminal)
     }),
-)
+})
 
 async function* inForce(pages: AsyncIterable<ApiKeyView[]>): AsyncGenerator<ApiKeyView[]> {
   for await (const page of pages) yield page.filter((key) => key.revoked_at === undefined && !hasExpired(key))
@@ -57,27 +55,25 @@ function day(time: string): string {
   return shortTime(time).slice(0, 10)
 }
 
-export const createKey = defineCommand(
-  {
-    name: 'keys create',
-    summary: 'Creates an API key and prints its text, which is not stored and cannot be shown again.',
-    details:
-      'The text is the only line on standard output. With --out, it is written to the file and not printed.',
-    positionals: [{ name: 'NAME', description: 'what the key is for; it does not have to be unique' }],
-    options: {
-      seat: { value: 'NAME', description: 'a Seat that the key holds', required: true, multiple: true },
-      expires: {
-        value: 'TIME',
-        description: 'when the key expires: a duration such as 90d, or a date-time; by default, never',
-      },
-      out: KEY_FILE,
-      ...REMOTE,
-      json: JSON_OUTPUT,
+export const createKey = defineCommand({
+  name: 'keys create',
+  summary: 'Creates an API key and prints its text, which is not stored and cannot be shown again.',
+  details:
+    'The text is the only line on standard output. With --out, it is written to the file and not printed.',
+  positionals: [{ name: 'NAME', description: 'what the key is for; it does not have to be unique' }],
+  options: {
+    seat: { value: 'NAME', description: 'a Seat that the key holds', required: true, multiple: true },
+    expires: {
+      value: 'TIME',
+      description: 'when the key expires: a duration such as 90d, or a date-time; by default, never',
     },
-    exits: WRITTEN,
-    example: 'seatgate keys create nightly --seat Viewer --expires 90d --out nightly.key',
+    out: KEY_FILE,
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals: [name = ''] }, terminal) => {
+  exits: WRITTEN,
+  example: 'seatgate keys create nightly --seat Viewer --expires 90d --out nightly.key',
+  run: async ({ values, positionals: [name = ''] }, terminal) => {
     const expires = values.expires === undefined ? undefined : momentOf('--expires', values.expires)
     return withGateway(values, terminal, (gateway) =>
       withKeyFile(values.out, async (write) => {
@@ -100,7 +96,7 @@ export const createKey = defineCommand(
       }),
     )
   },
-)
+})
 
 /** @param file that has the key in place of the output */
 function asJson({ key, ...rest }: ApiKeyView, file: string | undefined): string {
@@ -114,20 +110,18 @@ function notKept({ id }: ApiKeyView, done: 'printed' | 'written', cause: unknown
   )
 }
 
-export const revokeKey = defineCommand(
-  {
-    name: 'keys revoke',
-    summary: 'Revokes an API key: no instance accepts it from then on.',
-    positionals: [{ name: 'KEY', description: 'name or id of the API key, not its text' }],
-    options: { ...REMOTE, yes: YES },
-    exits: WRITTEN,
-    example: 'seatgate keys revoke nightly-export',
-  },
-  async ({ values, positionals: [given = ''] }, terminal) =>
+export const revokeKey = defineCommand({
+  name: 'keys revoke',
+  summary: 'Revokes an API key: no instance accepts it from then on.',
+  positionals: [{ name: 'KEY', description: 'name or id of the API key, not its text' }],
+  options: { ...REMOTE, yes: YES },
+  exits: WRITTEN,
+  example: 'seatgate keys revoke nightly-export',
+  run: async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { id, name } = await findKey(gateway, given)
       await confirmChange(gateway, { seats: {}, revoke: [id] }, values.yes, terminal)
       await gateway.send(`/v1/api-keys/${id}`, { method: 'DELETE' })
       await terminal.print(printable(`revoked ${JSON.stringify(name)} ${id}`))
     }),
-)
+})

@@ -18,26 +18,24 @@ const FOUND = 3
 /** Findings of one code, as text. */
 const MOST_LINES = 10
 
-export const lint = defineCommand(
-  {
-    name: 'lint',
-    summary:
-      'Compares route tables with Seats and API keys: finds permissions that no route requires, and routes that no Seat opens.',
-    options: {
-      tenant: { ...TENANT, description: 'only this tenant' },
-      seats: SEATS_FILE,
-      strict: { description: 'exits with code 3 if there is an error or a warning' },
-      config: CONFIG,
-      json: JSON_OUTPUT,
-    },
-    exits: {
-      0: 'done, whatever was found',
-      1: 'the configuration has faults, or the store cannot be read',
-      3: 'with --strict: there is an error or a warning',
-    },
-    example: 'seatgate lint --tenant acme --strict',
+export const lint = defineCommand({
+  name: 'lint',
+  summary:
+    'Compares route tables with Seats and API keys: finds permissions that no route requires, and routes that no Seat opens.',
+  options: {
+    tenant: { ...TENANT, description: 'only this tenant' },
+    seats: SEATS_FILE,
+    strict: { description: 'exits with code 3 if there is an error or a warning' },
+    config: CONFIG,
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'done, whatever was found',
+    1: 'the configuration has faults, or the store cannot be read',
+    3: 'with --strict: there is an error or a warning',
+  },
+  example: 'seatgate lint --tenant acme --strict',
+  run: async ({ values }, terminal) => {
     const { config, table, accepts } = await loadWithTables(
       values.config,
       values.seats === undefined ? terminal.env : null,
@@ -53,7 +51,7 @@ export const lint = defineCommand(
     await terminal.print(values.json ? JSON.stringify(findings, null, 2) : asText(findings))
     return values.strict && findings.some(({ level }) => level !== 'info') ? FOUND : 0
   },
-)
+})
 
 async function lintFile(config: Config, routes: readonly Route[], file: SeatsFile): Promise<Finding[]> {
   const { id, adminSpace, issuers = [] } = tenantOf(config, file.tenant)

@@ -11,34 +11,32 @@ import { Progress } from './replay/progress.ts'
 import { readAll } from './replay/read-all.ts'
 import { fold } from './screen.ts'
 
-export const refused = defineCommand(
-  {
-    name: 'refused',
-    summary: 'Shows who was refused what, why and how often, according to the log of the gateway.',
-    details:
-      'Each group shows the id of its last request; `seatgate explain --from LOG ID` decides that request again.',
-    positionals: [
-      {
-        name: 'LOG',
-        description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
-        default: STDIN,
-        completes: 'file',
-        multiple: true,
-      },
-    ],
-    options: {
-      since: {
-        value: 'TIME',
-        description: 'only requests from this time on: a duration such as 10m (ago), or a date-time',
-      },
-      tenant: { value: 'T', description: 'only requests of this tenant' },
-      user: { value: 'U', description: 'only requests of this user, or of the API key with this id' },
-      json: JSON_OUTPUT,
+export const refused = defineCommand({
+  name: 'refused',
+  summary: 'Shows who was refused what, why and how often, according to the log of the gateway.',
+  details:
+    'Each group shows the id of its last request; `seatgate explain --from LOG ID` decides that request again.',
+  positionals: [
+    {
+      name: 'LOG',
+      description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
+      default: STDIN,
+      completes: 'file',
+      multiple: true,
     },
-    exits: { 0: 'the list was printed, even if it is empty', 1: 'a log cannot be read to its end' },
-    example: 'seatgate refused --since 10m --tenant acme gateway.log',
+  ],
+  options: {
+    since: {
+      value: 'TIME',
+      description: 'only requests from this time on: a duration such as 10m (ago), or a date-time',
+    },
+    tenant: { value: 'T', description: 'only requests of this tenant' },
+    user: { value: 'U', description: 'only requests of this user, or of the API key with this id' },
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals }, terminal) => {
+  exits: { 0: 'the list was printed, even if it is empty', 1: 'a log cannot be read to its end' },
+  example: 'seatgate refused --since 10m --tenant acme gateway.log',
+  run: async ({ values, positionals }, terminal) => {
     if (positionals.filter((each) => each === STDIN).length > 1)
       throw new UsageError('standard input can be read once')
     const { tenant = null, user = null } = values
@@ -52,7 +50,7 @@ export const refused = defineCommand(
     await terminal.print(values.json ? JSON.stringify(requests.result()) : asText(requests))
     return ended === 'failed' ? 1 : 0
   },
-)
+})
 
 /** As of a process that the signal ended: 128 and the number of SIGINT. */
 const INTERRUPTED = 130

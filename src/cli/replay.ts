@@ -10,34 +10,32 @@ import { Progress } from './replay/progress.ts'
 import { readAll } from './replay/read-all.ts'
 import { openSubject } from './replay/subject.ts'
 
-export const replay = defineCommand(
-  {
-    name: 'replay',
-    summary: 'Decides the requests in access logs again, and shows which ones now get a different answer.',
-    details:
-      'Credentials are not verified again: a caller holds the Seats that the log line lists, as they are now. Lines that do not contain enough information are counted by reason. With --seats, environment variables are not needed.',
-    positionals: [
-      {
-        name: 'LOG',
-        description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
-        completes: 'file',
-        multiple: true,
-      },
-    ],
-    options: {
-      config: CONFIG,
-      seats: SEATS_FILE,
-      json: JSON_OUTPUT,
-      markdown: { description: 'prints Markdown for a pull request' },
+export const replay = defineCommand({
+  name: 'replay',
+  summary: 'Decides the requests in access logs again, and shows which ones now get a different answer.',
+  details:
+    'Credentials are not verified again: a caller holds the Seats that the log line lists, as they are now. Lines that do not contain enough information are counted by reason. With --seats, environment variables are not needed.',
+  positionals: [
+    {
+      name: 'LOG',
+      description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
+      completes: 'file',
+      multiple: true,
     },
-    exits: {
-      0: 'no answer changes',
-      1: 'a log cannot be read, no line could be judged, the configuration has faults, or the store cannot be read',
-      3: 'an answer changes',
-    },
-    example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',
+  ],
+  options: {
+    config: CONFIG,
+    seats: SEATS_FILE,
+    json: JSON_OUTPUT,
+    markdown: { description: 'prints Markdown for a pull request' },
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'no answer changes',
+    1: 'a log cannot be read, no line could be judged, the configuration has faults, or the store cannot be read',
+    3: 'an answer changes',
+  },
+  example: 'seatgate replay access.log.1.gz access.log --config new/gateway.config.yaml',
+  run: async ({ values, positionals }, terminal) => {
     if (positionals.filter((each) => each === STDIN).length > 1)
       throw new UsageError('standard input can be read once')
     const sizes = await findLogs(positionals)
@@ -60,7 +58,7 @@ export const replay = defineCommand(
       await close()
     }
   },
-)
+})
 
 /** Exit codes. */
 const CHANGED = 3

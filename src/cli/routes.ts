@@ -13,33 +13,31 @@ import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns } from './screen.ts'
 import { printable } from '../telemetry/readable.ts'
 
-export const routes = defineCommand(
-  {
-    name: 'routes',
-    summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
-    details:
-      'If any table lists hosts, the host precedes the path; - stands for the hosts that no table lists.',
-    options: {
-      filter: { value: 'GLOB', description: 'only routes whose path matches, such as "/v1/**"' },
-      permission: { value: 'P', description: 'only routes that require this permission' },
-      upstream: { value: 'U', description: 'only routes that lead to this upstream' },
-      public: { description: 'only routes that need no credential' },
-      config: CONFIG,
-      ...REMOTE,
-      url: {
-        ...REMOTE.url,
-        description:
-          'asks the gateway at this address instead of reading the configuration; the list also has how often the tenant has used each route of that instance',
-      },
-      json: JSON_OUTPUT,
+export const routes = defineCommand({
+  name: 'routes',
+  summary: 'Prints the compiled route table: method, path, permission, upstream, file:line.',
+  details:
+    'If any table lists hosts, the host precedes the path; - stands for the hosts that no table lists.',
+  options: {
+    filter: { value: 'GLOB', description: 'only routes whose path matches, such as "/v1/**"' },
+    permission: { value: 'P', description: 'only routes that require this permission' },
+    upstream: { value: 'U', description: 'only routes that lead to this upstream' },
+    public: { description: 'only routes that need no credential' },
+    config: CONFIG,
+    ...REMOTE,
+    url: {
+      ...REMOTE.url,
+      description:
+        'asks the gateway at this address instead of reading the configuration; the list also has how often the tenant has used each route of that instance',
     },
-    exits: {
-      0: 'the table was printed',
-      1: 'the configuration has faults; with --url: the gateway refused the request, or could not be reached',
-    },
-    example: 'seatgate routes --permission trainings:list',
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'the table was printed',
+    1: 'the configuration has faults; with --url: the gateway refused the request, or could not be reached',
+  },
+  example: 'seatgate routes --permission trainings:list',
+  run: async ({ values }, terminal) => {
     const all =
       values.url === undefined ? await ofTables(values.config, terminal) : await ofGateway(values, terminal)
     const rows = all.filter(({ path, permission, upstream }) => {
@@ -52,7 +50,7 @@ export const routes = defineCommand(
     else if (rows.length > 0) await terminal.print(asText(rows))
     else terminal.printError('seatgate routes: no route matches')
   },
-)
+})
 
 type Row = RouteRow | RouteView
 

@@ -23,23 +23,21 @@ import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
 import { CONFIG } from './shared-options.ts'
 
-export const start = defineCommand(
-  {
-    name: 'start',
-    summary: 'Runs the gateway until SIGTERM or SIGINT.',
-    details:
-      'It logs to standard output, with one line for each listener as soon as it accepts connections. It reloads the configuration on SIGHUP and whenever one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
-    options: {
-      config: CONFIG,
-      pretty: { description: 'prints readable logs, as on a terminal, instead of JSON lines' },
-    },
-    exits: {
-      0: 'a signal stopped the gateway',
-      1: 'the gateway could not start, or another gateway took over its store',
-    },
-    example: 'seatgate start --config my/gateway.config.yaml',
+export const start = defineCommand({
+  name: 'start',
+  summary: 'Runs the gateway until SIGTERM or SIGINT.',
+  details:
+    'It logs to standard output, with one line for each listener as soon as it accepts connections. It reloads the configuration on SIGHUP and whenever one of its files changes. SIGUSR1 and SIGUSR2 are logged and have no effect.',
+  options: {
+    config: CONFIG,
+    pretty: { description: 'prints readable logs, as on a terminal, instead of JSON lines' },
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'a signal stopped the gateway',
+    1: 'the gateway could not start, or another gateway took over its store',
+  },
+  example: 'seatgate start --config my/gateway.config.yaml',
+  run: async ({ values }, terminal) => {
     const first = await loadWithTables(values.config, terminal.env)
     refuseWrongClock(first.config, Date.now())
     const log = await openLog({ pretty: values.pretty ?? process.stdout.isTTY === true })
@@ -58,7 +56,7 @@ export const start = defineCommand(
       if (!(await log.close())) terminal.abandonOutput()
     }
   },
-)
+})
 
 /** @returns the configuration */
 function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logger }: Log): Config {

@@ -28,36 +28,34 @@ const FORMATS = ['text', 'json', 'junit', 'github'] as const
 const DEFAULT_FILES = 'policy/*.yaml'
 const FAILED = 3
 
-export const test = defineCommand(
-  {
-    name: 'test',
-    summary:
-      'Runs policy tests: requests with the answer that each must get, and assertions about all requests.',
-    details:
-      "Cases are decided by the gateway's own code. An assertion is proved for every possible request, or refuted by one. Environment variables are needed only to read Seats from the store.",
-    positionals: [
-      {
-        name: 'FILE',
-        description: 'files with policy tests',
-        default: DEFAULT_FILES,
-        completes: 'file',
-        multiple: true,
-      },
-    ],
-    options: {
-      config: CONFIG,
-      format: formatOption(FORMATS),
-      coverage: { description: 'lists the routes that no case and no assertion reaches' },
-      'min-coverage': { value: 'N', description: 'fails below N percent of the routes' },
+export const test = defineCommand({
+  name: 'test',
+  summary:
+    'Runs policy tests: requests with the answer that each must get, and assertions about all requests.',
+  details:
+    "Cases are decided by the gateway's own code. An assertion is proved for every possible request, or refuted by one. Environment variables are needed only to read Seats from the store.",
+  positionals: [
+    {
+      name: 'FILE',
+      description: 'files with policy tests',
+      default: DEFAULT_FILES,
+      completes: 'file',
+      multiple: true,
     },
-    exits: {
-      0: 'all tests pass',
-      1: 'a file has faults, or checks nothing',
-      3: 'a test fails, or the coverage is too low',
-    },
-    example: 'seatgate test policy/acme.yaml --coverage',
+  ],
+  options: {
+    config: CONFIG,
+    format: formatOption(FORMATS),
+    coverage: { description: 'lists the routes that no case and no assertion reaches' },
+    'min-coverage': { value: 'N', description: 'fails below N percent of the routes' },
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'all tests pass',
+    1: 'a file has faults, or checks nothing',
+    3: 'a test fails, or the coverage is too low',
+  },
+  example: 'seatgate test policy/acme.yaml --coverage',
+  run: async ({ values, positionals }, terminal) => {
     const least = percentOf(values['min-coverage'])
     const files = await filesOf(positionals)
     const { config, table } = await loadWithTables(values.config, null)
@@ -88,7 +86,7 @@ export const test = defineCommand(
     if (tooLow) terminal.printError(`seatgate test: the coverage is below ${least} %`)
     return failed || tooLow ? FAILED : 0
   },
-)
+})
 
 function refuseUnknownTenant({ file, tenants }: Config, { tenant, tenantPlace: place }: PolicyFile): void {
   if (tenants.has(tenant)) return

@@ -23,19 +23,17 @@ const options = {
   config: CONFIG,
 } as const
 
-export const token = defineCommand(
-  {
-    name: 'token',
-    summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
-    details: 'It is for trying things out.',
-    options,
-    exits: {
-      0: 'the token was printed',
-      1: 'the configuration has faults, there is no store yet, or the tenant or a Seat is unknown',
-    },
-    example: 'seatgate token --tenant acme --sub alice --seat Viewer --lifetime 30m',
+export const token = defineCommand({
+  name: 'token',
+  summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
+  details: 'It is for trying things out.',
+  options,
+  exits: {
+    0: 'the token was printed',
+    1: 'the configuration has faults, there is no store yet, or the tenant or a Seat is unknown',
   },
-  async ({ values }, terminal) => {
+  example: 'seatgate token --tenant acme --sub alice --seat Viewer --lifetime 30m',
+  run: async ({ values }, terminal) => {
     const { sub, email } = values
     const lifetime =
       values.lifetime === undefined ? undefined : parsedOption('lifetime', values.lifetime, duration)
@@ -48,7 +46,7 @@ export const token = defineCommand(
     )
     await terminal.print(minted)
   },
-)
+})
 
 /**
  * Mints the token of a sign-in whose provider names these Seats. `iat` is taken before the Seats are read, so that a

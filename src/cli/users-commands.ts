@@ -23,20 +23,18 @@ const USER_COLUMNS = [
   { name: 'seats', width: 14, of: ({ seats, blocked }: UserView) => (blocked ? 'BLOCKED' : seats) },
 ]
 
-export const listUsers = defineCommand(
-  {
-    name: 'users list',
-    summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
-    details: 'Users with tokens from other issuers are not known.',
-    options: {
-      q: { value: 'TEXT', description: 'only users with this text in their sub or email address' },
-      ...REMOTE,
-      json: JSON_OUTPUT,
-    },
-    exits: READ,
-    example: 'seatgate users list --q anna',
+export const listUsers = defineCommand({
+  name: 'users list',
+  summary: 'Lists the users who signed in, with the Seats of their latest sign-in.',
+  details: 'Users with tokens from other issuers are not known.',
+  options: {
+    q: { value: 'TEXT', description: 'only users with this text in their sub or email address' },
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) =>
+  exits: READ,
+  example: 'seatgate users list --q anna',
+  run: async ({ values }, terminal) =>
     withGateway(values, terminal, (gateway) =>
       printList(
         gateway.pages<UserView>('/v1/users', ({ sub }) => sub, { q: values.q }),
@@ -44,32 +42,30 @@ export const listUsers = defineCommand(
         terminal,
       ),
     ),
-)
+})
 
-export const blockUser = defineCommand(
-  {
-    name: 'users block',
-    summary:
-      'Blocks a user: every token and session of the user is refused, and open WebSockets and streams are closed.',
-    details:
-      'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one.',
-    positionals: [USER],
-    options: {
-      until: {
-        value: 'TIME',
-        description:
-          'when the block ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
-      },
-      sub: { description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
-      reason: { value: 'TEXT', description: 'the reason, for people to read; it appears in the audit' },
-      ...REMOTE,
-      yes: YES,
-      json: JSON_OUTPUT,
+export const blockUser = defineCommand({
+  name: 'users block',
+  summary:
+    'Blocks a user: every token and session of the user is refused, and open WebSockets and streams are closed.',
+  details:
+    'An email address must belong to a user who has signed in. A `sub` may be unknown, because tokens from other issuers also have one.',
+  positionals: [USER],
+  options: {
+    until: {
+      value: 'TIME',
+      description:
+        'when the block ends: a duration such as 7d, or a date-time; by default, when the user is unblocked',
     },
-    exits: WRITTEN,
-    example: 'seatgate users block anna@example.com --until 7d',
+    sub: { description: 'takes USER as a `sub`, even if it is not known from a sign-in' },
+    reason: { value: 'TEXT', description: 'the reason, for people to read; it appears in the audit' },
+    ...REMOTE,
+    yes: YES,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals: [given = ''] }, terminal) => {
+  exits: WRITTEN,
+  example: 'seatgate users block anna@example.com --until 7d',
+  run: async ({ values, positionals: [given = ''] }, terminal) => {
     const until = values.until === undefined ? undefined : momentOf('--until', values.until)
     return withGateway(values, terminal, async (gateway) => {
       const user = values.sub ? given : await subOf(gateway, given, terminal)
@@ -80,7 +76,7 @@ export const blockUser = defineCommand(
       await terminal.print(values.json ? JSON.stringify(value) : printable(`blocked ${value.user}${end}`))
     })
   },
-)
+})
 
 /** @throws CommandFailed for an email address that no known user has: a block of it would block no token */
 async function subOf(gateway: Gateway, given: string, terminal: Terminal): Promise<string> {
@@ -106,17 +102,15 @@ const BLOCK_COLUMNS = [
   { name: 'reason', width: 20, of: ({ reason }: NamedBlock) => reason ?? '' },
 ]
 
-export const listBlocks = defineCommand(
-  {
-    name: 'users blocks',
-    summary: 'Lists the blocks in force: who is blocked, until when, by whom and why.',
-    details:
-      'An API key that made a block is shown by name if you have the permission api-keys:read. --json always has its id.',
-    options: { ...REMOTE, json: JSON_OUTPUT },
-    exits: READ,
-    example: 'seatgate users blocks',
-  },
-  async ({ values }, terminal) =>
+export const listBlocks = defineCommand({
+  name: 'users blocks',
+  summary: 'Lists the blocks in force: who is blocked, until when, by whom and why.',
+  details:
+    'An API key that made a block is shown by name if you have the permission api-keys:read. --json always has its id.',
+  options: { ...REMOTE, json: JSON_OUTPUT },
+  exits: READ,
+  example: 'seatgate users blocks',
+  run: async ({ values }, terminal) =>
     withGateway(values, terminal, (gateway) => {
       const blocks = gateway.pages<BlockView>('/v1/blocks', idOf)
       const shown = { json: values.json, none: 'no blocks' }
@@ -124,7 +118,7 @@ export const listBlocks = defineCommand(
         ? printList(blocks, { columns: [], ...shown }, terminal)
         : printList(named(blocks, new AuthorNames(gateway)), { columns: BLOCK_COLUMNS, ...shown }, terminal)
     }),
-)
+})
 
 async function* named(
   pages: AsyncIterable<readonly BlockView[]>,
@@ -137,16 +131,14 @@ async function* named(
   }
 }
 
-export const unblockUser = defineCommand(
-  {
-    name: 'users unblock',
-    summary: 'Ends the block of a user.',
-    positionals: [USER],
-    options: REMOTE,
-    exits: WRITTEN,
-    example: 'seatgate users unblock anna@example.com',
-  },
-  async ({ values, positionals: [given = ''] }, terminal) =>
+export const unblockUser = defineCommand({
+  name: 'users unblock',
+  summary: 'Ends the block of a user.',
+  positionals: [USER],
+  options: REMOTE,
+  exits: WRITTEN,
+  example: 'seatgate users unblock anna@example.com',
+  run: async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const block =
         (await findBlock(gateway, given)) ??
@@ -158,4 +150,4 @@ export const unblockUser = defineCommand(
       await gateway.send(`/v1/blocks/${block.id}`, { method: 'DELETE' })
       await terminal.print(printable(`unblocked ${block.user}`))
     }),
-)
+})

@@ -81,21 +81,19 @@ const options = {
   format: formatOption(VERIFY_FORMATS),
 } as const
 
-export const verify = defineCommand(
-  {
-    name: 'verify',
-    summary:
-      'Checks on running gateways that nothing is stale: no request that begins after the 2xx of a change is decided on the state before it.',
-    details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read.`,
-    options,
-    exits: {
-      0: 'there was no violation',
-      1: 'it could not run, checked nothing, was interrupted, or could not delete what it made',
-      3: 'there were violations',
-    },
-    example: 'seatgate verify --url https://gateway.example.com --each-instance',
+export const verify = defineCommand({
+  name: 'verify',
+  summary:
+    'Checks on running gateways that nothing is stale: no request that begins after the 2xx of a change is decided on the state before it.',
+  details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read.`,
+  options,
+  exits: {
+    0: 'there was no violation',
+    1: 'it could not run, checked nothing, was interrupted, or could not delete what it made',
+    3: 'there were violations',
   },
-  async ({ values }, terminal) => {
+  example: 'seatgate verify --url https://gateway.example.com --each-instance',
+  run: async ({ values }, terminal) => {
     const urls = addressesOf(values.url, terminal)
     const numbers = numbersOf(values)
     for (const name of ['admin-space', 'space'] as const) requireSpaceId(`--${name}`, values[name])
@@ -160,7 +158,7 @@ export const verify = defineCommand(
       ends.close()
     }
   },
-)
+})
 
 /** Requests fail as soon as the signal is aborted. */
 function endingWith(

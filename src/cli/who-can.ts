@@ -28,34 +28,32 @@ import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from '.
 /** Exit code: the gateway answers the request with 404 or 405. */
 const NO_ROUTE = 3
 
-export const whoCan = defineCommand(
-  {
-    name: 'who-can',
-    summary:
-      'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
-    details:
-      'Expired and revoked API keys are left out. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
-    positionals: [
-      { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
-      { name: 'PATH', description: 'its path', optional: true },
-    ],
-    options: {
-      permission: { value: 'P', description: 'asks who holds this permission, instead of a request' },
-      host: HOST,
-      space: { ...SPACE, description: 'only in this space' },
-      tenant: TENANT,
-      seats: SEATS_FILE,
-      config: CONFIG,
-      json: JSON_OUTPUT,
-    },
-    exits: {
-      0: 'the list was printed, even if it is empty',
-      1: 'the configuration has faults, or the store cannot be read',
-      3: 'no route matches',
-    },
-    example: 'seatgate who-can DELETE /v1/trainings/7 --space main --tenant acme',
+export const whoCan = defineCommand({
+  name: 'who-can',
+  summary:
+    'Lists who can call a route: the Seats that grant it, and the API keys and users that hold one of them.',
+  details:
+    'Expired and revoked API keys are left out. A user holds the Seats of the latest sign-in; a blocked user is marked. Callers with tokens from other issuers are not known.',
+  positionals: [
+    { name: 'METHOD', description: 'the method of the request', optional: true, completes: METHODS },
+    { name: 'PATH', description: 'its path', optional: true },
+  ],
+  options: {
+    permission: { value: 'P', description: 'asks who holds this permission, instead of a request' },
+    host: HOST,
+    space: { ...SPACE, description: 'only in this space' },
+    tenant: TENANT,
+    seats: SEATS_FILE,
+    config: CONFIG,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'the list was printed, even if it is empty',
+    1: 'the configuration has faults, or the store cannot be read',
+    3: 'no route matches',
+  },
+  example: 'seatgate who-can DELETE /v1/trainings/7 --space main --tenant acme',
+  run: async ({ values, positionals }, terminal) => {
     const [method = '', path = ''] = positionals
     const { permission, host = null, space = null } = values
     if (permission === undefined ? path === '' : method !== '')
@@ -82,7 +80,7 @@ export const whoCan = defineCommand(
       return question.permission === null ? NO_ROUTE : 0
     })
   },
-)
+})
 
 const PAGE = 1000
 

@@ -8,25 +8,23 @@ import { CONFIG, TENANTS } from '../shared-options.ts'
 /** Entries of one reading. */
 const READ = 100
 
-export const exportAudit = defineCommand(
-  {
-    name: 'audit export',
-    summary: 'Prints all entries of the audit as JSON, one per line, oldest first.',
-    options: { tenant: TENANTS, config: CONFIG },
-    exits: {
-      0: 'done',
-      1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
-    },
-    example: 'seatgate audit export > audit.jsonl',
+export const exportAudit = defineCommand({
+  name: 'audit export',
+  summary: 'Prints all entries of the audit as JSON, one per line, oldest first.',
+  options: { tenant: TENANTS, config: CONFIG },
+  exits: {
+    0: 'done',
+    1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
   },
-  async ({ values }, terminal) => {
+  example: 'seatgate audit export > audit.jsonl',
+  run: async ({ values }, terminal) => {
     const config = await configOf(values, terminal)
     const tenants = tenantIdsOf(config, values.tenant)
     await withStore(config, async (store) => {
       for (const tenant of tenants) await exportTenant(store, tenant, terminal)
     })
   },
-)
+})
 
 async function exportTenant({ audit }: Store, tenant: string, terminal: Terminal): Promise<void> {
   for (let after = ''; ;) {

@@ -14,48 +14,46 @@ import { type Column, shortTime, tableOf } from '../remote/list-output.ts'
 
 const MOST = 10_000
 
-export const listAudit = defineCommand(
-  {
-    name: 'audit list',
-    summary: 'Lists who changed which Seat, API key, block or session, newest entries first.',
-    details: 'It reads the audit from a gateway or, with --tenant, from the store in the configuration.',
-    options: {
-      tenant: {
-        ...TENANT,
-        description: 'id of a tenant in the configuration: reads its store instead of asking a gateway',
-      },
-      limit: { value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
-      since: {
-        value: 'TIME',
-        description: 'only from this time on: a duration such as 10m (ago), or a date-time',
-      },
-      until: { value: 'TIME', description: 'only before this time, in the same form' },
-      action: {
-        value: 'A',
-        description: 'only this action, such as seat.update',
-        choices: AUDIT_ACTIONS,
-        completes: AUDIT_ACTIONS,
-      },
-      actor: {
-        value: 'NAME',
-        description:
-          'only changes by this user, API key or command: an id, or the name or email address it had',
-      },
-      target: {
-        value: 'NAME',
-        description: 'only changes to this Seat, API key, user or session: an id, or the name it had',
-      },
-      config: CONFIG,
-      ...REMOTE,
-      json: JSON_OUTPUT,
+export const listAudit = defineCommand({
+  name: 'audit list',
+  summary: 'Lists who changed which Seat, API key, block or session, newest entries first.',
+  details: 'It reads the audit from a gateway or, with --tenant, from the store in the configuration.',
+  options: {
+    tenant: {
+      ...TENANT,
+      description: 'id of a tenant in the configuration: reads its store instead of asking a gateway',
     },
-    exits: {
-      0: 'done',
-      1: 'the gateway refused the request or could not be reached; with --tenant: the configuration has faults, the tenant is unknown, or the store cannot be read',
+    limit: { value: 'N', description: `at most N entries, ${DEFAULT_LIMIT} by default` },
+    since: {
+      value: 'TIME',
+      description: 'only from this time on: a duration such as 10m (ago), or a date-time',
     },
-    example: 'seatgate audit list --action seat.update --limit 5',
+    until: { value: 'TIME', description: 'only before this time, in the same form' },
+    action: {
+      value: 'A',
+      description: 'only this action, such as seat.update',
+      choices: AUDIT_ACTIONS,
+      completes: AUDIT_ACTIONS,
+    },
+    actor: {
+      value: 'NAME',
+      description:
+        'only changes by this user, API key or command: an id, or the name or email address it had',
+    },
+    target: {
+      value: 'NAME',
+      description: 'only changes to this Seat, API key, user or session: an id, or the name it had',
+    },
+    config: CONFIG,
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'done',
+    1: 'the gateway refused the request or could not be reached; with --tenant: the configuration has faults, the tenant is unknown, or the store cannot be read',
+  },
+  example: 'seatgate audit list --action seat.update --limit 5',
+  run: async ({ values }, terminal) => {
     const filter: Filter = {
       limit: limitOf(values.limit, MOST),
       since: timeOf('since', values.since),
@@ -75,7 +73,7 @@ export const listAudit = defineCommand(
       values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more, terminal.columns),
     )
   },
-)
+})
 
 /** An empty name has no entries, which would read as if there were none of the one that is meant. */
 function nameOf(option: string, value: string | undefined): string | null {

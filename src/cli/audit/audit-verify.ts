@@ -12,31 +12,29 @@ const TAMPERED = 3
 /** Entries of one reading. */
 const READ = 100
 
-export const verifyAudit = defineCommand(
-  {
-    name: 'audit verify',
-    summary: 'Proves that the audit is as it was written.',
-    details:
-      'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys and blocks that differ from their last entry.',
-    options: {
-      tenant: TENANTS,
-      head: {
-        value: 'SEQ:HASH',
-        description:
-          'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
-      },
-      'no-rows': { description: 'does not compare Seats, API keys and blocks with their last entries' },
-      config: CONFIG,
-      json: JSON_OUTPUT,
+export const verifyAudit = defineCommand({
+  name: 'audit verify',
+  summary: 'Proves that the audit is as it was written.',
+  details:
+    'It finds entries that were changed, removed, inserted or moved, and a chain that was cut at either end. It also finds entries that do not begin where the previous entry on the same target ended, and Seats, API keys and blocks that differ from their last entry.',
+  options: {
+    tenant: TENANTS,
+    head: {
+      value: 'SEQ:HASH',
+      description:
+        'an entry of the tenant that must exist, such as seatgate_audit_head in the log of a start',
     },
-    exits: {
-      0: 'every entry is as it was written, none is missing, and the store matches the entries',
-      1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
-      3: 'an entry was changed or is missing, or the store does not match its entries',
-    },
-    example: 'seatgate audit verify',
+    'no-rows': { description: 'does not compare Seats, API keys and blocks with their last entries' },
+    config: CONFIG,
+    json: JSON_OUTPUT,
   },
-  async ({ values }, terminal) => {
+  exits: {
+    0: 'every entry is as it was written, none is missing, and the store matches the entries',
+    1: 'the configuration has faults, the tenant is unknown, or the store cannot be read',
+    3: 'an entry was changed or is missing, or the store does not match its entries',
+  },
+  example: 'seatgate audit verify',
+  run: async ({ values }, terminal) => {
     const head = headOf(values.head)
     if (head !== null && values.tenant === undefined)
       throw new UsageError('--head is an entry of one tenant: it needs --tenant')
@@ -52,7 +50,7 @@ export const verifyAudit = defineCommand(
       return areIntact ? 0 : TAMPERED
     })
   },
-)
+})
 
 async function verified(store: Store, tenant: string, expected: AuditHead | null, rows: boolean) {
   const verifier = new AuditVerifier(expected)

@@ -33,15 +33,13 @@ const COLUMNS = [
   { name: 'users', width: 5, of: ({ member_count: users }: SeatView) => `${users ?? ''}` },
 ]
 
-export const listSeats = defineCommand(
-  {
-    name: 'seats list',
-    summary: 'Lists the Seats that the API key may see, in order of creation.',
-    options: { ...REMOTE, json: JSON_OUTPUT },
-    exits: READ,
-    example: 'seatgate seats list --url https://gateway.example.com',
-  },
-  async ({ values }, terminal) =>
+export const listSeats = defineCommand({
+  name: 'seats list',
+  summary: 'Lists the Seats that the API key may see, in order of creation.',
+  options: { ...REMOTE, json: JSON_OUTPUT },
+  exits: READ,
+  example: 'seatgate seats list --url https://gateway.example.com',
+  run: async ({ values }, terminal) =>
     withGateway(values, terminal, (gateway) =>
       printList(
         gateway.pages<SeatView>('/v1/seats', idOf),
@@ -49,23 +47,21 @@ export const listSeats = defineCommand(
         terminal,
       ),
     ),
-)
+})
 
-export const showSeat = defineCommand(
-  {
-    name: 'seats show',
-    summary: 'Shows a Seat or, with --history, each of its changes as a diff.',
-    details: 'The history requires the permission audit:list. It is also available for a deleted Seat.',
-    positionals: [SEAT],
-    options: {
-      history: { description: 'shows who changed what and when, oldest change first' },
-      ...REMOTE,
-      json: JSON_OUTPUT,
-    },
-    exits: READ,
-    example: 'seatgate seats show Viewer --history',
+export const showSeat = defineCommand({
+  name: 'seats show',
+  summary: 'Shows a Seat or, with --history, each of its changes as a diff.',
+  details: 'The history requires the permission audit:list. It is also available for a deleted Seat.',
+  positionals: [SEAT],
+  options: {
+    history: { description: 'shows who changed what and when, oldest change first' },
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals: [given = ''] }, terminal) =>
+  exits: READ,
+  example: 'seatgate seats show Viewer --history',
+  run: async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       if (values.history !== true) {
         const { seat } = await findSeat(gateway, given)
@@ -82,7 +78,7 @@ export const showSeat = defineCommand(
         values.json ? JSON.stringify({ id: target, history }) : historyText(given, history),
       )
     }),
-)
+})
 
 /** Also of a Seat that is gone: the one of the name that was deleted last. */
 async function idOfSeat(gateway: Gateway, given: string): Promise<string> {
@@ -113,25 +109,23 @@ function seatText(seat: SeatView, created: string, updated: string): string {
   return lines.map(([title = '', text = '']) => fold(text, `${title.padEnd(11)}  `, indent)).join('\n')
 }
 
-export const createSeat = defineCommand(
-  {
-    name: 'seats create',
-    summary: 'Creates a Seat.',
-    positionals: [{ name: 'NAME', description: 'name of the Seat, unique in the tenant' }],
-    options: {
-      in: { value: 'S', description: 'a space in which the Seat grants its permissions', multiple: true },
-      permission: {
-        value: 'P',
-        description: 'a permission that the Seat grants, such as trainings:list',
-        multiple: true,
-      },
-      ...REMOTE,
-      json: JSON_OUTPUT,
+export const createSeat = defineCommand({
+  name: 'seats create',
+  summary: 'Creates a Seat.',
+  positionals: [{ name: 'NAME', description: 'name of the Seat, unique in the tenant' }],
+  options: {
+    in: { value: 'S', description: 'a space in which the Seat grants its permissions', multiple: true },
+    permission: {
+      value: 'P',
+      description: 'a permission that the Seat grants, such as trainings:list',
+      multiple: true,
     },
-    exits: WRITTEN,
-    example: 'seatgate seats create Viewer --in main --permission trainings:list',
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals: [name = ''] }, terminal) =>
+  exits: WRITTEN,
+  example: 'seatgate seats create Viewer --in main --permission trainings:list',
+  run: async ({ values, positionals: [name = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const body = { name, spaces: values.in ?? [], permissions: values.permission ?? [] }
       const { value } = await gateway.send<SeatView>('/v1/seats', { method: 'POST', body })
@@ -144,30 +138,28 @@ export const createSeat = defineCommand(
         terminal.printError(`note: the Seat grants nothing, because it has no ${missing.join(' and no ')}`)
       await terminal.print(values.json ? JSON.stringify(value) : writtenText('created', value))
     }),
-)
+})
 
-export const updateSeat = defineCommand(
-  {
-    name: 'seats update',
-    summary: 'Changes a Seat.',
-    details: 'If the Seat changes in the meantime, nothing is written.',
-    positionals: [SEAT],
-    options: {
-      name: { value: 'NAME', description: 'the new name' },
-      in: { ...space, description: 'the spaces of the Seat, replacing the current ones' },
-      permission: { ...permission, description: 'the permissions of the Seat, replacing the current ones' },
-      'add-in': { ...space, description: 'a space to add' },
-      'remove-in': { ...space, description: 'a space to remove' },
-      add: { ...permission, description: 'a permission to add' },
-      remove: { ...permission, description: 'a permission to remove' },
-      ...REMOTE,
-      yes: YES,
-      json: JSON_OUTPUT,
-    },
-    exits: WRITTEN,
-    example: 'seatgate seats update Viewer --add trainings:read',
+export const updateSeat = defineCommand({
+  name: 'seats update',
+  summary: 'Changes a Seat.',
+  details: 'If the Seat changes in the meantime, nothing is written.',
+  positionals: [SEAT],
+  options: {
+    name: { value: 'NAME', description: 'the new name' },
+    in: { ...space, description: 'the spaces of the Seat, replacing the current ones' },
+    permission: { ...permission, description: 'the permissions of the Seat, replacing the current ones' },
+    'add-in': { ...space, description: 'a space to add' },
+    'remove-in': { ...space, description: 'a space to remove' },
+    add: { ...permission, description: 'a permission to add' },
+    remove: { ...permission, description: 'a permission to remove' },
+    ...REMOTE,
+    yes: YES,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals: [given = ''] }, terminal) => {
+  exits: WRITTEN,
+  example: 'seatgate seats update Viewer --add trainings:read',
+  run: async ({ values, positionals: [given = ''] }, terminal) => {
     const spaces = { all: values.in, added: values['add-in'], removed: values['remove-in'] }
     const permissions = { all: values.permission, added: values.add, removed: values.remove }
     if (values.name === undefined && !isChange(spaces) && !isChange(permissions))
@@ -192,7 +184,7 @@ export const updateSeat = defineCommand(
       await terminal.print(values.json ? JSON.stringify(value) : writtenText('updated', value))
     })
   },
-)
+})
 
 /** @throws CommandFailed in place of 412 */
 function explainStale(cause: unknown): never {
@@ -230,23 +222,21 @@ function changed(now: readonly string[], { all, added = [], removed = [] }: Chan
   return [...new Set([...now.filter((each) => !gone.has(each)), ...added])]
 }
 
-export const deleteSeat = defineCommand(
-  {
-    name: 'seats delete',
-    summary: 'Deletes a Seat: users and API keys that hold it lose what it grants.',
-    details: 'It first shows who is affected and which routes they lose, and asks for confirmation.',
-    positionals: [SEAT],
-    options: {
-      ...REMOTE,
-      yes: {
-        description:
-          'deletes the Seat without confirmation, even if no one could administer the tenant afterwards',
-      },
+export const deleteSeat = defineCommand({
+  name: 'seats delete',
+  summary: 'Deletes a Seat: users and API keys that hold it lose what it grants.',
+  details: 'It first shows who is affected and which routes they lose, and asks for confirmation.',
+  positionals: [SEAT],
+  options: {
+    ...REMOTE,
+    yes: {
+      description:
+        'deletes the Seat without confirmation, even if no one could administer the tenant afterwards',
     },
-    exits: WRITTEN,
-    example: 'seatgate seats delete Viewer --yes',
   },
-  async ({ values, positionals: [given = ''] }, terminal) =>
+  exits: WRITTEN,
+  example: 'seatgate seats delete Viewer --yes',
+  run: async ({ values, positionals: [given = ''] }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { seat, tag } = await findSeat(gateway, given)
       // Asked before: the answer to the deletion has no body. Its holders lose as much as where it is emptied.
@@ -262,4 +252,4 @@ export const deleteSeat = defineCommand(
       await gateway.send(`/v1/seats/${seat.id}`, { method: 'DELETE', ifMatch: tag }).catch(explainStale)
       await terminal.print(writtenText('deleted', seat))
     }),
-)
+})

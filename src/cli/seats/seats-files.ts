@@ -25,27 +25,25 @@ const PRUNE = {
   description: 'deletes Seats that no file lists, as far as the API key may see them',
 } as const
 
-export const planSeats = defineCommand(
-  {
-    name: 'seats plan',
-    summary: "Shows what the files would change in a tenant's Seats, and who is affected.",
-    details:
-      'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan saved with --out can be applied as long as none of its Seats has changed.',
-    positionals: [SEATS_FILES],
-    options: {
-      prune: PRUNE,
-      out: { value: 'P', description: 'saves the plan to this file', completes: 'file' },
-      ...REMOTE,
-      json: JSON_OUTPUT,
-    },
-    exits: {
-      0: 'nothing to do: the Seats match the files',
-      1: 'a file has faults, or the gateway refused the request or could not be reached',
-      3: 'there are changes',
-    },
-    example: 'seatgate seats plan seats.yaml --out seats.plan',
+export const planSeats = defineCommand({
+  name: 'seats plan',
+  summary: "Shows what the files would change in a tenant's Seats, and who is affected.",
+  details:
+    'A file has `tenant`, and `seats` by name with `spaces`, `permissions`, and `was` for a Seat that had another name. A plan saved with --out can be applied as long as none of its Seats has changed.',
+  positionals: [SEATS_FILES],
+  options: {
+    prune: PRUNE,
+    out: { value: 'P', description: 'saves the plan to this file', completes: 'file' },
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'nothing to do: the Seats match the files',
+    1: 'a file has faults, or the gateway refused the request or could not be reached',
+    3: 'there are changes',
+  },
+  example: 'seatgate seats plan seats.yaml --out seats.plan',
+  run: async ({ values, positionals }, terminal) => {
     const inputs = await inputsOf(positionals, values['api-key'], terminal)
     const read = await readSeats(inputs, terminal.env)
     const body = values.prune === true ? { ...read, prune: true } : read
@@ -56,7 +54,7 @@ export const planSeats = defineCommand(
       return plan.changes.length === 0 ? 0 : CHANGES
     })
   },
-)
+})
 
 function save(file: string, text: string): void {
   try {
@@ -66,29 +64,27 @@ function save(file: string, text: string): void {
   }
 }
 
-export const applySeats = defineCommand(
-  {
-    name: 'seats apply',
-    summary: "Makes a tenant's Seats match the files: all changes or none.",
-    details:
-      'It prints the plan first and applies exactly that plan: if a Seat changes in the meantime, nothing is written. Given a plan saved with `seatgate seats plan --out`, it applies that plan.',
-    positionals: [{ ...SEATS_FILES, description: `${SEATS_FILES.description}; or a saved plan` }],
-    options: {
-      prune: PRUNE,
-      yes: {
-        description:
-          'does not ask for confirmation before it deletes Seats or makes changes that leave no administrator',
-      },
-      ...REMOTE,
-      json: JSON_OUTPUT,
+export const applySeats = defineCommand({
+  name: 'seats apply',
+  summary: "Makes a tenant's Seats match the files: all changes or none.",
+  details:
+    'It prints the plan first and applies exactly that plan: if a Seat changes in the meantime, nothing is written. Given a plan saved with `seatgate seats plan --out`, it applies that plan.',
+  positionals: [{ ...SEATS_FILES, description: `${SEATS_FILES.description}; or a saved plan` }],
+  options: {
+    prune: PRUNE,
+    yes: {
+      description:
+        'does not ask for confirmation before it deletes Seats or makes changes that leave no administrator',
     },
-    exits: {
-      0: 'done, or there was nothing to do: no instance decides on the old state any more',
-      1: 'a file has faults, a Seat has changed since the plan, or the gateway refused the request or could not be reached; nothing was written, unless the message says that it may have been',
-    },
-    example: 'seatgate seats apply seats.yaml',
+    ...REMOTE,
+    json: JSON_OUTPUT,
   },
-  async ({ values, positionals }, terminal) => {
+  exits: {
+    0: 'done, or there was nothing to do: no instance decides on the old state any more',
+    1: 'a file has faults, a Seat has changed since the plan, or the gateway refused the request or could not be reached; nothing was written, unless the message says that it may have been',
+  },
+  example: 'seatgate seats apply seats.yaml',
+  run: async ({ values, positionals }, terminal) => {
     const inputs = await inputsOf(positionals, values['api-key'], terminal)
     const saved = readSavedPlan(inputs)
     if (saved !== null && values.prune === true)
@@ -113,7 +109,7 @@ export const applySeats = defineCommand(
       await terminal.print(`applied: ${counted(applied.changes.length, 'change')}`)
     })
   },
-)
+})
 
 const APPLIED = 'this plan was applied before: the Seats are as it says'
 
@@ -155,16 +151,14 @@ async function apply(gateway: Gateway, body: SeatsBody, isUsed: boolean): Promis
 /** A merge key, unless it is in quotes. */
 const MERGE = '<<'
 
-export const exportSeats = defineCommand(
-  {
-    name: 'seats export',
-    summary: 'Prints the Seats as a file for `seats plan` and `seats apply`.',
-    details: 'It contains the Seats that the API key may see.',
-    options: { ...REMOTE, json: { ...JSON_OUTPUT, description: 'prints JSON, which is also YAML' } },
-    exits: READ,
-    example: 'seatgate seats export > seats.yaml',
-  },
-  async ({ values }, terminal) =>
+export const exportSeats = defineCommand({
+  name: 'seats export',
+  summary: 'Prints the Seats as a file for `seats plan` and `seats apply`.',
+  details: 'It contains the Seats that the API key may see.',
+  options: { ...REMOTE, json: { ...JSON_OUTPUT, description: 'prints JSON, which is also YAML' } },
+  exits: READ,
+  example: 'seatgate seats export > seats.yaml',
+  run: async ({ values }, terminal) =>
     withGateway(values, terminal, async (gateway) => {
       const { tenant } = await planOf(gateway, { seats: {} })
       const seats = new Map<string, SeatItem>()
@@ -177,7 +171,7 @@ export const exportSeats = defineCommand(
       const text = values.json ? JSON.stringify(content) : yamlOf(content)
       await terminal.print(escaped(text.trimEnd()))
     }),
-)
+})
 
 function yamlOf(content: object): string {
   const document = new Document(content, { aliasDuplicateObjects: false })
