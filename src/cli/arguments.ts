@@ -1,4 +1,4 @@
-/** The options and positional arguments of a command, and their parsing. */
+/** The options and positional arguments of commands: their parsing, and those that several commands share. */
 
 import { parseArgs } from 'node:util'
 import { didYouMean, InvalidValue, type ValueParser } from '../config/invalid-value.ts'
@@ -53,9 +53,10 @@ export interface Given<O extends Options> {
   readonly positionals: readonly string[]
 }
 
-interface Accepted<O extends Options> {
+export interface Accepted<O extends Options = Options> {
   readonly options: O
   readonly positionals?: readonly Positional[]
+  /** Groups of options that exclude each other. The first of a group leads it: the others go with it. */
   readonly alternatives?: readonly (readonly string[])[]
 }
 
@@ -180,3 +181,49 @@ export function parsedOption<T>(name: string, text: string, parse: ValueParser<T
 function listed(names: readonly string[], word = 'and'): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
 }
+
+export const CONFIG = {
+  value: 'FILE',
+  description: 'the configuration file',
+  default: 'gateway.config.yaml',
+  completes: 'file',
+} as const satisfies Option
+
+export const JSON_OUTPUT = { description: 'prints JSON for programs' } as const satisfies Option
+
+/** The first format is the default. */
+export function formatOption<const F extends string>(formats: readonly [F, ...F[]]) {
+  return {
+    value: 'FORMAT',
+    description: `output format: ${formats.join(', ')}`,
+    default: formats[0],
+    choices: formats,
+    completes: formats,
+  } as const satisfies Option
+}
+
+/** Seats in place of those of the store. */
+export const SEATS_FILE = {
+  value: 'FILE',
+  description: 'a file with Seats, used instead of those in the store',
+  completes: 'file',
+} as const satisfies Option
+
+export const TENANT = {
+  value: 'T',
+  description: 'id of a tenant in the configuration; may be omitted if there is only one',
+} as const satisfies Option
+
+/** Of a command that is about all of them. */
+export const TENANTS = {
+  ...TENANT,
+  description: 'id of a tenant; by default, all tenants',
+} as const satisfies Option
+
+export const HOST = {
+  value: 'H',
+  description: 'the host of the request, if route tables list hosts',
+} as const satisfies Option
+
+/** For completion. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']

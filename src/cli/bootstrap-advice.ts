@@ -3,7 +3,7 @@
 import type { Address, Config, RouteEntry } from '../config/config.ts'
 import { isSpaceHeader, SPACE_HEADER } from '../model/space-source.ts'
 import { printable } from '../telemetry/readable.ts'
-import { CONFIG } from './shared-options.ts'
+import { CONFIG } from './arguments.ts'
 import { fold } from './screen.ts'
 import { pathWord, programName, word } from './shell.ts'
 

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { bootstrapTenant, openStore, repairTenant, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
+import { loadConfig } from '../config/load.ts'
 import { explainStore } from '../runtime/surroundings/store-fault.ts'
-import { adviceOn } from './bootstrap-advice.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
-import { CommandFailed, configOf, defineCommand, messageOf, tenantOf, type Terminal } from './command.ts'
+import { CONFIG, JSON_OUTPUT, TENANT, UsageError } from './arguments.ts'
+import { adviceOn } from './bootstrap-advice.ts'
+import { CommandFailed, defineCommand, messageOf, tenantOf, type Terminal } from './command.ts'
 import { KEY_FILE, withKeyFile } from './key-file.ts'
 import { names } from './remote/list-output.ts'
-import { CONFIG, JSON_OUTPUT, TENANT } from './shared-options.ts'
 
 export const bootstrap = defineCommand({
   name: 'bootstrap',
@@ -36,7 +36,7 @@ export const bootstrap = defineCommand({
   example: 'seatgate bootstrap --tenant acme --out admin.key',
   run: async ({ values }, terminal) => {
     if (values.repair && values.out !== undefined) throw new UsageError('--repair creates no key for --out')
-    const config = await configOf(values, terminal)
+    const config = await loadConfig(values.config, terminal.env)
     const { id: tenant, adminSpace: space } = tenantOf(config, values.tenant)
     return withKeyFile(values.out, async (write) => {
       const store = await explainStore(config, () => openStore(config.store))

@@ -6,19 +6,18 @@ import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
 import { printable } from '../telemetry/readable.ts'
-import { type Given, UsageError } from './arguments.ts'
+import { CONFIG, type Given, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { type OpenHolders, withHolders } from './holder-source.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
 import { EVERYTHING } from './seat-source.ts'
-import { CONFIG, JSON_OUTPUT, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
 
 const options = {
   seat: { value: 'NAME', description: 'names of Seats', multiple: true },
   'api-key-id': { value: 'ID', description: 'the id of an API key' },
   user: { value: 'SUB', description: 'the sub of a user' },
   not: { description: 'lists the routes that the holder may not call' },
-  space: { ...SPACE, description: 'only in this space; by default, in every space of the Seats' },
+  space: { value: 'S', description: 'only in this space; by default, in every space of the Seats' },
   tenant: TENANT,
   seats: SEATS_FILE,
   config: CONFIG,

@@ -12,12 +12,11 @@ import {
 import { backchannelLogoutUri } from '../config/oidc-settings.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
 import { proxyFor, proxyUrl } from '../config/provider-proxies.ts'
-import { UsageError } from './arguments.ts'
+import { CONFIG, formatOption, UsageError } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { githubAnnotation } from './github.ts'
 import { loadWithTables } from './load-tables.ts'
 import { counted, groupsOnScreen, onOneLine } from './screen.ts'
-import { CONFIG, formatOption } from './shared-options.ts'
 
 const FORMATS = ['text', 'json', 'github', 'sarif'] as const
 const WARNED = 3

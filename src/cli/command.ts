@@ -2,19 +2,14 @@
 
 import type { Config, TenantConfig } from '../config/config.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
-import { loadConfig } from '../config/load.ts'
-import { type Given, type Options, type Positional, readArguments, UsageError } from './arguments.ts'
+import { type Accepted, type Given, type Options, readArguments, UsageError } from './arguments.ts'
 
-export interface Description {
+export interface Description extends Accepted {
   readonly name: string
   /** One line. */
   readonly summary: string
   /** What a user should know beside the summary. */
   readonly details?: string
-  readonly positionals?: readonly Positional[]
-  readonly options: Options
-  /** Groups of options that exclude each other. The first of a group leads it: the others go with it. */
-  readonly alternatives?: readonly (readonly string[])[]
   /** What the exit codes mean; 2 is bad usage for every command. */
   readonly exits: Readonly<Record<number, string>>
   /** A command line. */
@@ -73,10 +68,6 @@ export class OutputFailed extends Error {
     super(`standard output cannot be written: ${cause.message}`)
     this.gone = cause.code === 'EPIPE'
   }
-}
-
-export function configOf({ config }: { readonly config: string }, terminal: Terminal): Promise<Config> {
-  return loadConfig(config, terminal.env)
 }
 
 /** @param id undefined: the only tenant of the configuration @throws CommandFailed that names the tenants */

@@ -2,16 +2,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerCode } from '../config/policy-file.ts'
-import { parsedOption } from './arguments.ts'
+import { JSON_OUTPUT, parsedOption } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import { collected, DEFAULT_LIMIT, limitOf, type Listed } from './limited-list.ts'
-import { READ } from './remote/exits.ts'
 import type { DecisionView } from './remote/endpoint-answers.ts'
+import { READ } from './remote/exits.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { type Column, shortTime, tableOf } from './remote/list-output.ts'
 import { GatewayRefusal } from './remote/problem-text.ts'
-import { JSON_OUTPUT } from './shared-options.ts'
 
 const COLUMNS: readonly Column<DecisionView>[] = [
   { name: 'at', width: 20, of: ({ at }) => shortTime(at) },

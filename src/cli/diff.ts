@@ -2,11 +2,11 @@
 
 import { type Change, type ChangeKind, changesOf, type EntryView, KINDS } from '../access/access-change.ts'
 import { differences } from '../access/difference.ts'
+import { JSON_OUTPUT, SEATS_FILE, TENANT } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { names } from './remote/list-output.ts'
 import { counted, fold, groupsOnScreen, isOnScreen, onOneLine } from './screen.ts'
 import { grantingSeats } from './seat-source.ts'
-import { JSON_OUTPUT, SEATS_FILE, TENANT } from './shared-options.ts'
 import { readTables } from './table-source.ts'
 
 const WHERE =

@@ -1,23 +1,32 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
+import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
-import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
+import { decisionRecord, signedIdentityOf, type SignedIdentityOf } from '../decision/decision-record.ts'
+import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
-import { DecisionPoint } from '../runtime/decision-point.ts'
 import type { Credentials } from '../model/authorization-request.ts'
 import type { Decision, SeatVerdict } from '../model/decision.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
-import { unreadableEvaluation } from '../decision/draft.ts'
 import { ProcessEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
+import { DecisionPoint } from '../runtime/decision-point.ts'
 import { printable } from '../telemetry/readable.ts'
-import { type Given, parsedOption, UsageError } from './arguments.ts'
+import {
+  CONFIG,
+  type Given,
+  HOST,
+  JSON_OUTPUT,
+  METHODS,
+  parsedOption,
+  TENANT,
+  UsageError,
+} from './arguments.ts'
+import { defineCommand, tenantOf, type Terminal } from './command.ts'
+import { withStoreOrEmpty } from './existing-store.ts'
 import { decideAgain } from './explain-logged.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
-import { configOf, defineCommand, type Terminal, tenantOf } from './command.ts'
-import { withStoreOrEmpty } from './existing-store.ts'
-import { CONFIG, HOST, JSON_OUTPUT, METHODS, TENANT } from './shared-options.ts'
 import { fold } from './screen.ts'
 import { mintForSeats } from './token.ts'
 
@@ -143,7 +152,7 @@ async function explainHere(
     cookie: [],
     space: headerLines('--space', values.space),
   }
-  const config = await configOf(values, terminal)
+  const config = await loadConfig(values.config, terminal.env)
   const tenant =
     values.tenant === undefined && values.seat === undefined ? null : tenantOf(config, values.tenant)
   return withStoreOrEmpty(config, terminal, async (store) => {

@@ -5,14 +5,15 @@
 
 import { hostname } from 'node:os'
 import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
-import { configOf, defineCommand, type Terminal } from './command.ts'
+import { loadConfig } from '../config/load.ts'
 import { printable } from '../telemetry/readable.ts'
+import { CONFIG, JSON_OUTPUT } from './arguments.ts'
+import { defineCommand, type Terminal } from './command.ts'
 import { withStore } from './existing-store.ts'
 import type { FleetAnswer } from './remote/endpoint-answers.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { shortTime } from './remote/list-output.ts'
-import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns, fold } from './screen.ts'
 
 type Listed = Awaited<ReturnType<typeof listed>>[number]
@@ -42,7 +43,7 @@ async function printStore(
   json: boolean,
   terminal: Terminal,
 ): Promise<void> {
-  const config = await configOf(given, terminal)
+  const config = await loadConfig(given.config, terminal.env)
   await withStore(config, async (store) => {
     const { seq } = (await store.changesSince(null)).head
     const isServed = config.store.kind === 'sqlite' ? isLocked(config.store.path) : null

@@ -27,9 +27,8 @@ import { methodsOf } from '../config/methods.ts'
 import { upstreamNameFault } from '../config/upstreams.ts'
 import { builtInPaths } from '../runtime/built-in-endpoints.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
+import { CONFIG, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { CONFIG } from './shared-options.ts'
 
 const DIFFERENT = 3
 

@@ -6,11 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
 import { origin } from '../config/addresses.ts'
 import { InvalidValue, quote } from '../config/invalid-value.ts'
-import { UsageError } from './arguments.ts'
+import { CONFIG, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, messageOf } from './command.ts'
 import { filesOf, type NewFile } from './init-files.ts'
 import { fold } from './screen.ts'
-import { CONFIG, TENANT } from './shared-options.ts'
 import { pathWord, programName } from './shell.ts'
 
 const options = {

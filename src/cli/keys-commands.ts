@@ -1,6 +1,7 @@
 /** `seatgate keys`: lists, creates and revokes API keys through a gateway. */
 
 import { printable } from '../telemetry/readable.ts'
+import { JSON_OUTPUT } from './arguments.ts'
 import { CommandFailed, defineCommand, messageOf } from './command.ts'
 import { KEY_FILE, withKeyFile } from './key-file.ts'
 import { confirmChange, YES } from './remote/administration-prompt.ts'
@@ -12,7 +13,6 @@ import { printList, shortTime } from './remote/list-output.ts'
 import { momentOf } from './remote/moment.ts'
 import { GatewayRefusal } from './remote/problem-text.ts'
 import { warn } from './seats/written.ts'
-import { JSON_OUTPUT } from './shared-options.ts'
 
 const COLUMNS = [
   { name: 'id', width: 26, of: ({ id }: ApiKeyView) => id },

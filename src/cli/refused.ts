@@ -1,10 +1,9 @@
 /** `seatgate refused`: who was refused what, and why, by the log. */
 
-import { RefusedRequests, type RefusedGroup } from '../access/refused-requests.ts'
+import { type RefusedGroup, RefusedRequests } from '../access/refused-requests.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
+import { JSON_OUTPUT, UsageError } from './arguments.ts'
 import { defineCommand } from './command.ts'
-import { JSON_OUTPUT } from './shared-options.ts'
 import { pastMoment } from './remote/moment.ts'
 import { findLogs, STDIN } from './replay/log-files.ts'
 import { Progress } from './replay/progress.ts'

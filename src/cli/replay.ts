@@ -1,13 +1,12 @@
 /** `seatgate replay`: which requests of a log get another answer with these tables and Seats. */
 
 import { Replay } from '../access/replay/replayed-log.ts'
-import { UsageError } from './arguments.ts'
+import { CONFIG, JSON_OUTPUT, SEATS_FILE, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { CONFIG, JSON_OUTPUT, SEATS_FILE } from './shared-options.ts'
 import { findLogs, STDIN } from './replay/log-files.ts'
-import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/replay-output.ts'
 import { Progress } from './replay/progress.ts'
 import { readAll } from './replay/read-all.ts'
+import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/replay-output.ts'
 import { openSubject } from './replay/subject.ts'
 
 export const replay = defineCommand({

@@ -2,16 +2,16 @@
 
 import { posix } from 'node:path'
 import { BUILT_IN } from '../access/access-change.ts'
-import { type RouteRow, routeRow } from '../access/listed-routes.ts'
+import { routeRow, type RouteRow } from '../access/listed-routes.ts'
 import type { Route } from '../model/route.ts'
+import { printable } from '../telemetry/readable.ts'
+import { CONFIG, JSON_OUTPUT } from './arguments.ts'
 import { defineCommand, type Terminal } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
 import type { RouteView } from './remote/endpoint-answers.ts'
 import { REMOTE, type RemoteValues, withGateway } from './remote/gateway-options.ts'
 import { shortTime } from './remote/list-output.ts'
-import { CONFIG, JSON_OUTPUT } from './shared-options.ts'
 import { columns } from './screen.ts'
-import { printable } from '../telemetry/readable.ts'
 
 export const routes = defineCommand({
   name: 'routes',

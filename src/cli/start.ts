@@ -19,9 +19,9 @@ import {
   refuseWrongClock,
 } from '../runtime/surroundings/machine-faults.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
+import { CONFIG } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
-import { CONFIG } from './shared-options.ts'
 
 export const start = defineCommand({
   name: 'start',

@@ -7,9 +7,9 @@ import { dirname, join, posix, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import { type Tables, tablesOf } from '../access/tables.ts'
+import { CONFIG } from './arguments.ts'
 import { CommandFailed } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
-import { CONFIG } from './shared-options.ts'
 
 export interface ReadTables {
   readonly tables: Tables

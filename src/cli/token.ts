@@ -2,14 +2,14 @@
 
 import type { Store } from '../../seats-admin/index.ts'
 import { hashPermEntry } from '../../seats-admin/model/hash-perm.ts'
-import { mintToken, type TokenSubject } from '../decision/authn/gateway-token.ts'
 import type { TenantConfig } from '../config/config.ts'
+import { loadConfig } from '../config/load.ts'
 import { duration } from '../config/units.ts'
-import { parsedOption, UsageError } from './arguments.ts'
-import { configOf, defineCommand, tenantOf } from './command.ts'
+import { mintToken, type TokenSubject } from '../decision/authn/gateway-token.ts'
+import { CONFIG, parsedOption, TENANT, UsageError } from './arguments.ts'
+import { defineCommand, tenantOf } from './command.ts'
 import { withStore } from './existing-store.ts'
 import { unknownSeat } from './near-names.ts'
-import { CONFIG, TENANT } from './shared-options.ts'
 
 const options = {
   tenant: TENANT,
@@ -38,7 +38,7 @@ export const token = defineCommand({
     const lifetime =
       values.lifetime === undefined ? undefined : parsedOption('lifetime', values.lifetime, duration)
     if (lifetime !== undefined && lifetime < 1000) throw new UsageError('--lifetime must be at least 1s')
-    const config = await configOf(values, terminal)
+    const config = await loadConfig(values.config, terminal.env)
     const tenant = tenantOf(config, values.tenant)
     const subject = email === undefined ? { sub } : { sub, email }
     const minted = await withStore(config, (store) =>

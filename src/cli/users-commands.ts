@@ -1,6 +1,7 @@
 /** `seatgate users`: lists, blocks and unblocks users through a gateway. */
 
 import { printable } from '../telemetry/readable.ts'
+import { JSON_OUTPUT } from './arguments.ts'
 import { CommandFailed, defineCommand, type Terminal } from './command.ts'
 import { quoted } from './near-names.ts'
 import { confirmChange, YES } from './remote/administration-prompt.ts'
@@ -12,7 +13,6 @@ import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
 import { printList, shortTime } from './remote/list-output.ts'
 import { momentOf } from './remote/moment.ts'
-import { JSON_OUTPUT } from './shared-options.ts'
 
 const USER = { name: 'USER', description: '`sub` or email address of the user' }
 

@@ -17,13 +17,12 @@ import {
 import { tablesOf } from '../access/tables.ts'
 import { Refusal } from '../model/errors.ts'
 import { printable } from '../telemetry/readable.ts'
-import { UsageError } from './arguments.ts'
+import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { withHolders } from './holder-source.ts'
 import { names } from './remote/list-output.ts'
 import { counted, fold } from './screen.ts'
 import { EVERYTHING } from './seat-source.ts'
-import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, SPACE, TENANT } from './shared-options.ts'
 
 /** Exit code: the gateway answers the request with 404 or 405. */
 const NO_ROUTE = 3
@@ -41,7 +40,7 @@ export const whoCan = defineCommand({
   options: {
     permission: { value: 'P', description: 'asks who holds this permission, instead of a request' },
     host: HOST,
-    space: { ...SPACE, description: 'only in this space' },
+    space: { value: 'S', description: 'only in this space' },
     tenant: TENANT,
     seats: SEATS_FILE,
     config: CONFIG,

@@ -1,9 +1,10 @@
 /** `seatgate audit export`, on the store. */
 
-import { type AuditEntry, auditEntry, type Store } from '../../../seats-admin/index.ts'
-import { CommandFailed, configOf, defineCommand, tenantIdsOf, type Terminal } from '../command.ts'
+import { auditEntry, type AuditEntry, type Store } from '../../../seats-admin/index.ts'
+import { loadConfig } from '../../config/load.ts'
+import { CONFIG, TENANTS } from '../arguments.ts'
+import { CommandFailed, defineCommand, tenantIdsOf, type Terminal } from '../command.ts'
 import { withStore } from '../existing-store.ts'
-import { CONFIG, TENANTS } from '../shared-options.ts'
 
 /** Entries of one reading. */
 const READ = 100
@@ -18,7 +19,7 @@ export const exportAudit = defineCommand({
   },
   example: 'seatgate audit export > audit.jsonl',
   run: async ({ values }, terminal) => {
-    const config = await configOf(values, terminal)
+    const config = await loadConfig(values.config, terminal.env)
     const tenants = tenantIdsOf(config, values.tenant)
     await withStore(config, async (store) => {
       for (const tenant of tenants) await exportTenant(store, tenant, terminal)

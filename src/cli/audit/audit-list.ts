@@ -2,15 +2,15 @@
 
 import type { AuditEntry, Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
-import { UsageError } from '../arguments.ts'
-import { configOf, defineCommand, type Terminal, tenantOf } from '../command.ts'
+import { loadConfig } from '../../config/load.ts'
+import { CONFIG, JSON_OUTPUT, TENANT, UsageError } from '../arguments.ts'
+import { defineCommand, tenantOf, type Terminal } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 import { collected, DEFAULT_LIMIT, limitOf, type Listed } from '../limited-list.ts'
-import { CONFIG, JSON_OUTPUT, TENANT } from '../shared-options.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
-import { pastMoment } from '../remote/moment.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
 import { type Column, shortTime, tableOf } from '../remote/list-output.ts'
+import { pastMoment } from '../remote/moment.ts'
 
 const MOST = 10_000
 
@@ -101,7 +101,7 @@ async function ofStore(
   filter: Filter,
   terminal: Terminal,
 ): Promise<Listed<AuditEntry>> {
-  const config = await configOf(given, terminal)
+  const config = await loadConfig(given.config, terminal.env)
   const { id, adminSpace: space } = tenantOf(config, given.tenant)
   const scope = { space, admin: true, all: true, permissions: [] }
   return withStore(config, (store) =>

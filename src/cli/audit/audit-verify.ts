@@ -1,12 +1,12 @@
 /** `seatgate audit verify`, on the store. */
 
 import { type AuditHead, AuditStates, AuditVerifier, type Store } from '../../../seats-admin/index.ts'
+import { loadConfig } from '../../config/load.ts'
 import { printable } from '../../telemetry/readable.ts'
-import { UsageError } from '../arguments.ts'
-import { configOf, defineCommand, tenantIdsOf } from '../command.ts'
+import { CONFIG, JSON_OUTPUT, TENANTS, UsageError } from '../arguments.ts'
+import { defineCommand, tenantIdsOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 import { blocksOf, keysOf, seatsOf } from '../seat-source.ts'
-import { CONFIG, JSON_OUTPUT, TENANTS } from '../shared-options.ts'
 
 const TAMPERED = 3
 /** Entries of one reading. */
@@ -38,7 +38,7 @@ export const verifyAudit = defineCommand({
     const head = headOf(values.head)
     if (head !== null && values.tenant === undefined)
       throw new UsageError('--head is an entry of one tenant: it needs --tenant')
-    const config = await configOf(values, terminal)
+    const config = await loadConfig(values.config, terminal.env)
     const tenants = tenantIdsOf(config, values.tenant)
     return withStore(config, async (store) => {
       let areIntact = true
