@@ -20,7 +20,7 @@ import {
 } from '../runtime/surroundings/machine-faults.ts'
 import { type Log, logUnhandledRejections, openLog } from '../telemetry/logger.ts'
 import { CONFIG } from './arguments.ts'
-import { CommandFailed, defineCommand } from './command.ts'
+import { CommandFailed, defineCommand, messageOf } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
 
 export const start = defineCommand({
@@ -110,14 +110,14 @@ export async function runGateway(
   tuneGarbageCollection()
   // Node.js writes the cache at exit, which a kill -9 prevents.
   flushCompileCache()
-  const reloader = new Reloader(gateway, config, { log, load, service })
+  const reloading = startReloading(gateway, config, { log, load, service })
   service.ready(`listening on ${urls.join(', ')}`)
   service.watch(() => gateway.serving)
   const end = await Promise.race([terminated, gateway.superseded])
-  if (typeof end !== 'string') return endSuperseded(end, gateway, reloader, log)
+  if (typeof end !== 'string') return endSuperseded(end, gateway, reloading, log)
   log.logger.info(cause(end), 'draining')
-  await reloader.close()
-  const { drain, drainDelay } = reloader.config
+  await reloading.close()
+  const { drain, drainDelay } = reloading.config()
   const stopping = service.stopping(drainDelay + drain)
   await gateway.close(drain, drainDelay)
   await stopping
@@ -137,73 +137,60 @@ async function exitEarly(end: End, log: Log): Promise<never> {
 async function endSuperseded(
   cause: Error,
   gateway: Gateway,
-  reloader: Reloader,
+  reloading: ReturnType<typeof startReloading>,
   { logger }: Log,
 ): Promise<never> {
   logger.error({ cause: cause.message }, 'ending: another gateway has taken over the store')
-  await reloader.close()
+  await reloading.close()
   await gateway.close(0)
   throw new CommandFailed(cause.message)
 }
 
-interface ReloaderParts {
+interface ReloadingParts {
   readonly log: Log
   readonly load: () => Promise<Config>
   readonly service: ServiceManager
 }
 
 /** Reloads the configuration on SIGHUP and when one of its files changes; one reload at a time. */
-class Reloader {
-  config: Config
-  #watched: readonly string[]
-  #reading: Promise<void> = Promise.resolve()
-  readonly #gateway: Gateway
-  readonly #log: Log
-  readonly #load: () => Promise<Config>
-  readonly #service: ServiceManager
-  readonly #watch: { close(): void }
-  readonly #request = () => {
-    this.#reading = this.#reading.then(() => this.#reload())
-  }
-
-  constructor(gateway: Gateway, config: Config, { log, load, service }: ReloaderParts) {
-    this.config = config
-    this.#watched = config.files
-    this.#gateway = gateway
-    this.#log = log
-    this.#load = load
-    this.#service = service
-    process.on('SIGHUP', this.#request)
-    this.#watch = watchConfig(() => this.#watched, this.#request, config.signature)
-  }
-
-  close(): Promise<void> {
-    this.#watch.close()
-    process.off('SIGHUP', this.#request)
-    return this.#reading
-  }
-
-  async #reload(): Promise<void> {
-    const { logger } = this.#log
-    this.#service.reloading()
+function startReloading(gateway: Gateway, first: Config, { log, load, service }: ReloadingParts) {
+  const { logger } = log
+  let config = first
+  let watched = first.files
+  let reading = Promise.resolve()
+  const reload = async () => {
+    service.reloading()
     try {
-      const next = await this.#load()
-      await this.#gateway.reload(next)
-      const hashes = hashesOf(this.config, next)
-      this.config = next
-      this.#watched = next.files
-      const version = this.#gateway.reloaded()
+      const next = await load()
+      await gateway.reload(next)
+      const hashes = hashesOf(config, next)
+      config = next
+      watched = next.files
+      const version = gateway.reloaded()
       logger.info({ version, ...hashes }, 'configuration reloaded')
-      this.#service.ready(`running with configuration ${version}`)
-      warnOfShortage(next, this.#log)
+      service.ready(`running with configuration ${version}`)
+      warnOfShortage(next, log)
     } catch (error) {
       // The fault may be repaired in a file that only the faulty configuration names.
-      if (error instanceof ConfigError && error.files.length > 0) this.#watched = error.files
-      const faults = error instanceof Error ? error.message.split('\n') : [String(error)]
-      const version = this.#gateway.reloadRefused(faults)
+      if (error instanceof ConfigError && error.files.length > 0) watched = error.files
+      const faults = messageOf(error).split('\n')
+      const version = gateway.reloadRefused(faults)
       logger.error({ version, faults }, 'reload refused: the previous configuration stays active')
-      this.#service.ready(`running with configuration ${version}: a reload was refused`)
+      service.ready(`running with configuration ${version}: a reload was refused`)
     }
+  }
+  const request = () => {
+    reading = reading.then(reload)
+  }
+  process.on('SIGHUP', request)
+  const watch = watchConfig(() => watched, request, first.signature)
+  return {
+    config: () => config,
+    close(): Promise<void> {
+      watch.close()
+      process.off('SIGHUP', request)
+      return reading
+    },
   }
 }
 
@@ -246,6 +233,7 @@ function termination(env: NodeJS.ProcessEnv): Promise<End> {
 
 type Needs = Pick<Config, 'limits' | 'upstreams' | 'memory' | 'sources'>
 
+/** Compares what the configuration may need of a process with what the process may use. */
 function warnOfShortage(needs: Needs, { logger }: Log): void {
   const [files, filesNeeded] = [openFilesAllowed(), openFilesNeeded(needs)]
   if (files !== null && files < filesNeeded)
