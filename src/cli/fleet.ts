@@ -33,17 +33,13 @@ export const fleet = defineCommand({
   run: async ({ values }, terminal) => {
     const { url, 'api-key': key, json = false } = values
     // SEATGATE_URL alone does not count: where it is set for other commands, this one still reads the store.
-    if (url === undefined && key === undefined) return printStore(values, json, terminal)
+    if (url === undefined && key === undefined) return printStore(values.config, json, terminal)
     return withGateway(values, terminal, (gateway) => printAnswer(gateway, json, terminal))
   },
 })
 
-async function printStore(
-  given: { readonly config: string },
-  json: boolean,
-  terminal: Terminal,
-): Promise<void> {
-  const config = await loadConfig(given.config, terminal.env)
+async function printStore(file: string, json: boolean, terminal: Terminal): Promise<void> {
+  const config = await loadConfig(file, terminal.env)
   await withStore(config, async (store) => {
     const { seq } = (await store.changesSince(null)).head
     const isServed = config.store.kind === 'sqlite' ? isLocked(config.store.path) : null

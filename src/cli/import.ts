@@ -159,10 +159,10 @@ async function write(path: string, text: string, isNew: boolean): Promise<void> 
 }
 
 async function tableIn(path: string): Promise<OpenApiTable> {
+  const text = await textOf(path)
   try {
-    return new OpenApiTable(await textOf(path))
+    return new OpenApiTable(text)
   } catch (cause) {
-    if (cause instanceof CommandFailed) throw cause
     throw new CommandFailed(`${path} ${(cause as Error).message}`)
   }
 }
@@ -244,6 +244,8 @@ const NOTHING: Loaded = {
 }
 
 /**
+ * What the configuration says about a table that is written.
+ *
  * @param file the configuration @param upstream that of the table @param out the table's file; undefined: standard output
  * @throws ConfigError where the configuration does not say where the gateway's endpoints are
  */

@@ -102,7 +102,11 @@ export interface Findings {
 /** Lines of a group, from the best view of few groups to the least of many. */
 const EXAMPLES = [20, 10, 5, 3, 2, 1]
 
-/** @param end lines behind the groups @param reserved lines of other text on the screen */
+/**
+ * Many findings on one screen: sections of groups, the largest first, each with some examples.
+ *
+ * @param end lines behind the groups @param reserved lines of other text on the screen
+ */
 export function groupsOnScreen(sections: readonly Findings[], end: readonly string[], reserved = 0): string {
   const views = EXAMPLES.map((most) => sections.map((each) => sectionOf(each, most)))
   const text = (lines: readonly string[]) => [...lines, ...end].join('\n')

@@ -2,9 +2,10 @@
 
 import type { AuditEntry, Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
+import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { CONFIG, JSON_OUTPUT, TENANT, UsageError } from '../arguments.ts'
-import { defineCommand, tenantOf, type Terminal } from '../command.ts'
+import { defineCommand, tenantOf } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 import { collected, DEFAULT_LIMIT, limitOf, type Listed } from '../limited-list.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
@@ -64,14 +65,11 @@ export const listAudit = defineCommand({
     }
     if (values.tenant !== undefined && values.url !== undefined)
       throw new UsageError('--tenant reads a store, and --url asks a gateway: give one')
-    const { tenant } = values
-    const { data, has_more } =
-      tenant === undefined
+    const found =
+      values.tenant === undefined
         ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
-        : await ofStore({ tenant, config: values.config }, filter, terminal)
-    await terminal.print(
-      values.json ? JSON.stringify({ data, has_more }) : auditTable(data, has_more, terminal.columns),
-    )
+        : await ofStore(await loadConfig(values.config, terminal.env), values.tenant, filter)
+    await terminal.print(values.json ? JSON.stringify(found) : auditTable(found, terminal.columns))
   },
 })
 
@@ -85,24 +83,13 @@ type Page = Parameters<Store['audit']['list']>[1]
 type Filter = Omit<Page, 'after' | 'scope'>
 
 async function ofGateway(gateway: Gateway, filter: Filter): Promise<Listed<AuditEntry>> {
-  const { since, until, action, actor, target } = filter
-  const query = { action, actor, target, since: textOf(since), until: textOf(until) }
-  return collected(filter.limit, (limit, after) =>
-    gateway.get<Listed<AuditEntry>>('/v1/audit', { ...query, limit, after }),
-  )
+  const textOf = (time: number | null) => (time === null ? null : new Date(time).toISOString())
+  const query = { ...filter, since: textOf(filter.since), until: textOf(filter.until) }
+  return collected(filter.limit, (limit, after) => gateway.get('/v1/audit', { ...query, limit, after }))
 }
 
-function textOf(time: number | null): string | null {
-  return time === null ? null : new Date(time).toISOString()
-}
-
-async function ofStore(
-  given: { readonly tenant: string; readonly config: string },
-  filter: Filter,
-  terminal: Terminal,
-): Promise<Listed<AuditEntry>> {
-  const config = await loadConfig(given.config, terminal.env)
-  const { id, adminSpace: space } = tenantOf(config, given.tenant)
+async function ofStore(config: Config, tenant: string, filter: Filter): Promise<Listed<AuditEntry>> {
+  const { id, adminSpace: space } = tenantOf(config, tenant)
   const scope = { space, admin: true, all: true, permissions: [] }
   return withStore(config, (store) =>
     collected(filter.limit, async (limit, after) => {
@@ -125,9 +112,9 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ]
 
 /** @param room characters of a line */
-function auditTable(entries: readonly AuditEntry[], hasMore: boolean, room: number): string {
-  if (entries.length === 0) return 'no entries'
-  const { heading, line } = tableOf(COLUMNS, entries, room)
-  const more = hasMore ? ['… and older ones: --limit, --until or --json'] : []
-  return [heading, ...entries.map(line), ...more].join('\n')
+function auditTable({ data, has_more }: Listed<AuditEntry>, room: number): string {
+  if (data.length === 0) return 'no entries'
+  const { heading, line } = tableOf(COLUMNS, data, room)
+  const more = has_more ? ['… and older ones: --limit, --until or --json'] : []
+  return [heading, ...data.map(line), ...more].join('\n')
 }

@@ -14,14 +14,10 @@ export function historyText(name: string, entries: readonly AuditEntry[]): strin
 
 function entryText({ at, action, actor, request_id: request, before, after }: AuditEntry): string {
   const who = actor.name === undefined || actor.name === actor.id ? actor.id : `${actor.name} (${actor.id})`
-  const from = request === null ? '' : `\n    request ${request}`
+  const from = request === null ? '' : `\n    request ${printable(request)}`
   const lines = differences(before as State, after as State)
   const body = lines.length === 0 ? ['    nothing changed'] : lines.map((line) => `  ${line}`)
-  return [printable(`${shortTime(at)} ${action} by ${who}`) + printableLines(from), ...body].join('\n')
-}
-
-function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
+  return [printable(`${shortTime(at)} ${action} by ${who}`) + from, ...body].join('\n')
 }
 
 function differences(before: State, after: State): string[] {
