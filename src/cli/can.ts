@@ -8,9 +8,9 @@ import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/c
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Given, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { type OpenHolders, withHolders } from './holder-source.ts'
 import { unknownSeat, unknownUser } from './near-names.ts'
-import { EVERYTHING } from './seat-source.ts'
+import { names } from './remote/list-output.ts'
+import { EVERYTHING, type OpenHolders, withHolders } from './seat-source.ts'
 
 const options = {
   seat: { value: 'NAME', description: 'names of Seats', multiple: true },
@@ -53,22 +53,22 @@ export const can = defineCommand({
 
 async function holdingsOf(
   { source, tenant: { id: tenant } }: OpenHolders,
-  { seat: names, 'api-key-id': key, user }: Given<typeof options>['values'],
+  { seat, 'api-key-id': key, user }: Given<typeof options>['values'],
   holding: ReturnType<typeof holdingOf>,
 ): Promise<{ holdings: Holdings; note: string | null }> {
   const found = async (asked: Iterable<string>) => {
     const seats: HeldSeat[] = []
     for (const name of new Set(asked)) {
-      const seat =
+      const known =
         'seatByName' in source
           ? (await source.seatByName(tenant, name)).value.seat
           : source.find((each) => each.name === name)
-      if (seat == null) throw await unknownSeat(name, tenant, source)
-      seats.push(holding(seat))
+      if (known == null) throw await unknownSeat(name, tenant, source)
+      seats.push(holding(known))
     }
     return seats
   }
-  if (names !== undefined) return { holdings: { accepted: true, seats: await found(names) }, note: null }
+  if (seat !== undefined) return { holdings: { accepted: true, seats: await found(seat) }, note: null }
   if (!('seatByName' in source))
     throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
@@ -91,7 +91,7 @@ const REFUSED = 'all but public routes are refused'
 const BATCH = 1000
 
 /** An array, one row a line. */
-function* asJson(rows: Iterator<AccessRow> & Iterable<AccessRow>): Generator<string> {
+function* asJson(rows: Iterable<AccessRow>): Generator<string> {
   let first = true
   yield '['
   for (const batch of batches(rows)) {
@@ -108,24 +108,22 @@ const MOST_SPACES = 5
 /** A line for each route; its spaces behind it. */
 function* asText(rows: Iterable<AccessRow>): Generator<string> {
   let count = 0
-  for (const { row, spaces, more } of byRoute(rows)) {
+  for (const { row, spaces } of byRoute(rows)) {
     count++
-    const where = spaces.length === 0 ? '' : `  in ${spaces.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+    const where = spaces.length === 0 ? '' : `  in ${names(spaces, MOST_SPACES)}`
     yield printable(`${row.method} ${row.host ?? ''}${row.path}  ${row.permission} → ${row.upstream}${where}`)
   }
   if (count === 0) yield 'no route'
 }
 
 function* byRoute(rows: Iterable<AccessRow>) {
-  let current: { row: AccessRow; spaces: string[]; more: number } | null = null
+  let current: { row: AccessRow; spaces: string[] } | null = null
   for (const row of rows) {
     if (current === null || !isSameRoute(current.row, row)) {
       if (current !== null) yield current
-      current = { row, spaces: [], more: 0 }
+      current = { row, spaces: [] }
     }
-    if (row.space === null) continue
-    if (current.spaces.length < MOST_SPACES) current.spaces.push(row.space)
-    else current.more++
+    if (row.space !== null) current.spaces.push(row.space)
   }
   if (current !== null) yield current
 }

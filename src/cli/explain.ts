@@ -1,9 +1,12 @@
 /** `seatgate explain`: the decision on a request and its reason, by the decision engine of the gateway. */
 
+import { Judge } from '../access/replay/judge.ts'
+import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
+import { REASONS } from '../access/replay/unjudged-reasons.ts'
 import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
-import { decisionRecord, signedIdentityOf, type SignedIdentityOf } from '../decision/decision-record.ts'
+import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
 import type { Credentials } from '../model/authorization-request.ts'
@@ -23,10 +26,11 @@ import {
   TENANT,
   UsageError,
 } from './arguments.ts'
-import { defineCommand, tenantOf, type Terminal } from './command.ts'
+import { CommandFailed, defineCommand, tenantOf, type Terminal } from './command.ts'
 import { withStoreOrEmpty } from './existing-store.ts'
-import { decideAgain } from './explain-logged.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
+import { findLogs, linesOf } from './replay/log-files.ts'
+import { openSubject } from './replay/subject.ts'
 import { fold } from './screen.ts'
 import { mintForSeats } from './token.ts'
 
@@ -294,4 +298,42 @@ function callerLine({ principal }: Decision): string {
 /** @param more members behind those of the record */
 export function recordAsJson(decision: Decision, more: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify(decisionRecord(decision, more), null, 2)
+}
+
+/**
+ * Decides a logged request again, with the Seats as they are now.
+ *
+ * @returns with the code that the line has
+ * @throws CommandFailed where the log has no such request, or its line does not say enough
+ */
+async function decideAgain(
+  log: string,
+  id: string,
+  config: string,
+  terminal: Terminal,
+): Promise<{ readonly logged: string; readonly decision: Decision }> {
+  await findLogs([log])
+  const request = await findRequest(log, id)
+  const { subject, close } = await openSubject({ config, seats: undefined }, terminal)
+  try {
+    const evaluation = await new Judge(subject).evaluate(request)
+    if (typeof evaluation === 'string') throw new CommandFailed(`request ${id}: ${REASONS[evaluation]}`)
+    return { logged: request.code, decision: evaluation.decision }
+  } finally {
+    await close()
+  }
+}
+
+async function findRequest(log: string, id: string): Promise<LoggedRequest> {
+  const field = `"request_id":${JSON.stringify(id)}`
+  const signal = new AbortController().signal
+  for await (const { lines } of linesOf(log, () => {}, signal))
+    for (const line of lines) {
+      if (!line.includes(field)) continue
+      const request = readLine(line)
+      if (typeof request !== 'string') return request
+      // Other lines that the request caused have its id, too.
+      if (request !== 'other_line') throw new CommandFailed(`request ${id}: ${REASONS[request]}`)
+    }
+  throw new CommandFailed(`${log} has no request ${id}`)
 }

@@ -19,10 +19,9 @@ import { Refusal } from '../model/errors.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { withHolders } from './holder-source.ts'
 import { names } from './remote/list-output.ts'
 import { counted, fold } from './screen.ts'
-import { EVERYTHING } from './seat-source.ts'
+import { EVERYTHING, withHolders } from './seat-source.ts'
 
 /** Exit code: the gateway answers the request with 404 or 405. */
 const NO_ROUTE = 3
@@ -104,6 +103,7 @@ async function* pagesOf(
   }
 }
 
+/** Printed one by one: a tenant may have a million Seats. */
 type Pages = AsyncIterable<readonly Holder[]>
 
 /** In the order of the pages. */
