@@ -1,6 +1,6 @@
 /** What `seatgate bootstrap` prints: what the key may do, and the next steps with this configuration. */
 
-import type { Address, Config, RouteEntry } from '../config/config.ts'
+import type { Config, RouteEntry } from '../config/config.ts'
 import { isSpaceHeader, SPACE_HEADER } from '../model/space-source.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG } from './arguments.ts'
@@ -124,15 +124,12 @@ function requestTo(route: RouteEntry | undefined, gateway: string): string {
   return `${method}${word(`${gateway}${path}`)}${host === undefined ? '' : ` -H ${word(`Host: ${host}`)}`}`
 }
 
-/** Of the first listener. */
+/** The first listener, as this machine reaches it. */
 function frontOf([listener]: Config['listen']): string {
   if (listener === undefined) return 'http://127.0.0.1:PORT'
-  return `${listener.tls === null ? 'http' : 'https'}://${reachable(listener)}`
-}
-
-/** Where this machine reaches the listener. */
-function reachable({ host, port }: Address): string {
+  const { host, port, tls } = listener
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   // Port 0: the gateway picks one, and logs it.
-  return `${own.includes(':') ? `[${own}]` : own}:${port === 0 ? 'PORT' : port}`
+  const address = `${own.includes(':') ? `[${own}]` : own}:${port === 0 ? 'PORT' : port}`
+  return `${tls === null ? 'http' : 'https'}://${address}`
 }

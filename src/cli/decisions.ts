@@ -82,17 +82,16 @@ async function newest(gateway: Gateway, asked: Asked): Promise<Listed<DecisionVi
 
 /** Ends with a refusal, or where the gateway can't be reached. */
 async function follow(gateway: Gateway, asked: Asked, terminal: Terminal): Promise<void> {
-  const printer = new Printer(asked.json, terminal)
+  const { print, printPage } = printerOf(asked.json, terminal)
   for (let first = true; ; first = false) {
     // The stream begins before the list is read, so that no decision is between them.
     const events = await opened(gateway, asked.code, !first)
     if (events !== null) {
       const { data } = await newest(gateway, first ? asked : { ...asked, limit: MOST_MISSED })
-      if (first) await printer.printFirst(data)
-      else await printer.printMissed(data)
+      await printPage(data)
       for await (const { event, data } of events)
-        if (event === 'decision') await printer.print([data as DecisionView])
-        else if (event === 'lost') printer.lost(data)
+        if (event === 'decision') await print([data as DecisionView])
+        else if (event === 'lost') noteLost(data, terminal)
     }
     await sleep(PAUSE)
   }
@@ -110,56 +109,43 @@ async function opened(gateway: Gateway, code: string | null, isPatient: boolean)
   }
 }
 
-/** Each decision once. Ids sort by time, and those of several workers arrive unsorted. */
-class Printer {
-  readonly #json: boolean
-  readonly #terminal: Terminal
-  #line: ((item: DecisionView) => string) | null = null
+/** Prints each decision once. Ids sort by time, and those of several workers arrive unsorted. */
+function printerOf(json: boolean, terminal: Terminal) {
+  let line: ((item: DecisionView) => string) | null = null
   /** In the order of their printing. */
-  readonly #known = new Set<string>()
+  const known = new Set<string>()
   /** Pages have decisions up to this id that are not to be printed: they are before the first page, or no longer known. */
-  #before = ''
-
-  constructor(json: boolean, terminal: Terminal) {
-    this.#json = json
-    this.#terminal = terminal
+  let before: string | null = null
+  const remember = (id: string) => {
+    known.add(id)
+    if (known.size <= MAX_KNOWN) return
+    const [oldest = ''] = known
+    known.delete(oldest)
+    if (oldest > (before ?? '')) before = oldest
   }
-
-  /** @param page newest first */
-  async printFirst(page: readonly DecisionView[]): Promise<void> {
-    this.#before = page.at(-1)?.id ?? ''
-    await this.print(page.toReversed())
-  }
-
-  /** What happened while the stream was interrupted. @param page newest first */
-  async printMissed(page: readonly DecisionView[]): Promise<void> {
-    await this.print(page.filter(({ id }) => id > this.#before).toReversed())
-  }
-
-  async print(found: readonly DecisionView[]): Promise<void> {
-    const fresh = found.filter(({ id }) => !this.#known.has(id))
+  const print = async (found: readonly DecisionView[]) => {
+    const fresh = found.filter(({ id }) => !known.has(id))
     if (fresh.length === 0) return
-    for (const { id } of fresh) this.#remember(id)
+    for (const { id } of fresh) remember(id)
     const lines: string[] = []
-    if (!this.#json && this.#line === null) {
-      const table = tableOf(COLUMNS, fresh, this.#terminal.columns)
-      this.#line = table.line
+    if (!json && line === null) {
+      const table = tableOf(COLUMNS, fresh, terminal.columns)
+      line = table.line
       lines.push(table.heading)
     }
-    for (const each of fresh) lines.push(this.#line?.(each) ?? JSON.stringify(each))
-    await this.#terminal.print(lines.join('\n'))
+    for (const each of fresh) lines.push(line?.(each) ?? JSON.stringify(each))
+    await terminal.print(lines.join('\n'))
   }
+  /** The first page, or what happened while the stream was interrupted. @param page newest first */
+  const printPage = async (page: readonly DecisionView[]) => {
+    const after = before
+    before ??= page.at(-1)?.id ?? ''
+    await print((after === null ? page : page.filter(({ id }) => id > after)).toReversed())
+  }
+  return { print, printPage }
+}
 
-  #remember(id: string): void {
-    this.#known.add(id)
-    if (this.#known.size <= MAX_KNOWN) return
-    const [oldest = ''] = this.#known
-    this.#known.delete(oldest)
-    if (oldest > this.#before) this.#before = oldest
-  }
-
-  lost(data: unknown): void {
-    const count = typeof data === 'object' && data !== null && 'lost' in data ? Number(data.lost) : 0
-    this.#terminal.printError(`note: ${count} decisions are left out: they came faster than they are read`)
-  }
+function noteLost(data: unknown, terminal: Terminal): void {
+  const count = typeof data === 'object' && data !== null && 'lost' in data ? Number(data.lost) : 0
+  terminal.printError(`note: ${count} decisions are left out: they came faster than they are read`)
 }

@@ -11,23 +11,21 @@ import { defineCommand, tenantOf } from './command.ts'
 import { withStore } from './existing-store.ts'
 import { unknownSeat } from './near-names.ts'
 
-const options = {
-  tenant: TENANT,
-  sub: { value: 'U', description: 'the user: `sub` of the token', required: true },
-  email: { value: 'E', description: "the user's email address" },
-  seat: { value: 'NAME', description: 'names of Seats of the tenant', required: true, multiple: true },
-  lifetime: {
-    value: 'TIME',
-    description: 'how long the token is valid, such as 30m; by default, `token.lifetime` of the tenant',
-  },
-  config: CONFIG,
-} as const
-
 export const token = defineCommand({
   name: 'token',
   summary: 'Mints a bearer token that names the Seats in each of their spaces, as sign-in does.',
   details: 'It is for trying things out.',
-  options,
+  options: {
+    tenant: TENANT,
+    sub: { value: 'U', description: 'the user: `sub` of the token', required: true },
+    email: { value: 'E', description: "the user's email address" },
+    seat: { value: 'NAME', description: 'names of Seats of the tenant', required: true, multiple: true },
+    lifetime: {
+      value: 'TIME',
+      description: 'how long the token is valid, such as 30m; by default, `token.lifetime` of the tenant',
+    },
+    config: CONFIG,
+  },
   exits: {
     0: 'the token was printed',
     1: 'the configuration has faults, there is no store yet, or the tenant or a Seat is unknown',

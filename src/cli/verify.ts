@@ -2,10 +2,9 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { isSessionId } from '../../seats-admin/model/session-record.ts'
-import { InvalidValue } from '../config/invalid-value.ts'
 import { durationWithin } from '../config/units.ts'
-import { formatOption, JSON_OUTPUT, UsageError } from './arguments.ts'
-import { CommandFailed, defineCommand, type Terminal } from './command.ts'
+import { formatOption, JSON_OUTPUT, parsedOption, UsageError } from './arguments.ts'
+import { CommandFailed, defineCommand, messageOf, type Terminal } from './command.ts'
 import { Gateway } from './remote/gateway-client.ts'
 import { noteIfPlain, REMOTE, requireSpaceId, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
 import { StatusLine } from './status-line.ts'
@@ -32,60 +31,64 @@ import { VERIFY_FORMATS, verifyOutput, type VerifyReport } from './verify/verify
 
 const VIOLATIONS = 3
 
-const options = {
-  url: {
-    value: 'URL',
-    description:
-      'address of a gateway, or of what is in front of several; may be repeated; by default, the value of SEATGATE_URL',
-    multiple: true,
-  },
-  'api-key': {
-    value: 'KEY',
-    description:
-      'an API key, - to read it from standard input, or the name of an environment variable that has it; by default, the value of SEATGATE_API_KEY',
-  },
-  space: {
-    value: 'S',
-    description: 'the space in which Seats are granted and asked about',
-    default: 'admin',
-  },
-  'admin-space': {
-    value: 'S',
-    description:
-      "the tenant's admin space, if the gateway does not tell it: for blocks, the fleet, and keys that may not manage Seats in --space",
-  },
-  duration: { value: 'TIME', description: 'how long to read and write', default: '60s' },
-  rate: { value: 'RATE', description: 'writes in a time, such as 1/s or 10/m; at most 1/s', default: '1/s' },
-  readers: { value: 'N', description: 'readers at each address, from 1 to 64', default: '4' },
-  'each-instance': { description: 'also asks each instance of the fleet at the address that it advertises' },
-  'token-secret-file': {
-    value: 'FILE',
-    description: 'a token secret of the tenant: tokens and the block of a user are tested too',
-    completes: 'file',
-  },
-  'end-session': {
-    value: 'ID',
-    description:
-      'ends this sign-in session, which was made for the check; may be repeated; needs --token-secret-file',
-    multiple: true,
-  },
-  during: { value: 'COMMAND', description: 'runs a shell command meanwhile, and marks it in the report' },
-  svg: { value: 'FILE', description: 'draws the run to this file', completes: 'file' },
-  clean: { description: 'only deletes what an earlier run left' },
-  'no-streams': { description: 'leaves out open event streams' },
-  'no-blocks': { description: 'leaves out the block of a user' },
-  ca: REMOTE.ca,
-  timeout: { ...REMOTE.timeout, default: '5s' },
-  json: JSON_OUTPUT,
-  format: formatOption(VERIFY_FORMATS),
-} as const
-
 export const verify = defineCommand({
   name: 'verify',
   summary:
     'Checks on running gateways that nothing is stale: no request that begins after the 2xx of a change is decided on the state before it.',
   details: `One writer changes Seats and API keys of its own, whose names begin with ${PREFIX}, while readers ask every address for GET /v1/canary. All that it made is deleted at the end. The API key needs seats:list, seats:create, seats:update, seats:delete, api-keys:list, api-keys:create and api-keys:delete, and must be allowed to grant canary:read.`,
-  options,
+  options: {
+    url: {
+      value: 'URL',
+      description:
+        'address of a gateway, or of what is in front of several; may be repeated; by default, the value of SEATGATE_URL',
+      multiple: true,
+    },
+    'api-key': {
+      value: 'KEY',
+      description:
+        'an API key, - to read it from standard input, or the name of an environment variable that has it; by default, the value of SEATGATE_API_KEY',
+    },
+    space: {
+      value: 'S',
+      description: 'the space in which Seats are granted and asked about',
+      default: 'admin',
+    },
+    'admin-space': {
+      value: 'S',
+      description:
+        "the tenant's admin space, if the gateway does not tell it: for blocks, the fleet, and keys that may not manage Seats in --space",
+    },
+    duration: { value: 'TIME', description: 'how long to read and write', default: '60s' },
+    rate: {
+      value: 'RATE',
+      description: 'writes in a time, such as 1/s or 10/m; at most 1/s',
+      default: '1/s',
+    },
+    readers: { value: 'N', description: 'readers at each address, from 1 to 64', default: '4' },
+    'each-instance': {
+      description: 'also asks each instance of the fleet at the address that it advertises',
+    },
+    'token-secret-file': {
+      value: 'FILE',
+      description: 'a token secret of the tenant: tokens and the block of a user are tested too',
+      completes: 'file',
+    },
+    'end-session': {
+      value: 'ID',
+      description:
+        'ends this sign-in session, which was made for the check; may be repeated; needs --token-secret-file',
+      multiple: true,
+    },
+    during: { value: 'COMMAND', description: 'runs a shell command meanwhile, and marks it in the report' },
+    svg: { value: 'FILE', description: 'draws the run to this file', completes: 'file' },
+    clean: { description: 'only deletes what an earlier run left' },
+    'no-streams': { description: 'leaves out open event streams' },
+    'no-blocks': { description: 'leaves out the block of a user' },
+    ca: REMOTE.ca,
+    timeout: { ...REMOTE.timeout, default: '5s' },
+    json: JSON_OUTPUT,
+    format: formatOption(VERIFY_FORMATS),
+  },
   exits: {
     0: 'there was no violation',
     1: 'it could not run, checked nothing, was interrupted, or could not delete what it made',
@@ -110,7 +113,7 @@ export const verify = defineCommand({
     for (const url of urls) noteIfPlain(url, terminal)
     const places = urls.map((url) => ({ url, name: nameOf(url) }))
     const line = new StatusLine(process.stderr)
-    const ends = new Ends(terminal, values.clean === true)
+    const ends = watchSignals(terminal, values.clean === true)
     try {
       if (values.svg !== undefined && values.clean !== true) await requireWritable(values.svg)
       const adminSpace =
@@ -168,31 +171,18 @@ function endingWith(
 }
 
 /** Signals that end the command: the first deletes what was made, the second leaves it. `--clean` makes nothing. */
-class Ends {
-  readonly #first = new AbortController()
-  readonly #second = new AbortController()
-  readonly #handle: () => void
-
-  constructor(terminal: Terminal, cleans: boolean) {
-    this.#handle = () => {
-      if (this.#first.signal.aborted) return this.#second.abort()
-      if (!cleans) terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
-      this.#first.abort()
-    }
-    for (const signal of SIGNALS) process.on(signal, this.#handle)
+function watchSignals(terminal: Terminal, cleans: boolean) {
+  const [first, second] = [new AbortController(), new AbortController()]
+  const handle = () => {
+    if (first.signal.aborted) return second.abort()
+    if (!cleans) terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
+    first.abort()
   }
-
-  get first(): AbortSignal {
-    return this.#first.signal
+  for (const signal of SIGNALS) process.on(signal, handle)
+  const close = () => {
+    for (const signal of SIGNALS) process.off(signal, handle)
   }
-
-  get second(): AbortSignal {
-    return this.#second.signal
-  }
-
-  close(): void {
-    for (const signal of SIGNALS) process.off(signal, this.#handle)
-  }
+  return { first: first.signal, second: second.signal, close }
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -248,9 +238,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
 const MOST_READERS = 64
 
 function numbersOf(values: { readonly duration: string; readonly rate: string; readonly readers: string }) {
-  const duration = durationWithin('1s', '24h')(values.duration)
-  if (duration instanceof InvalidValue)
-    throw new UsageError(`--duration "${values.duration}" ${duration.message}`)
+  const duration = parsedOption('duration', values.duration, durationWithin('1s', '24h'))
   const [, count = '', unit = ''] = /^([1-9][0-9]{0,5})\/([smh])$/.exec(values.rate) ?? []
   const interval = (UNITS[unit] ?? Number.NaN) / Number(count)
   if (Number.isNaN(interval))
@@ -292,8 +280,6 @@ async function replaceFile(path: string, text: string, keep = true): Promise<voi
     else await rm(draft)
   } catch (cause) {
     await rm(draft, { force: true })
-    throw new CommandFailed(
-      `--svg ${path} cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`,
-    )
+    throw new CommandFailed(`--svg ${path} cannot be written: ${messageOf(cause)}`)
   }
 }
