@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'nod
 import { join } from 'node:path'
 import t from 'tap'
 import { loadWithTables } from '../../src/cli/load-tables.ts'
-import { filesOf } from '../../src/cli/init-files.ts'
+import { filesOf } from '../../src/cli/init.ts'
 import { folderWith, MAIN } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 
