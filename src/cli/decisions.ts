@@ -9,7 +9,7 @@ import type { DecisionView } from './remote/endpoint-answers.ts'
 import { READ } from './remote/exits.ts'
 import type { Gateway } from './remote/gateway-client.ts'
 import { REMOTE, withGateway } from './remote/gateway-options.ts'
-import { type Column, shortTime, tableOf } from './remote/list-output.ts'
+import { type Column, shortTime, tableLines } from './remote/list-output.ts'
 import { GatewayRefusal } from './remote/problem-text.ts'
 
 const COLUMNS: readonly Column<DecisionView>[] = [
@@ -67,8 +67,7 @@ async function list(gateway: Gateway, asked: Asked, terminal: Terminal): Promise
   const { data, has_more } = await newest(gateway, asked)
   if (asked.json) return terminal.print(JSON.stringify({ data, has_more }))
   if (data.length === 0) return terminal.print('no decisions')
-  const { heading, line } = tableOf(COLUMNS, data, terminal.columns)
-  await terminal.print([heading, ...data.map(line)].join('\n'))
+  await terminal.print(tableLines(COLUMNS, terminal.columns)(data).join('\n'))
 }
 
 /** Without the command's own question for the admin space, which is the newest decision otherwise. */
@@ -111,7 +110,9 @@ async function opened(gateway: Gateway, code: string | null, isPatient: boolean)
 
 /** Prints each decision once. Ids sort by time, and those of several workers arrive unsorted. */
 function printerOf(json: boolean, terminal: Terminal) {
-  let line: ((item: DecisionView) => string) | null = null
+  const linesOf = json
+    ? (items: readonly DecisionView[]) => items.map((each) => JSON.stringify(each))
+    : tableLines(COLUMNS, terminal.columns)
   /** In the order of their printing. */
   const known = new Set<string>()
   /** Pages have decisions up to this id that are not to be printed: they are before the first page, or no longer known. */
@@ -127,14 +128,7 @@ function printerOf(json: boolean, terminal: Terminal) {
     const fresh = found.filter(({ id }) => !known.has(id))
     if (fresh.length === 0) return
     for (const { id } of fresh) remember(id)
-    const lines: string[] = []
-    if (!json && line === null) {
-      const table = tableOf(COLUMNS, fresh, terminal.columns)
-      line = table.line
-      lines.push(table.heading)
-    }
-    for (const each of fresh) lines.push(line?.(each) ?? JSON.stringify(each))
-    await terminal.print(lines.join('\n'))
+    await terminal.print(linesOf(fresh).join('\n'))
   }
   /** The first page, or what happened while the stream was interrupted. @param page newest first */
   const printPage = async (page: readonly DecisionView[]) => {

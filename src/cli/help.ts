@@ -61,17 +61,11 @@ export function helpOf(command: Description): string {
     withValue(name, option),
     meaningOf(option),
   ])
+  const named = positionals.map((each) => [each.name, meaningOf(each)])
   return [
     usageAsText(command),
     fold(details === undefined ? summary : `${summary} ${details}`),
-    ...(positionals.length === 0
-      ? []
-      : [
-          section(
-            'arguments',
-            positionals.map((each) => [each.name, meaningOf(each)]),
-          ),
-        ]),
+    ...(named.length === 0 ? [] : [section('arguments', named)]),
     section('options', [...flags, ['--help', 'prints this text']]),
     section('exit codes', exitsOf(command)),
     `example:\n  ${example}`,
@@ -96,13 +90,11 @@ export function overviewOf(commands: readonly Command[], groups: Readonly<Record
 }
 
 export function groupOverviewOf(group: string, summary: string, commands: readonly Command[]): string {
+  const actions = commands.map(({ name, summary: does }) => [name.slice(group.length + 1), does])
   return [
     `usage: seatgate ${group} ACTION [options]`,
     summary,
-    section(
-      'actions',
-      commands.map(({ name, summary: does }) => [name.slice(group.length + 1), does]),
-    ),
+    section('actions', actions),
     section('options', [
       ['ACTION --help', 'shows what an action does, its options and exit codes, and an example'],
     ]),

@@ -120,23 +120,15 @@ function sectionOf({ title, items }: Findings, most: number): ScreenSection {
   const groups = [...Map.groupBy(items, ({ group }) => group)]
   const shown = groups
     .toSorted(([, one], [, other]) => other.length - one.length)
-    .map(([group, found]) =>
-      groupAsText(
-        group,
-        found.map(({ line }) => line),
-        most,
-      ),
-    )
+    .map(([group, found]) => {
+      const left = found.length - most
+      return [
+        `  ${group} (${found.length})`,
+        ...found.slice(0, most).map(({ line }) => `    ${line}`),
+        ...(left > 0 ? [`    … and ${left} more`] : []),
+      ].join('\n')
+    })
   return { title: `${title} (${items.length})`, items: shown }
-}
-
-function groupAsText(group: string, lines: readonly string[], most: number): string {
-  const left = lines.length - most
-  return [
-    `  ${group} (${lines.length})`,
-    ...lines.slice(0, most).map((line) => `    ${line}`),
-    ...(left > 0 ? [`    … and ${left} more`] : []),
-  ].join('\n')
 }
 
 /** `1 route`, `2 routes`. */

@@ -10,7 +10,7 @@ import { withStore } from '../existing-store.ts'
 import { collected, DEFAULT_LIMIT, limitOf, type Listed } from '../limited-list.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
 import { REMOTE, withGateway } from '../remote/gateway-options.ts'
-import { type Column, shortTime, tableOf } from '../remote/list-output.ts'
+import { type Column, shortTime, tableLines } from '../remote/list-output.ts'
 import { pastMoment } from '../remote/moment.ts'
 
 const MOST = 10_000
@@ -114,7 +114,6 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 /** @param room characters of a line */
 function auditTable({ data, has_more }: Listed<AuditEntry>, room: number): string {
   if (data.length === 0) return 'no entries'
-  const { heading, line } = tableOf(COLUMNS, data, room)
   const more = has_more ? ['… and older ones: --limit, --until or --json'] : []
-  return [heading, ...data.map(line), ...more].join('\n')
+  return [...tableLines(COLUMNS, room)(data), ...more].join('\n')
 }

@@ -24,24 +24,33 @@ export async function printList<V>(
   { columns, json = false, none }: Listed<V>,
   terminal: Terminal,
 ): Promise<void> {
+  const linesOf = tableLines(columns, terminal.columns)
   let printed = 0
-  let line: ((item: V) => string) | null = null
   if (json) await terminal.print('{"data":[')
   for await (const page of pages) {
     if (page.length === 0) continue
-    const lines: string[] = []
-    if (!json && line === null) {
-      const table = tableOf(columns, page, terminal.columns)
-      line = table.line
-      lines.push(table.heading)
-    }
-    for (const item of page)
-      lines.push(line?.(item) ?? `${printed === 0 && lines.length === 0 ? ' ' : ','}${JSON.stringify(item)}`)
+    const lines = json
+      ? page.map((item, at) => `${printed + at === 0 ? ' ' : ','}${JSON.stringify(item)}`)
+      : linesOf(page)
     printed += page.length
     await terminal.print(lines.join('\n'))
   }
   if (json) await terminal.print(']}')
   else if (printed === 0) await terminal.print(none)
+}
+
+/** The lines of items; before the first ones, whose cells decide the widths, the heading. @param room characters of a line */
+export function tableLines<V>(
+  columns: readonly Column<V>[],
+  room: number,
+): (items: readonly V[]) => readonly string[] {
+  let line: ((item: V) => string) | null = null
+  return (items) => {
+    if (line !== null) return items.map(line)
+    const table = tableOf(columns, items, room)
+    line = table.line
+    return [table.heading, ...items.map(line)]
+  }
 }
 
 /** @param first the items whose cells decide the widths @param room characters of a line */
