@@ -93,7 +93,12 @@ export async function runGateway(
   const service = new ServiceManager(env, log)
   service.starting(config.startupTimeout)
   const gateway = await Promise.race([Gateway.start(config, log), terminated])
-  if (typeof gateway === 'string') return exitEarly(gateway, log)
+  if (typeof gateway === 'string') {
+    // At once: nothing was served, and an interrupted start is safe.
+    log.logger.info(cause(gateway), 'ended before listening')
+    await log.close()
+    process.exit(0)
+  }
   const { fronts, ops, decision } = gateway.addresses
   const urls = fronts.map((front) => `${front.scheme}://${address(front)}`)
   for (const url of urls) log.logger.info({ listener: 'front' }, `listening on ${url} (front door)`)
@@ -125,13 +130,6 @@ export async function runGateway(
 }
 
 function ignore(): void {}
-
-/** Exits at once: nothing was served, and an interrupted start is safe. */
-async function exitEarly(end: End, log: Log): Promise<never> {
-  log.logger.info(cause(end), 'ended before listening')
-  await log.close()
-  process.exit(0)
-}
 
 /** Ends without a drain: requests in flight may depend on state that is no longer valid. */
 async function endSuperseded(

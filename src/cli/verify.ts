@@ -115,7 +115,8 @@ export const verify = defineCommand({
     const line = new StatusLine(process.stderr)
     const ends = watchSignals(terminal, values.clean === true)
     try {
-      if (values.svg !== undefined && values.clean !== true) await requireWritable(values.svg)
+      // Before a run of minutes, whose picture would be lost.
+      if (values.svg !== undefined && values.clean !== true) await replaceFile(values.svg, '', false)
       const adminSpace =
         given['admin-space'] ?? (await adminSpaceAt(places, { ...shared, signal: ends.first }))
       const base = { places, shared, adminSpace }
@@ -264,11 +265,6 @@ function progressText(record: RunRecord, state: 'running' | 'deleting', duration
   const counts = `${record.writes} writes, ${record.reads} reads, ${record.violations} violations`
   if (state === 'deleting') return `deleting what was made: ${counts}`
   return `${Math.floor(record.elapsed / 1000)} s of ${Math.round(duration / 1000)} s: ${counts}`
-}
-
-/** Before a run of minutes, whose picture would be lost. */
-async function requireWritable(path: string): Promise<void> {
-  await replaceFile(path, '', false)
 }
 
 /** Whole or not at all. @param keep false: only tries */

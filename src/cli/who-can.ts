@@ -87,8 +87,7 @@ async function* pagesOf(
   tenant: string,
   question: Question,
 ): AsyncGenerator<readonly Holder[]> {
-  let after: Position | null = null
-  for (let more = true; more;) {
+  for (let after: Position | null = null; ;) {
     const page = { limit: PAGE, after, scope: EVERYTHING, now: Date.now() }
     const { found, hasMore }: Awaited<ReturnType<typeof holdersPage>> = await holdersPage(
       lists,
@@ -98,8 +97,8 @@ async function* pagesOf(
     )
     yield found
     const last = found.at(-1)
-    if (last !== undefined) after = positionOf(last)
-    more = hasMore && last !== undefined
+    if (!hasMore || last === undefined) return
+    after = positionOf(last)
   }
 }
 
