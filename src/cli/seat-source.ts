@@ -132,11 +132,7 @@ function listsOf(seats: readonly SeatInput[]): Holders {
   return {
     async listSeats(tenant, { after, grant }) {
       const found = after === null ? seats.filter((seat) => grants(seat, grant)) : []
-      return {
-        data: found.map((seat) => listed(seat, tenant, grant?.permission ?? null)),
-        hasMore: false,
-        next: null,
-      }
+      return { ...NONE, data: found.map((seat) => listed(seat, tenant, grant?.permission ?? null)) }
     },
     listApiKeys: async () => NONE,
     listUsers: async () => NONE,

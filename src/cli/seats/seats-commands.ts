@@ -113,12 +113,8 @@ export const createSeat = defineCommand({
   summary: 'Creates a Seat.',
   positionals: [{ name: 'NAME', description: 'name of the Seat, unique in the tenant' }],
   options: {
-    in: { value: 'S', description: 'a space in which the Seat grants its permissions', multiple: true },
-    permission: {
-      value: 'P',
-      description: 'a permission that the Seat grants, such as trainings:list',
-      multiple: true,
-    },
+    in: { ...space, description: 'a space in which the Seat grants its permissions' },
+    permission: { ...permission, description: 'a permission that the Seat grants, such as trainings:list' },
     ...REMOTE,
     json: JSON_OUTPUT,
   },
