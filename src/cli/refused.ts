@@ -5,9 +5,9 @@ import { printable } from '../telemetry/readable.ts'
 import { JSON_OUTPUT, UsageError } from './arguments.ts'
 import { defineCommand } from './command.ts'
 import { pastMoment } from './remote/moment.ts'
-import { findLogs, STDIN } from './replay/log-files.ts'
+import { findLogs, LOGS, STDIN } from './replay/log-files.ts'
 import { Progress } from './replay/progress.ts'
-import { readAll } from './replay/read-all.ts'
+import { INTERRUPTED, readAll } from './replay/read-all.ts'
 import { fold } from './screen.ts'
 
 export const refused = defineCommand({
@@ -15,15 +15,7 @@ export const refused = defineCommand({
   summary: 'Shows who was refused what, why and how often, according to the log of the gateway.',
   details:
     'Each group shows the id of its last request; `seatgate explain --from LOG ID` decides that request again.',
-  positionals: [
-    {
-      name: 'LOG',
-      description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
-      default: STDIN,
-      completes: 'file',
-      multiple: true,
-    },
-  ],
+  positionals: [{ ...LOGS, default: STDIN }],
   options: {
     since: {
       value: 'TIME',
@@ -50,9 +42,6 @@ export const refused = defineCommand({
     return ended === 'failed' ? 1 : 0
   },
 })
-
-/** As of a process that the signal ended: 128 and the number of SIGINT. */
-const INTERRUPTED = 130
 
 function asText(requests: RefusedRequests): string {
   const { refused, requests: all, groups, in_further_groups: further = 0 } = requests.result()

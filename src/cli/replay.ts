@@ -3,9 +3,9 @@
 import { Replay } from '../access/replay/replayed-log.ts'
 import { CONFIG, JSON_OUTPUT, SEATS_FILE, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
-import { findLogs, STDIN } from './replay/log-files.ts'
+import { findLogs, LOGS, STDIN } from './replay/log-files.ts'
 import { Progress } from './replay/progress.ts'
-import { readAll } from './replay/read-all.ts'
+import { INTERRUPTED, readAll } from './replay/read-all.ts'
 import { replayAsJson, replayAsMarkdown, replayAsText } from './replay/replay-output.ts'
 import { openSubject } from './replay/subject.ts'
 
@@ -14,14 +14,7 @@ export const replay = defineCommand({
   summary: 'Decides the requests in access logs again, and shows which ones now get a different answer.',
   details:
     'Credentials are not verified again: a caller holds the Seats that the log line lists, as they are now. Lines that do not contain enough information are counted by reason. With --seats, environment variables are not needed.',
-  positionals: [
-    {
-      name: 'LOG',
-      description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
-      completes: 'file',
-      multiple: true,
-    },
-  ],
+  positionals: [LOGS],
   options: {
     config: CONFIG,
     seats: SEATS_FILE,
@@ -59,7 +52,5 @@ export const replay = defineCommand({
   },
 })
 
-/** Exit codes. */
+/** Exit code. */
 const CHANGED = 3
-/** As of a process that the signal ended: 128 and the number of SIGINT. */
-const INTERRUPTED = 130

@@ -6,11 +6,19 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { fileFault } from '../../config/file-fault.ts'
 import { printable } from '../../telemetry/readable.ts'
+import type { Positional } from '../arguments.ts'
 import { CommandFailed } from '../command.ts'
 import { MOST_BYTES } from '../../access/replay/unjudged-reasons.ts'
 
 /** Standard input, as an argument. */
 export const STDIN = '-'
+
+export const LOGS = {
+  name: 'LOG',
+  description: 'a log of the gateway, plain or compressed with gzip; - is standard input',
+  completes: 'file',
+  multiple: true,
+} as const satisfies Positional
 
 /**
  * @returns bytes of each; null: unknown, as of a pipe

@@ -14,6 +14,9 @@ export interface LineReader {
   readonly requests: number
 }
 
+/** Exit code, as of a process that the signal ended: 128 and the number of SIGINT. */
+export const INTERRUPTED = 130
+
 /**
  * `failed`: a log could not be read to its end, as standard error says. The others, and what was read of it, count.
  * `interrupted`: by SIGINT. Rejects when the store can't be asked.
