@@ -7,7 +7,7 @@ import { CONFIG } from './arguments.ts'
 import { fold } from './screen.ts'
 import { pathWord, programName, word } from './shell.ts'
 
-export interface FirstKey {
+interface FirstKey {
   readonly tenant: string
   readonly space: string
   readonly seat: string

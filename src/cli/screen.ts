@@ -52,7 +52,7 @@ export function isOnScreen(text: string): boolean {
   return height(text) <= LINES
 }
 
-export interface ScreenSection {
+interface ScreenSection {
   readonly title: string
   /** Each of one line or more. */
   readonly items: readonly string[]

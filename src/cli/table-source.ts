@@ -11,21 +11,16 @@ import { CONFIG } from './arguments.ts'
 import { CommandFailed } from './command.ts'
 import { loadWithTables } from './load-tables.ts'
 
-export interface ReadTables {
-  readonly tables: Tables
-  /** The configuration file; that of the working directory in place of a revision's. */
-  readonly file: string
-}
-
 const SIDE = /^(?<shadow>shadow:)?(?:git:(?<revision>[^:]+)(?::(?<path>.+))?|(?<own>.*))$/s
 
 /**
  * Without variables of the environment: tables of another revision, or of another installation, are read as well.
  *
  * @param text a configuration file, its folder, or `git:REV`, perhaps with `:PATH`; behind `shadow:` for its candidate tables
+ * @returns with the configuration file; that of the working directory in place of a revision's
  * @throws ConfigError with its faults
  */
-export async function readTables(text: string): Promise<ReadTables> {
+export async function readTables(text: string): Promise<{ readonly tables: Tables; readonly file: string }> {
   const { shadow, revision, path = CONFIG.default, own = '' } = SIDE.exec(text)?.groups ?? {}
   const which = shadow === undefined ? 'routes' : 'shadow'
   if (revision === undefined) {
