@@ -72,14 +72,12 @@ export const IDENTITY_FIELDS = [
  * The same for the answer to another proxy: name, value, … of all fields. A value that doesn't exist is empty, so that the
  * proxy overwrites the client's own field of that name.
  */
-export function wholeIdentity(decision: Decision): string[] {
-  const present = identity(decision)
-  const headers: string[] = []
-  for (const name of IDENTITY_FIELDS) {
-    const at = present.indexOf(name)
-    headers.push(name, at < 0 ? '' : (present[at + 1] ?? ''))
-  }
-  return headers
+export function wholeIdentity(decision: Identified): string[] {
+  const present = new Map<string, string>()
+  const lines = identity(decision)
+  // By position: the text of a value may be the name of a field.
+  for (let i = 0; i < lines.length; i += 2) present.set(lines[i] ?? '', lines[i + 1] ?? '')
+  return IDENTITY_FIELDS.flatMap((name) => [name, present.get(name) ?? ''])
 }
 
 /** Bytes of names in `x-seatgate-seats`: servers take 8 KiB of header section. A name has 2.3 KiB at most. */

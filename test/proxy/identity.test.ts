@@ -3,7 +3,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { SeatVerdict } from '../../src/model/decision.ts'
-import { headerText, identity, identityLines } from '../../src/proxy/identity-headers.ts'
+import {
+  headerText,
+  identity,
+  IDENTITY_FIELDS,
+  identityLines,
+  wholeIdentity,
+} from '../../src/proxy/identity-headers.ts'
 import { ALICE, get, seenBy, valuesOf } from './support.ts'
 
 t.test('visible ASCII stays, everything else is encoded', async (t) => {
@@ -47,6 +53,24 @@ t.test('it is one header field on the wire', async (t) => {
   t.same(valuesOf(seen, 'x-seatgate-user'), ['eve%0D%0Ax-seatgate-tenant:%20globex'])
   t.same(valuesOf(seen, 'x-seatgate-email'), ['%C3%A9%00'])
   t.same(valuesOf(seen, 'x-seatgate-tenant'), ['acme'])
+})
+
+t.test('a user whose name is that of a field changes no other field of an answer to a proxy', async (t) => {
+  for (const user of IDENTITY_FIELDS) {
+    const principal = { ...ALICE, user, email: null }
+    const lines = wholeIdentity({ principal, space: user, permission: 'a:b', seats: [] })
+    const valueOf = (name: string) => lines[2 * IDENTITY_FIELDS.indexOf(name as 'x-seatgate-user') + 1]
+    t.same(Object.fromEntries(IDENTITY_FIELDS.map((name) => [name, valueOf(name)])), {
+      'x-seatgate-tenant': 'acme',
+      'x-seatgate-user': user,
+      'x-seatgate-email': '',
+      'x-seatgate-space': user,
+      'x-seatgate-seats': '',
+      'x-seatgate-seats-count': '0',
+      'x-seatgate-permission': 'a:b',
+      'x-seatgate-auth': ALICE.method,
+    })
+  }
 })
 
 t.test(
