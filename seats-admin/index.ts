@@ -44,7 +44,7 @@ export type {
 } from './store/session-store.ts'
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
-export { lockStore, type StoreLock } from './store/sqlite/lock.ts'
+export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'
 export { keepReserve } from './store/sqlite/reserve.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 export {

@@ -1,6 +1,6 @@
 /**
- * Ownership of the store: `counter.owner` holds the identity of the owner's lock file (`lock.ts`). These rules prevent two
- * gateways from deciding on one store:
+ * Ownership of the store: `counter.owner` holds the identity of the owner's lock file (`gateway-lock.ts`). These rules prevent
+ * two gateways from deciding on one store:
  *
  * 1. A starting gateway holds the lock on a lock file. If the store names that file, the former owner's lock has ended, and
  *    so has the former owner. Otherwise the gateway becomes the owner only while no other process has the database open. A
