@@ -184,10 +184,12 @@ class EvictionOrder {
     const cached = this.#take()
     if (cached !== null) return cached
     this.#scannedAt = now
-    // A connection with unread bytes is exempt: they may hold a request, and its sender could not learn its fate.
-    const isCandidate = ({ queuedAt, hasUnreadBytes }: ClientConnection) =>
-      queuedAt <= before && !hasUnreadBytes
-    const candidates = this.#queue.all().filter(isCandidate)
+    const candidates: ClientConnection[] = []
+    // In order of arrival: the search ends at the first later one, because each refused connection repeats it.
+    for (let each = this.#queue.first; each !== null && each.queuedAt <= before; each = each.next) {
+      // One with unread bytes is exempt: they may hold a request, and its sender could not learn its fate.
+      if (!each.hasUnreadBytes) candidates.push(each)
+    }
     this.#victims = selectVictims(
       candidates,
       Math.max(1, Math.min(MAX_VICTIMS, Math.floor(all * VICTIMS_SHARE))),
