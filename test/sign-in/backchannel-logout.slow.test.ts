@@ -17,7 +17,6 @@ const postgres = await startPostgres(t, { fsync: false })
 const redis = await startRedis(t)
 const store = await postgres.createDatabase('backchannel')
 const fleet = await startProcesses(t, { names: NAMES, store, redis: redis.url })
-await fleet.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
 
 /** A user's browser, signed in at a page and as a program within one session at the provider. */
 async function signedIn(user: string) {

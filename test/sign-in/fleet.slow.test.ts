@@ -15,7 +15,6 @@ const postgres = await startPostgres(t, { fsync: false })
 const redis = await startRedis(t)
 const store = await postgres.createDatabase('sign_in')
 const fleet = await startProcesses(t, { names: ['a', 'b'], store, redis: redis.url })
-await fleet.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
 
 /** The same path at the other gateway, as behind a load balancer. */
 function atOther(url: URL): string {

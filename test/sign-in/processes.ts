@@ -11,6 +11,7 @@ import { FleetGateway } from '../fleet/gateway.ts'
 import { startService, succeed } from '../operations/service.ts'
 import { adminRequest, type Answer, Client } from '../support/client.ts'
 import { metricsOf } from '../support/operations.ts'
+import { until } from '../support/until.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { SignInTenants, startProviders } from './tenants.ts'
@@ -29,6 +30,8 @@ const ROUTES = [
   'ANY /v1/me: authenticated',
   'GET /pages/*: { permission: authenticated, sign_in: acme }',
 ]
+
+const VIEWER = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
 
 const originOf = ({ port }: FleetGateway) => `http://127.0.0.1:${port}`
 
@@ -77,6 +80,7 @@ class SignInProcesses extends SignInTenants {
   }
 }
 
+/** They have the Seat `Viewer`. */
 export async function startProcesses(t: Test, options: ProcessOptions): Promise<SignInProcesses> {
   const { names, store, redis, workers = 1 } = options
   const searched = searchAtEnd(t)
@@ -96,6 +100,11 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const processes = new SignInProcesses(gateways, key, origin, providers)
   eavesdrop(processes.acme, processes.secrets)
   await Promise.all(gateways.map((gateway) => gateway.start()))
+  // On a busy machine the store may answer too late, and have written it: the repetition is then refused with 409.
+  await until(async () => {
+    const { status } = await processes.admin('POST', '/v1/seats', VIEWER)
+    return status === 200 || status === 409
+  }, 'the Seat')
   searched(() => processes.search())
   return processes
 }

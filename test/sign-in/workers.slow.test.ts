@@ -11,7 +11,6 @@ const world = await startProcesses(t, {
   workers: 2,
 })
 const gateway = world.at(0)
-await world.admin('POST', '/v1/seats', { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] })
 world.user('alice', { memberOf: ['Viewer'] })
 
 t.test('each request on a new connection, to any worker', async (t) => {
