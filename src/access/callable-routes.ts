@@ -136,7 +136,8 @@ function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
   const known = new LRUCache<string, ReadonlyMap<string, string>>({
     maxSize: MAX_REMEMBERED,
-    sizeCalculation: ({ size }) => Math.max(size, 1),
+    // A larger map is remembered alone: it would be computed again for each route.
+    sizeCalculation: ({ size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
   })
   return (permission: string): ReadonlyMap<string, string> => {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.

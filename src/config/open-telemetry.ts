@@ -49,9 +49,9 @@ export type SamplerConfig = TracesConfig['sampler']
 /** What the `OTEL_*` variables say. @param env as the gateway sees it, `.env` included */
 export async function readOpenTelemetry(env: Environment) {
   const variables = new Variables(env)
-  const exporter = variables.choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp')
   const isOff =
-    variables.choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true' || exporter === 'none'
+    variables.choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true' ||
+    variables.choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none'
   const traces = isOff ? null : await tracesOf(variables)
   return Object.freeze({
     /** Null: no request is traced. */

@@ -38,6 +38,7 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
     const section = all.section(id)
     const oidc = buildOidc(section.section('oidc'), id, authPrefix)
     reportSharedClient(section.section('oidc'), id, oidc, byClient)
+    const token = buildToken(section.section('token'), id, ownerOf)
     const ownIssuers = buildIssuers(section, id)
     issuers.push(...ownIssuers)
     tenants.set(
@@ -45,7 +46,7 @@ export function buildTenants(root: Section, { authPrefix }: BuiltInPlace): Map<s
       Object.freeze({
         id,
         adminSpace: section.setting('admin_space', spaceId),
-        token: buildToken(section.section('token'), id, ownerOf),
+        token,
         oidc,
         issuers: Object.freeze(ownIssuers.map(({ config }) => config)),
       }),

@@ -110,7 +110,9 @@ function localRoute(
   requirement: Requirement,
   handler: LocalHandler,
 ): Route {
-  return ownRoute(method, prefix + path, requirement, { kind: 'local', handler, reads }, maxBody)
+  // Decision records show the target.
+  const target: RouteTarget = reads ? { kind: 'local', handler, reads } : { kind: 'local', handler }
+  return ownRoute(method, prefix + path, requirement, target, maxBody)
 }
 
 /** The operations of the OpenAPI document: these endpoints, sign-in, the keys of signed identity, and the document itself. */

@@ -50,6 +50,8 @@ t.test('holders of Seats', async (t) => {
     seats: [{ name: 'Viewer', id: viewerId, verdict: 'grants' }],
     grantedIn: [],
   })
+  const ofSeats = await explain({ method: 'GET', path: '/v1/seats', space: 'admin', seats: ['Viewer'] })
+  t.same(ofSeats.route.target, { kind: 'local' }, 'a built-in route')
   t.match(await explain({ ...LIST, space: 's3', seats: ['Viewer'] }), {
     code: 'no_seat_in_space',
     grantedIn: ['s1', 's2'],

@@ -13,6 +13,7 @@ t.test('off', async (t) => {
   const cases: Record<string, string>[] = [
     { [ENDPOINT]: '' },
     { OTEL_SDK_DISABLED: 'TRUE' },
+    { OTEL_SDK_DISABLED: 'true', OTEL_TRACES_EXPORTER: 'unknown' },
     { OTEL_TRACES_EXPORTER: 'none' },
   ]
   for (const env of cases) t.same(await read(env), { traces: null, warnings: [] }, JSON.stringify(env))

@@ -163,18 +163,20 @@ class Run {
     const wait = (ms: number) => sleep(ms, undefined, { signal: this.#signal }).catch(() => {})
     await wait(during === null ? duration : BEFORE_DRILL * duration)
     if (during !== null && !this.#signal.aborted) {
-      const limit = AbortSignal.timeout(Math.round((2 - BEFORE_DRILL) * duration))
+      const late = new AbortController()
+      const limit = setTimeout(() => late.abort(), (2 - BEFORE_DRILL) * duration)
       const tell = () => terminal.printError('seatgate verify: waiting for the command of --during')
       interrupted.addEventListener('abort', tell, { once: true })
       const drill = runMeanwhile(
         during,
         () => this.record.elapsed,
         terminal,
-        AbortSignal.any([abandoned, limit]),
+        AbortSignal.any([abandoned, late.signal]),
       )
       const rest = wait((1 - BEFORE_DRILL) * duration)
       this.record.during = await drill
       await rest
+      clearTimeout(limit)
       interrupted.removeEventListener('abort', tell)
     }
     this.#writes.abort()
