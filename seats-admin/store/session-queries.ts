@@ -1,6 +1,6 @@
 /**
- * Statements of sessions and of logouts at the provider, their parameters and rows, and the rules of refresh handles. Each statement that writes checks
- * and writes atomically.
+ * Statements of sessions and of logouts at the provider, their parameters and rows, and the rules of refresh handles. Each
+ * statement that writes checks and writes atomically.
  */
 
 import type { Change } from '../model/change.ts'

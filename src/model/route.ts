@@ -95,6 +95,29 @@ export const UNSCOPED: Pick<Route, 'hosts' | 'tenant' | 'space' | 'rewrite' | 'r
   rateLimits: null,
 })
 
+/** A route of the gateway's own. What only entries of tables have is null. */
+export function ownRoute(
+  method: string,
+  path: string,
+  requirement: Requirement,
+  target: RouteTarget,
+  maxBody: number,
+): Route {
+  return Object.freeze({
+    id: `${method} ${path}`,
+    method,
+    path,
+    ...UNSCOPED,
+    requirement,
+    target: Object.freeze(target),
+    maxBody,
+    responseTimeout: null,
+    signIn: null,
+    cors: null,
+    place: null,
+  })
+}
+
 /** Where a route leads: to an upstream, or to a handler in the process. */
 export type RouteTarget =
   | { readonly kind: 'upstream'; readonly name: string }

@@ -11,11 +11,11 @@ import {
   type LocalHandler,
   type LocalRequest,
   type LocalResponse,
+  ownRoute,
   type PublicHandler,
   type Requirement,
   type Route,
   type RouteTarget,
-  UNSCOPED,
 } from '../model/route.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
 import { openApiDocument } from './openapi/document.ts'
@@ -52,29 +52,6 @@ function publicRoute(
   handler: PublicHandler | null,
 ): Route {
   return ownRoute(method, authPrefix + path, 'public', { kind: 'public', handler }, MAX_SIGN_IN_BODY)
-}
-
-/** A route of the gateway's own. What only entries of tables have is null. */
-export function ownRoute(
-  method: string,
-  path: string,
-  requirement: Requirement,
-  target: RouteTarget,
-  maxBody: number,
-): Route {
-  return Object.freeze({
-    id: `${method} ${path}`,
-    method,
-    path,
-    ...UNSCOPED,
-    requirement,
-    target: Object.freeze(target),
-    maxBody,
-    responseTimeout: null,
-    signIn: null,
-    cors: null,
-    place: null,
-  })
 }
 
 /**

@@ -1,4 +1,7 @@
-/** Refuses a request as its decision says. A browser that loads a page may be redirected to sign-in, or get a page that leads there. */
+/**
+ * Refuses a request as its decision says. A browser that loads a page may be redirected to sign-in, or get a page that
+ * leads there.
+ */
 
 import { type DecisionEngine, isForSpace } from '../decision/engine.ts'
 import type { Exchange, Question } from '../http/server/exchange.ts'

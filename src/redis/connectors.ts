@@ -24,7 +24,7 @@ export type Connector = new (options: unknown) => AbstractConnector
 export interface Route {
   /** Rejects when no server is known. */
   next(): Promise<Address>
-  /** Whether the server has the expected role, by its INFO; left out: any has it. */
+  /** Whether the server has the expected role, by its INFO; left out: the role does not matter. */
   check?(info: Readonly<Record<string, unknown>>): boolean
 }
 

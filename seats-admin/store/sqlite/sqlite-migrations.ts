@@ -255,7 +255,7 @@ const keyUses = `
 ALTER TABLE api_keys ADD COLUMN last_used_at INTEGER;
 `
 
-/** The few Seats with `*`. The condition must equal that of `granting.ts` textually. */
+/** The few Seats with `*`. The condition must equal that of `range-listings.ts` textually. */
 const wildcards = `
 CREATE INDEX wildcards ON seats (tenant, id) WHERE instr(permissions, '"*"') > 0;
 `

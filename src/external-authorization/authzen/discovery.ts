@@ -1,7 +1,6 @@
 /** `GET /.well-known/authzen-configuration` (Authorization API 1.0, section 9), and the paths of all endpoints. */
 
-import type { Route } from '../../model/route.ts'
-import { ownRoute } from '../../pipeline/built-in-routes.ts'
+import { ownRoute, type Route } from '../../model/route.ts'
 
 export const EVALUATION_PATH = '/access/v1/evaluation'
 export const EVALUATIONS_PATH = '/access/v1/evaluations'

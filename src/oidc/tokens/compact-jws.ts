@@ -59,7 +59,7 @@ function decode(part: string): Buffer | null {
   return bytes.toString('base64url') === part ? bytes : null
 }
 
-/** Of a token that is not accepted, whoever sends it. */
+/** Of a token that is not accepted from any sender. */
 export function invalidToken(detail: string): Refusal {
   return new Refusal('token_invalid', detail)
 }
