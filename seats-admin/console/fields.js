@@ -1,6 +1,6 @@
 /** Fields of forms: a label, a hint, and what is wrong. */
 
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { hasKey } from './credentials.js'
 import { html } from './markup.js'
 import { counted, Icon, number } from './pieces.js'
@@ -33,7 +33,8 @@ export function Field({
   const id = useId()
   const input = useRef(/** @type {HTMLInputElement | null} */ (null))
   const [wasKey, setWasKey] = useState(false)
-  useEffect(() => {
+  // Not after the next paint: the user may have begun another field by then.
+  useLayoutEffect(() => {
     if (focus) input.current?.focus()
   }, [])
   const typed = (

@@ -1,6 +1,6 @@
 /** The states of a page that are not its content, in words: loading, empty, refused, failed. */
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { opened } from './address.js'
 import { html } from './markup.js'
 import { mayPass } from './loading.js'
@@ -15,7 +15,8 @@ export function PageHeading(
   useEffect(() => {
     document.title = `${title} · Seatgate`
   }, [title])
-  useEffect(() => {
+  // Before the first field of the page takes it, and before the user does.
+  useLayoutEffect(() => {
     if (opened.peek() > 0) heading.current?.focus({ preventScroll: true })
   }, [])
   return html`<div class="page-heading">

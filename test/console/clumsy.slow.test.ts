@@ -26,6 +26,12 @@ const paste = (page: Page, text: string) =>
   page.evaluate(`(() => { const data = new DataTransfer(); data.setData('text', ${JSON.stringify(text)})
     document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })) })()`)
 
+/** Runs in the page: what waits for the next paint, or for a timer that stands for it, runs when `paint` is called. */
+const HOLD_PAINT = `(() => { const held = [], { setTimeout } = window
+  window.requestAnimationFrame = (run) => held.push(run)
+  window.setTimeout = (run, delay = 0, ...of) => (delay < 100 ? held.push(run) : setTimeout(run, delay, ...of))
+  window.paint = () => { const { length } = held; for (let run; (run = held.shift()); ) run(); return length > 0 } })()`
+
 t.test('text that is no API key is refused at the sign-in, and never becomes the session', async (t) => {
   const page = await console.page()
   let requests = 0
@@ -111,6 +117,21 @@ t.test(
     await field.fill('trainings:delete,')
     await review(page)
     await dialog(page).getByText('trainings:delete', { exact: true }).waitFor()
+    await page.close()
+  },
+)
+
+t.test(
+  'the page takes the focus as it appears, not from the field that is begun before it is painted',
+  async (t) => {
+    const page = await console.signedIn('seats')
+    await page.evaluate(HOLD_PAINT)
+    await console.follow(page, 'seats/new')
+    await page.getByRole('combobox', { name: 'Permissions' }).focus()
+    t.ok(await page.evaluate('paint()'), 'the page had something to do after its paint')
+    await page.keyboard.insertText('files:read,')
+    await page.getByRole('button', { name: 'Remove files:read' }).waitFor({ timeout: 5000 })
+    t.equal(await page.getByRole('textbox', { name: 'Name' }).inputValue(), '')
     await page.close()
   },
 )
