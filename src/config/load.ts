@@ -6,6 +6,7 @@
 import { constants } from 'node:fs'
 import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
@@ -24,11 +25,12 @@ import { readSource } from './read-file.ts'
 import type { SchemaName } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
-import { joinSignatures, listFiles, signatureOf } from './watch.ts'
+import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
 const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
-export type LoadResult = Awaited<ReturnType<typeof loadConfigWithFaults>>
+/** Times that files are read which change meanwhile. */
+const READINGS = 10
 
 /** @throws ConfigError with every fault of the file and of its route tables */
 export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<Config> {
@@ -37,8 +39,11 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv): Promise<
   return config
 }
 
+export type LoadResult = Awaited<ReturnType<typeof readOnce>>
+
 /**
- * Also with faults the readable entries are returned, so that the router's faults can be reported at the same time.
+ * Also with faults the readable entries are returned, so that the router's faults can be reported at the same time. Files that
+ * change while they are read are read again: half of a change is no configuration.
  *
  * @param env null: the tables are wanted, on whatever machine. Other values with variables, and those that name files, are
  *   left out without a fault, and defaults replace them.
@@ -48,7 +53,15 @@ export async function loadConfigWithFaults(
   file: string,
   env: NodeJS.ProcessEnv | null,
   display: (path: string) => string = displayPath,
-) {
+): Promise<LoadResult> {
+  for (let readings = 1; ; readings++) {
+    const found = await readOnce(file, env, display)
+    if (readings === READINGS || (await isCurrent(found.signature))) return found
+    await sleep(SETTLE)
+  }
+}
+
+async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (path: string) => string) {
   const path = resolve(file)
   const folder = dirname(path)
   const envFile = env === null ? noEnvFile(folder) : await readEnvFile(folder, display)
@@ -146,6 +159,8 @@ export async function loadConfigWithFaults(
     api,
     /** Absolute paths and globs to watch for a correction. */
     files,
+    /** Of the files, taken before they were read. */
+    signature,
   }
 }
 

@@ -28,9 +28,18 @@ export async function signatureOf(paths: readonly string[]): Promise<string> {
 
 async function lineOf(path: string): Promise<string> {
   const found = await stat(path, { bigint: true }).catch(() => null)
-  if (found === null) return `${path}\tgone`
+  // A name may have a tab or a line break in it.
+  const name = JSON.stringify(path)
+  if (found === null) return `${name}\tgone`
   const { dev, ino, size, mtimeNs, ctimeNs } = found
-  return `${path}\t${dev}\t${ino}\t${size}\t${mtimeNs}\t${ctimeNs}`
+  return `${name}\t${dev}\t${ino}\t${size}\t${mtimeNs}\t${ctimeNs}`
+}
+
+/** Whether its files are still in the state of a signature. */
+export async function isCurrent(signature: string): Promise<boolean> {
+  const lines = signature.split('\n').filter((line) => line !== '')
+  const paths = lines.map((line) => JSON.parse(line.slice(0, line.indexOf('\t'))))
+  return (await signatureOf(paths)) === signature
 }
 
 /** The signature of all files of both. */
@@ -42,8 +51,8 @@ export function joinSignatures(a: string, b: string): string {
 
 /** Poll interval in ms. */
 const POLL = 1000
-/** Poll interval in ms while a change is pending. */
-const SETTLE = 100
+/** Poll interval in ms while a change is pending: a file may follow that belongs to it. */
+export const SETTLE = 100
 
 /**
  * Polls, because file notifications miss renames and symbolic links; Kubernetes updates a mounted ConfigMap by swapping a

@@ -263,3 +263,25 @@ t.test('the shipped configuration is valid with only the secret set', async (t) 
   t.equal(unset.faults.length, 1)
   t.match(unset.faults[0]?.message, /ACME_TOKEN_SECRET, which is not set/)
 })
+
+t.test('files that change while they are read are read again', async (t) => {
+  const filesOf = (drain: number, path: string) => ({
+    'gateway.config.yaml': `${BASE}drain: ${drain}s\nroutes: [a.yaml]\n`,
+    'a.yaml': `upstream: main\nroutes: { GET ${path}: a:b }\n`,
+  })
+  const folder = new Folder(t, filesOf(1, '/1'))
+  const main = folder.file('gateway.config.yaml')
+  /** What is done when the main file was read, and the table was not. */
+  const load = async (between: () => unknown) => {
+    const display = (path: string) => {
+      if (path === main) between()
+      return path
+    }
+    const { config } = await loadConfigWithFaults(main, {}, display)
+    return `${config?.drain} ${config?.routes[0]?.path}`
+  }
+  let times = 0
+  t.equal(await load(() => times++ === 0 && folder.write(filesOf(2, '/2'))), '2000 /2', 'of one state')
+  times = 0
+  t.equal(await load(() => folder.write(filesOf(3, `/3/${times++}`))), `3000 /3/${times - 1}`, 'has an end')
+})
