@@ -127,10 +127,13 @@ export class Thread {
     const startedAt = monotonic()
     const call: Call = { id, method, args, startedAt, deadline: startedAt + timeout }
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const expire = () => {
+        if (!this.#pending.has(id)) return
         this.#pending.set(id, null)
         reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
-      }, timeout)
+      }
+      // If this process was busy, the response may already be in the port: it is read first.
+      const timer = setTimeout(() => setImmediate(expire), timeout)
       this.#pending.set(id, { resolve, reject, timer })
       if (gate === null) this.#post(call)
       else

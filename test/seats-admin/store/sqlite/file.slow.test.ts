@@ -54,6 +54,14 @@ t.test('an existing file is used', async (t) => {
   t.equal((await store.seatByName('acme', 'A0')).value.seat?.name, 'A0')
 })
 
+t.test('a call is answered that ends in time while this process stands still', async (t) => {
+  const store = await open(t, { path: await filled(t), timeout: 2000 })
+  const made = store.createSeat(writer(), seat('B'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2500)
+  done(await made)
+  t.equal((await store.seatByName('acme', 'B')).value.seat?.name, 'B')
+})
+
 t.test('a folder', async (t) => refuses(t, temporaryFolder(t), /it is not a regular file/))
 
 t.test('a file instead of a parent folder', async (t) => {
