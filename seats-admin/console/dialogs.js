@@ -1,4 +1,4 @@
-/** Modal dialogs: Escape closes them, and the focus returns to where it was. */
+/** Modal dialogs: Escape closes them, and the focus returns to where it was. While a change is under way, a dialog stays: its answer belongs there. */
 
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { html } from './markup.js'
@@ -8,10 +8,11 @@ import { Icon } from './pieces.js'
  * @param {object} props
  * @param {string} props.title
  * @param {() => void} props.onClose Escape, or the button at the top
+ * @param {boolean} [props.busy] a change is under way
  * @param {boolean} [props.wide]
  * @param {any} [props.children]
  */
-export function Dialog({ title, onClose, wide = false, children }) {
+export function Dialog({ title, onClose, busy = false, wide = false, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null))
   const id = useId()
   // Not after the next paint: the next key belongs to what has the focus then.
@@ -24,14 +25,30 @@ export function Dialog({ title, onClose, wide = false, children }) {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
   }, [])
+  const leave = () => {
+    if (!busy) onClose()
+  }
   const cancelled = (/** @type {Event} */ event) => {
     event.preventDefault()
-    onClose()
+    leave()
   }
-  return html`<dialog ref=${element} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${cancelled}>
+  // Chromium prevents Escape once: the next one closes the element without a question.
+  const closed = (/** @type {Event & { currentTarget: HTMLDialogElement }} */ { currentTarget: dialog }) => {
+    if (!dialog.isConnected) return
+    dialog.showModal()
+    leave()
+  }
+  return html`<dialog
+    ref=${element}
+    class=${wide ? 'wide' : ''}
+    aria-labelledby=${id}
+    closedby=${busy ? 'none' : undefined}
+    onCancel=${cancelled}
+    onClose=${closed}
+  >
     <div class="dialog-head">
       <h2 id=${id}><bdi>${title}</bdi></h2>
-      <button type="button" class="icon-button" aria-label="Close" onClick=${onClose}>
+      <button type="button" class="icon-button" aria-label="Close" disabled=${busy} onClick=${leave}>
         <${Icon} name="close" />
       </button>
     </div>

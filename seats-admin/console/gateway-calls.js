@@ -1,6 +1,6 @@
 /** Requests to the gateway's own endpoints, with the user's credential. */
 
-import { signal } from '@preact/signals'
+import { effect, signal } from '@preact/signals'
 import { queryOf } from './address.js'
 import { credential, forget, onSessionChanged, signedIn } from './credentials.js'
 
@@ -52,6 +52,11 @@ export class Refused extends Error {
  * @type {import('@preact/signals').Signal<{ refusal: Refused, again: () => void, cancel: () => void } | null>}
  */
 export const signInAgain = signal(null)
+
+effect(() => {
+  // A sign-out ends the requests that wait.
+  if (signedIn.value === null) signInAgain.peek()?.cancel()
+})
 
 /** @type {Promise<boolean> | null} */
 let waiting = null

@@ -53,7 +53,8 @@ export function useDecisions() {
       const { data, has_more: hasMore } = await call('GET', PATH, { query: { limit: '100' }, signal })
       const isKnown = (/** @type {Decision} */ { id }) => newest.some((each) => each.id === id)
       setHasGap(newest.length > 0 && hasMore && !data.some(isKnown))
-      take(data)
+      newest = merged(newest, data)
+      setKept(newest)
     }
     const listenOnce = async (/** @type {() => void} */ opened) => {
       const events = await openEvents(PATH, signal)

@@ -47,13 +47,23 @@ export function useLoaded(load, deps) {
 
 /** Milliseconds between two readings of what others may change. */
 const EVERY = 5000
+/** Attempts to read again that a reading without an answer outlasts. Then it is given up. */
+const PATIENCE = 6
 
 /** Reads it again and again while the page is visible. What is refused is not asked again; what may pass is. @param {Loaded<any>} of */
-export function useReadAgain({ refusal, again }) {
+export function useReadAgain({ refusal, loading, again }) {
   const isRefused = refusal !== null && !mayPass(refusal)
+  const isLoading = useRef(loading)
+  isLoading.current = loading
   useEffect(() => {
     if (isRefused) return
-    const read = () => document.visibilityState === 'visible' && again()
+    let outlasted = 0
+    const read = () => {
+      if (document.visibilityState !== 'visible') return
+      // Another reading would abort a slow one, and none would ever end.
+      outlasted = isLoading.current ? (outlasted + 1) % PATIENCE : 0
+      if (outlasted === 0) again()
+    }
     const timer = setInterval(read, EVERY)
     // What was hidden is old.
     document.addEventListener('visibilitychange', read)

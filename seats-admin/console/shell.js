@@ -90,7 +90,7 @@ function NotFound() {
 /** @param {{ onLeave: (farewell: { url: string | null }) => void }} props */
 function Account({ onLeave }) {
   const [changing, setChanging] = useState(false)
-  const { refusal, setRefusal, run: leave } = useAction(async () => onLeave({ url: await signOut() }))
+  const { busy, refusal, setRefusal, run: leave } = useAction(async () => onLeave({ url: await signOut() }))
   const { value: user } = signedIn
   if (user === null) return null
   return html`<div class="account">
@@ -98,7 +98,9 @@ function Account({ onLeave }) {
       ${user.tenant && html`<${Name} of=${user.tenant} /> / `}<b><${Name} of=${user.space} /></b
       ><span class="unseen">: change the space</span>
     </button>
-    <button type="button" class="button" onClick=${leave}><${Icon} name="out" />Sign out</button>
+    <button type="button" class="button" disabled=${busy} onClick=${leave}>
+      <${Icon} name="out" />Sign out
+    </button>
     ${changing && html`<${SpaceDialog} now=${user.space} onClose=${() => setChanging(false)} />`}
     ${
       refusal &&
@@ -119,7 +121,7 @@ function SpaceDialog({ now, onClose }) {
     onClose()
     useSpace(space)
   })
-  return html`<${Dialog} title="Change the space" onClose=${onClose}>
+  return html`<${Dialog} title="Change the space" onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">
       <${Field}
         label="Space"
@@ -132,7 +134,7 @@ function SpaceDialog({ now, onClose }) {
       />
       ${refusal && html`<${Refusal} refusal=${refusal} />`}
       <div class="buttons">
-        <button type="button" class="button" onClick=${onClose}>Cancel</button>
+        <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
         <button type="submit" class="button primary" disabled=${busy}>Change</button>
       </div>
     </form>

@@ -162,7 +162,7 @@ function CreateDialog({ onClose, onCreated }) {
         <button type="button" class="button primary" onClick=${onClose}>I have copied it</button>
       </div>
     <//>`
-  return html`<${Dialog} title="New API key" onClose=${onClose}>
+  return html`<${Dialog} title="New API key" onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">
       <${Field}
         label="Name"
@@ -183,7 +183,7 @@ function CreateDialog({ onClose, onCreated }) {
       <${Choice} label="Expires" value=${days} options=${LIFETIMES} onInput=${setDays} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not created" />`}
       <div class="buttons">
-        <button type="button" class="button" onClick=${onClose}>Cancel</button>
+        <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
         <button type="submit" class="button primary" disabled=${busy}>
           ${busy ? 'Creating…' : 'Create the key'}
         </button>
@@ -201,7 +201,7 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
     onRevoked()
     onClose()
   })
-  return html`<${Dialog} title=${`Revoke ${key.name}?`} onClose=${onClose}>
+  return html`<${Dialog} title=${`Revoke ${key.name}?`} onClose=${onClose} busy=${busy}>
     <p>Every request with the key is refused from then on, on every instance. This cannot be undone.</p>
     <${Facts}
       rows=${[
@@ -213,7 +213,7 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
     <${Warnings} warnings=${plan.value?.warnings} />
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not revoked" />`}
     <div class="buttons">
-      <button type="button" class="button" autofocus onClick=${onClose}>Cancel</button>
+      <button type="button" class="button" autofocus disabled=${busy} onClick=${onClose}>Cancel</button>
       <button type="button" class="button danger" disabled=${busy} onClick=${run}>
         ${busy ? 'Revoking everywhere…' : 'Revoke the key'}
       </button>

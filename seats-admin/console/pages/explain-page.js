@@ -1,6 +1,6 @@
 /** Explain: what the gateway answers to a request, stage by stage, by the code that decides requests. */
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { address, hrefOf, setQuery } from '../address.js'
 import { Choice, Field, SetField, spaceFault } from '../fields.js'
 import { call } from '../gateway-calls.js'
@@ -117,7 +117,8 @@ export function ExplainPage() {
     setQuery({ ...question, seats: seats.join('\n') })
     void ask()
   }
-  useEffect(() => {
+  // Before the user changes the question: the answer would be that of the link.
+  useLayoutEffect(() => {
     const isWhole = path !== '' && (who !== '' || by === 'seats' || by === 'none')
     if (isWhole) void ask()
   }, [])

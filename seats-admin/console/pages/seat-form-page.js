@@ -112,7 +112,8 @@ function Form({ name: form, base: firstBase, first }) {
     if (wrong === null) setReviewing(true)
   }
   const isDone = (/** @type {Seat} */ seat) => {
-    keepDraft(form, null)
+    // Where the form was left and opened again meanwhile, what is typed there is another draft.
+    if (kept.get(keyOf(form))?.draft === draft) keepDraft(form, null)
     // The user has gone elsewhere meanwhile.
     if (!isShown.current) return
     setSaved(seat)
@@ -176,6 +177,7 @@ function Form({ name: form, base: firstBase, first }) {
     ${
       reviewing &&
       html`<${Review}
+        key=${base?.etag}
         base=${base}
         draft=${{ ...draft, name: draft.name.trim() }}
         onClose=${() => setReviewing(false)}
@@ -205,7 +207,7 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
   const [newer, setNewer] = useState(/** @type {Read | null} */ (null))
   const { name, spaces, permissions } = draft
   const was = base === null || base.seat.name === name ? {} : { was: base.seat.name }
-  const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [base?.etag])
+  const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [])
   const { busy, refusal, run } = useAction(async () => {
     try {
       onDone(await save(base, draft))
@@ -238,6 +240,7 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
   return html`<${Dialog}
     title=${base === null ? `Create ${name}?` : `Change ${base.seat.name}?`}
     onClose=${onClose}
+    busy=${busy}
     wide
   >
     ${impact.refusal && html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />`}
@@ -250,7 +253,9 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
     ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not saved" />`}
     <div class="buttons">
-      <button type="button" class="button" autofocus onClick=${onClose}>Back to the form</button>
+      <button type="button" class="button" autofocus disabled=${busy} onClick=${onClose}>
+        Back to the form
+      </button>
       <button type="button" class="button primary" disabled=${busy || !mayGoOn} onClick=${run}>
         ${busy ? 'Saving everywhere…' : base === null ? 'Create the Seat' : 'Save the change'}
       </button>

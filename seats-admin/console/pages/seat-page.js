@@ -203,7 +203,7 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
     if (isShown.current) open(hrefOf(['seats']))
   })
   const isStale = refusal?.status === 412
-  return html`<${Dialog} title=${`Delete ${seat.name}?`} onClose=${onClose} wide>
+  return html`<${Dialog} title=${`Delete ${seat.name}?`} onClose=${onClose} busy=${busy} wide>
     ${impact.refusal && html`<${Refusal} refusal=${impact.refusal} again=${impact.again} what="Whom it touches is not known" />`}
     ${impact.value ? html`<${ImpactView} of=${impact.value} deletes />` : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${
@@ -220,6 +220,7 @@ function DeleteDialog({ read: { seat, etag }, onClose, onStale }) {
         type="button"
         class="button"
         autofocus
+        disabled=${busy}
         onClick=${() => (isStale ? (onStale(), onClose()) : onClose())}
       >
         ${isStale ? 'Show the current state' : 'Cancel'}

@@ -168,7 +168,7 @@ function BlockDialog({ user, onClose, onDone }) {
     })
     onDone(warnings)
   })
-  return html`<${Dialog} title=${`Block ${user.email ?? user.sub}?`} onClose=${onClose}>
+  return html`<${Dialog} title=${`Block ${user.email ?? user.sub}?`} onClose=${onClose} busy=${busy}>
     <form onSubmit=${run} class="stack">
       <p>
         Every token and session of the user is refused at once, on every instance. What is open is closed.
@@ -185,7 +185,7 @@ function BlockDialog({ user, onClose, onDone }) {
       <${Warnings} warnings=${plan.value?.warnings} />
       ${refusal && html`<${Refusal} refusal=${refusal} what="Not blocked" />`}
       <div class="buttons">
-        <button type="button" class="button" onClick=${onClose}>Cancel</button>
+        <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
         <button type="submit" class="button danger" disabled=${busy}>
           ${busy ? 'Blocking everywhere…' : 'Block the user'}
         </button>
