@@ -1,6 +1,6 @@
 /** Reloads under load cost no request. Each request uses the table and the upstream of one configuration. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { routeTable } from '../support/configuration.ts'
@@ -14,9 +14,15 @@ const ROUNDS = 3
 /** A busy machine may stall between the connection of a client and its request. */
 const PATIENT = 'limits: { header_timeout: 5m }'
 
-function write(gateway: GatewayProcess, name: string, text: string): void {
-  writeFileSync(join(gateway.folder, name), text)
+/** In one step: the gateway never reads a half of it. */
+function put({ folder }: GatewayProcess, name: string, text: string): void {
+  const path = join(folder, name)
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
 }
+
+/** Its configuration names this table and no other, so that the upstream and the table of a round change together. */
+const tableOf = (round: number) => `round-${round}.yaml`
 
 /** The n-th configuration has its own route, and an upstream that answers with its number. */
 async function underLoad(t: Test, workers: number, change: (gateway: GatewayProcess) => void): Promise<void> {
@@ -48,21 +54,22 @@ async function underLoad(t: Test, workers: number, change: (gateway: GatewayProc
   for (round = 1; round <= ROUNDS; round++) {
     const table = routeTable(['GET /docs/*: public', `GET /round/${round}: public`])
     const before = loggedVersion(gateway)
-    write(gateway, 'gateway.config.yaml', first.replace(targets[0] ?? '', targets[round] ?? ''))
-    write(gateway, 'routes/main.yaml', table)
+    put(gateway, tableOf(round), table)
+    const config = first.replace(targets[0] ?? '', targets[round] ?? '')
+    put(gateway, 'gateway.config.yaml', config.replace('[routes/*.yaml]', `[${tableOf(round)}]`))
     change(gateway)
     await until(
       async () => (await answered(gateway, round)) === String(round),
       `the upstream of round ${round}`,
     )
-    // Wait for all processes: one that is still reading would get files of this round and the next.
+    // All processes have activated it.
     await until(() => loggedVersion(gateway) !== before, `the reload of round ${round}`)
     await load.more(100)
     await until(
       () => gateway.lines().some((line) => isComparison(line, gateway)),
       `the comparison of round ${round}`,
     )
-    if (round === 2) await broken(t, gateway, table, change)
+    if (round === 2) await broken(t, gateway, { name: tableOf(round), text: table }, change)
   }
   await load.stop()
   t.same(load.failures, [])
@@ -79,10 +86,10 @@ async function answered(gateway: GatewayProcess, round: number): Promise<string>
 async function broken(
   t: Test,
   gateway: GatewayProcess,
-  table: string,
+  table: { readonly name: string; readonly text: string },
   change: (gateway: GatewayProcess) => void,
 ) {
-  write(gateway, 'routes/main.yaml', `${table}  GET /docs/*: public\n  GET /a: nonsense`)
+  put(gateway, table.name, `${table.text}  GET /docs/*: public\n  GET /a: nonsense`)
   change(gateway)
   await until(
     () => gateway.lines().some(({ msg }) => String(msg).startsWith('reload refused')),
@@ -92,7 +99,7 @@ async function broken(
   t.equal(await gateway.metric('seatgate_config_version'), loggedVersion(gateway))
   t.ok((await gateway.metric('seatgate_config_reloads_total{result="faulty"}')) >= 1)
   t.equal(await answered(gateway, 2), '2', 'the previous table stays in use')
-  write(gateway, 'routes/main.yaml', table)
+  put(gateway, table.name, table.text)
 }
 
 /** The whole comparison of the newest reload. A round adds a route and removes one; a faulty table in between counts for none. */
@@ -132,7 +139,7 @@ t.test('two thousand changed routes: all are counted, and no request fails meanw
   const gateway = await startGatewayProcess(t, { target: url, routes: routes('a:read'), top: [PATIENT] })
   const load = new Load({ port: gateway.port, rate: 200 })
   await load.more(100)
-  write(gateway, 'routes/main.yaml', routeTable(routes('b:read')))
+  put(gateway, 'routes/main.yaml', routeTable(routes('b:read')))
   const logs = (message: string) => until(() => gateway.lines().some(({ msg }) => msg === message), message)
   await logs('configuration reloaded')
   await logs('the route tables have changed')
