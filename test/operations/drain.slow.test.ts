@@ -25,13 +25,13 @@ for (const workers of [1, 2]) {
     await load.more(500)
     gateway.signal('SIGTERM')
     t.equal(await gateway.ended, 0)
+    await until(() => load.refused > 0, 'a refused connection')
     await load.stop()
     t.same(
       load.failures.filter((failure) => failure !== NOT_ACCEPTED),
       [],
     )
     t.notMatch(gateway.log, '"aborted":true', 'no request was received and left without its response')
-    t.ok(load.refused > 0, 'then connections are refused')
     t.match(gateway.lines().at(-1), { msg: 'ended' })
   })
 }
@@ -57,7 +57,7 @@ t.test('a connection that is still being opened to an upstream does not outlast 
 
 t.test('drain_delay: /readyz fails at once, and all else continues', async (t) => {
   const gateway = await startGatewayProcess(t, { target: url, top: ['drain_delay: 1h', PATIENT] })
-  t.equal((await gateway.ready()).status, 200)
+  await until(async () => (await gateway.ready()).status === 200, '200 of /readyz')
   const load = new Load({ port: gateway.port, rate: 200 })
   await load.more(100)
   gateway.signal('SIGTERM')

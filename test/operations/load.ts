@@ -34,7 +34,8 @@ export class Load {
       await sleep((every * at) / clients)
       let next = performance.now()
       while (this.#on) {
-        this.#count(await send(client, this.#sent++).catch(failed))
+        const sent = client.connect().then(() => send(client, this.#sent++))
+        this.#count(await sent.catch(failed))
         next = Math.max(next + every, performance.now() - 1000)
         await sleep(Math.max(0, next - performance.now()))
       }

@@ -13,10 +13,15 @@ export type Outcome =
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly how: string }
 
+/** ms: a gateway that drains closes connections that wait longer for their next request; it gives them 2 s. */
+const IDLE = 1000
+
 export class WireClient {
   readonly #port: number
   readonly #keep: boolean
   #client: RawClient | null = null
+  /** When the connection was opened, or had its last request. */
+  #usedAt = 0
 
   /** @param keep one connection for all requests, for as long as the gateway keeps it */
   constructor(port: number, keep: boolean) {
@@ -25,9 +30,9 @@ export class WireClient {
   }
 
   async send(method: string, path: string, headers = '', body = ''): Promise<Outcome> {
-    const client = this.#client ?? (await connected(this.#port))
+    const client = this.#client ?? (await this.#open())
     if (client === null) return { kind: 'refused' }
-    this.#client = client
+    this.#usedAt = performance.now()
     // The responses before are of no use.
     client.received = ''
     const length = method === 'GET' ? '' : `Content-Length: ${body.length}\r\n`
@@ -39,15 +44,26 @@ export class WireClient {
     return { kind: 'failed', how }
   }
 
+  /** Connects before a request, and again if the gateway has closed the connection while this process stood still. */
+  async connect(): Promise<void> {
+    if (this.#client === null) await this.#open()
+    // A process that stood still runs its timers first, then sees that it is connected, and then reads from its sockets.
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+    if (this.#client?.isOver !== true || performance.now() - this.#usedAt < IDLE) return
+    this.close()
+    await this.connect()
+  }
+
+  async #open(): Promise<RawClient | null> {
+    this.#usedAt = performance.now()
+    const socket = await open(this.#port)
+    return (this.#client = socket === null ? null : new RawClient(socket))
+  }
+
   close(): void {
     this.#client?.close()
     this.#client = null
   }
-}
-
-async function connected(port: number): Promise<RawClient | null> {
-  const socket = await open(port)
-  return socket === null ? null : new RawClient(socket)
 }
 
 /** Null: the connection was refused. Later errors are reported by reads. */
