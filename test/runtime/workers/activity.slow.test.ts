@@ -1,12 +1,17 @@
 /** Uses of routes and decisions of a gateway with workers: each worker answers for all of them. */
 
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { activityDefaults } from '../../../src/runtime/workers/worker-activity.ts'
 import { Client } from '../../support/client.ts'
 import { type EventStream, openEventStream } from '../../support/event-stream.ts'
 import { readiness } from '../../support/operations.ts'
+import { served } from '../../support/served.ts'
 import { until } from '../../support/until.ts'
 import { workersOf } from '../../support/workers.ts'
 import { startWithWorkers } from './support.ts'
+
+// What a worker answers later is left out. The primary, which asks them, is this process.
+activityDefaults.answerWait = 60_000
 
 const world = await startWithWorkers(t, 3)
 await world.seat('Viewer', ['s1'], ['trainings:list'])
@@ -14,11 +19,22 @@ const viewer = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, sp
 const admin = { 'x-api-key': world.keys['acme'] ?? '', space: 'admin' }
 
 /** On a connection of its own, so that any worker may get it. */
-async function send(path: string, headers: Record<string, string>) {
+async function sendOnce(path: string, headers: Record<string, string>) {
   const client = new Client(world.port)
   const answer = await client.send('GET', path, headers)
   client.close()
   return answer
+}
+
+/** A request that is answered 503 counts for no use, and for a decision of another code. */
+const send = (path: string, headers: Record<string, string>) => served(() => sendOnce(path, headers))
+
+async function open(t: Test, path: string, headers: Record<string, string>): Promise<EventStream> {
+  const ask = async () => {
+    const stream = await openEventStream(t, world.port, path, headers)
+    return { stream, status: stream.response.statusCode ?? 0 }
+  }
+  return (await served(ask)).stream
 }
 
 const usesOf = async () =>
@@ -49,8 +65,7 @@ t.test('decisions of all workers, in order, page by page', async (t) => {
 
 t.test('a stream has the decisions of all workers, and ends where its worker ends', async (t) => {
   const streams: EventStream[] = []
-  for (let i = 0; i < 4; i++)
-    streams.push(await openEventStream(t, world.port, '/v1/decisions?code=permission_denied', admin))
+  for (let i = 0; i < 4; i++) streams.push(await open(t, '/v1/decisions?code=permission_denied', admin))
   await Promise.all(Array.from({ length: 30 }, () => send('/v1/trainings/7', viewer)))
   for (const stream of streams) await stream.received(30)
   for (const { decisions, lost } of streams) {
@@ -68,7 +83,7 @@ t.test('counts stay when a worker ends, as far as they were reported', async (t)
   const isReplaced = () => workersOf().length === 3 && !workersOf().includes(first)
   await until(async () => isReplaced() && (await readiness(world)).workers === 'ok', 'a new worker')
   t.equal(await usesOf(), 30)
-  const stream = await openEventStream(t, world.port, '/v1/decisions?code=permission_denied', admin)
+  const stream = await open(t, '/v1/decisions?code=permission_denied', admin)
   await Promise.all(Array.from({ length: 12 }, () => send('/v1/trainings/7', viewer)))
   await stream.received(12)
 })
@@ -80,7 +95,7 @@ t.test('a right that is lost ends the streams of every worker', async (t) => {
     space: 's1',
   }
   const streams: EventStream[] = []
-  for (let i = 0; i < 6; i++) streams.push(await openEventStream(t, world.port, '/v1/decisions', watcher))
+  for (let i = 0; i < 6; i++) streams.push(await open(t, '/v1/decisions', watcher))
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
   for (const stream of streams) await stream.atEnd()
 })

@@ -2,6 +2,7 @@
 
 import type { Test } from 'tap'
 import { Client } from '../../support/client.ts'
+import { served } from '../../support/served.ts'
 import { startWithWorkers } from './support.ts'
 
 /**
@@ -21,11 +22,11 @@ export async function staleDecisions(
   let stale = 0
   for (let round = 0; round < rounds; round++) {
     const grant = round % 2 === 1
-    const written = await world.admin('PUT', `/v1/seats/${id}`, {
-      permissions: [grant ? 'trainings:list' : 'trainings:read'],
-    })
+    const permissions = [grant ? 'trainings:list' : 'trainings:read']
+    const written = await served(() => world.admin('PUT', `/v1/seats/${id}`, { permissions }))
     if (written.status !== 200) throw new Error(`${written.status} ${written.body}`)
-    const answers = await Promise.all(clients.map((each) => each.send('GET', '/v1/trainings', headers)))
+    const ask = (client: Client) => served(() => client.send('GET', '/v1/trainings', headers))
+    const answers = await Promise.all(clients.map(ask))
     stale += answers.filter(({ status }) => status !== (grant ? 200 : 403)).length
   }
   for (const client of clients) client.close()
