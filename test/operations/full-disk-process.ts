@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { GatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 
 const [, , folder = '', disk = '', key = ''] = process.argv
@@ -45,14 +46,15 @@ async function probe(name: string): Promise<void> {
   const permissions = Array.from({ length: 9000 }, (_, at) => `resource-${at}:read-and-write`)
   const seat = { name: `large ${name}`, spaces: [], permissions: permissions.slice(0, 1500) }
   const statuses: number[] = []
-  statuses.push((await fetchConforming(`${origin}/v1/seats`, { headers })).status)
+  const read = () => fetchConforming(`${origin}/v1/seats`, { headers })
+  statuses.push((await served(read)).status)
   // More than fits into the released reserve.
   for (let write = 0; write < 12; write++) {
     const body = JSON.stringify({ ...seat, name: `${seat.name} ${write}` })
     statuses.push((await fetchConforming(`${origin}/v1/seats`, { method: 'POST', headers, body })).status)
   }
-  statuses.push((await fetchConforming(`${origin}/v1/seats`, { headers })).status)
-  const { status } = await gateway.ready()
+  statuses.push((await served(read)).status)
+  const { status } = await served(() => gateway.ready())
   seen[name] = { first: statuses[0], lastWrite: statuses.at(-2), last: statuses.at(-1), ready: status }
   await end(gateway, name === 'ended' ? 'SIGTERM' : 'SIGKILL')
 }

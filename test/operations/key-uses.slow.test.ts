@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../seats-admin/index.ts'
 import { ADMIN, done, writer } from '../seats-admin/store/conformance.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
 import { fetchConforming } from '../support/openapi.ts'
+import { served } from '../support/served.ts'
 import { startService } from './service.ts'
 
 const ROUTES = ['GET /things: things:list']
@@ -28,7 +29,7 @@ async function start(t: Test, workers: number) {
     done(await store.createApiKey(writer(), { name: 'k', seats: ['A'], expiresAt: null })).value
   const send = async (path: string, key: string, space = 'one') => {
     const headers = { 'x-api-key': key, space, connection: 'close' }
-    return fetchConforming(`${gateway.origin}${path}`, { headers })
+    return served(() => fetchConforming(`${gateway.origin}${path}`, { headers }))
   }
   const use = async (key: string) => {
     const { status } = await send('/things', key)

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../../seats-admin/index.ts'
 import { listen } from '../../support/listen.ts'
 import { reservePort } from '../../support/servers/ports.ts'
 import { CERTIFICATES } from '../../support/servers/tls.ts'
+import { served } from '../../support/served.ts'
 import { until } from '../../support/until.ts'
 import { type Case, endsWith, launch, logs } from './support.ts'
 
@@ -263,7 +264,7 @@ t.test('the log cannot be written', async (t) => {
     gateway.log,
     'seatgate start: standard output, where the log goes, cannot be written (ENOSPC): lines are lost, and counted in seatgate_log_lines_dropped. Free some space on its disk, or redirect the output elsewhere.\n',
   )
-  const { status } = await fetch(`http://127.0.0.1:${port}/readyz`)
+  const { status } = await served(() => fetch(`http://127.0.0.1:${port}/readyz`))
   t.equal(status, 200, 'a full disk does not end the gateway')
   t.equal(await gateway.end(), 0)
 })
