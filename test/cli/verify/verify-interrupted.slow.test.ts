@@ -1,6 +1,6 @@
 /** `seatgate verify` interrupted: what it made is deleted, and a drill is not left half done. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer, request as send } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -14,13 +14,16 @@ const { gateway, names, start, run, folder } = await startGate(t)
 const before = await names()
 
 t.test('Ctrl-C during a drill: the command runs to its end', async (t) => {
-  const child = start('--duration', '20s', '--during', 'touch begun; sleep 3; touch ended')
+  const drill = 'touch begun; until [ -e go-on ]; do sleep 0.1; done; touch ended'
+  const child = start('--duration', '20s', '--during', drill)
   const ran = outcomeOf(child)
+  let told = ''
+  child.stderr.on('data', (text) => (told += text))
   await until(() => existsSync(join(folder, 'begun')), 'the drill begins')
   child.kill('SIGINT')
-  const { code, err } = await ran
-  t.equal(code, 1)
-  t.match(err, /waiting for the command of --during/)
+  await until(() => told.includes('waiting for the command of --during'), 'a line that it waits')
+  writeFileSync(join(folder, 'go-on'), '')
+  t.equal((await ran).code, 1)
   t.ok(existsSync(join(folder, 'ended')))
   t.same(await names(), before)
 })

@@ -15,7 +15,7 @@ t.test('JUnit, with tokens and a block', async (t) => {
   writeFileSync(join(folder, 'secret'), `${SECRET}\n`)
   const { code, out, err } = await run(
     '--duration',
-    '10s',
+    '15s',
     '--format',
     'junit',
     '--token-secret-file',
@@ -32,7 +32,7 @@ t.test('JUnit, with tokens and a block', async (t) => {
 
 t.test('a secret that the tenant does not verify with', async (t) => {
   writeFileSync(join(folder, 'wrong'), 'w'.repeat(64))
-  const { code, out, err } = await run('--duration', '5s', '--token-secret-file', 'wrong')
+  const { code, out, err } = await run('--duration', '10m', '--token-secret-file', 'wrong')
   t.match({ code, out }, { code: 1, out: '' })
   t.match(err, /tenant acme does not accept tokens signed with the secret in --token-secret-file/)
   t.notMatch(err, /wwww/)
@@ -55,7 +55,7 @@ t.test('a key of the space alone manages there', async (t) => {
   await admin('POST', '/v1/seats', { name: 'Local', spaces: [SPACE], permissions: all })
   const made = await admin('POST', '/v1/api-keys', { name: 'local', seats: ['Local'] })
   const env = { SEATGATE_URL: gate.gateway.origin, SEATGATE_API_KEY: String(made.json.key) }
-  const { code, err } = await seatgate(folder, ['verify', '--space', SPACE, '--duration', '6s'], env)
+  const { code, err } = await seatgate(folder, ['verify', '--space', SPACE, '--duration', '15s'], env)
   t.equal(code, 0, err)
   const now = await names()
   t.same(
