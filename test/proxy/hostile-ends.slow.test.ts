@@ -9,6 +9,7 @@ import { BRIEF, broken, HostileUpstream, harmless, passes } from '../hostile/hos
 
 const hostile = await HostileUpstream.start(t)
 const silent = await HostileUpstream.start(t, BRIEF)
+const unanswering = await HostileUpstream.start(t, { response: '200ms' })
 
 const fin = (socket: Socket) => void socket.end()
 const rst = (socket: Socket) => void socket.resetAndDestroy()
@@ -64,14 +65,16 @@ t.test('HTTP/1.0 clients detect it too', async (t) => {
 })
 
 t.test('no response at all', async (t) => {
-  for (const [name, after, hostile] of ENDS) {
-    const { all } = await hostile.play({ packets: '', after })
-    const expected =
-      name === 'silence'
-        ? { status: 504, code: 'upstream_timeout' }
-        : { status: 502, code: 'upstream_protocol_error' }
+  const protocol = { status: 502, code: 'upstream_protocol_error' }
+  const timeout = { status: 504, code: 'upstream_timeout' }
+  for (const [name, after, upstream, expected] of [
+    ['FIN', fin, hostile, protocol],
+    ['RST', rst, hostile, protocol],
+    ['silence', () => {}, unanswering, timeout],
+  ] as const) {
+    const { all } = await upstream.play({ packets: '', after })
     t.match(all, [expected], name)
-    await harmless(t, hostile, name)
+    await harmless(t, upstream, name)
   }
 })
 
