@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
 import { Client } from '../../support/client.ts'
+import { holdTime, untilStepped } from '../../support/held-time.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import { startWorld } from '../../support/world.ts'
@@ -54,10 +55,12 @@ t.test('an idle connection may send one more request, whose response has Connect
     return wire.send('GET /docs/a HTTP/1.1\r\nHost: a\r\n\r\n').until('true}')
   }
   for (const wire of kept) t.notMatch(await ask(wire), /connection: close/i)
+  const time = holdTime(t)
   const closed = world.gateway.close(30_000)
   await until(() => refuses(world.port), 'the end of the listener')
   for (const wire of kept.slice(1)) t.match(await ask(wire), /^HTTP\/1\.1 200 [\s\S]*connection: close/i)
-  await Promise.all(kept.map(({ ended }) => ended))
+  t.equal(kept[0]?.socket.closed, false, 'a connection without a request has its grace period')
+  await untilStepped(time, () => kept.every(({ socket }) => socket.closed))
   t.equal(kept[0]?.reset, false, 'a connection without a request is closed, not reset')
   await closed
 })
