@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { serveRaw } from '../proxy/support.ts'
+import { holdTime } from '../support/held-time.ts'
 import { roundTrip } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type WorldOptions } from '../support/world.ts'
@@ -256,6 +257,8 @@ t.test('no connection is a 502, after another target was tried', async (t) => {
     target: [`http://127.0.0.1:${gone}`, upstream.url],
     upstream: ['balance: round-robin'],
   })
+  // The ejection of the target lasts as long as the test.
+  holdTime(t)
   for (let i = 0; i < 6; i++) (await sendHandshake(both.port, '/docs/a').opened()).socket.destroy()
   const metrics = await metricsOf(both)
   t.match(metrics, /seatgate_upstream_retries_total\{upstream="main"\} 3$/m)
