@@ -56,8 +56,9 @@ t.test("Node's client: a refusal is an error, and the removal of a Seat a 1008",
   await once(socket, 'open')
   const { json } = await world.admin('GET', '/v1/seats')
   const id = json.data.find(({ name }: { name: string }) => name === 'Viewer').id
+  const closing = once(socket, 'close')
   await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
-  const [close] = (await once(socket, 'close')) as [CloseEvent]
+  const [close] = (await closing) as [CloseEvent]
   t.match({ code: close.code, reason: close.reason }, { code: 1008, reason: 'permission_denied' })
 })
 
