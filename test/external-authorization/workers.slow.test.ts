@@ -7,6 +7,7 @@ import { DATA, END_STREAM, GOAWAY } from '../../src/http/wire/http2/http2-frames
 import { Client } from '../support/client.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { POST } from '../support/raw-http2.ts'
+import { served } from '../support/served.ts'
 import { checkRequest, serialized } from './envoy-grpc/envoy.ts'
 import { nginxFields, openHttp2, startAsking } from './support.ts'
 
@@ -16,15 +17,18 @@ t.test('workers share the port, and a revocation holds on each of them', async (
   const clients = Array.from({ length: 8 }, () => new Client(port))
   t.teardown(() => clients.forEach((client) => client.close()))
   for (let round = 0; round < 2; round++) {
-    const made = await world.admin('POST', '/v1/api-keys', { name: `round ${round}`, seats: ['reader'] })
+    const body = { name: `round ${round}`, seats: ['reader'] }
+    const made = await served(() => world.admin('POST', '/v1/api-keys', body))
     const fields = { ...nginxFields('GET', '/v1/trainings/7'), 'x-api-key': made.json.key, space: 'main' }
-    const statuses = () =>
-      Promise.all(clients.map(async (client) => (await client.send('GET', '/auth/nginx', fields)).status))
+    const statusOf = async (client: Client) =>
+      (await served(() => client.send('GET', '/auth/nginx', fields))).status
+    const statuses = () => Promise.all(clients.map(statusOf))
     t.same(
       await statuses(),
       clients.map(() => 200),
     )
-    t.equal((await world.admin('DELETE', `/v1/api-keys/${made.json.id}`)).status, 204)
+    const removed = await served(() => world.admin('DELETE', `/v1/api-keys/${made.json.id}`))
+    t.equal(removed.status, 204)
     t.same(
       await statuses(),
       clients.map(() => 401),

@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { Client } from '../../support/client.ts'
+import { served } from '../../support/served.ts'
 import { onRoute, startPep } from './support.ts'
 
 t.test('a change counts in every worker', async (t) => {
@@ -15,16 +16,19 @@ t.test('a change counts in every worker', async (t) => {
     new Set(
       await Promise.all(
         clients.map(async (client) => {
-          const { json } = await client.send('POST', '/access/v1/evaluation', headers, question)
+          const ask = () => client.send('POST', '/access/v1/evaluation', headers, question)
+          const { json } = await served(ask)
           return json.decision
         }),
       ),
     )
   const id = await world.seat('Viewer', ['main'], [])
+  const permit = (permissions: readonly string[]) =>
+    served(() => world.admin('PUT', `/v1/seats/${id}`, { permissions }))
   for (let round = 0; round < 2; round++) {
-    await world.admin('PUT', `/v1/seats/${id}`, { permissions: ['trainings:list'] })
+    await permit(['trainings:list'])
     t.same(await decisions(), new Set([true]))
-    await world.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
+    await permit([])
     t.same(await decisions(), new Set([false]))
   }
 })
