@@ -14,7 +14,7 @@ import { Client } from '../support/client.ts'
 import { routeTable, writeConfiguration } from '../support/configuration.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
 import { env, startWorld } from '../support/world.ts'
-import { openHeld, HELD_ROUTES, serveEvents } from './held.ts'
+import { openHeld, HELD_ROUTES, reevaluated, reevaluatedAgain, serveEvents } from './held.ts'
 import { startWebSocketUpstream } from './support.ts'
 
 t.test('two gateways on one PostgreSQL: a write at one closes open exchanges at the other', async (t) => {
@@ -82,16 +82,22 @@ t.test('a reload: a removed secret, a removed route, and a route that requires m
   ])
   const routes = (lines: readonly string[]) =>
     writeFileSync(join(world.folder, 'routes', 'main.yaml'), routeTable(lines))
+  /** @param open exchanges that the reload concerns: each is evaluated again */
+  const reload = async (open: number) => {
+    const before = await reevaluated(world)
+    await world.reload()
+    await reevaluatedAgain(world, before, open)
+  }
   routes([...HELD_ROUTES, 'GET /more: public'])
-  await world.reload()
+  await reload(6)
   for (const held of [byToken, elsewhere, open]) await held.staysOpen(t)
   routes(HELD_ROUTES.map((line) => line.replace('public', 'authenticated')))
-  await world.reload()
+  await reload(6)
   await open.cut(t, 'credentials_missing')
   for (const held of [byToken, elsewhere]) await held.staysOpen(t)
   const text = readFileSync(world.config.file, 'utf8')
   writeFileSync(world.config.file, text.replace(/^  globex: .*$/m, ''))
-  await world.reload()
+  await reload(4)
   await elsewhere.cut(t, 'token_invalid')
   await byToken.staysOpen(t)
   routes(['GET /other: public'])
