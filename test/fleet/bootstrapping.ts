@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { Test } from 'tap'
 import { seatgateHere } from '../cli/in-process.ts'
-import { underLoad } from './checker.ts'
+import { inTime, underLoad } from './checker.ts'
 import { EMPTY_TENANT, type Fleet } from './fleet.ts'
 
 /** Bootstraps a tenant under load, between writes. */
@@ -22,12 +22,15 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
   t.same(await statuses(fleet, bearer), [403, 403, 403])
   for (let round = 0; round < 2; round++) {
     const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
-    const { code, out, err } = await seatgateHere(dirname(fleet.first.file), args, { ...fleet.env })
+    // A repetition makes another key.
+    const { code, out, err } = await inTime(() =>
+      seatgateHere(dirname(fleet.first.file), args, { ...fleet.env }),
+    )
+    t.equal(code, 0, err)
     const [byToken, byKey] = await Promise.all([
       statuses(fleet, bearer),
       statuses(fleet, { 'x-api-key': String(JSON.parse(out).key), space: 'admin' }),
     ])
-    t.equal(code, 0, err)
     t.same(
       [byToken, byKey],
       [
@@ -41,5 +44,5 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
 
 /** Sends a request to each gateway at once, and returns the statuses. */
 function statuses(fleet: Fleet, headers: Record<string, string>): Promise<number[]> {
-  return Promise.all(fleet.gateways.map((gateway) => fleet.statusOf(gateway, headers)))
+  return Promise.all(fleet.gateways.map((gateway) => fleet.decidedStatusOf(gateway, headers)))
 }

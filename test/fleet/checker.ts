@@ -67,6 +67,21 @@ const LATE = [
   /the primary does not respond/,
 ]
 
+/** How a command says the same of the store that it opens. */
+const OPENED_LATE = /has not responded in time/
+
+/** What a command ended with, run again while the store is too slow for it. The command must be repeatable. */
+export function inTime<E extends { readonly code: number | null; readonly err: string }>(
+  command: () => Promise<E>,
+): Promise<E> {
+  const look = async () => {
+    const ended = await command()
+    const isLate = [...LATE, OPENED_LATE].some((late) => late.test(ended.err))
+    return (ended.code === 0 || !isLate) && ended
+  }
+  return until(look, 'an end of the command that is not due to a late store')
+}
+
 /**
  * Why a gateway answered 503, by its log: distinct causes other than a late store, each of which is a fault. On a machine of
  * any speed the store may miss a timeout of the gateway: the request is refused then, which is never a decision on an old state.

@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { startService, succeed } from '../operations/service.ts'
 import { bootstrapIn } from '../support/bootstrapped-store.ts'
 import { adminRequest, type Answer, Client } from '../support/client.ts'
+import { served } from '../support/served.ts'
 import { type PostgresServer, startPostgres } from '../support/servers/postgres.ts'
 import { startTcpProxy, type TcpProxy } from '../support/servers/proxy.ts'
 import { type RedisServer, startRedis } from '../support/servers/redis.ts'
@@ -42,6 +43,7 @@ export interface FleetOptions {
 export const TENANT = 'acme'
 /** The space of all requests. */
 export const SPACE = 's1'
+const VIEWER = { spaces: [SPACE], permissions: ['trainings:list'] }
 /** A tenant without Seats at the start. */
 export const EMPTY_TENANT = 'globex'
 
@@ -113,9 +115,26 @@ export class Fleet {
     return onNewConnection(gateway, (client) => client.send(method, path, ...adminRequest(this.key, body)))
   }
 
+  /**
+   * Makes a Seat, again after 503. A request answered with 503 may have made one, so each repetition has another name.
+   * @returns the Seat whose creation was acknowledged
+   */
+  async makeSeat(gateway: FleetGateway, name: string, lists = VIEWER): Promise<{ id: string; name: string }> {
+    let tries = 0
+    const seat = () => ({ name: ++tries === 1 ? name : `${name} ${tries}`, ...lists })
+    const { status, body, json } = await served(() => this.admin(gateway, 'POST', '/v1/seats', seat()))
+    if (status !== 200) throw new Error(`${status} ${body}`)
+    return json
+  }
+
   /** The status of a request for trainings, on a new connection. */
   async statusOf(gateway: FleetGateway, headers: Record<string, string>): Promise<number> {
     return (await onNewConnection(gateway, (client) => client.send('GET', '/v1/trainings', headers))).status
+  }
+
+  /** The same of the first response other than 503: on a busy machine, a gateway may have no lease for a while. */
+  async decidedStatusOf(gateway: FleetGateway, headers: Record<string, string>): Promise<number> {
+    return (await served(async () => ({ status: await this.statusOf(gateway, headers) }))).status
   }
 }
 

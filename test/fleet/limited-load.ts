@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { RateLimit } from '../../src/model/rate-limit.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { metric } from '../support/operations.ts'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { type Fleet, SPACE } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
@@ -12,13 +13,6 @@ import type { FleetGateway } from './gateway.ts'
 export const READS: RateLimit = { name: 'reads', limit: 1000, window: 3_600_000, burst: 1000, per: 'caller' }
 export const RATE_LIMIT = `{ limit: ${READS.limit}/h, burst: ${READS.burst} }`
 export const SLICE = 10
-
-/** Creates the Seat of the callers. */
-export async function createReader(fleet: Fleet): Promise<void> {
-  const seat = { name: 'Reader', spaces: [SPACE], permissions: ['trainings:list'] }
-  const answer = await fleet.admin(fleet.first, 'POST', '/v1/seats', seat)
-  if (answer.status !== 200) throw new Error(answer.body)
-}
 
 export class LimitedLoad {
   readonly #headers: Record<string, string>
@@ -32,8 +26,9 @@ export class LimitedLoad {
     this.#headers = headers
   }
 
-  static async by(fleet: Fleet, sub: string): Promise<LimitedLoad> {
-    const token = await fleet.token([`${SPACE}:Reader`], sub)
+  /** @param seat the name of the callers' Seat */
+  static async by(fleet: Fleet, seat: string, sub: string): Promise<LimitedLoad> {
+    const token = await fleet.token([`${SPACE}:${seat}`], sub)
     return new LimitedLoad({ authorization: `Bearer ${token}`, space: SPACE })
   }
 
@@ -42,11 +37,11 @@ export class LimitedLoad {
     return ((performance.now() - this.#startedAt) * READS.limit) / READS.window + 1
   }
 
-  /** One request. @returns whether it passed */
+  /** One request; a 503 takes no token, and is asked again. @returns whether it passed */
   async ask(gateway: FleetGateway): Promise<boolean> {
     const client = this.#clients.get(gateway) ?? new Client(gateway.port)
     this.#clients.set(gateway, client)
-    this.last = await client.send('GET', '/v1/trainings', this.#headers)
+    this.last = await served(() => client.send('GET', '/v1/trainings', this.#headers))
     if (this.last.status !== 200 && this.last.status !== 429)
       throw new Error(`${this.last.status} ${this.last.body}`)
     if (this.last.status === 429) return false

@@ -1,8 +1,10 @@
 /** A write with more changes than a message holds: receivers must read the feed before they acknowledge it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Client } from '../support/client.ts'
+import { served } from '../support/served.ts'
+import { until } from '../support/until.ts'
 import { type Fleet, startFleet, TENANT } from './fleet.ts'
 import { type Requester, byClient } from './answer-checker.ts'
 
@@ -26,24 +28,31 @@ t.test('a Seat of 1,100 API keys is deleted', async (t) => {
   }
   // Its reads of the feed are slow: one that began before the commit is in flight when the announcement arrives.
   fleet.at(1).toStore?.delay(80)
-  for (let round = 0; round < ROUNDS; round++) {
-    const { id, headers } = await makeSeat(t, fleet, `Shared ${round}`)
+  let seats = 0
+  const isDeleted = async () => {
+    const { id, headers } = await makeSeat(fleet, `Shared ${++seats}`)
     const ask = () => Promise.all(requesters.map((requester) => decided(requester, headers)))
     t.same(await ask(), ['allow', 'allow', 'allow'])
     await sleep(Math.random() * 250)
-    t.equal((await fleet.admin(fleet.first, 'DELETE', `/v1/seats/${id}`)).status, 204)
+    const { status } = await fleet.admin(fleet.first, 'DELETE', `/v1/seats/${id}`)
+    // Nothing is promised about a deletion that a busy machine refuses with 503: it may be repeated with another Seat only.
+    if (status === 503) return false
+    t.equal(status, 204)
     const gone = 'no_seat_in_space'
     t.same(await ask(), [gone, gone, gone], 'every instance knows the change when the write is acknowledged')
+    return true
   }
+  for (let round = 0; round < ROUNDS; round++)
+    await until(isDeleted, 'a deletion that is not refused with 503')
 })
 
 /** Returns the headers of one key; the others are inserted into the table, as no request uses them. */
-async function makeSeat(t: Test, fleet: Fleet, name: string) {
-  const body = { name, spaces: ['s1'], permissions: ['trainings:list'] }
-  const seat = await fleet.admin(fleet.first, 'POST', '/v1/seats', body)
-  const made = await fleet.admin(fleet.first, 'POST', '/v1/api-keys', { name, seats: [name] })
-  t.same([seat.status, made.status], [200, 200])
-  const { id } = seat.json
+async function makeSeat(fleet: Fleet, wanted: string) {
+  const { id, name } = await fleet.makeSeat(fleet.first, wanted)
+  let tries = 0
+  const key = () => ({ name: `${name}, key ${++tries}`, seats: [name] })
+  const made = await served(() => fleet.admin(fleet.first, 'POST', '/v1/api-keys', key()))
+  if (made.status !== 200) throw new Error(`${made.status} ${made.body}`)
   await fleet.query(
     `WITH keys AS (
        INSERT INTO seatgate.api_keys (tenant, id, name, hash, created_by, created_at)

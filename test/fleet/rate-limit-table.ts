@@ -7,13 +7,18 @@ import t from 'tap'
 import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { type Fleet, startFleet } from './fleet.ts'
-import { createReader, LimitedLoad, RATE_LIMIT, READS } from './limited-load.ts'
+import { LimitedLoad, RATE_LIMIT, READS } from './limited-load.ts'
 
 t.setTimeout(600_000)
 const rows: string[] = []
 
-async function row(fleet: Fleet, scenario: string, run: (load: LimitedLoad) => Promise<void>): Promise<void> {
-  const load = await LimitedLoad.by(fleet, `${scenario} ${fleet.gateways.length}`)
+async function row(
+  fleet: Fleet,
+  seat: string,
+  scenario: string,
+  run: (load: LimitedLoad) => Promise<void>,
+): Promise<void> {
+  const load = await LimitedLoad.by(fleet, seat, `${scenario} ${fleet.gateways.length}`)
   await run(load)
   const allowed = READS.burst + load.added - 1
   rows.push(
@@ -40,18 +45,18 @@ async function spread(fleet: Fleet, load: LimitedLoad, requests: number): Promis
 for (const gateways of [1, 3, 10])
   await t.test(`${gateways} gateways`, { timeout: 600_000 }, async (t) => {
     const fleet = await startFleet(t, { gateways, rateLimit: RATE_LIMIT, proxies: [] })
-    await createReader(fleet)
+    const { name: seat } = await fleet.makeSeat(fleet.first, 'Reader')
     const last = fleet.at(gateways - 1)
-    await row(fleet, 'uneven load', (load) => load.exhaust(fleet.gateways))
+    await row(fleet, seat, 'uneven load', (load) => load.exhaust(fleet.gateways))
     if (gateways > 1) {
-      await row(fleet, 'one instance killed after 300 requests', async (load) => {
+      await row(fleet, seat, 'one instance killed after 300 requests', async (load) => {
         await spread(fleet, load, 300)
         await last.kill()
         await load.exhaust(fleet.gateways.filter((each) => each !== last))
       })
       await last.start()
     }
-    await row(fleet, 'Redis killed after 300 requests, and back empty', async (load) => {
+    await row(fleet, seat, 'Redis killed after 300 requests, and back empty', async (load) => {
       await spread(fleet, load, 300)
       await fleet.redis.kill()
       await divided(fleet, gateways === 1 ? 0 : 1)

@@ -7,14 +7,14 @@ import t from 'tap'
 import { metric } from '../support/operations.ts'
 import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
-import { createReader, LimitedLoad, RATE_LIMIT, READS, SLICE, stalls } from './limited-load.ts'
+import { LimitedLoad, RATE_LIMIT, READS, SLICE, stalls } from './limited-load.ts'
 
 t.test('rate limits of a fleet', async (t) => {
   const fleet = await startFleet(t, { rateLimit: RATE_LIMIT, proxies: [] })
-  await createReader(fleet)
+  const reader = await fleet.makeSeat(fleet.first, 'Reader')
   const { gateways, redis } = fleet
   const load = async (sub: string) => {
-    const made = await LimitedLoad.by(fleet, sub)
+    const made = await LimitedLoad.by(fleet, reader.name, sub)
     t.teardown(() => made.close())
     return made
   }

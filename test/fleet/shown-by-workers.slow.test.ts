@@ -1,12 +1,13 @@
 /** `GET /v1/fleet` from a worker, on PostgreSQL without Redis, with an instance of an older version on the list. */
 
 import t from 'tap'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startFleet } from './fleet.ts'
 
 t.test('a worker shows what its instance knows', async (t) => {
   const fleet = await startFleet(t, { gateways: 2, workers: 2, redis: 'none', proxies: [] })
-  const view = async (at: number) => (await fleet.admin(fleet.at(at), 'GET', '/v1/fleet')).json
+  const view = async (at: number) => (await served(() => fleet.admin(fleet.at(at), 'GET', '/v1/fleet'))).json
   // As a version without these columns writes it.
   await fleet.query(
     `INSERT INTO seatgate.instances (id, name, beat, applied, seen_at) VALUES ('old', 'gw-old', 5, 0, now())`,
@@ -23,8 +24,7 @@ t.test('a worker shows what its instance knows', async (t) => {
   for (let round = 0; round < 8; round++) t.same(await ids(round % 2), await ids(0))
   await fleet.query(`DELETE FROM seatgate.instances WHERE id = 'old'`, [])
 
-  const made = await fleet.admin(fleet.at(0), 'POST', '/v1/seats', { name: 'A', spaces: [], permissions: [] })
-  t.equal(made.status, 200)
+  await fleet.makeSeat(fleet.at(0), 'A', { spaces: [], permissions: [] })
   const [newest] = (await view(0)).changes
   t.match(newest, { kind: 'seat-name' })
   t.ok(newest.effective_ms > 0, `${newest.effective_ms} ms`)

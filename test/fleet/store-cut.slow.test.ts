@@ -8,8 +8,6 @@ import { startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { byClient } from './answer-checker.ts'
 
-const SEAT = { name: 'Known', spaces: ['s1'], permissions: ['trainings:list'] }
-
 t.test('PostgreSQL is unreachable', async (t) => {
   const fleet = await startFleet(t, { proxies: ['store', 'redis'] })
   const { gateways, postgres, first: cut } = fleet
@@ -80,9 +78,8 @@ t.test('PostgreSQL is unreachable', async (t) => {
   await t.test(
     'a Seat in memory is decided until the lease expires, then refused, then decided again',
     async (t) => {
-      const made = await fleet.admin(cut, 'POST', '/v1/seats', SEAT)
-      t.equal(made.status, 200)
-      const headers = { authorization: `Bearer ${await fleet.token(['s1:Known'])}`, space: 's1' }
+      const { name } = await fleet.makeSeat(cut, 'Known')
+      const headers = { authorization: `Bearer ${await fleet.token([`s1:${name}`])}`, space: 's1' }
       const client = new Client(cut.port)
       const requester = byClient(client)
       const answersUntil = async (wanted: string) => {
