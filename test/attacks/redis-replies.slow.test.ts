@@ -20,7 +20,7 @@ t.test('from the first command on', async (t) => {
   // Now and then one of a connection's commands gets a wrong reply, each kind in turn.
   let turn = 0
   const says = () => (turn++ % 3 === 0 ? (ALL[((turn / 3) % ALL.length) | 0] ?? null) : null)
-  const { fleet, servers } = await startModes(t, says)
+  const { fleet, servers, viewer } = await startModes(t, says)
   const pids = fleet.gateways.map(({ pid }) => pid)
 
   await t.test('a reply that SUBSCRIBE does not have', async (t) => {
@@ -41,7 +41,9 @@ t.test('from the first command on', async (t) => {
 
   await t.test('any reply to any command', async (t) => {
     const found = await Promise.all(
-      servers.map((server, at) => fuzz(fleet, fleet.at(at), server, { cases: CASES, seed: SEED + at })),
+      servers.map((server, at) =>
+        fuzz(fleet, fleet.at(at), server, { cases: CASES, seed: SEED + at, viewer }),
+      ),
     )
     for (const { faults, requests, writes, grown } of found) {
       t.same(faults, [], 'no exit, and no 503 while the store is available')

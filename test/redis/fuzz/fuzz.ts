@@ -31,9 +31,8 @@ export async function startModes(t: Test, replaceReply: ReplaceReply) {
   for (const server of servers) server.replaceReply = replaceReply
   const urls = servers.map(({ port }, at) => URLS[at]?.(port) ?? '')
   const fleet = await startFleet(t, { gateways: urls.length, redis: { urls }, proxies: [] })
-  const viewer = { name: 'Viewer', spaces: ['s1'], permissions: ['trainings:list'] }
-  await fleet.admin(fleet.first, 'POST', '/v1/seats', viewer)
-  return { fleet, servers }
+  const { name: viewer } = await fleet.makeSeat(fleet.first, 'Viewer')
+  return { fleet, servers, viewer }
 }
 
 interface Found {
@@ -43,6 +42,13 @@ interface Found {
   readonly faults: string[]
   /** Bytes of memory at the peak, beyond the memory before the fuzz. */
   grown: number
+}
+
+interface FuzzOptions {
+  readonly cases: number
+  readonly seed: number
+  /** The name of a Seat that may list trainings. */
+  readonly viewer: string
 }
 
 /** Headers and body. */
@@ -56,7 +62,7 @@ export async function fuzz(
   fleet: Fleet,
   gateway: FleetGateway,
   redis: HostileRedis,
-  { cases, seed }: { readonly cases: number; readonly seed: number },
+  { cases, seed, viewer }: FuzzOptions,
 ): Promise<Found> {
   const random = new Random(seed)
   const found: Found = { requests: 0, writes: 0, faults: [], grown: 0 }
@@ -72,7 +78,7 @@ export async function fuzz(
   }
   const read = () =>
     repeat('GET', '/v1/trainings', async () => {
-      const seats = [`s1:never met ${gateway.name} ${found.requests++}`, 's1:Viewer']
+      const seats = [`s1:never met ${gateway.name} ${found.requests++}`, `s1:${viewer}`]
       return [{ authorization: `Bearer ${await fleet.token(seats)}`, space: 's1' }]
     })
   // Another Seat each time: a write that the store answered too late may have taken effect.
