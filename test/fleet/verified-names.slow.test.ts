@@ -16,5 +16,6 @@ t.test('a name used again revives no older token', async (t) => {
   // By then, names were used again after renames and after a deletion.
   const whole = await verifyUntil(t, fleet, (record) => hasMade(record, 'revoke key'))
   t.match(whole, { violations: [], violations_total: 0 })
-  t.ok(whole.operations['make again'] === 1)
+  // A write that a busy machine refuses with 503 ends a cycle, and the next one makes it again.
+  t.ok((whole.operations['make again'] ?? 0) >= 1)
 })
