@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { adminRequest, Client } from '../support/client.ts'
+import { served } from '../support/served.ts'
 import { startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { until } from '../support/until.ts'
@@ -21,6 +22,8 @@ interface Rewritten {
   /** The newest version sent, and the newest version acknowledged. */
   sent: number
   answered: number
+  /** Number of acknowledgements. */
+  acknowledged: number
 }
 
 const version = (title: string, number: number) => ({
@@ -37,22 +40,24 @@ t.test('kill -9 of the writer, at any moment between request and response', asyn
   const seats = await makeSeats('kept by its gateway', stays)
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    const writing = seats.map((seat) => rewrite(dies, seat, refused))
+    const writing = seats.map((seat) => rewrite(dies, seat, refused, () => true))
     await someInFlight(seats)
     await dies.kill()
     await Promise.all(writing)
     await whole(t, stays, seats)
     await dies.start()
   }
-  t.same([...refused.keys()], [], 'a dead gateway answers nothing')
+  t.same([...refused.keys()], [], 'a dead gateway answers nothing, and a living one refuses with 503 only')
 })
 
 t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
   const seats = await makeSeats('kept by the store', fleet.first)
   const refused = new Map<number, number>()
   for (let round = 0; round < ROUNDS; round++) {
-    const writing = seats.map((seat, index) => rewrite(fleet.at(index % 2), seat, refused))
+    let isUp = true
+    const writing = seats.map((seat, index) => rewrite(fleet.at(index % 2), seat, refused, () => isUp))
     await someInFlight(seats)
+    isUp = false
     await fleet.postgres.kill()
     await Promise.all(writing)
     await fleet.postgres.restart()
@@ -64,13 +69,18 @@ t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
 
 async function makeSeats(what: string, gateway: FleetGateway): Promise<Rewritten[]> {
   const titles = Array.from({ length: SEATS }, (_, index) => `seat ${index}, ${what}`)
-  return Promise.all(
-    titles.map(async (title) => {
-      const { status, json } = await fleet.admin(gateway, 'POST', '/v1/seats', version(title, 0))
-      if (status !== 200) throw new Error(`${status} ${json.detail}`)
-      return { id: json.id, title, sent: 0, answered: 0 }
-    }),
-  )
+  return Promise.all(titles.map((title) => makeSeat(title, gateway)))
+}
+
+/** A creation that is refused with 503 may have been made: each has a title of its own. */
+async function makeSeat(wanted: string, gateway: FleetGateway): Promise<Rewritten> {
+  let [title, tries] = [wanted, 0]
+  const { status, json } = await served(() => {
+    title = `${wanted}, try ${++tries}`
+    return fleet.admin(gateway, 'POST', '/v1/seats', version(title, 0))
+  })
+  if (status !== 200) throw new Error(`${status} ${json.detail}`)
+  return { id: json.id, title, sent: 0, answered: 0, acknowledged: 0 }
 }
 
 /** Each gateway recovers in its own time. */
@@ -80,15 +90,27 @@ async function writesAgain(gateway: FleetGateway): Promise<void> {
   await until(isBack, () => 'the gateway does not recover')
 }
 
-/** Writes until a response is not 2xx. */
-async function rewrite(gateway: FleetGateway, seat: Rewritten, refused: Map<number, number>): Promise<void> {
+/**
+ * Writes until there is no response, or one that is not 2xx. A 503 ends it only once the store is down: before, a slow disk
+ * keeps some writers waiting for too long. Such a write may have been committed, but never after a later one of its Seat, as
+ * it holds the lock of all writes until it ends.
+ */
+async function rewrite(
+  gateway: FleetGateway,
+  seat: Rewritten,
+  refused: Map<number, number>,
+  isUp: () => boolean,
+): Promise<void> {
   const client = new Client(gateway.port)
   try {
     for (;;) {
       const body = version(seat.title, ++seat.sent)
       const answer = await client.send('PUT', `/v1/seats/${seat.id}`, ...adminRequest(fleet.key, body))
-      if (answer.status === 200) seat.answered = seat.sent
-      else return void refused.set(answer.status, (refused.get(answer.status) ?? 0) + 1)
+      if (answer.status === 200) {
+        seat.answered = seat.sent
+        seat.acknowledged++
+      } else if (answer.status !== 503 || !isUp())
+        return void refused.set(answer.status, (refused.get(answer.status) ?? 0) + 1)
     }
   } catch {
     // Its gateway died before it answered.
@@ -97,11 +119,12 @@ async function rewrite(gateway: FleetGateway, seat: Rewritten, refused: Map<numb
   }
 }
 
-/** Waits until some writes have been acknowledged; others are in flight. */
+/** Waits until some writes have been acknowledged, two for each Seat on average; others are in flight. */
 async function someInFlight(seats: readonly Rewritten[]): Promise<void> {
-  const goal = seats.map(({ answered }) => answered + 2)
-  const isSo = () => seats.every(({ answered }, index) => answered >= (goal[index] ?? 0))
-  await until(isSo, () => 'no write is acknowledged')
+  const acknowledged = () => seats.reduce((sum, seat) => sum + seat.acknowledged, 0)
+  const goal = acknowledged() + 2 * seats.length
+  const isSo = () => acknowledged() >= goal
+  await until(isSo, () => `too few writes are acknowledged: ${goal - acknowledged()} are missing`)
   await sleep(Math.random() * 30)
 }
 
@@ -109,7 +132,8 @@ async function someInFlight(seats: readonly Rewritten[]): Promise<void> {
 async function whole(t: Test, gateway: FleetGateway, seats: readonly Rewritten[]): Promise<void> {
   let unanswered = 0
   for (const seat of seats) {
-    const { name, spaces, permissions } = (await fleet.admin(gateway, 'GET', `/v1/seats/${seat.id}`)).json
+    const read = await served(() => fleet.admin(gateway, 'GET', `/v1/seats/${seat.id}`))
+    const { name, spaces, permissions } = read.json
     const number = Number(String(name).split(' ').at(-1))
     t.same({ name, spaces, permissions }, version(seat.title, number), `${seat.title} has one version`)
     if (number < seat.answered || number > seat.sent)
