@@ -16,7 +16,7 @@ const REPLICATION = { name: 'replication', password: 'for-replicas-alone' }
 t.test('failover to a replica that lost writes', async (t) => {
   const master = await startRedis(t)
   const replica = await startReplica(t, master)
-  const sentinels = await startSentinel(t, master, [replica])
+  const sentinels = await startSentinel(t, master, [replica], { patient: true })
   const hosts = sentinels.addresses.map(({ host, port }) => `${host}:${port}`).join(',')
   const fleet = await startFleet(t, { redis: { url: `redis+sentinel://${hosts}/${sentinels.name}` } })
 

@@ -12,6 +12,16 @@ import { until } from '../until.ts'
 const NAME = 'main'
 const SENTINELS = 3
 const SLOTS = 16_384
+/** ms for which a master is silent before it is down for the sentinels. */
+const DOWN_AFTER = 500
+/**
+ * The same of patient sentinels: at first longer than any test, and while a test waits for the failover. A replica is no
+ * candidate once it has been without its master for more than ten times as long.
+ */
+const NOT_DOWN_AFTER = 3_600_000
+const DOWN_AFTER_PATIENCE = 5000
+/** ms for a failover. After a stall of two seconds, a sentinel makes none for half a minute. */
+const FAILOVER_PATIENCE = 120_000
 
 export interface Sentinels {
   readonly name: string
@@ -21,15 +31,20 @@ export interface Sentinels {
   failedOver(from: number): Promise<number>
 }
 
+export interface SentinelOptions extends Pick<RedisOptions, 'password' | 'tls'> {
+  /** No master is down for them, however busy the machine is, until the test waits for a failover. */
+  readonly patient?: boolean
+}
+
 /**
- * Three sentinels, two of which decide; a master is down for them when it has been silent for half a second. The
- * options are theirs; with TLS they want it of the master too.
+ * Three sentinels, two of which decide; a master is down for them when it has been silent for half a second, unless they are
+ * patient. The options are theirs; with TLS they want it of the master too.
  */
 export async function startSentinel(
   t: Test,
   master: RedisServer,
   replicas: readonly RedisServer[],
-  options: Pick<RedisOptions, 'password' | 'tls'> = {},
+  options: SentinelOptions = {},
 ): Promise<Sentinels> {
   const members = await Promise.all(Array.from({ length: SENTINELS }, () => startOne(t, master, options)))
   await Promise.all(members.map((member) => knowsAll(member, replicas.length)))
@@ -37,14 +52,17 @@ export async function startSentinel(
     name: NAME,
     members,
     addresses: members.map(({ port }) => ({ host: '127.0.0.1', port })),
-    failedOver: (from) => failedOver(members, [master, ...replicas], from),
+    async failedOver(from) {
+      if (options.patient === true) await Promise.all(members.map(watch))
+      return failedOver(members, [master, ...replicas], from)
+    },
   }
 }
 
 async function startOne(
   t: Test,
   master: RedisServer,
-  options: Pick<RedisOptions, 'password' | 'tls'>,
+  { patient = false, ...options }: SentinelOptions,
 ): Promise<RedisServer> {
   const { password } = options
   const sentinel = await startRedis(t, {
@@ -52,7 +70,7 @@ async function startOne(
     sentinel: true,
     config: [
       `sentinel monitor ${NAME} 127.0.0.1 ${master.port} 2`,
-      `sentinel down-after-milliseconds ${NAME} 500`,
+      `sentinel down-after-milliseconds ${NAME} ${patient ? NOT_DOWN_AFTER : DOWN_AFTER}`,
       `sentinel failover-timeout ${NAME} 3000`,
       `sentinel auth-user ${NAME} ${HARNESS.username}`,
       `sentinel auth-pass ${NAME} ${HARNESS.password}`,
@@ -62,6 +80,11 @@ async function startOne(
   // They meet sooner. Redis 6 cannot be asked to, and takes two seconds.
   await sentinel.command('SENTINEL', 'DEBUG', 'PUBLISH-PERIOD', 100, 'INFO-PERIOD', 200).catch(() => {})
   return sentinel
+}
+
+/** Ends the patience of a sentinel. */
+async function watch(sentinel: RedisServer): Promise<void> {
+  await sentinel.command('SENTINEL', 'SET', NAME, 'down-after-milliseconds', DOWN_AFTER_PATIENCE)
 }
 
 async function knowsAll(sentinel: RedisServer, replicas: number): Promise<void> {
@@ -81,7 +104,7 @@ async function failedOver(
     port = named.size === 1 ? ([...named][0] ?? from) : from
     return port !== from && (await isMaster(servers.find((server) => server.port === port)))
   }
-  await until(isDone, 'another master, chosen by the sentinels', { pause: 50 })
+  await until(isDone, 'another master, chosen by the sentinels', { pause: 50, patience: FAILOVER_PATIENCE })
   return port
 }
 
