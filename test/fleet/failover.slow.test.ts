@@ -48,10 +48,16 @@ t.test('failover behind one address: the old master is demoted, and its connecti
     await replica.command('REPLICAOF', 'NO', 'ONE')
     await fleet.redis.command('REPLICAOF', '127.0.0.1', replica.port)
     await load.written(40)
-    for (const gateway of fleet.gateways) {
-      await isBack(gateway)
-      t.match(gateway.log, /"command":"\w+","reply":"READONLY"/, 'the log names command and reply')
-    }
+    await until(
+      async () => (await commandConnections(fleet.redis)) === 0,
+      'the end of all connections for commands to the demoted server',
+    )
+    // A connection that a stall of the machine has broken is made anew without this reply.
+    await until(
+      () => fleet.gateways.some(({ log }) => /"command":"\w+","reply":"READONLY"/.test(log)),
+      'a line of the log that names command and reply',
+    )
+    for (const gateway of fleet.gateways) await isBack(gateway)
     // It had the subscriptions: as a replica it has the messages too.
     await fleet.redis.kill()
     await load.written(20)
@@ -64,6 +70,12 @@ function isBack(gateway: FleetGateway): Promise<void> {
   const back = async () => (await gateway.ready())['redis'] === 'ok'
   const what = () => `gateway ${gateway.name} does not find the new master:\n${gateway.remarks}`
   return until(back, what, { pause: 50 })
+}
+
+/** Number of the gateways' connections, other than those for messages. */
+async function commandConnections(server: RedisServer): Promise<number> {
+  const clients = String(await server.command('CLIENT', 'LIST', 'TYPE', 'normal'))
+  return clients.split('\n').filter((client) => client.includes(' name=seatgate ')).length
 }
 
 /** Starts a replica that uses an account of its own, so that replication can be cut. */
