@@ -37,16 +37,17 @@ const FAILED_CHECKS = 4
  * @param report receives each connection error and each refusal of a command, without credentials; called often while a
  *   server is down
  * @param commandTimeout ms until a command fails; a later reply is dropped
+ * @param socketTimeout ms of silence after a command until the connection is closed
  */
 export function connectRedis(
   config: RedisConfig,
   report: (cause: Error) => void,
   commandTimeout = COMMAND_TIMEOUT,
+  socketTimeout = SOCKET_TIMEOUT,
 ): RedisConnection {
+  const timeouts = { commandTimeout, socketTimeout }
   const connection =
-    config.mode === 'cluster'
-      ? cluster(config, commandTimeout, report)
-      : single(config, commandTimeout, report)
+    config.mode === 'cluster' ? cluster(config, timeouts, report) : single(config, timeouts, report)
   connection.on('error', report)
   return connection
 }
@@ -63,24 +64,30 @@ export function connectSubscriber(
   report: (cause: Error) => void,
 ): Redis {
   const connection =
-    publisher instanceof Cluster
-      ? anyNode(config, publisher, report)
-      : single(config, SUBSCRIBE_TIMEOUT, report)
+    publisher instanceof Cluster ? anyNode(config, publisher, report) : single(config, SUBSCRIBER, report)
   connection.on('error', report)
   return connection
 }
 
 type Report = (cause: Error) => void
 
+/** In ms, as ioredis names them. */
+interface Timeouts {
+  readonly commandTimeout: number
+  readonly socketTimeout: number
+}
+
+const SUBSCRIBER: Timeouts = { commandTimeout: SUBSCRIBE_TIMEOUT, socketTimeout: SOCKET_TIMEOUT }
+
 const retry = (times: number) => Math.min(RETRY_MIN * 2 ** Math.min(times, 10), RETRY_MAX)
 
-function single(config: RedisConfig, commandTimeout: number, report: Report): Redis {
+function single(config: RedisConfig, timeouts: Timeouts, report: Report): Redis {
   const tls = tlsOf(config)
   const [server = { host: '', port: 0 }] = config.nodes
   const sentinels = config.mode === 'sentinel'
   const connector = sentinels ? connectorTo(() => masterOf(config, tls), tls) : connectorTo(ownServer, tls)
   return new Redis({
-    ...commonOptions(config, commandTimeout, connector, refusalsOf(config.mode, report)),
+    ...commonOptions(config, timeouts, connector, refusalsOf(config.mode, report)),
     ...(sentinels ? {} : server),
     db: config.db,
     // A loading server answers each command with an error, which counts as a miss. With sentinels, INFO gives the role.
@@ -95,16 +102,16 @@ function anyNode(config: RedisConfig, publisher: Cluster, report: Report): Redis
   // Another node may permit what this one refuses.
   const refusals = refusalsOf('single', report)
   return new Redis({
-    ...commonOptions(config, SUBSCRIBE_TIMEOUT, connector, refusals),
+    ...commonOptions(config, SUBSCRIBER, connector, refusals),
     enableReadyCheck: false,
   })
 }
 
-function cluster(config: RedisConfig, commandTimeout: number, report: Report): Cluster {
+function cluster(config: RedisConfig, timeouts: Timeouts, report: Report): Cluster {
   const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
   const nodes = config.nodes.map(({ host, port }) => ({ host, port }))
   return new ReconnectingCluster(nodes, {
-    redisOptions: commonOptions(config, commandTimeout, connector, refusalsOf(config.mode, report)),
+    redisOptions: commonOptions(config, timeouts, connector, refusalsOf(config.mode, report)),
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     slotsRefreshTimeout: CONNECT_TIMEOUT,
@@ -119,7 +126,7 @@ function cluster(config: RedisConfig, commandTimeout: number, report: Report): C
 /** @param reconnectOnError that of `redis-errors.ts` */
 function commonOptions(
   config: RedisConfig,
-  commandTimeout: number,
+  timeouts: Timeouts,
   connector: Connector,
   reconnectOnError: ReturnType<typeof refusalsOf>,
 ) {
@@ -131,8 +138,7 @@ function commonOptions(
     password: config.password ?? undefined,
     connectionName: 'seatgate',
     connectTimeout: CONNECT_TIMEOUT,
-    commandTimeout,
-    socketTimeout: SOCKET_TIMEOUT,
+    ...timeouts,
     maxLoadingRetryTime: LOADING_RETRY,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

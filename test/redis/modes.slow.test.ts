@@ -55,9 +55,10 @@ function countingStore() {
 /** Longer than any test. */
 const NEVER = 60_000
 
-function instanceOn(t: Test, config: RedisConfig, id: string, timeout = NEVER) {
+/** @param timeouts ms until a command fails, and until a silent connection is closed */
+function instanceOn(t: Test, config: RedisConfig, id: string, timeouts: [number, number?] = [NEVER, NEVER]) {
   const received: unknown[] = []
-  const connection = connectRedis(config, () => {}, timeout)
+  const connection = connectRedis(config, () => {}, ...timeouts)
   const bus = new RedisBus(
     connection,
     connectSubscriber(config, connection, () => {}),
@@ -67,7 +68,7 @@ function instanceOn(t: Test, config: RedisConfig, id: string, timeout = NEVER) {
   bus.open(id, { announced: (it) => received.push(it), acknowledged: (it) => received.push(it) })
   const store = countingStore()
   const cache = new SeatCache(store, { connection, keys, seal }, { isCurrent: () => true }, Date.now)
-  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, timeout), keys)
+  const ephemeral = new RedisEphemeral(() => connectRedis(config, () => {}, ...timeouts), keys)
   const lender = new TokenLender(
     connection,
     keys,
@@ -146,8 +147,11 @@ t.test('TLS with an unknown CA is refused', async (t) => {
     causes.push(message),
   )
   t.teardown(() => connection.disconnect())
-  await until(() => causes.length > 0, 'a cause')
-  t.match(causes[0], /certificate/)
+  // On a slow machine the handshake may take too long first.
+  await until(
+    () => causes.some((each) => each.includes('certificate')),
+    () => `the certificate is not refused: ${causes.join()}`,
+  )
   t.not(connection.status, 'ready')
 })
 
@@ -200,7 +204,7 @@ t.test(
   'a frozen Redis costs one timeout, not one for each request; it is used again once it thaws',
   async (t) => {
     const server = await startRedis(t)
-    const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one', COMMAND_TIMEOUT)
+    const { cache, store, bus } = instanceOn(t, configOf(server.url), 'one', [COMMAND_TIMEOUT])
     await until(() => bus.up, 'the bus')
     await cache.grantById('acme', 'a', QUESTION)
     await until(

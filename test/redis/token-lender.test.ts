@@ -16,13 +16,15 @@ const ASKED: LoanRequest = {
   ...{ limit: LIMIT, key: 'alice', need: 1, extra: 0, back: 0, debit: 0, initial: 100, processes: 3 },
 }
 
+/** ms, longer than any test. */
+const NEVER = 60_000
 /** ms after a failure. */
 const PAUSE = 500
 
 async function lenderAt(t: Test, redis: RedisServer) {
   const config = redisUrl(redis.url, '/')
   if (config instanceof InvalidValue) throw new Error(config.message)
-  const connection = connectRedis(config, () => {}, 60_000)
+  const connection = connectRedis(config, () => {}, NEVER, NEVER)
   t.teardown(() => connection.disconnect())
   const reports: boolean[] = []
   const keys = new Keys('test:')
