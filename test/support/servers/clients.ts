@@ -1,4 +1,4 @@
-/** Clients of the test servers that try once and wait shortly. */
+/** Clients of the test servers that try once. */
 
 import type { ConnectionOptions } from 'node:tls'
 import { Redis } from 'ioredis'
@@ -11,9 +11,13 @@ interface RedisClientOptions {
   readonly enableReadyCheck?: boolean
 }
 
+/** ms, which only a fault exceeds: both begin before the connection is there. */
+const PATIENCE = 30_000
+
 /** One connection, which is not made again, and goes with the test; a command that is not answered fails. */
 export function redisClient(t: Test, url: string, options: RedisClientOptions = {}): Redis {
-  const client = new Redis(url, { retryStrategy: () => null, commandTimeout: 1500, ...options })
+  const patient = { connectTimeout: PATIENCE, commandTimeout: PATIENCE }
+  const client = new Redis(url, { retryStrategy: () => null, ...patient, ...options })
   // Said by the command that fails too.
   client.on('error', () => {})
   t.teardown(() => client.disconnect())
