@@ -14,15 +14,28 @@ const server = await startPostgres(t)
 const page = { limit: 100, after: null, scope: ADMIN }
 const nothing = { spaces: [], permissions: [] }
 
+/** `maker` has the usual timeout, and no proxy on its way. */
 async function withSeat(t: Test, options: { pool?: number; port?: number; timeout?: number } = {}) {
   const { port = server.port, ...rest } = options
-  const url = (await emptyDatabase(server)).replace(`:${server.port}/`, `:${port}/`)
+  const ownUrl = await emptyDatabase(server)
+  const url = ownUrl.replace(`:${server.port}/`, `:${port}/`)
+  const maker = await open(t, { url: ownUrl })
+  const { id } = done(await maker.createSeat(writer(), { name: 'A', ...nothing })).value
+  await maker.registry?.register('a', 'a')
   const store = await open(t, { url, ...rest })
-  const { id } = done(await store.createSeat(writer(), { name: 'A', ...nothing })).value
-  await store.registry?.register('a', 'a')
-  await store.registry?.follow('a', 1, null, 0)
-  await store.listSeats('acme', page)
-  return { url, store, id }
+  // One after the other, so that each pool opens one connection. With a short timeout, the first calls may fail.
+  await succeeds(() => store.updateSeat(writer(), id, {}))
+  await succeeds(() => store.registry?.follow('a', 1, null, 0))
+  await succeeds(() => store.listSeats('acme', page))
+  return { url, store, id, maker }
+}
+
+function succeeds(call: () => Promise<unknown> | undefined): Promise<void> {
+  const look = async () => {
+    await call()
+    return true
+  }
+  return until(() => look().catch(() => false), 'the success of a call')
 }
 
 /** One call of each kind. */
@@ -126,9 +139,9 @@ t.test('the server crashes and restarts', async (t) => {
 t.test(
   'the server is frozen: each call times out, and no late response reaches another caller',
   async (t) => {
-    const { store, id } = await withSeat(t, { pool: 1, timeout: 2000 })
+    const { store, id, maker } = await withSeat(t, { pool: 1, timeout: 2000 })
     const names = ['B', 'C', 'D']
-    for (const name of names) done(await store.createSeat(writer(), { name, ...nothing }))
+    for (const name of names) done(await maker.createSeat(writer(), { name, ...nothing }))
     await server.freeze()
     await allUnavailable(t, [...calls(store, id, 2), ...names.map((name) => store.seatByName('acme', name))])
     server.thaw()
@@ -144,8 +157,7 @@ t.test(
 
 t.test('packets are lost', async (t) => {
   const proxy = await startTcpProxy(t, server)
-  const { url, store, id } = await withSeat(t, { port: proxy.port, pool: 2, timeout: 2000 })
-  const direct = await open(t, { url: url.replace(`:${proxy.port}/`, `:${server.port}/`) })
+  const { store, id, maker: direct } = await withSeat(t, { port: proxy.port, pool: 2, timeout: 2000 })
   proxy.freeze()
   const cut = allUnavailable(t, calls(store, id, 2))
   done(await direct.updateSeat(writer(), id, { name: 'by another' }))
@@ -161,8 +173,7 @@ t.test(
   async (t) => {
     for (const loses of ['the commit', 'its answer'] as const) {
       const line = await loseCommit(t, server.port, loses)
-      const { url, store, id } = await withSeat(t, { port: line.port })
-      const direct = await open(t, { url: url.replace(`:${line.port}/`, `:${server.port}/`) })
+      const { store, id, maker: direct } = await withSeat(t, { port: line.port })
       const { head } = await direct.changesSince(null)
       line.armed = true
       await t.rejects(store.updateSeat(writer(), id, { name: 'B' }), StoreUnavailable)
