@@ -46,7 +46,8 @@ const cases: Case[] = [
     fault: 'down, until the timeout',
     more,
     store: url({ port: down }),
-    message: `${AT} gave up after 1 s (startup_timeout): ${refused}`,
+    message:
+      /^\S+ store: gave up after 1 s \(startup_timeout\): PostgreSQL at 127\.0\.0\.1:\d+ (refused the connection \(ECONNREFUSED\)\. Start PostgreSQL, or correct host and port in \$\{SEATGATE_STORE\}\.$|has not responded in time)/,
   },
   {
     fault: 'the host name is unknown',
