@@ -16,10 +16,29 @@ const isBeaten = (socket: NotifySocket, count: number) =>
     () => `${socket.beats()} times WATCHDOG=1, not ${count}`,
   )
 
-/** A message that was begun has been sent: the process that sends it has ended, as a zombie of a frozen one. */
-function isSending(pid: number): boolean {
-  const processes = execFileSync('ps', ['-A', '-o', 'ppid=,state=,comm='], { encoding: 'utf8' })
-  return new RegExp(`^ *${pid} [^Z] systemd-notify`, 'm').test(processes)
+/** The states of processes, as `ps` has them: T for a frozen one, Z for one that has ended. */
+function statesOf(where: (pid: number, parent: number) => boolean): string[] {
+  const processes = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' })
+  const rows = processes.trim().split('\n')
+  return rows
+    .map((row) => row.trim().split(/ +/))
+    .filter(([pid, parent]) => where(Number(pid), Number(parent)))
+    .map(([, , state = '']) => state)
+}
+
+/**
+ * Resolves once no message of the frozen gateway is on its way: each is sent by a process of its own, which has the name of
+ * the gateway at first.
+ */
+async function isSilent(gateway: number, workers: number): Promise<void> {
+  await until(
+    () => statesOf((pid) => pid === gateway).includes('T'),
+    () => 'the gateway is not frozen',
+  )
+  await until(
+    () => statesOf((_, parent) => parent === gateway).filter((state) => state !== 'Z').length === workers,
+    () => 'systemd-notify does not end',
+  )
 }
 
 for (const workers of [1, 2])
@@ -27,10 +46,8 @@ for (const workers of [1, 2])
     const { socket, gateway } = await startNotifying(t, BEAT, { top: [`workers: ${workers}`] })
     await isBeaten(socket, 2)
     gateway.signal('SIGSTOP')
-    await until(
-      () => !isSending(gateway.pid),
-      () => 'systemd-notify does not end',
-    )
+    // One worker is the main process itself; two are its children.
+    await isSilent(gateway.pid, workers === 1 ? 0 : workers)
     await socket.mark()
     const frozen = socket.beats()
     await sleep(5 * BEAT)
