@@ -99,7 +99,7 @@ export function locked(t: Test, fresh: (t: Test) => Promise<Lockable>): void {
 
   t.test('calls beyond the queue are refused at once', async (t) => {
     const place = await fresh(t)
-    const store = await place.open(8000)
+    const store = await place.open(NEVER)
     const release = await place.lock()
     const make = () => store.createSeat(writer(), { name: 'A', ...NOTHING })
     const first = make()
