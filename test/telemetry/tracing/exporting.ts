@@ -11,6 +11,9 @@ export async function tracedBy(t: Test, url: string, env: Record<string, string>
   })
 }
 
+/** ms that the end of a gateway waits for the collector. */
+export const LAST_WAIT = 3000
+
 /** A small queue, and no patience with the collector. */
 export const SMALL = {
   OTEL_BSP_MAX_QUEUE_SIZE: '4',

@@ -2,13 +2,16 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { writeConfiguration } from '../../support/configuration.ts'
 import { startGatewayProcess } from '../../support/gateway-process.ts'
+import { inTime } from '../../support/in-time.ts'
 import { serverFolder } from '../../support/servers/folder.ts'
+import { LAST_WAIT } from './exporting.ts'
 import { startReceiver } from './receiver.ts'
 
-t.test('a process', async (t) => {
+/** A gateway that has received a request, and has ended. */
+async function end(t: Test) {
   const receiver = await startReceiver(t)
   const folder = serverFolder(t, 'tracing')
   writeConfiguration(folder)
@@ -23,7 +26,17 @@ t.test('a process', async (t) => {
   const gateway = await startGatewayProcess(t, { folder, env })
   t.equal((await fetch(`${gateway.origin}/v1/trainings`)).status, 401)
   t.equal(receiver.requests, 0, 'the batch waits')
+  const ending = performance.now()
   t.equal(await gateway.end(), 0)
+  return { value: { receiver, gateway }, took: performance.now() - ending }
+}
+
+t.test('a process', async (t) => {
+  const { receiver, gateway } = await inTime(
+    LAST_WAIT,
+    (ended) => ended.receiver.spans.length > 0,
+    () => end(t),
+  )
   t.match(receiver.spans, [{ name: 'GET /v1/trainings' }])
   t.match(receiver.batches[0]?.resource, { 'service.name': 'from-env-file' })
   const warnings = gateway.lines().filter(({ level }) => level === 'warn')
