@@ -3,7 +3,7 @@
 import { dirname } from 'node:path'
 import type { Test } from 'tap'
 import { seatgateHere } from '../cli/in-process.ts'
-import { inTime, underLoad } from './checker.ts'
+import { servedCommand, underLoad } from './checker.ts'
 import { EMPTY_TENANT, type Fleet } from './fleet.ts'
 
 /** Bootstraps a tenant under load, between writes. */
@@ -23,7 +23,7 @@ async function bootstraps(t: Test, fleet: Fleet): Promise<void> {
   for (let round = 0; round < 2; round++) {
     const args = ['bootstrap', '--tenant', EMPTY_TENANT, '--json', '--config', fleet.first.file]
     // A repetition makes another key.
-    const { code, out, err } = await inTime(() =>
+    const { code, out, err } = await servedCommand(() =>
       seatgateHere(dirname(fleet.first.file), args, { ...fleet.env }),
     )
     t.equal(code, 0, err)

@@ -71,7 +71,7 @@ const LATE = [
 const OPENED_LATE = /has not responded in time/
 
 /** What a command ended with, run again while the store is too slow for it. The command must be repeatable. */
-export function inTime<E extends { readonly code: number | null; readonly err: string }>(
+export function servedCommand<E extends { readonly code: number | null; readonly err: string }>(
   command: () => Promise<E>,
 ): Promise<E> {
   const look = async () => {

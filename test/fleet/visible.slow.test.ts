@@ -7,7 +7,7 @@ import { seatgateHere } from '../cli/in-process.ts'
 import { metric } from '../support/operations.ts'
 import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
-import { inTime } from './checker.ts'
+import { servedCommand } from './checker.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { LEAST_WRITES, Load } from './load.ts'
 
@@ -192,7 +192,7 @@ async function figures({ first }: Fleet): Promise<Record<string, number>> {
 
 function run({ first, env }: Fleet, ...more: string[]) {
   const args = ['fleet', '--config', first.file, ...more]
-  return inTime(() => seatgateHere(dirname(first.file), args, { ...env }))
+  return servedCommand(() => seatgateHere(dirname(first.file), args, { ...env }))
 }
 
 async function listed(fleet: Fleet): Promise<Listed> {
