@@ -16,6 +16,9 @@ import { CERTIFICATES } from './tls.ts'
 
 export type { RedisOptions }
 
+/** ms within which a server answers that is not frozen, on a slow machine too. */
+const PATIENCE = 30_000
+
 export class RedisServer extends Child {
   readonly port: number
   readonly #options: RedisOptions
@@ -45,7 +48,7 @@ export class RedisServer extends Child {
       lazyConnect: true,
       enableReadyCheck: false,
       retryStrategy: () => null,
-      commandTimeout: 5000,
+      commandTimeout: PATIENCE,
     })
     // Said by the rejection too.
     client.on('error', () => {})
