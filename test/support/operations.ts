@@ -17,9 +17,13 @@ export async function metric(gateway: Operated, series: string): Promise<number>
 }
 
 /** The status and the body of `/readyz`. */
-export async function readiness({
-  ops,
-}: Operated): Promise<{ status: number; workers?: string; redis?: string; store?: string }> {
+export async function readiness({ ops }: Operated): Promise<{
+  status: number
+  workers?: string
+  redis?: string
+  store?: string
+  store_writes?: string
+}> {
   const answer = await fetch(`${ops}/readyz`)
   return { ...((await answer.json()) as Record<string, unknown>), status: answer.status }
 }
