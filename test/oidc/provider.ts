@@ -4,12 +4,14 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
 import { listen } from '../support/listen.ts'
 import { onceARun } from '../support/once-a-run.ts'
+import { onReservedPort } from '../support/servers/ports.ts'
 
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof ALGORITHMS)[number]
@@ -91,7 +93,9 @@ export class TestProvider {
 
   static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
     const server = createServer((request, response) => provider.#serve(request, response))
-    const provider = new TestProvider(server, await listen(t, server), options)
+    // A reserved port is free for it when it comes back.
+    const port = await onReservedPort(t, (reserved) => listen(t, server, '127.0.0.1', reserved))
+    const provider = new TestProvider(server, port, options)
     if (options.lazy !== true) await provider.#ready()
     return provider
   }
@@ -174,7 +178,8 @@ export class TestProvider {
 
   async up(): Promise<void> {
     const port = Number(new URL(this.issuer).port)
-    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+    this.#server.listen(port, '127.0.0.1')
+    await once(this.#server, 'listening')
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {

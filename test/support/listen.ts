@@ -3,15 +3,22 @@
 import type { AddressInfo, Server, Socket } from 'node:net'
 import type { Test } from 'tap'
 
-/** Listens on a free port of loopback, which it returns. With the test the server and its connections are closed. */
-export async function listen(t: Pick<Test, 'teardown'>, server: Server, host = '127.0.0.1'): Promise<number> {
+/**
+ * Listens on a free port of loopback, or on this one, and returns it. With the test the server and its connections are closed.
+ */
+export async function listen(
+  t: Pick<Test, 'teardown'>,
+  server: Server,
+  host = '127.0.0.1',
+  port = 0,
+): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   })
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.on('error', reject).listen(0, host, resolve)
+  server.on('error', reject).listen(port, host, resolve)
   t.teardown(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
