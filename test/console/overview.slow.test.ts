@@ -102,6 +102,7 @@ t.test('users and API keys are shown by name, where the caller may read it', asy
   const page = await console.signedIn()
   await row(page, 'Who was refused', 'alice@acme.example').waitFor()
   await row(page, 'Newest decisions', 'nightly export').first().waitFor()
+  await showsUntilNow(page)
   const own = await table(page, 'Newest decisions').getByText('/v1/api-keys/').count()
   t.equal(own, 0, 'the readings of names are those of the page')
   await row(page, 'Who was refused', 'files:read').getByRole('link', { name: 'nightly export' }).click()
@@ -112,9 +113,13 @@ t.test('users and API keys are shown by name, where the caller may read it', asy
 
   await gateway.seat('Reader of decisions', ['admin'], ['decisions:list'])
   const reader = await console.keyOf('reader', ['Reader of decisions'])
-  const other = await console.signedIn('', reader.key)
+  const other = await console.page()
+  const refusedName = other.waitForResponse((answer) => answer.url().includes('/v1/api-keys/'))
+  await console.signIn(other, reader.key)
   await row(other, 'Who was refused', nightly.id).waitFor()
   await row(other, 'Who was refused', 'alice').waitFor()
+  t.equal((await refusedName).status(), 403)
+  await showsUntilNow(other)
   t.equal(await other.getByText('nightly export').count(), 0)
   const ownRows = row(other, 'Who was refused', reader.id)
   t.equal(
@@ -179,13 +184,16 @@ t.test('a slow reader is told how many decisions are missing', async (t) => {
   const names = Array.from({ length: 20 }, (_, at) => `${at} ${'n'.repeat(250)}`)
   for (const name of names) await gateway.seat(name, ['main'], ['trainings:list'])
   const holder = await console.keyOf('holder', names)
-  const page = await throughLine()
+  const page = await throughLine(true)
   await badge(page, 'live')
+  // A machine may take longer for the requests than the page waits in silence.
+  await stopClock(page)
   line.freeze()
   // Decisions with long names: 4,000 are more than the buffers of sockets take, at any rate.
   for (let sent = 0; sent < 4000; sent += 20)
     await Promise.all(Array.from({ length: 20 }, () => ask('/v1/files/a', floods, holder.key)))
   await line.heal()
+  await page.clock.resume()
   await page.getByText(/[\d,]+ decisions came too fast for this page and are missing here/).waitFor()
   await page.getByText('Results of the last 1,000 decisions').waitFor()
   t.pass('the page keeps the newest thousand, and says what it lost')
@@ -254,6 +262,24 @@ async function stream(t: Test): Promise<IncomingMessage | null> {
   if (response.statusCode === 200) return response
   t.equal(response.statusCode, 503)
   return null
+}
+
+/** Waits for the decision of a request that is made now, which arrives behind those of all requests that were answered before. */
+async function showsUntilNow(page: Page): Promise<void> {
+  const { headers } = await ask('/v1/trainings')
+  await row(page, 'Newest decisions', String(headers['x-request-id'])).waitFor()
+}
+
+/** Stops the timers of a page whose clock is the test's. It stops at a time ahead alone. */
+function stopClock(page: Page): Promise<void> {
+  const stop = async () => {
+    const soon = await page.evaluate<number>('Date.now() + 1000')
+    return page.clock.pauseAt(soon).then(
+      () => true,
+      () => false,
+    )
+  }
+  return until(stop, 'a clock that stands still')
 }
 
 /** A page whose connections the test holds. @param withClock its timers are the test's */
