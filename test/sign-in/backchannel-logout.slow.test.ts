@@ -59,12 +59,19 @@ async function endsAll(t: Test, how: (signedIn: { visitor: Visitor; token: strin
 }
 
 t.test('logout at the provider', async (t) => {
-  await endsAll(t, logOutAtProvider)
+  let sessions = 0
+  await endsAll(t, async (user) => {
+    const { data } = (await fleet.admin('GET', '/v1/sessions?user=alice')).json
+    // More where a gateway answered 503, and the store had written the session all the same.
+    t.ok(data.length >= 2)
+    sessions += data.length
+    await logOutAtProvider(user)
+  })
   await until(() => fleet.at(0).log.includes('"event":"backchannel_logout"'), 'the line of a logout')
   const { issuer } = fleet.acme
   const query = `action=session.end&actor=${encodeURIComponent(issuer)}`
   const { data } = (await fleet.admin('GET', `/v1/audit?${query}`, undefined, 1)).json
-  t.equal(data.length, 8, 'two sessions in each of four rounds')
+  t.equal(data.length, sessions, 'each session')
   for (const { actor, target, request_id: id } of data) {
     t.match(
       [actor, target],
@@ -83,8 +90,10 @@ t.test('the end of sessions by an administrator, at a gateway by turns', async (
   await endsAll(t, async () => {
     const { json } = await fleet.admin('GET', '/v1/sessions?user=alice', undefined, ++turn % 3)
     t.ok(json.data.length >= 2)
-    for (const { id } of json.data)
-      t.equal((await fleet.admin('DELETE', `/v1/sessions/${id}`, undefined, turn % 3)).status, 204)
+    for (const { id } of json.data) {
+      const ended = await fleet.admin('DELETE', `/v1/sessions/${id}`, undefined, turn % 3)
+      t.ok(ended.status === 204 || (ended.isRepeated && ended.status === 404), `${ended.status}`)
+    }
   })
   t.same((await fleet.admin('GET', '/v1/sessions?user=alice')).json, { data: [], has_more: false })
 })

@@ -7,6 +7,7 @@ import t from 'tap'
 import { NAVIGATION } from './visitor.ts'
 import { startPostgres } from '../support/servers/postgres.ts'
 import { startRedis } from '../support/servers/redis.ts'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startProcesses } from './processes.ts'
 import type { Visitor } from './visitor.ts'
@@ -31,6 +32,17 @@ function throughOther(visitor: Visitor, user: string): Visitor {
   return fleet.visitor(user, 1).withCookiesOf(visitor)
 }
 
+/** A sign-in at both gateways, from its beginning again if the store answers too late. */
+function begunAndCompleted(user: string) {
+  return served(async () => {
+    const visitor = fleet.visitor(user)
+    const answer = await visitor.answer()
+    const other = throughOther(visitor, user)
+    const { status, json } = await other.send(atOther(answer))
+    return { visitor, answer, other, status, json }
+  })
+}
+
 /** A browser that is signed in at the first gateway. */
 async function signedIn(user: string): Promise<Visitor> {
   const visitor = fleet.visitor(user)
@@ -41,10 +53,7 @@ async function signedIn(user: string): Promise<Visitor> {
 
 t.test('a sign-in begins on one gateway and completes on the other', async (t) => {
   fleet.user('alice', { memberOf: ['Viewer'] })
-  const visitor = fleet.visitor()
-  const answer = await visitor.answer()
-  const other = throughOther(visitor, 'alice')
-  const back = await other.send(atOther(answer))
+  const { visitor, answer, other, ...back } = await begunAndCompleted('alice')
   t.equal(back.status, 200)
   t.same(back.json.user.seats, ['Viewer'])
   t.equal((await visitor.send(answer.href)).status, 400, 'the sign-in is consumed on the first gateway too')
@@ -61,23 +70,27 @@ t.test('a sign-in begins on one gateway and completes on the other', async (t) =
 })
 
 t.test('one callback at two gateways at the same time: one of them accepts it', async (t) => {
-  const visitor = fleet.visitor()
-  const answer = await visitor.answer()
-  const other = throughOther(visitor, 'alice')
-  const tokenRequests = fleet.acme.count('/token')
-  const sent = [visitor.send(answer.href), other.send(atOther(answer))]
-  const pages = await Promise.all([...sent, visitor.send(answer.href), other.send(atOther(answer))])
-  t.same(pages.map(({ status }) => status).toSorted(), [200, 400, 400, 400])
-  t.equal(fleet.acme.count('/token') - tokenRequests, 1, 'the code is redeemed once')
+  const { statuses, redeemed } = await served(async () => {
+    const visitor = fleet.visitor()
+    const answer = await visitor.answer()
+    const other = throughOther(visitor, 'alice')
+    const tokenRequests = fleet.acme.count('/token')
+    const sent = [visitor.send(answer.href), other.send(atOther(answer))]
+    const pages = await Promise.all([...sent, visitor.send(answer.href), other.send(atOther(answer))])
+    const statuses = pages.map(({ status }) => status).toSorted()
+    return { status: statuses.at(-1) ?? 0, statuses, redeemed: fleet.acme.count('/token') - tokenRequests }
+  })
+  t.same(statuses, [200, 400, 400, 400])
+  t.equal(redeemed, 1, 'the code is redeemed once')
 })
 
 t.test('Seats that are too old: one gateway asks the provider, the other waits for its result', async (t) => {
   fleet.user('carol', { memberOf: ['Viewer'] })
   const visitor = fleet.visitor('carol')
-  await visitor.send((await visitor.answer('acme', { return_to: '/pages/a' })).href)
-  // Before a gateway has read the session.
+  await served(async () => visitor.send((await visitor.answer('acme', { return_to: '/pages/a' })).href))
+  // Before a gateway has read the session. There is another one if the store answered too late.
   const sql = 'UPDATE sessions SET renew_at = issued_at * 1000 WHERE sub = $1 RETURNING id'
-  t.equal((await postgres.query(sql, ['"carol"'], 'sign_in')).length, 1)
+  t.ok((await postgres.query(sql, ['"carol"'], 'sign_in')).length >= 1)
   const other = throughOther(visitor, 'carol')
   const tokenRequests = fleet.acme.count('/token')
   const asked = [visitor, other, visitor, other].map((each) => each.ask('/v1/trainings', { space: 'main' }))
@@ -91,13 +104,7 @@ t.test('Seats that are too old: one gateway asks the provider, the other waits f
 t.test('thirty users at once', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `user-${i}`)
   for (const name of names) fleet.user(name, { memberOf: ['Viewer'] })
-  const tokens = await Promise.all(
-    names.map(async (name) => {
-      const visitor = fleet.visitor(name)
-      const answer = await visitor.answer()
-      return (await throughOther(visitor, name).send(atOther(answer))).json
-    }),
-  )
+  const tokens = await Promise.all(names.map(async (name) => (await begunAndCompleted(name)).json))
   t.same(
     tokens.map(({ user }) => user?.sub),
     names,
@@ -114,19 +121,19 @@ t.test('logout on one gateway: the cookie is invalid on the other once the respo
     const visitor = await signedIn('alice')
     const other = throughOther(visitor, 'alice')
     t.equal((await other.ask('/v1/me')).status, 200)
-    t.equal((await visitor.logout()).status, 200)
+    t.equal((await served(() => visitor.logout())).status, 200)
     t.match((await other.ask('/v1/me')).json, { status: 401, code: 'token_invalid' }, `round ${round}`)
   }
 })
 
 t.test('a change of a Seat at one gateway applies to sessions at the other', async (t) => {
   const body = { name: 'Brief', spaces: ['main'], permissions: ['trainings:list'] }
-  const { id } = (await fleet.admin('POST', '/v1/seats', body)).json
+  const id = await fleet.seat(body)
   fleet.user('bob', { memberOf: ['Brief'] })
   const visitor = await signedIn('bob')
   const other = throughOther(visitor, 'bob')
   t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 200)
-  await fleet.admin('PUT', `/v1/seats/${id}`, { permissions: [] })
+  t.equal((await fleet.admin('PUT', `/v1/seats/${id}`, { permissions: [] })).status, 200)
   t.equal((await other.ask('/v1/trainings', { space: 'main' })).status, 403)
 })
 
@@ -147,10 +154,10 @@ t.test(
     const handle = (await one.signIn()).json.refresh_token
     const tokenRequests = fleet.acme.count('/token')
     const pages = await Promise.all([one, other, one, other].map((each) => each.refresh(handle)))
-    const served = pages.filter(({ status }) => status === 200)
-    t.ok(served.length <= 1)
+    const accepted = pages.filter(({ status }) => status === 200)
+    t.ok(accepted.length <= 1)
     t.equal(fleet.acme.count('/token') - tokenRequests, 1, 'the provider received one request')
-    for (const { json } of served) t.equal((await one.refresh(json.refresh_token)).status, 401)
+    for (const { json } of accepted) t.equal((await one.refresh(json.refresh_token)).status, 401)
   },
 )
 
@@ -165,12 +172,13 @@ t.test('Redis is unavailable: no sign-in begins, and sessions stay valid', async
   t.match((await fleet.visitor().begin()).json, { status: 503, code: 'unavailable' })
   t.equal((await late.send(answer.href)).status, 503, 'no sign-in completes')
   t.equal(fleet.acme.count('/token'), tokenRequests, 'its code is not redeemed')
-  const sent = await fleet.visitor('alice', 1).ask('/pages/a', { headers: NAVIGATION })
+  const signedOut = fleet.visitor('alice', 1)
+  const sent = await signedOut.send(`${signedOut.origin}/pages/a`, { headers: NAVIGATION })
   t.equal(sent.status, 503, 'a browser is not redirected to the provider either')
   t.equal((await visitor.ask('/v1/me')).status, 200)
   t.equal((await throughOther(visitor, 'alice').ask('/v1/me')).status, 200)
   t.equal((await fleet.visitor().refresh(token.refresh_token)).status, 200)
-  t.equal((await visitor.logout()).status, 200)
+  t.equal((await served(() => visitor.logout())).status, 200)
   t.equal((await throughOther(visitor, 'alice').ask('/v1/me')).status, 401)
 
   await redis.restart()

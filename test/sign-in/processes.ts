@@ -11,11 +11,11 @@ import { FleetGateway } from '../fleet/gateway.ts'
 import { startService, succeed } from '../operations/service.ts'
 import { adminRequest, type Answer, Client } from '../support/client.ts'
 import { metricsOf } from '../support/operations.ts'
-import { until } from '../support/until.ts'
+import { served } from '../support/served.ts'
 import { eavesdrop } from './eavesdrop.ts'
 import { searchAtEnd, searchIn } from './search.ts'
 import { SignInTenants, startProviders } from './tenants.ts'
-import { Visitor } from './visitor.ts'
+import { type Page, Visitor } from './visitor.ts'
 import { configureTenant } from './world.ts'
 
 interface ProcessOptions {
@@ -34,6 +34,24 @@ const ROUTES = [
 const VIEWER = { name: 'Viewer', spaces: ['main'], permissions: ['trainings:list'] }
 
 const originOf = ({ port }: FleetGateway) => `http://127.0.0.1:${port}`
+
+/**
+ * On a busy machine the store may answer a gateway too late. What can be repeated is asked again: a request of a program, and a
+ * sign-in from its beginning.
+ */
+class PatientVisitor extends Visitor {
+  override ask(...asked: Parameters<Visitor['ask']>): Promise<Page> {
+    return served(() => super.ask(...asked))
+  }
+
+  override signIn(tenant?: string): Promise<Page> {
+    return served(() => super.signIn(tenant))
+  }
+
+  override page(path: string): Promise<Page> {
+    return served(() => super.page(path))
+  }
+}
 
 /** The origin for browsers is that of the first gateway. */
 class SignInProcesses extends SignInTenants {
@@ -57,16 +75,37 @@ class SignInProcesses extends SignInTenants {
   }
 
   override visitor(user = 'alice', index = 0): Visitor {
-    return new Visitor(user, originOf(this.at(index)), this.secrets)
+    return new PatientVisitor(user, originOf(this.at(index)), this.secrets)
   }
 
-  async admin(method: string, path: string, body?: unknown, index = 0): Promise<Answer> {
+  /** Asks again after 503, and may have been heard before: `isRepeated`. */
+  async admin(
+    method: string,
+    path: string,
+    body?: unknown,
+    index = 0,
+  ): Promise<Answer & { isRepeated: boolean }> {
     const client = new Client(this.at(index).port)
+    let times = 0
+    const send = () => {
+      times++
+      return client.send(method, path, ...adminRequest(this.#key, body))
+    }
     try {
-      return await client.send(method, path, ...adminRequest(this.#key, body))
+      const answer = await served(send)
+      return Object.assign(answer, { isRepeated: times > 1 })
     } finally {
       client.close()
     }
+  }
+
+  /** Makes the Seat and gives back its id. */
+  async seat(body: { readonly name: string; readonly spaces: string[]; readonly permissions: string[] }) {
+    const { status, json, isRepeated } = await this.admin('POST', '/v1/seats', body)
+    if (status === 200) return String(json.id)
+    if (status !== 409 || !isRepeated) throw new Error(`${status} ${JSON.stringify(json)}`)
+    const { data } = (await this.admin('GET', '/v1/seats?limit=100')).json
+    return String(data.find(({ name }: { name: string }) => name === body.name).id)
   }
 
   /** Stops the gateways, so that their logs are complete. */
@@ -100,11 +139,7 @@ export async function startProcesses(t: Test, options: ProcessOptions): Promise<
   const processes = new SignInProcesses(gateways, key, origin, providers)
   eavesdrop(processes.acme, processes.secrets)
   await Promise.all(gateways.map((gateway) => gateway.start()))
-  // On a busy machine the store may answer too late, and have written it: the repetition is then refused with 409.
-  await until(async () => {
-    const { status } = await processes.admin('POST', '/v1/seats', VIEWER)
-    return status === 200 || status === 409
-  }, 'the Seat')
+  await processes.seat(VIEWER)
   searched(() => processes.search())
   return processes
 }

@@ -1,6 +1,7 @@
 /** Two workers without Redis: any worker completes a sign-in, also a new one. */
 
 import t from 'tap'
+import { served } from '../support/served.ts'
 import { until } from '../support/until.ts'
 import { startProcesses } from './processes.ts'
 
@@ -24,11 +25,15 @@ t.test('each request on a new connection, to any worker', async (t) => {
 })
 
 t.test('one callback at both workers at the same time succeeds once', async (t) => {
-  const visitor = world.visitor()
-  const answer = await visitor.answer()
-  const pages = await Promise.all(Array.from({ length: 8 }, () => visitor.send(answer.href)))
-  t.equal(pages.filter(({ status }) => status === 200).length, 1)
-  t.equal(pages.filter(({ status }) => status === 400).length, 7)
+  // From its beginning again if the store answers too late.
+  const { statuses } = await served(async () => {
+    const visitor = world.visitor()
+    const answer = await visitor.answer()
+    const pages = await Promise.all(Array.from({ length: 8 }, () => visitor.send(answer.href)))
+    const statuses = pages.map(({ status }) => status).toSorted()
+    return { status: statuses.at(-1) ?? 0, statuses }
+  })
+  t.same(statuses, [200, ...Array(7).fill(400)])
 })
 
 t.test('logout: the cookie is invalid at both workers once the response arrives', async (t) => {
@@ -38,7 +43,7 @@ t.test('logout: the cookie is invalid at both workers once the response arrives'
     const attacker = world.visitor().withCookiesOf(visitor)
     const before = await Promise.all(Array.from({ length: 8 }, () => attacker.ask('/v1/me')))
     t.same(new Set(before.map(({ status }) => status)), new Set([200]))
-    await visitor.logout()
+    t.equal((await served(() => visitor.logout())).status, 200)
     const after = await Promise.all(Array.from({ length: 8 }, () => attacker.ask('/v1/me')))
     t.same(new Set(after.map(({ status }) => status)), new Set([401]), `round ${round}`)
   }
