@@ -97,6 +97,8 @@ export class ConsoleInBrowser extends ConsolePages {
     // A provider that knows the user asks nothing.
     await until(async () => isAtProvider() || (await navigation.count()) > 0, 'the page of the provider')
     for (let steps = 0; isAtProvider() && steps < 5; steps++) {
+      // The address changes before the page is parsed.
+      await page.waitForLoadState()
       if ((await page.locator('input[name=login]').count()) > 0) {
         await page.fill('input[name=login]', user)
         await page.fill('input[name=password]', 'a password')
