@@ -66,13 +66,6 @@ async function judge(t: Test, page: Page, rules: readonly string[], what: string
   t.same(await page.evaluate<string[]>(run(rules)), [], what)
 }
 
-async function open(page: Page, path: string): Promise<void> {
-  await page.evaluate(`(() => { const link = document.createElement('a'); link.href = ${JSON.stringify(console.url(path))};
-    document.body.append(link); link.click(); link.remove() })()`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await until(async () => (await page.locator('.loading').count()) === 0, `${path}: loaded`)
-}
-
 for (const colorScheme of ['light', 'dark'] as const)
   t.test(`${colorScheme}: no violation`, async (t) => {
     const rules = RULES[colorScheme]
@@ -81,11 +74,11 @@ for (const colorScheme of ['light', 'dark'] as const)
     await judge(t, page, rules, 'sign-in')
     await console.signIn(page)
     for (const path of PAGES) {
-      await open(page, path)
+      await console.open(page, path)
       await judge(t, page, rules, path)
     }
     for (const [path, name] of DIALOGS) {
-      await open(page, path)
+      await console.open(page, path)
       await page.getByRole('button', { name }).click()
       await page.getByRole('dialog').waitFor()
       await until(async () => (await page.locator('dialog .loading').count()) === 0, `${name}: loaded`)
@@ -101,7 +94,7 @@ t.test('no page is wider than its window', async (t) => {
   for (const width of [360, 800, 1440]) {
     await page.setViewportSize({ width, height: 800 })
     for (const path of PAGES) {
-      await open(page, path)
+      await console.open(page, path)
       t.same(await page.evaluate(TOO_WIDE), [], `${width} ${path}`)
     }
   }

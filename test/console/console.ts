@@ -12,6 +12,13 @@ export const HOME = '/_seatgate/console/'
 const REPORT = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`
 
+/** What pages show after their last `.loading`: paths and selectors. Users of these pages are blocked, with a reason. */
+const LATE: readonly [RegExp, string][] = [
+  [/^$/, '[aria-label="Newest decisions"] tbody tr'],
+  [/^explain\?/, '.verdict, [role=alert]'],
+  [/^users\?sub=(?:alice|user-)/, 'text=Reason:'],
+]
+
 /** The console at one address. */
 export class ConsolePages {
   readonly origin: string
@@ -60,6 +67,14 @@ export class ConsolePages {
     if (space !== '') await page.getByRole('textbox', { name: 'Space' }).fill(space)
     await page.keyboard.press('Enter')
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  }
+
+  /** Opens another page, and waits until it shows what it reads. */
+  async open(page: Page, path: string): Promise<void> {
+    await this.follow(page, path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await until(async () => (await page.locator('.loading').count()) === 0, `${path}: loaded`)
+    for (const [paths, selector] of LATE) if (paths.test(path)) await page.locator(selector).first().waitFor()
   }
 
   /** Opens another page as a link does: a new load would forget the key. */

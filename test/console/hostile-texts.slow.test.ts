@@ -3,7 +3,6 @@
  * target of a link; Trusted Types and the policy have nothing to report.
  */
 
-import type { Page } from 'playwright-core'
 import t from 'tap'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'
@@ -60,22 +59,15 @@ const FOUND = `({
     .filter((url) => !url.startsWith(location.origin + '/')),
 })`
 
-async function open(page: Page, path: string): Promise<void> {
-  await page.evaluate(`(() => { const link = document.createElement('a'); link.href = ${JSON.stringify(console.url(path))};
-    document.body.append(link); link.click(); link.remove() })()`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  await until(async () => (await page.locator('.loading').count()) === 0, `${path}: loaded`)
-}
-
 const clean = { ran: false, elements: [], links: [] }
 const page = await console.signedIn()
 
 t.test('each page shows them as text', async (t) => {
   for (const path of PAGES) {
-    await open(page, path)
+    await console.open(page, path)
     t.same(await page.evaluate(FOUND), clean, path)
   }
-  await open(page, 'seats')
+  await console.open(page, 'seats')
   for (const text of HOSTILE) t.match(await page.textContent('main'), text, 'the whole text is there')
 })
 
@@ -87,7 +79,7 @@ t.test('so do the dialogs', async (t) => {
     ['routes', /^Who can call GET \/v1\/trainings\?$/],
   ]
   for (const [path, name] of DIALOGS) {
-    await open(page, path)
+    await console.open(page, path)
     await page.getByRole('button', { name }).click()
     await dialog.waitFor()
     await until(async () => (await page.locator('.loading').count()) === 0, `${path}: loaded`)
@@ -96,7 +88,7 @@ t.test('so do the dialogs', async (t) => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
   }
-  await open(page, `seats/${seat}/edit`)
+  await console.open(page, `seats/${seat}/edit`)
   await page.getByRole('button', { name: 'Remove trainings:create' }).click()
   await page.getByRole('button', { name: 'Review the change…' }).click()
   await dialog.getByRole('heading', { name: 'Whom it touches' }).waitFor()
