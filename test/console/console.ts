@@ -69,6 +69,14 @@ export class ConsolePages {
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   }
 
+  /**
+   * Waits until the form of a Seat asks the gateway nothing more: it reads the permissions of the routes, for suggestions. If that
+   * reading were the first that a credential's end refuses, the dialog that asks for another one would open before its time.
+   */
+  async seatFormRests(page: Page): Promise<void> {
+    await page.locator('datalist option').first().waitFor({ state: 'attached' })
+  }
+
   /** Opens another page, and waits until it shows what it reads. */
   async open(page: Page, path: string): Promise<void> {
     await this.follow(page, path)

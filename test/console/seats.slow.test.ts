@@ -120,6 +120,7 @@ t.test('a 401 in the middle of typing loses nothing', async (t) => {
   await page.getByRole('textbox', { name: 'Name' }).fill('Typed')
   await page.getByRole('combobox', { name: 'Permissions' }).fill('trainings:list')
   await page.keyboard.press('Enter')
+  await console.seatFormRests(page)
   await gateway.admin('DELETE', `/v1/api-keys/${second.id}`)
   await page.getByRole('button', { name: 'Review the change…' }).click()
   await dialog(page).getByText('Sign in again').waitFor()

@@ -49,6 +49,7 @@ t.test(
   async (t) => {
     await page.goto(console.url('seats/new'))
     await page.getByRole('textbox', { name: 'Name' }).fill('Typed')
+    await console.seatFormRests(page)
     const { json } = await gateway.admin('GET', '/v1/sessions?user=alice')
     for (const { id } of json.data) await gateway.admin('DELETE', `/v1/sessions/${id}`)
     await page.getByRole('button', { name: 'Review the change…' }).click()
@@ -78,6 +79,8 @@ t.test('a sign-out ends the session on the gateway', async (t) => {
   t.same((await gateway.admin('GET', '/v1/sessions?user=alice')).json.data, [])
   await page.reload()
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  // A session that continues is first announced below the same heading.
+  await page.getByRole('radio', { name: 'Identity provider' }).waitFor()
   t.equal(await page.getByRole('navigation').count(), 0)
 })
 
