@@ -1,4 +1,7 @@
-/** Modal dialogs: Escape closes them, and the focus returns to where it was. While a change is under way, a dialog stays: its answer belongs there. */
+/**
+ * Modal dialogs: Escape closes them, and the focus returns to where it was. While a change is under way, its dialog stays open, as
+ * it shows the answer.
+ */
 
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { html } from './markup.js'

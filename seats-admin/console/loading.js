@@ -47,7 +47,7 @@ export function useLoaded(load, deps) {
 
 /** Milliseconds between two readings of what others may change. */
 const EVERY = 5000
-/** Attempts to read again that a reading without an answer outlasts. Then it is given up. */
+/** A reading that has no answer after this many pauses is given up, and the next one begins. */
 const PATIENCE = 6
 
 /** Reads it again and again while the page is visible. What is refused is not asked again; what may pass is. @param {Loaded<any>} of */
@@ -57,12 +57,12 @@ export function useReadAgain({ refusal, loading, again }) {
   isLoading.current = loading
   useEffect(() => {
     if (isRefused) return
-    let outlasted = 0
+    let waited = 0
     const read = () => {
       if (document.visibilityState !== 'visible') return
       // Another reading would abort a slow one, and none would ever end.
-      outlasted = isLoading.current ? (outlasted + 1) % PATIENCE : 0
-      if (outlasted === 0) again()
+      waited = isLoading.current ? (waited + 1) % PATIENCE : 0
+      if (waited === 0) again()
     }
     const timer = setInterval(read, EVERY)
     // What was hidden is old.

@@ -29,6 +29,6 @@ t.test('a loop of twice the length takes its instructions more', { skip: !isInst
   t.ok(second > 0.99 * first && second < 1.01 * first, `${second} for the next million`)
 })
 
-t.test('without the emulator', { skip: isInstalled }, async (t) => {
+t.test('without the emulator', { skip: isInstalled && 'the emulator is installed' }, async (t) => {
   t.throws(() => new InstructionCounter(folder), { message: /apt-get install qemu-user gcc/ })
 })

@@ -28,12 +28,6 @@ const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['nothing/here', 'No such page'],
 ]
 
-/** As a link of a page does. */
-async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate(`(() => { const link = document.createElement('a'); link.href = ${JSON.stringify(console.url(path))};
-    document.body.append(link); link.click(); link.remove() })()`)
-}
-
 const isShown = (page: Page, heading: string) =>
   page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
 
@@ -42,7 +36,7 @@ t.test('reload and Back on each page, by a session', async (t) => {
   await console.signInAtProvider(page, 'carol')
   const pages = PAGES.filter(([path]) => !path.startsWith('nothing'))
   for (const [path, heading] of pages) {
-    await follow(page, path)
+    await console.follow(page, path)
     await isShown(page, heading)
     await page.reload()
     await isShown(page, heading)
@@ -58,7 +52,7 @@ t.test('reload and Back on each page, by a session', async (t) => {
     await isShown(page, heading)
     t.equal(page.url(), console.url(path), `${path}: Forward`)
   }
-  await follow(page, 'seats/new/more')
+  await console.follow(page, 'seats/new/more')
   await isShown(page, 'No such page')
   await page.close()
 })

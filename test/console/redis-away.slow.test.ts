@@ -22,11 +22,7 @@ const { id: seat } = await made('/v1/seats', {
   permissions: ['trainings:list', 'seats:list', 'users:list'],
 })
 const nightly = await made('/v1/api-keys', { name: 'nightly export', seats: ['Viewer'] })
-const asked = async (gateway = there) => {
-  const headers = { 'x-api-key': nightly.key, space: 's1' }
-  const { status } = await served(async () => ({ status: await fleet.statusOf(gateway, headers) }))
-  return status
-}
+const asked = (gateway = there) => fleet.decidedStatusOf(gateway, { 'x-api-key': nightly.key, space: 's1' })
 
 /** Makes it. If the store answers too late and has written it all the same, that one is deleted before the repetition. */
 function made(path: string, body: Readonly<Record<string, unknown>>): Promise<{ id: string; key: string }> {
