@@ -13,7 +13,8 @@
  * An instance that is not listed (any more) registers durably. Only a reading that begins after that gives a lease.
  *
  * Writing (`instance.ts`). A writer commits, then reads the list and announces the changes to all deciders of all
- * listed instances. Each decider drops what changed and acknowledges. The writer responds with 2xx when every listed
+ * listed instances. Each decider drops what changed, and acknowledges once it has received every earlier change too: where it has
+ * not, it reads the feed. The writer responds with 2xx when every listed
  * instance has acknowledged for all its deciders (by message or by the `applied` of its beat) or has left the list, or
  * when LEASE + MARGIN have passed since the commit. There is no third case. An instance without a sign of life for that
  * long is removed from the list, on condition that its beat is still the one that was read.
@@ -32,6 +33,11 @@
  * former shows every write that was committed before the request, hence every one whose response preceded it. Such a
  * reading serves that request, however long the store took for it, and no later one.
  *
+ * One state. A decider has *received* the feed up to a change once it has each change up to it, by readings or by
+ * announcements. Every value in its memory is the store's as of that position: a value that the store shows as of a later one is
+ * used once the feed has been received up to there (`readUpTo`). Hence a decision that waits for nothing is made on the state of
+ * that position, which includes every write that was acknowledged. `decision/seats/decision-reads.ts` has the decisions that wait.
+ *
  * The store does not wait for its disk at a beat, so a crash of the store may undo some beats: one that seemed
  * unchanged may have changed. So a connection removes no instance that it has not watched for long enough itself (the
  * store's `forget`).
@@ -46,6 +52,7 @@
 import type { NumberedChange, Position } from '../../seats-admin/model/change.ts'
 import type { ChangeListener, Reading } from './feed-reading.ts'
 import { samePosition } from './feed-reading.ts'
+import { ConsecutiveNumbers } from '../lib/consecutive-numbers.ts'
 import type { Clock } from './clock.ts'
 
 /** Milliseconds that one reading of the feed is valid. */
@@ -64,6 +71,8 @@ export class Lease {
   readonly #listeners: readonly ChangeListener[]
   readonly #clock: Clock
   #position: Position | null = null
+  /** The numbers of the changes that have arrived, by readings or by announcements. */
+  readonly #received = new ConsecutiveNumbers()
   #until = Number.NEGATIVE_INFINITY
   #wallUntil = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which the newest reading began. */
@@ -99,6 +108,14 @@ export class Lease {
     if (!this.#covers(asked)) throw new Error('the store responds too slowly')
   }
 
+  /** Resolves once all changes up to this one have been received. Rejects when the store can't be asked. */
+  async readUpTo(seq: number): Promise<void> {
+    if (this.#received.end < seq) await this.#renewer.renew()
+    // A reading in flight may have begun before the change was committed.
+    if (this.#received.end < seq) await this.#renewer.renew()
+    if (this.#received.end < seq) throw new Error('the feed does not show a change that the store shows')
+  }
+
   #covers(asked: number): boolean {
     return this.live() || (this.#noted >= asked && !this.#ended)
   }
@@ -109,15 +126,23 @@ export class Lease {
     const isContiguous = changes !== null && samePosition(from, this.#position)
     for (const listener of this.#listeners) listener.applyReading(isContiguous ? changes : null, head)
     this.#position = head
+    if (isContiguous) this.#received.completeUpTo(head.seq)
+    else this.#received.restart(head.seq)
     this.#noted = noted
     if (this.#ended || !listed) return
     this.#until = noted + LEASE
     this.#wallUntil = notedWall + LEASE
   }
 
-  /** Applies the changes of an announcement. It does not extend the lease. */
-  applyAnnouncement(changes: readonly NumberedChange[]): void {
+  /**
+   * Applies the changes of an announcement. It does not extend the lease. Where earlier changes have not arrived, it resolves once
+   * they have: an acknowledgement is one of all changes up to the announced one, as the next decision is made on one state.
+   */
+  applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void {
     for (const listener of this.#listeners) listener.applyAnnouncement(changes)
+    for (const { seq } of changes) this.#received.add(seq)
+    const last = changes.at(-1)?.seq ?? 0
+    if (this.#received.end < last) return this.readUpTo(last)
   }
 
   /** Ends the lease for good, whatever readings are in flight. */

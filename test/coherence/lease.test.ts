@@ -116,11 +116,49 @@ t.test('all counts as changed when a reading does not begin where the last one e
 })
 
 t.test('an announcement drops values and gives no lease', async (t) => {
-  const { received, lease } = setUp()
-  lease.applyAnnouncement([change('a', 5)])
+  const { received, renewer, lease } = setUp()
+  t.equal(lease.applyAnnouncement([change('a', 1)]), undefined, 'acknowledged at once')
   t.same(received, ['memory hears a', 'history hears a'])
+  t.equal(renewer.asked, 0)
   t.equal(lease.live(), false)
   t.equal(lease.seq, 0)
+})
+
+t.test('an announcement is applied once each earlier change has arrived', async (t) => {
+  const { clock, renewals, renewer, received, lease } = setUp()
+  lease.applyReading(reading(clock.now(), null, change('a', 1)))
+  received.length = 0
+  renewals.push(() => lease.applyReading(reading(clock.now(), position(1), change('b', 2), change('c', 3))))
+  const applied = lease.applyAnnouncement([change('c', 3)])
+  await applied
+  t.equal(renewer.asked, 1)
+  t.same(received.slice(0, 3), ['memory hears c', 'history hears c', 'memory takes b,c up to 3'])
+  t.equal(lease.applyAnnouncement([change('d', 4)]), undefined)
+  t.equal(lease.applyAnnouncement([change('c', 3)]), undefined, 'repeated')
+})
+
+t.test('announcements in another order than that of their commits', async (t) => {
+  const { clock, renewals, renewer, lease } = setUp()
+  lease.applyReading(reading(clock.now(), null, change('a', 1)))
+  const [began, begin] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  renewer.renew = async () => {
+    began.resolve()
+    await begin.promise
+    renewals.shift()?.()
+  }
+  const later = lease.applyAnnouncement([change('c', 3)])
+  await began.promise
+  t.equal(lease.applyAnnouncement([change('b', 2)]), undefined)
+  begin.resolve()
+  await t.resolves(Promise.resolve(later), 'without what the reading shows')
+})
+
+t.test('no acknowledgement while earlier changes are missing and the store can not be read', async (t) => {
+  const { clock, renewer, lease } = setUp()
+  lease.applyReading(reading(clock.now(), null, change('a', 1)))
+  await t.rejects(Promise.resolve(lease.applyAnnouncement([change('c', 3)])), /does not show a change/)
+  renewer.renew = () => Promise.reject(new Error('the store is gone'))
+  await t.rejects(lease.readUpTo(7), /store is gone/)
 })
 
 t.test('renewed: one reading, if it gives a lease', async (t) => {
