@@ -22,6 +22,7 @@ import { exchangeWith, Subject, TARGET } from './subject.ts'
 import { type Cost, costsOf, repeated, type Timed } from './timing.ts'
 import { tracingStages } from './tracing.ts'
 import { fieldTable } from '../../test/support/field-table.ts'
+import { DecisionReads } from '../../src/decision/seats/decision-reads.ts'
 
 export type StageCost = Cost
 
@@ -61,7 +62,12 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
   const upstream = config.upstreams.get('main')
   if (principal === null || upstream === undefined) throw new Error('nothing was decided')
   const query = new SeatQuestion(SPACE, PERMISSION)
-  const resolved = await resolve(decisionPoint.memory, principal, query, { source: 'memory' })
+  const resolved = await resolve(
+    decisionPoint.memory,
+    principal,
+    query,
+    new DecisionReads(decisionPoint.memory.received),
+  )
   const proxies = new TrustedProxies([])
   const metrics = new Metrics()
   const activity = new ProcessActivity()
@@ -72,7 +78,9 @@ async function stagesOf(subject: Subject, world: World, log: AccessLog): Promise
     byHost(subject, path),
     await tokenHit(subject, authorization),
     tokenMiss(subject, world),
-    repeated('resolve a Seat', () => resolve(decisionPoint.memory, principal, query, { source: 'memory' })),
+    repeated('resolve a Seat', () =>
+      resolve(decisionPoint.memory, principal, query, new DecisionReads(decisionPoint.memory.received)),
+    ),
     repeated('decide', () => authorize(resolved, SPACE, PERMISSION)),
     repeated('judge: all of the above, token known', () => subject.engine(ask)),
     repeated('headers to the upstream', () =>

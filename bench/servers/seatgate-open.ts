@@ -58,7 +58,6 @@ DecisionEngine.prototype.evaluate = ({ method, target }: AuthorizationRequest): 
     caller: null,
     params: PathParams.none,
     query: mark < 0 ? '' : target.slice(mark),
-    resolved: null,
     cors: null,
     preflight: null,
   }

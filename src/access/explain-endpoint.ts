@@ -22,7 +22,7 @@ import { missingCredential } from '../decision/authn/authenticator.ts'
 import { decisionRecord, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
-import type { Decision, Evaluation } from '../model/decision.ts'
+import type { Decision, Evaluation, Trace } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
@@ -182,13 +182,19 @@ async function explained(
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
-  const { caller, canBeBlocked } = await explainedCaller(asked, { tenant, scope }, deps)
+  let isBlockable = false
   // The engine sees the caller, and no more of its tenant than the asker.
   const engine = new DecisionEngine({
     ...parts,
-    authenticator: { authenticate: () => caller },
+    authenticator: {
+      async authenticate(_credentials, trace) {
+        const { caller, canBeBlocked } = await explainedCaller(asked, { tenant, scope }, deps, trace)
+        isBlockable = canBeBlocked
+        return caller
+      },
+    },
     seats: scope.admin ? parts.seats : seatsOfSpace(parts.seats, scope.space),
-    blocks: canBeBlocked ? parts.blocks : { isBlocked: () => false },
+    blocks: { isBlocked: (...user) => isBlockable && parts.blocks.isBlocked(...user) },
     fewSeats: Infinity,
   })
   return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
@@ -205,8 +211,9 @@ async function explainedCaller(
   { seats = null, user = null, api_key: key = null, space = null }: Asked,
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: ExplainDeps,
+  trace: Trace,
 ): Promise<{ caller: Principal | Refusal; canBeBlocked: boolean }> {
-  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps), canBeBlocked: false }
+  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps, trace), canBeBlocked: false }
   if (seats === null && user === null) return { caller: missingCredential, canBeBlocked: false }
   const now = deps.now()
   const found = user === null ? null : await deps.store.readUser(tenant.id, user, { ...scope, admin: true })
@@ -214,7 +221,8 @@ async function explainedCaller(
   const ofUnknown = seats === null || space === null ? [] : [space]
   const entries = new Map<string, string[]>()
   for (const name of new Set(seats ?? found?.seats ?? [])) {
-    const { seat } = (await deps.store.seatByName(tenant.id, name)).value
+    const load = () => deps.store.seatByName(tenant.id, name)
+    const { seat } = await trace.read('seat-name', tenant.id, name, load)
     const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
     for (const each of shown.length === 0 && (seat === null || !scope.admin) ? ofUnknown : shown) {
       const named = entries.get(each) ?? []
@@ -243,15 +251,16 @@ async function keyOf(
   tenant: string,
   scope: Scope,
   { store, now }: ExplainDeps,
+  trace: Trace,
 ): Promise<Principal | Refusal> {
-  const recordOf = async (id: string) => (await store.apiKeyById(tenant, id)).value
+  const recordOf = (id: string) => trace.read('api-key', tenant, id, () => store.apiKeyById(tenant, id))
   const isOwn = { has: (id: string) => id === tenant }
   const record = isUlid(text) ? await recordOf(text) : await verifiedKey(text, isOwn, (_, id) => recordOf(id))
   if (record === null) return invalidKey
   if (scope.admin) return acceptedKey(record, now())
   const visible: string[] = []
   for (const id of record.seatIds) {
-    const seat = (await store.seatById(tenant, id)).value
+    const seat = await trace.read('seat', tenant, id, () => store.seatById(tenant, id))
     if (seat !== null && shownSpaces(seat.spaces, scope).length > 0) visible.push(id)
   }
   return visible.length === 0 ? invalidKey : acceptedKey({ ...record, seatIds: visible }, now())
@@ -269,7 +278,7 @@ function seatsOfSpace(seats: Seats, space: string): Seats {
   const shown = (seat: Seat | null) =>
     seat?.spaces.has(space) === true ? { ...seat, spaces: new Set([space]) } : null
   return {
-    generation: 0,
+    received: seats.received,
     async seatByName(...asked) {
       const named = await seats.seatByName(...asked)
       const seat = shown(named.seat)

@@ -1,6 +1,7 @@
 /** Decides requests that no client sends, by the decision engine of the gateway: those of policy tests and of logs. */
 
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
@@ -87,7 +88,7 @@ export function seatsByName(seats: readonly SeatInput[]): SeatSource {
     ]),
   )
   return {
-    generation: 0,
+    received: new ReceivedChanges(),
     seatByName: (_tenant, name) => ({ seat: known.get(name) ?? null, givenUpAt: null }),
     seatById: (_tenant, id) => known.get(id) ?? null,
     wholeSeat: async () => null,

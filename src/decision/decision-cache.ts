@@ -16,12 +16,10 @@ import type { Authorization } from './authorize.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Requirement } from '../model/route.ts'
 import { detachedText } from '../lib/heap-size.ts'
+import type { ReceivedChanges } from './seats/received-changes.ts'
 
-/** The generation of memory. */
-export interface Generation {
-  /** A new number invalidates everything derived from memory before. */
-  readonly generation: number
-}
+/** A new generation invalidates everything derived from memory before. */
+type Generation = Pick<ReceivedChanges, 'generation'>
 
 interface Entry {
   generation: number
@@ -31,12 +29,12 @@ interface Entry {
 }
 
 export class DecisionCache {
-  readonly #memory: Generation
+  readonly #received: Generation
   readonly #lookups: Lookups
   readonly #entry = new WeakMap<Principal, Entry>()
 
-  constructor(memory: Generation, lookups = new Lookups()) {
-    this.#memory = memory
+  constructor(received: Generation, lookups = new Lookups()) {
+    this.#received = received
     this.#lookups = lookups
   }
 
@@ -44,7 +42,7 @@ export class DecisionCache {
   get(principal: Principal, space: string, permission: Requirement): Authorization | null {
     const entry = this.#entry.get(principal)
     const isHit =
-      entry?.generation === this.#memory.generation &&
+      entry?.generation === this.#received.generation &&
       entry.space === space &&
       entry.permission === permission
     this.#lookups[isHit ? 'hits' : 'misses']++
@@ -53,7 +51,7 @@ export class DecisionCache {
 
   /** @param authorization derived synchronously from memory in the current generation */
   set(principal: Principal, space: string, permission: Requirement, authorization: Authorization): void {
-    const { generation } = this.#memory
+    const { generation } = this.#received
     const entry = this.#entry.get(principal)
     if (entry === undefined) {
       this.#entry.set(principal, { generation, space: detachedText(space), permission, authorization })

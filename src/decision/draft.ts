@@ -8,13 +8,14 @@ import {
   type Evaluation,
   PathParams,
   type ResolvedSeats,
-  type Source,
   type Timings,
 } from '../model/decision.ts'
 import type { ErrorCode, Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
 import { unreadPath } from './router/path.ts'
+import { DecisionReads } from './seats/decision-reads.ts'
+import { ReceivedChanges } from './seats/received-changes.ts'
 
 const NO_SEATS: readonly ConsideredSeat[] = Object.freeze([])
 const NO_SPACES: readonly string[] = Object.freeze([])
@@ -22,6 +23,7 @@ const NO_SPACES: readonly string[] = Object.freeze([])
 export class Draft {
   readonly request: AuthorizationRequest
   readonly config: string | null
+  readonly reads: DecisionReads
   readonly timings: Timings = { match: 0, authenticate: 0, resolve: 0, decide: 0, total: 0 }
   readonly #startedAt = performance.now()
   /** Monotonic ms at the end of the last stage; null: stages are not timed. */
@@ -35,15 +37,16 @@ export class Draft {
   caller: Principal | Refusal | null = null
   principal: Principal | null = null
   space: string | null = null
+  /** Not a part of the evaluation: a request may stay open for long, and would retain Seats that memory has evicted. */
   resolved: ResolvedSeats | null = null
   seats = NO_SEATS
-  source: Source = 'memory'
   cors: string | null = null
   preflight: string | null = null
 
-  constructor(request: AuthorizationRequest, stages: boolean, config: string | null) {
+  constructor(request: AuthorizationRequest, stages: boolean, config: string | null, reads: DecisionReads) {
     this.request = request
     this.config = config
+    this.reads = reads
     this.#mark = stages ? this.#startedAt : null
   }
 
@@ -61,9 +64,12 @@ export class Draft {
   }
 }
 
+/** For a request that is only read. */
+export const READS_NOTHING = new DecisionReads(new ReceivedChanges())
+
 /** The evaluation of a request that was refused before the engine could read it. */
 export function unreadableEvaluation(request: AuthorizationRequest, refusal: Refusal): Evaluation {
-  const draft = new Draft(request, false, null)
+  const draft = new Draft(request, false, null, READS_NOTHING)
   draft.path = unreadPath(request.target)
   return refused(draft, refusal)
 }
@@ -97,7 +103,7 @@ function evaluation(
       space: draft.space,
       seats: draft.seats,
       grantedIn: NO_SPACES,
-      source: draft.principal === null ? null : draft.source,
+      source: draft.principal === null ? null : draft.reads.source,
       timings: draft.finish(),
       config: draft.config,
     },
@@ -105,7 +111,6 @@ function evaluation(
     caller: draft.caller,
     params: draft.params,
     query: draft.query,
-    resolved: draft.resolved,
     cors: draft.cors,
     preflight: draft.preflight,
   }

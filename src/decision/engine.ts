@@ -23,14 +23,16 @@ import {
   hasTwoOrigins,
   sharedCorsLines,
 } from './preflight.ts'
-import { type Generation, DecisionCache } from './decision-cache.ts'
-import { allowed, Draft, refused } from './draft.ts'
+import { DecisionCache } from './decision-cache.ts'
+import { allowed, Draft, READS_NOTHING, refused } from './draft.ts'
 import { ambiguityOf } from './router/ambiguity.ts'
 import { NO_EXCEPTIONS, type PathExceptions } from './router/pattern.ts'
 import { type RequestTarget, readTarget, unreadPath } from './router/path.ts'
 import type { Match, RouteTable } from './router/table.ts'
 import { grantedIn } from './seats/granted-in.ts'
+import { decideOnOneState } from './seats/decision-reads.ts'
 import { heldPermissions, type WholeSeats } from './seats/held-permissions.ts'
+import type { ReceivedChanges } from './seats/received-changes.ts'
 
 export interface RequestAuthenticator {
   authenticate(
@@ -60,7 +62,7 @@ export interface BlockedUsers {
 export interface DecisionEngineOptions {
   readonly table: RouteTable
   readonly authenticator: RequestAuthenticator
-  readonly seats: SeatLookup & WholeSeats & Generation
+  readonly seats: SeatLookup & WholeSeats & { readonly received: ReceivedChanges }
   readonly blocks: BlockedUsers
   readonly lease: MemoryLease
   readonly lookups?: CacheLookups
@@ -103,7 +105,7 @@ export class DecisionEngine {
 
   constructor(parts: DecisionEngineOptions) {
     this.#parts = parts
-    this.#cache = new DecisionCache(parts.seats, parts.lookups?.authorizations)
+    this.#cache = new DecisionCache(parts.seats.received, parts.lookups?.authorizations)
   }
 
   /**
@@ -112,7 +114,14 @@ export class DecisionEngine {
    * @param stages times each stage, not only the total
    */
   evaluate(request: AuthorizationRequest, stages = false): Evaluation | Promise<Evaluation> {
-    const draft = new Draft(request, stages, this.#parts.config ?? null)
+    const { config = null, seats } = this.#parts
+    return decideOnOneState(seats.received, (reads) =>
+      this.#evaluate(new Draft(request, stages, config, reads)),
+    )
+  }
+
+  #evaluate(draft: Draft): Evaluation | Promise<Evaluation> {
+    const { request } = draft
     const target = this.#read(draft)
     if (target instanceof Refusal) return refused(draft, target)
     const preflight = request.method === 'OPTIONS' ? this.#preflight(draft, target) : null
@@ -130,19 +139,26 @@ export class DecisionEngine {
 
   /** As `Evaluation.cors`, for a request that could not be decided. */
   corsOf(request: AuthorizationRequest): string | null {
-    const draft = new Draft(request, false, null)
+    const draft = new Draft(request, false, null, READS_NOTHING)
     const target = this.#read(draft)
     if (!(target instanceof Refusal)) this.#match(draft, target)
     return draft.cors
   }
 
   /**
-   * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions.
-   * Rejects when the store can't be asked.
+   * All permissions of the caller in the request's space, for a built-in endpoint that grants permissions: as of a state that
+   * allows the request. Rejects when the store can't be asked.
    */
-  async held({ decision: { principal, space }, resolved }: Evaluation): Promise<HeldPermissions> {
-    if (principal === null || space === null || resolved === null) return NOTHING_HELD
-    return heldPermissions(this.#parts.seats, principal.tenant, resolved, space)
+  async held(request: AuthorizationRequest): Promise<HeldPermissions | Refusal> {
+    const { seats } = this.#parts
+    return decideOnOneState(seats.received, async (reads) => {
+      const draft = new Draft(request, false, null, reads)
+      const { refusal } = await this.#evaluate(draft)
+      if (refusal !== null) return refusal
+      const { principal, space, resolved } = draft
+      if (principal === null || space === null || resolved === null) return NOTHING_HELD
+      return heldPermissions(seats, principal.tenant, resolved, space, reads)
+    })
   }
 
   /**
@@ -229,7 +245,7 @@ export class DecisionEngine {
     const { credentials, browser } = draft.request
     const space = spaceOf(draft.request, route.space, draft)
     if (space === repeatedSpace) return refused(draft, repeatedSpace)
-    const caller = this.#parts.authenticator.authenticate(credentials, draft, browser, route.cors)
+    const caller = this.#parts.authenticator.authenticate(credentials, draft.reads, browser, route.cors)
     if (caller instanceof Promise) return caller.then((known) => this.#admit(draft, route, known, space))
     return this.#admit(draft, route, caller, space)
   }
@@ -248,7 +264,7 @@ export class DecisionEngine {
     if (!takesTenant(route, caller.tenant)) return refusedIn(draft, space, otherTenant)
     // An API key is revoked instead.
     if (caller.method === 'api-key') return this.#authorize(draft, requirement, caller, space)
-    const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft)
+    const isBlocked = this.#parts.blocks.isBlocked(caller.tenant, caller.user, draft.reads)
     if (isBlocked instanceof Promise)
       return isBlocked.then((it) =>
         it ? refusedIn(draft, space, blocked) : this.#authorize(draft, requirement, caller, space),
@@ -276,7 +292,7 @@ export class DecisionEngine {
     const known = cache?.get(caller, space, requirement) ?? null
     if (known !== null) return conclude(draft, requirement, known)
     const question = new SeatQuestion(space, requirement)
-    const resolved = resolve(this.#parts.seats, caller, question, draft)
+    const resolved = resolve(this.#parts.seats, caller, question, draft.reads)
     // A change may have happened while the store was asked: the result serves this request and is not cached.
     if (resolved instanceof Promise)
       return resolved.then((held) =>
@@ -343,9 +359,7 @@ function authorizeResolved(
   resolved: ResolvedSeats,
 ): Authorization {
   draft.endStage('resolve')
-  // Only built-in endpoints use the Seats. A forwarded request may stay open for long, and would retain Seats that
-  // memory has evicted.
-  if (!isForwarded(draft)) draft.resolved = resolved
+  draft.resolved = resolved
   const authorization = authorize(resolved, space, permission)
   draft.endStage('decide')
   return authorization

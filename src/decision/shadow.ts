@@ -8,8 +8,10 @@
 
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { CorsPolicy } from '../model/cors.ts'
-import type { Decision, Evaluation } from '../model/decision.ts'
+import type { Decision, Evaluation, Trace } from '../model/decision.ts'
+import { Refusal } from '../model/errors.ts'
 import { canonicalHost } from '../model/host.ts'
+import type { Principal } from '../model/principal.ts'
 import type { Route } from '../model/route.ts'
 import { isSpaceHeader, sourceText } from '../model/space-source.ts'
 import type { RouteTable } from './router/table.ts'
@@ -32,9 +34,12 @@ export class ShadowEngine {
     this.#engine = new DecisionEngine({
       ...live,
       authenticator: {
-        authenticate: (credentials, trace, browser, cors) =>
-          (isSamePolicy(cors, this.#cors) ? this.#caller : null) ??
-          authenticator.authenticate(credentials, trace, browser, cors),
+        authenticate: (credentials, trace, browser, cors) => {
+          const known = isSamePolicy(cors, this.#cors) ? this.#caller : null
+          if (known === null) return authenticator.authenticate(credentials, trace, browser, cors)
+          if (!(known instanceof Refusal)) noteRecords(known, trace)
+          return known
+        },
       },
       lease: { live: () => lease.live(), renewed: () => Promise.reject(noLease) },
     })
@@ -97,6 +102,12 @@ function isSameSource(one: Route, other: Route): boolean {
 /** Each table compiles its own. */
 function isSamePolicy(a: CorsPolicy | null, b: CorsPolicy | null): boolean {
   return a?.key === b?.key
+}
+
+/** The records that the live decision found the caller by. */
+function noteRecords({ method, tenant, user, session }: Principal, trace: Trace): void {
+  if (method === 'api-key') trace.found('api-key', tenant, user)
+  if (session !== null) trace.found('session', tenant, session)
 }
 
 const noLease = new Error('no lease: memory may not be current')

@@ -1,5 +1,6 @@
 /** The decision record, and the parts of a decision. */
 
+import type { ChangeKind } from '../../seats-admin/model/change.ts'
 import type { ErrorCode, Refusal } from './errors.ts'
 import type { Principal, SeatClaims } from './principal.ts'
 import { forwardedPath, type Requirement, type Route } from './route.ts'
@@ -42,9 +43,28 @@ export function haveSameVerdicts(
 /** The origin of the data behind a decision; the slowest one where there are several. */
 export type Source = 'memory' | 'redis' | 'store'
 
-/** Receives the origin of data that does not come from memory. */
+/** A record that is being read. */
+export interface AwaitedRecord {
+  /** The position of the change feed as of which it was read. */
+  asOf: number
+}
+
+/** Receives which records a decision reads, and the origin of data that does not come from memory. */
 export interface Trace {
   source: Source
+  /** Memory has the record. */
+  found(kind: ChangeKind, tenant: string, key: string): void
+  /** The record is being read; the reader tells as of which position. */
+  awaited(kind: ChangeKind, tenant: string, key: string): AwaitedRecord
+  /** Reads the record from the store directly. Rejects as `load` does. */
+  read<V>(
+    kind: ChangeKind,
+    tenant: string,
+    key: string,
+    load: () => Promise<{ readonly seq: number; readonly value: V }>,
+  ): Promise<V>
+  /** The decision does not depend on what it has read so far. */
+  discard(): void
 }
 
 /** Microseconds, by stage and in total. 0 where a stage was not reached, or where only the total is measured. */
@@ -119,8 +139,6 @@ export interface Evaluation {
   readonly params: PathParams
   /** With the `?`, as received; '' when the target has none. */
   readonly query: string
-  /** Null for a route that goes to an upstream. */
-  readonly resolved: ResolvedSeats | null
   /**
    * The lines `Access-Control-*` of the response, each with its CRLF; '': no page of another origin may read it. Null: the
    * table has no `cors`, or none is known.

@@ -174,8 +174,8 @@ export interface LocalRequest {
   readonly principal: Principal
   /** Null on an `authenticated` route, which needs none. */
   readonly space: string | null
-  /** Permissions that the caller holds in `space`. Rejects when the store can't be asked. */
-  held(): Promise<HeldPermissions>
+  /** Permissions that the caller holds in `space`, if the request is still allowed. Rejects when the store can't be asked. */
+  held(): Promise<HeldPermissions | Refusal>
 }
 
 export interface LocalResponse {

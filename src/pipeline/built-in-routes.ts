@@ -121,6 +121,7 @@ async function serve(
   // A read grants nothing, so it needs no more than the space.
   const isRead = endpoint.method === 'GET' || endpoint.reads === true
   const held = isRead ? NOTHING_HELD : await request.held()
+  if (held instanceof Refusal) return held
   const reply = await endpoint.handle({
     params: decoded(request.params),
     query: request.query,

@@ -74,9 +74,7 @@ class EventStream {
 
   async begin(source: EventSource): Promise<void> {
     const exchange = this.#exchange
-    const { response, evaluation } = exchange
-    // It may stay open for long, and would retain Seats that memory has evicted.
-    if (evaluation !== null) exchange.evaluation = { ...evaluation, resolved: null }
+    const { response } = exchange
     response.listen({ drained: () => this.#open?.resumed(), closed: () => this.#ended() })
     const open = await source({ write: (text) => this.#write(text) })
     if (response.destroyed) return open.closed()

@@ -18,8 +18,8 @@ const ACCEPT = fieldName('accept')
 export interface LocalPipeline {
   /** Evaluates the request again, as of now. */
   reevaluate(): Promise<Evaluation>
-  /** All permissions of the caller in the request's space. Rejects when the store can't be asked. */
-  held(evaluation: Evaluation): Promise<HeldPermissions>
+  /** All permissions of the caller in the request's space, if the request is still allowed. Rejects when the store can't be asked. */
+  held(): Promise<HeldPermissions | Refusal>
   /** Sends a refusal of the handler or of the body. */
   readonly refuse: Refuse
   /** Handles an exception of either. */
@@ -72,7 +72,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     requestId: exchange.id,
     principal,
     space,
-    held: () => pipeline.held(evaluation),
+    held: () => pipeline.held(),
   })
 }
 

@@ -309,7 +309,7 @@ export class Pipeline {
     const { refuse, failed } = this.#refusals
     serveLocal(exchange, {
       reevaluate: async () => this.reevaluate(exchange),
-      held: (evaluation) => config.engine.held(evaluation),
+      held: () => this.#config.engine.held(authorizationRequest(exchange.request, exchange.id)),
       refuse,
       failed,
       bodyTimeout: config.limits.bodyTimeout,

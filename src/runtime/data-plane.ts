@@ -211,6 +211,7 @@ export class DataPlane {
     const { lease, memory, lookups } = this.#decisionPoint
     const { metrics } = this
     metrics.addCaches(lookups)
+    metrics.addDecisionsAgain(() => memory.received.repeated)
     metrics.addRateLimits(this.#rateLimiter)
     metrics.gauge(
       'seatgate_lease_live',

@@ -30,6 +30,7 @@ import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
 import { directSource, SeatMemory } from '../decision/seats/memory.ts'
+import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { ProcessActivity } from '../telemetry/process-activity.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
@@ -91,7 +92,7 @@ export class DecisionPoint {
       cache === null ? store : new SeatCache(store, cache, this.history, systemClock.now, this.lookups.redis),
       directSource(store),
       memory.seats,
-      this.lookups,
+      { lookups: this.lookups, received: new ReceivedChanges((seq) => this.lease.readUpTo(seq)) },
     )
     this.lease = new Lease(coherence, [this.memory, this.history, this.changes], systemClock)
     coherence.join(this.lease)

@@ -75,7 +75,8 @@ export function openSignIn(config: Config, parts: SignInOptions) {
   const sessions = (renew: SessionOptions['renew']) =>
     new Sessions({
       tenants: new Map(tenants.map((tenant) => [tenant.id, tenant])),
-      sessionById: (tenant, id) => memory.sessionById(tenant, id),
+      sessionById: (tenant, id, trace) => memory.sessionById(tenant, id, trace),
+      readSession: (tenant, id, trace) => memory.readSession(tenant, id, trace),
       renew,
       now: Date.now,
     })

@@ -77,11 +77,7 @@ export class Metrics extends MetricRegistry {
     ['of'],
     ['tenant', 'address'],
   )
-  readonly #again = this.counter(
-    'seatgate_decisions_again_total',
-    'Re-evaluations of open requests and WebSockets, by reason code; "allow" if they stay open.',
-    ['code'],
-  )
+  readonly #again = new Map<string, number>()
 
   constructor() {
     super()
@@ -184,6 +180,20 @@ export class Metrics extends MetricRegistry {
     )
   }
 
+  /** @param repeated before their response */
+  addDecisionsAgain(repeated: () => number): void {
+    this.read(
+      'counter',
+      'seatgate_decisions_again_total',
+      'Decisions that were made again. Of open requests and WebSockets that are re-evaluated, by reason code; "allow" if they stay open. Before the response, "changed": a record that the decision had read changed while it waited for another.',
+      () =>
+        [['changed', repeated()] as const, ...this.#again].map(([code, value]) => ({
+          labels: { code },
+          value,
+        })),
+    )
+  }
+
   addRateLimits(limiter: RateLimitCounts): void {
     this.read(
       'counter',
@@ -275,7 +285,7 @@ export class Metrics extends MetricRegistry {
 
   /** @param code `allow`, or the reason for the refusal */
   reevaluated(code: string): void {
-    this.#again.labels(code).inc()
+    this.#again.set(code, (this.#again.get(code) ?? 0) + 1)
   }
 
   /** @param result of the comparison with candidate tables */

@@ -6,6 +6,7 @@ import type { RouteEntry } from '../../src/config/config.ts'
 import { methodsOf } from '../../src/config/methods.ts'
 import { DecisionEngine } from '../../src/decision/engine.ts'
 import { compileTable } from '../../src/decision/router/table.ts'
+import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Route } from '../../src/model/route.ts'
 import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
@@ -15,6 +16,8 @@ export const UPSTREAMS = new Map([
   ['semicolons', { allowSemicolons: true, allowEncodedSlashes: false }],
   ['slashes', { allowSemicolons: false, allowEncodedSlashes: true }],
 ])
+
+const UNCHANGED = new ReceivedChanges()
 
 export interface TablesInput {
   /** `METHOD /path: requirement`, with ` > upstream` where it is not `plain`, and `host,host` before the path. */
@@ -72,7 +75,7 @@ export function oracle(tables: Tables): (method: string, path: string, host?: st
 /** No credential, so no Seat is looked up. */
 const unused = new Proxy({} as ConstructorParameters<typeof DecisionEngine>[0]['seats'], {
   get: (_, name) => {
-    if (name === 'generation') return 0
+    if (name === 'received') return UNCHANGED
     throw new Error(`${String(name)} is not expected`)
   },
 })

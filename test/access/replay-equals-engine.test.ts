@@ -21,6 +21,7 @@ import { Exchange } from '../../src/http/server/exchange.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
 import { accessLine } from '../../src/telemetry/access-log.ts'
 import { firstExchange } from '../support/listener.ts'
+import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 
 const TARGET_BYTES = 200
 const IDS = Array.from({ length: 26 }, (_, index) => `id${index}`)
@@ -63,7 +64,7 @@ const state = fc
 function sourceOf({ byId, givenUpAt }: State): SeatSource {
   const byName = new Map([...byId.values()].map((each) => [each.name, each]))
   return {
-    generation: 0,
+    received: new ReceivedChanges(),
     seatByName: (_, name) => ({ seat: byName.get(name) ?? null, givenUpAt: givenUpAt.get(name) ?? null }),
     seatById: (_, id) => byId.get(id) ?? null,
     wholeSeat: async () => null,

@@ -12,6 +12,7 @@ import type { Answer } from '../support/client.ts'
 import { served } from '../support/served.ts'
 import { type Fleet, SPACE, startFleet } from '../fleet/fleet.ts'
 import { MAIN } from '../support/gateway-process.ts'
+import { traceFrom } from '../decision/trace.ts'
 
 /** Much more than a loaded machine needs between two requests. A clock that is 3 s slow causes the same failure. */
 const SKEW = 60_000
@@ -68,12 +69,7 @@ t.test('tokens issued up to the leeway later count as issued before', async (t) 
       complete: true,
     }
     const seats = { seatByName: () => ({ seat, givenUpAt }), seatById: () => null }
-    const found = resolve(
-      seats,
-      token.principal,
-      { id: 'q', space: 's1', permission: 'a:b' },
-      { source: 'memory' },
-    )
+    const found = resolve(seats, token.principal, { id: 'q', space: 's1', permission: 'a:b' }, traceFrom())
     return found instanceof Promise ? null : found.entries.map(({ nameGivenUp }) => !nameGivenUp)
   }
   t.same([gains(givenUpAt, 0), gains(givenUpAt + 1, 0)], [[false], [true]])

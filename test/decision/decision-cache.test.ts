@@ -68,9 +68,7 @@ class World {
       table,
       authenticator: { authenticate: () => this.#caller },
       seats: {
-        get generation() {
-          return memory.generation
-        },
+        received: memory.received,
         seatByName: (...query) => {
           const named = count().seatByName(...query)
           if (!(named instanceof Promise) && named.seat !== null) this.returned.push(new WeakRef(named.seat))
@@ -170,9 +168,9 @@ t.test('a notified change invalidates it, and so does a read of the feed without
     t.not(await world.code(caller), 'allow')
     world.put('Viewer', ['s1'], ['*'])
     for (let i = 0; i < 2; i++) t.equal(await world.code(caller), 'allow')
-    world.memory.applyReading([])
+    world.memory.applyReading([], { seq: world.memory.received.position })
     t.equal(await lookUps(world, [caller]), 1, 'it counts as used in memory')
-    world.memory.applyReading(null)
+    world.memory.applyReading(null, { seq: world.memory.received.position })
     t.equal(await lookUps(world, [caller], [caller]), 2, 'all was invalidated')
     world.drop('Viewer', 200)
     t.not(await world.code(caller), 'allow')
@@ -247,7 +245,8 @@ t.test('after any sequence of events, the result equals that of an empty cache',
         if (it.do === 'put') world.put(it.name, it.spaces, it.permissions)
         else if (it.do === 'drop') world.drop(it.name, it.at)
         else if (it.do === 'resize') world.memory.resize(it.bytes)
-        else if (it.do === 'read') world.memory.applyReading(it.changes)
+        else if (it.do === 'read')
+          world.memory.applyReading(it.changes, { seq: world.memory.received.position })
         else {
           const principal = principals[it.caller] ?? bearer({})
           const fresh = new World()

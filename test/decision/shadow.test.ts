@@ -11,6 +11,7 @@ import { Refusal } from '../../src/model/errors.ts'
 import type { Principal } from '../../src/model/principal.ts'
 import type { NamedSeat, Seat } from '../../src/model/decision-seat.ts'
 import { EVERY_METHOD, everyPath, pairs, type TablesInput, tablesOf } from '../access/random-tables.ts'
+import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 
 const seatOf = (name: string, ...permissions: string[]): Seat => ({
   id: name,
@@ -62,7 +63,7 @@ class World {
         },
       },
       seats: {
-        generation: 0,
+        received: new ReceivedChanges(),
         seatByName: (_tenant, name) => this.find(name),
         seatById: () => null,
         wholeSeat: async () => null,

@@ -83,8 +83,8 @@ function withoutMark(found: NamedSeat): NamedSeat {
 /** Memory keeps what it has of a kind, whatever the feed says. */
 function withoutChangesOf(kind: ChangeKind): void {
   const { applyReading, applyAnnouncement } = SeatMemory.prototype
-  SeatMemory.prototype.applyReading = function (changes) {
-    applyReading.call(this, changes?.filter((change) => change.kind !== kind) ?? null)
+  SeatMemory.prototype.applyReading = function (changes, head) {
+    applyReading.call(this, changes?.filter((change) => change.kind !== kind) ?? null, head)
   }
   SeatMemory.prototype.applyAnnouncement = function (changes) {
     applyAnnouncement.call(

@@ -15,6 +15,7 @@ import { isAwaited, openListener } from '../support/listener.ts'
 import { codeOf, evaluationOf, refuse, routeTo, valuesOf } from '../proxy/support.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
 import { until } from '../support/until.ts'
+import { traceFrom } from '../decision/trace.ts'
 
 const NO_STORE = { wholeSeat: () => Promise.reject(new Error('no store')) }
 
@@ -45,7 +46,6 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     const route = routeTo(publicRoute ? { requirement: 'public', target, maxBody } : { target, maxBody })
     const evaluation = {
       ...evaluationOf(request, route),
-      resolved: GRANTS,
       params: new PathParams(['id'], ['x']),
     }
     exchange.evaluation = evaluation
@@ -56,7 +56,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
     }
     serveLocal(exchange, {
       reevaluate: async () => evaluation,
-      held: ({ resolved }) => heldPermissions(NO_STORE, 'acme', resolved ?? GRANTS, 'north'),
+      held: () => heldPermissions(NO_STORE, 'acme', GRANTS, 'north', traceFrom()),
       refuse,
       failed,
       bodyTimeout: 60_000,

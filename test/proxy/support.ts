@@ -105,7 +105,6 @@ export function evaluationOf(request: ClientRequest, route: Route, more: Partial
     caller: null,
     params: PathParams.none,
     query: query.length === 0 ? '' : `?${query.join('?')}`,
-    resolved: null,
     cors: null,
     preflight: null,
   }

@@ -33,7 +33,6 @@ function evaluationOf(more: Partial<Decision>): Evaluation {
     caller: null,
     params: PathParams.none,
     query: '',
-    resolved: null,
     cors: null,
     preflight: null,
   }

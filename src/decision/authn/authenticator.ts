@@ -21,6 +21,7 @@ export interface SessionCookies {
     cookieLines: readonly string[],
     browser: BrowserContext,
     cors: CorsPolicy | null,
+    trace?: Trace,
   ): Principal | Refusal | Promise<Principal | Refusal> | null
   /** As of `RequestAuthenticator`, for requests without another credential. */
   foreignChange(cookieLines: readonly string[], browser: BrowserContext): Refusal | null
@@ -105,7 +106,7 @@ export class Authenticator {
       return bearer.then((caller) => requireLiveSession(caller, this.#sessionById, trace))
     if (bearer !== null) return requireLiveSession(bearer, this.#sessionById, trace)
     if (cookie.length === 0 || this.#sessions === null) return missingCredential
-    return this.#sessions.authenticate(cookie, browser, cors) ?? missingCredential
+    return this.#sessions.authenticate(cookie, browser, cors, trace) ?? missingCredential
   }
 
   /** An ambiguous credential is refused by {@link authenticate}. */

@@ -58,7 +58,8 @@ export class Blocks {
   }
 
   isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
-    const list = this.#lists.get(tenant, LIST, WHOLE, trace)
+    // The list changes with each block; the decision depends on those of this user.
+    const list = this.#lists.get(tenant, LIST, WHOLE, trace, user)
     if (list instanceof Promise) return list.then((it) => this.#isBlockedBy(it, tenant, user, trace))
     return this.#isBlockedBy(list, tenant, user, trace)
   }

@@ -2,7 +2,7 @@
 
 import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import { GRANT_ANY, SEAT_RIGHTS } from '../../../seats-admin/model/scope.ts'
-import type { ResolvedSeats } from '../../model/decision.ts'
+import type { ResolvedSeats, Trace } from '../../model/decision.ts'
 import type { HeldPermissions } from '../../model/route.ts'
 import type { SeatMemory } from './memory.ts'
 
@@ -24,13 +24,14 @@ export async function heldPermissions(
   tenant: string,
   { entries }: ResolvedSeats,
   space: string,
+  trace: Trace,
 ): Promise<HeldPermissions> {
   const permissions = new Set<string>()
   const deciding = new Set<string>()
   for (const { seat, nameGivenUp } of entries) {
     if (nameGivenUp || seat === null || !seat.spaces.has(space)) continue
     if (seat.permissions.has(EVERY_PERMISSION)) return EVERYTHING
-    const held = seat.complete ? seat.permissions : await permissionsOf(seats, tenant, seat.id, space)
+    const held = seat.complete ? seat.permissions : await permissionsOf(seats, tenant, seat.id, space, trace)
     for (const permission of held) {
       if (permission === EVERY_PERMISSION) return EVERYTHING
       if (DECIDING.has(permission)) deciding.add(permission)
@@ -44,8 +45,8 @@ export async function heldPermissions(
 }
 
 /** The current state: the Seat may have lost the space, or be deleted. */
-async function permissionsOf(seats: WholeSeats, tenant: string, id: string, space: string) {
-  const found = await seats.wholeSeat(tenant, id)
+async function permissionsOf(seats: WholeSeats, tenant: string, id: string, space: string, trace: Trace) {
+  const found = await seats.wholeSeat(tenant, id, trace)
   return found?.spaces.includes(space) ? found.permissions : []
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { CacheLookups } from '../../model/cache-lookups.ts'
-import type { NumberedChange } from '../../../seats-admin/model/change.ts'
+import type { NumberedChange, Position } from '../../../seats-admin/model/change.ts'
 import { performance } from 'node:perf_hooks'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
@@ -26,6 +26,7 @@ import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
 import { entryBytes, LruMap, MemoryBudget } from './lru-maps.ts'
 import { BLOCK_END_BYTES, blockEndOf, blockListBytes, blockListOf, Blocks, monotonic } from './blocks.ts'
+import { ReceivedChanges } from './received-changes.ts'
 
 /** Invalidates an entry. A read in flight counts only if its state includes change `seq`. */
 export type SeatChange = Omit<NumberedChange, 'mark'>
@@ -66,7 +67,19 @@ const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () =
 /** Lower for sign-in: one claim names up to 1,000 Seats, each with up to 64 KiB of spaces. */
 const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 
+/** All may be left out. */
+export interface SeatMemoryOptions {
+  readonly lookups?: CacheLookups
+  /** Monotonic ms, by which blocks end. */
+  readonly now?: () => number
+  /** Ms since the epoch, by which they end too. */
+  readonly wall?: () => number
+  /** Left out: no feed is followed. */
+  readonly received?: ReceivedChanges
+}
+
 export class SeatMemory {
+  readonly received: ReceivedChanges
   readonly #budget = new MemoryBudget(0)
   /** Keys and sessions that do not exist: clients can invent any number, which must not evict existing ones. */
   readonly #missing = new MemoryBudget(0)
@@ -81,24 +94,17 @@ export class SeatMemory {
   /** A queue of its own: sign-ins must not delay decisions of the same tenant. */
   readonly #signInReads = new FairReads(SIGN_IN_READS)
   readonly #source: SeatSource
-  #generation = 0
 
-  /**
-   * @param bytes bound of all cached entries together
-   * @param now monotonic ms, by which blocks end
-   * @param wall ms since the epoch, by which they end too
-   */
-  constructor(
-    source: SeatSource,
-    direct: DirectSource,
-    bytes: number,
-    lookups = new CacheLookups(),
-    now = monotonic,
-    wall = (): number => Date.now(),
-  ) {
+  /** @param bytes bound of all cached entries together */
+  constructor(source: SeatSource, direct: DirectSource, bytes: number, options: SeatMemoryOptions = {}) {
+    const { lookups = new CacheLookups(), now = monotonic, wall = Date.now } = options
+    const { received = new ReceivedChanges() } = options
+    this.received = received
     this.#source = source
     this.resize(bytes)
     this.#names = new ReadThrough<NamedSeat, SeatQuestion>({
+      kind: 'seat-name',
+      received,
       load: loader(
         this.#reads,
         (tenant, name, question) => source.grantByName(tenant, name, question),
@@ -109,17 +115,23 @@ export class SeatMemory {
       lookups: lookups.seat_names,
     })
     this.#seats = new ReadThrough<Seat | null, SeatQuestion>({
+      kind: 'seat',
+      received,
       load: loader(this.#reads, (tenant, id, question) => source.grantById(tenant, id, question), compile),
       cache: this.#map(this.#budget, seatBytes),
       isWhole: (seat) => seat === null || seat.complete,
       lookups: lookups.seats,
     })
     this.#keys = new ReadThrough<StoredApiKey | null>({
+      kind: 'api-key',
+      received,
       load: loader(this.#credentialReads, (tenant, id) => source.apiKeyById(tenant, id), compileKey),
       ...this.#maps(keyBytes),
       lookups: lookups.api_key_records,
     })
     this.#sessions = new ReadThrough<SessionRecord | null>({
+      kind: 'session',
+      received,
       load: loader(this.#credentialReads, (tenant, id) => direct.readSession(tenant, id), compileSession),
       ...this.#maps(sessionBytes),
       lookups: lookups.sessions,
@@ -128,6 +140,8 @@ export class SeatMemory {
       now,
       wall,
       ofTenant: {
+        kind: 'block',
+        received,
         load: loader(
           this.#credentialReads,
           (tenant) => direct.blocks(tenant),
@@ -137,6 +151,8 @@ export class SeatMemory {
         lookups: lookups.blocks,
       },
       ofUser: {
+        kind: 'block',
+        received,
         load: loader(
           this.#credentialReads,
           (tenant, user) => direct.userBlock(tenant, user),
@@ -198,8 +214,10 @@ export class SeatMemory {
   }
 
   /** Reads the whole Seat from the store; not cached. */
-  async wholeSeat(tenant: string, id: string): Promise<SeatLists | null> {
-    return (await this.#reads.run(tenant, () => this.#source.seatById(tenant, id))).value
+  wholeSeat(tenant: string, id: string, trace: Trace): Promise<SeatLists | null> {
+    return trace.read('seat', tenant, id, () =>
+      this.#reads.run(tenant, () => this.#source.seatById(tenant, id)),
+    )
   }
 
   /** Reads a Seat without its permissions from the store, for sign-in; not cached. */
@@ -219,35 +237,50 @@ export class SeatMemory {
     return this.#sessions.get(tenant, id, WHOLE, trace)
   }
 
+  /** As the store has it now, whatever memory has. */
+  readSession(
+    tenant: string,
+    id: string,
+    trace?: Trace,
+  ): SessionRecord | null | Promise<SessionRecord | null> {
+    this.#sessions.invalidate(tenant, id, 0)
+    return this.sessionById(tenant, id, trace)
+  }
+
   /** Whether the user is blocked now. */
   isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
     return this.#blocks.isBlocked(tenant, user, trace)
   }
 
-  /** Increases with each announcement and with each reading of the feed, even an empty one. */
-  get generation(): number {
-    return this.#generation
-  }
-
   applyAnnouncement(changes: readonly SeatChange[]): void {
-    this.#generation++
+    this.received.begin()
     for (const change of changes) this.#forget(change)
   }
 
-  applyReading(changes: readonly SeatChange[] | null): void {
-    this.#generation++
-    if (changes === null) this.#forgetAll()
-    else this.applyAnnouncement(changes)
+  /** @param head the position at which the reading has ended */
+  applyReading(changes: readonly SeatChange[] | null, head: Pick<Position, 'seq'>): void {
+    this.received.begin()
+    for (const change of changes ?? []) this.#forget(change)
+    if (changes === null) {
+      this.#forgetAll()
+      this.received.allChanged()
+    }
+    this.received.readTo(head.seq, changes !== null)
   }
 
   #forget({ tenant, kind, key, seq }: SeatChange): void {
-    if (kind === 'seat') this.#seats.invalidate(tenant, key, seq)
-    else if (kind === 'seat-name') this.#names.invalidate(tenant, key, seq)
-    else if (kind === 'api-key') this.#keys.invalidate(tenant, key, seq)
-    else if (kind === 'session') this.#sessions.invalidate(tenant, key, seq)
-    else if (kind === 'block') this.#blocks.invalidate(tenant, JSON.parse(key), seq)
-    // A newer program wrote a kind that is unknown here: it may concern anything.
-    else this.#forgetAll()
+    const id = kind === 'block' ? JSON.parse(key) : key
+    if (kind === 'seat') this.#seats.invalidate(tenant, id, seq)
+    else if (kind === 'seat-name') this.#names.invalidate(tenant, id, seq)
+    else if (kind === 'api-key') this.#keys.invalidate(tenant, id, seq)
+    else if (kind === 'session') this.#sessions.invalidate(tenant, id, seq)
+    else if (kind === 'block') this.#blocks.invalidate(tenant, id, seq)
+    else {
+      // A newer program wrote a kind that is unknown here: it may concern anything.
+      this.#forgetAll()
+      return this.received.allChanged(seq)
+    }
+    this.received.changed(kind, tenant, id, seq)
   }
 
   #forgetAll(): void {

@@ -1,14 +1,17 @@
 /**
  * A read-through cache of the store. It keeps a value until it is invalidated, coalesces concurrent reads, and never
- * keeps a value older than an invalidation that it has received. The lease says whether the cache may be used at all.
+ * keeps a value older than an invalidation that it has received, or newer than what memory has received of the change feed. The
+ * lease says whether the cache may be used at all.
  *
  * Key: tenant and id. Question: what is asked about the key; a value may cover all questions or only
  * that one. Value: immutable. Bound: the budgets of the maps, least recently used first out.
  */
 
 import { Lookups } from '../../model/cache-lookups.ts'
-import type { Source, Trace } from '../../model/decision.ts'
+import type { ChangeKind } from '../../../seats-admin/model/change.ts'
+import type { AwaitedRecord, Source, Trace } from '../../model/decision.ts'
 import type { LruMap } from './lru-maps.ts'
+import type { ReceivedChanges } from './received-changes.ts'
 
 /** A value, with the newest change that the store included when it read the value. */
 export interface AsOf<V> {
@@ -36,10 +39,15 @@ interface Read<V> {
   /** The cache was cleared after the read began: the result is discarded, whatever its number. */
   void: boolean
   source: Source
+  /** The position as of which the result counts. */
+  asOf: number
   readonly result: Promise<V>
 }
 
 export interface ReadThroughOptions<V, Q> {
+  /** Of the records that are read. */
+  readonly kind: ChangeKind
+  readonly received: ReceivedChanges
   readonly load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>
   readonly cache: LruMap<Cached<V>>
   /** Where null, a missing record, is cached; left out: in `cache`. */
@@ -64,6 +72,8 @@ export interface Question {
 export const WHOLE: Question = { id: '' }
 
 export class ReadThrough<V, Q extends Question = Question> {
+  readonly #kind: ChangeKind
+  readonly #received: ReceivedChanges
   readonly #load: (tenant: string, id: string, question: Q) => Promise<AsOf<V>>
   readonly #cached: LruMap<Cached<V>>
   readonly #missing: LruMap<Cached<V>>
@@ -73,6 +83,8 @@ export class ReadThrough<V, Q extends Question = Question> {
 
   constructor(options: ReadThroughOptions<V, Q>) {
     const { load, cache, missing = cache, isWhole = () => true, lookups = new Lookups() } = options
+    this.#kind = options.kind
+    this.#received = options.received
     this.#lookups = lookups
     this.#load = load
     this.#cached = cache
@@ -85,8 +97,12 @@ export class ReadThrough<V, Q extends Question = Question> {
     return this.#cached.size + missing
   }
 
-  /** Synchronous on a hit. Rejects as the store does. */
-  get(tenant: string, id: string, question: Q, trace?: Trace): V | Promise<V> {
+  /**
+   * Synchronous on a hit. Rejects as the store does.
+   *
+   * @param record the key of its changes
+   */
+  get(tenant: string, id: string, question: Q, trace?: Trace, record = id): V | Promise<V> {
     const cached = this.#cached.get(tenant, id) ?? this.#missing.get(tenant, id)
     if (cached !== undefined) {
       const { whole, byQuestion } = cached.value
@@ -94,20 +110,22 @@ export class ReadThrough<V, Q extends Question = Question> {
       const value = whole === undefined ? byQuestion.get(question.id) : whole
       if (value !== undefined) {
         this.#lookups.hits++
+        trace?.found(this.#kind, tenant, record)
         return value
       }
     }
     this.#lookups.misses++
     const key = keyOf(tenant, id)
+    const awaited = trace?.awaited(this.#kind, tenant, record)
     const reads = this.#reads.get(key.text)
     const same = reads?.find((read) => read.question === question.id)
-    if (same !== undefined) return settled(same, trace)
+    if (same !== undefined) return settled(same, trace, awaited)
     // One value mostly covers all questions: wait once for the read in flight before starting another.
     const other = cached === undefined ? reads?.[0] : undefined
-    if (other === undefined) return settled(this.#begin(key, question), trace)
-    return settled(other, trace).then(
-      (value) => (this.#isWhole(value) ? value : this.#join(key, question, trace)),
-      () => this.#join(key, question, trace),
+    if (other === undefined) return settled(this.#begin(key, question), trace, awaited)
+    return settled(other, trace, awaited).then(
+      (value) => (this.#isWhole(value) ? value : this.#join(key, question, trace, awaited)),
+      () => this.#join(key, question, trace, awaited),
     )
   }
 
@@ -128,15 +146,22 @@ export class ReadThrough<V, Q extends Question = Question> {
       }
   }
 
-  #join(key: Key, question: Q, trace: Trace | undefined): Promise<V> {
+  #join(key: Key, question: Q, trace: Trace | undefined, awaited: AwaitedRecord | undefined): Promise<V> {
     const same = this.#reads.get(key.text)?.find((read) => read.question === question.id)
-    return settled(same ?? this.#begin(key, question), trace)
+    return settled(same ?? this.#begin(key, question), trace, awaited)
   }
 
   #begin(key: Key, question: Q): Read<V> {
     const { promise, resolve, reject } = Promise.withResolvers<V>()
     const { id } = question
-    const read: Read<V> = { question: id, minSeq: 0, void: false, source: 'memory', result: promise }
+    const read: Read<V> = {
+      question: id,
+      minSeq: 0,
+      void: false,
+      source: 'memory',
+      asOf: Infinity,
+      result: promise,
+    }
     const reads = this.#reads.get(key.text)
     if (reads === undefined) this.#reads.set(key.text, [read])
     else reads.push(read)
@@ -150,8 +175,11 @@ export class ReadThrough<V, Q extends Question = Question> {
         read.void = false
         const { seq, value, source = 'store' } = await this.#load(key.tenant, key.id, question)
         read.source = source
+        // The store may show what memory has not been told of: other values in memory are from before.
+        if (seq > this.#received.position) await this.#received.receive(seq)
         if (read.void || seq < read.minSeq) continue
         this.#store(key, read.question, value)
+        read.asOf = this.#received.position
         return value
       }
       throw new Error('the store keeps returning a state older than its own change feed')
@@ -178,8 +206,13 @@ export class ReadThrough<V, Q extends Question = Question> {
   }
 }
 
-async function settled<V>(read: Read<V>, trace: Trace | undefined): Promise<V> {
+async function settled<V>(
+  read: Read<V>,
+  trace: Trace | undefined,
+  awaited: AwaitedRecord | undefined,
+): Promise<V> {
   const value = await read.result
+  if (awaited !== undefined) awaited.asOf = read.asOf
   if (trace !== undefined && trace.source !== 'store') trace.source = read.source
   return value
 }

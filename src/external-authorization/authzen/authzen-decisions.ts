@@ -5,6 +5,7 @@
 
 import { authorize } from '../../decision/authorize.ts'
 import type { MemoryLease } from '../../decision/engine.ts'
+import { decideOnOneState } from '../../decision/seats/decision-reads.ts'
 import { needsPermission } from '../../model/route.ts'
 import { SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity, Question } from './questions.ts'
@@ -36,13 +37,16 @@ export class Decisions {
     const { requirement, space } = needed
     const subject = this.#subject(question.subject)
     if (subject === null) return 'subject_type_unknown'
-    const { lease } = this.#deps
+    const { lease, memory } = this.#deps
     if (!lease.live()) await lease.renewed()
-    const denial = await subject.denial()
-    if (denial !== null) return denial
-    if (!needsPermission(requirement)) return 'allow'
-    if (space === null) return 'space_required'
-    return authorize(await subject.seats(new SeatQuestion(space, requirement)), space, requirement).code
+    return decideOnOneState(memory.received, async (reads): Promise<Reason> => {
+      const denial = await subject.denial(reads)
+      if (denial !== null) return denial
+      if (!needsPermission(requirement)) return 'allow'
+      if (space === null) return 'space_required'
+      const seats = await subject.seats(new SeatQuestion(space, requirement), reads)
+      return authorize(seats, space, requirement).code
+    })
   }
 
   #subject(entity: Entity): Subject | null {

@@ -10,7 +10,7 @@ import type { ApiKeys } from '../../decision/authn/api-key-authentication.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../../decision/engine.ts'
 import { unreadableEvaluation } from '../../decision/draft.ts'
 import type { AuthorizationRequest, Credentials } from '../../model/authorization-request.ts'
-import type { Evaluation } from '../../model/decision.ts'
+import type { Evaluation, Trace } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { DESCRIBING } from '../dialect.ts'
 import { isJsonType } from '../../pipeline/whole-body.ts'
@@ -36,9 +36,9 @@ export class PepEngine extends DecisionEngine {
 
   /** @param keys authenticate API keys */
   constructor(parts: Omit<DecisionEngineOptions, 'authenticator'>, keys: ApiKeys, tenants: Tenants) {
-    const authenticate = (credentials: Credentials) => {
+    const authenticate = (credentials: Credentials, trace: Trace) => {
       const key = bearerOf(credentials)
-      return typeof key === 'string' ? keys.authenticate(key) : key
+      return typeof key === 'string' ? keys.authenticate(key, trace) : key
     }
     super({ ...parts, authenticator: { authenticate } })
     this.#tenants = tenants

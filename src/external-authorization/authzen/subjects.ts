@@ -11,18 +11,20 @@ import type { SeatClaims } from '../../model/principal.ts'
 import { type Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import type { Entity } from './questions.ts'
 import type { Denial } from './decision-reasons.ts'
+import type { ReceivedChanges } from '../../decision/seats/received-changes.ts'
 
 /** What decisions know of Seats, API keys and blocks: the memory of the process, valid under its lease. */
 export interface HolderMemory extends SeatLookup, BlockedUsers {
-  apiKeyById(tenant: string, id: string, trace?: Trace): StoredApiKey | null | Promise<StoredApiKey | null>
+  readonly received: ReceivedChanges
+  apiKeyById(tenant: string, id: string, trace: Trace): StoredApiKey | null | Promise<StoredApiKey | null>
 }
 
 /** One subject. Its methods reject when the store can't be asked. */
 export interface Subject {
   /** Why it may do nothing at all; null: it exists, and is neither expired nor revoked nor blocked. */
-  denial(): Promise<Denial | null>
+  denial(trace: Trace): Promise<Denial | null>
   /** Its Seats, each in its current state, as far as the question needs them. */
-  seats(question: SeatQuestion): Promise<ResolvedSeats>
+  seats(question: SeatQuestion, trace: Trace): Promise<ResolvedSeats>
 }
 
 export interface SubjectDeps {
@@ -50,20 +52,20 @@ const NO_SEATS: ResolvedSeats = Object.freeze({ by: 'id', entries: Object.freeze
 /** The holder of one Seat, which is given by its name or its id. */
 function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subject {
   /** Two: the text is the name of one Seat and the id of another. */
-  const find = async (question: SeatQuestion): Promise<Seat[]> => {
-    const named = isName(id) ? (await memory.seatByName(tenant, id, question)).seat : null
-    const byId = isUlid(id) ? await memory.seatById(tenant, id, question) : null
+  const find = async (question: SeatQuestion, trace: Trace): Promise<Seat[]> => {
+    const named = isName(id) ? (await memory.seatByName(tenant, id, question, trace)).seat : null
+    const byId = isUlid(id) ? await memory.seatById(tenant, id, question, trace) : null
     if (named === null) return byId === null ? [] : [byId]
     return byId === null || byId.id === named.id ? [named] : [named, byId]
   }
   return {
-    async denial() {
-      const found = await find(EXISTENCE)
+    async denial(trace) {
+      const found = await find(EXISTENCE, trace)
       if (found.length > 1) return 'seat_ambiguous'
       return found.length === 0 ? 'seat_not_found' : null
     },
-    async seats(question) {
-      const [seat, ...others] = await find(question)
+    async seats(question, trace) {
+      const [seat, ...others] = await find(question, trace)
       // Changed since `denial`.
       if (seat === undefined || others.length > 0) return NO_SEATS
       return { by: 'id', entries: [{ name: seat.name, seat, nameGivenUp: false }] }
@@ -72,18 +74,18 @@ function seatSubject(tenant: string, id: string, { memory }: SubjectDeps): Subje
 }
 
 function keySubject(tenant: string, id: string, { memory, now }: SubjectDeps): Subject {
-  const read = async () => (isUlid(id) ? memory.apiKeyById(tenant, id) : null)
+  const read = async (trace: Trace) => (isUlid(id) ? memory.apiKeyById(tenant, id, trace) : null)
   return {
     /** As `ApiKeys` of authentication: expiry comes before revocation. */
-    async denial() {
-      const key = await read()
+    async denial(trace) {
+      const key = await read(trace)
       if (key === null) return 'api_key_not_found'
       if (key.expiresAt !== null && !(now() < key.expiresAt)) return 'api_key_expired'
       return key.revokedAt === null ? null : 'api_key_revoked'
     },
-    async seats(question) {
-      const claims = { by: 'id', seats: (await read())?.seatIds ?? [] } as const
-      return seatsOf(memory, tenant, claims, question)
+    async seats(question, trace) {
+      const claims = { by: 'id', seats: (await read(trace))?.seatIds ?? [] } as const
+      return seatsOf(memory, tenant, claims, question, trace)
     },
   }
 }
@@ -101,15 +103,15 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
     return user
   }
   return {
-    async denial() {
+    async denial(trace) {
       if ((await read()) === null) return 'user_not_found'
-      return (await memory.isBlocked(tenant, sub, { source: 'memory' })) ? 'caller_blocked' : null
+      return (await memory.isBlocked(tenant, sub, trace)) ? 'caller_blocked' : null
     },
-    async seats(question) {
+    async seats(question, trace) {
       const names = (await read())?.seats ?? []
       // A name that was given up since the reading, and taken by another Seat, grants nothing.
       const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
-      return seatsOf(memory, tenant, claims, question)
+      return seatsOf(memory, tenant, claims, question, trace)
     },
   }
 }
@@ -122,6 +124,7 @@ async function seatsOf(
   tenant: string,
   claims: SeatClaims,
   question: SeatQuestion,
+  trace: Trace,
 ): Promise<ResolvedSeats> {
   const principal = {
     method: 'bearer',
@@ -132,5 +135,5 @@ async function seatsOf(
     session: null,
     validUntil: null,
   } as const
-  return resolve(memory, principal, question, { source: 'memory' })
+  return resolve(memory, principal, question, trace)
 }

@@ -7,6 +7,7 @@ import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import type { BrowserContext } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
+import type { Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
@@ -34,10 +35,18 @@ export const foreignOrigin = new Refusal(
   "The gateway's own endpoints accept a change with the session cookie only with the Origin of a page of the gateway. Programs send an API key or a token.",
 )
 
+type SessionLookup = (
+  tenant: string,
+  id: string,
+  trace?: Trace,
+) => SessionRecord | null | Promise<SessionRecord | null>
+
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
   /** The current session, from memory under the lease. Rejects when the store is unavailable. */
-  readonly sessionById: (tenant: string, id: string) => SessionRecord | null | Promise<SessionRecord | null>
+  readonly sessionById: SessionLookup
+  /** The session as the store has it now, whatever memory has. */
+  readonly readSession: SessionLookup
   /** Maps the session's Seats again. @param requestId of the request that needs it; null: none */
   readonly renew: (tenant: string, id: string, requestId: string | null) => Promise<SessionRecord | Refusal>
   /** ms since the epoch */
@@ -69,6 +78,7 @@ export class Sessions {
     cookieLines: readonly string[],
     request: BrowserContext,
     cors: CorsPolicy | null = null,
+    trace?: Trace,
   ): Principal | Refusal | null | Promise<Principal | Refusal> {
     const [text, ...others] = cookieValues(cookieLines, SESSION_COOKIE)
     if (text === undefined) return null
@@ -77,10 +87,10 @@ export class Sessions {
     const origin = handle === null ? undefined : this.#origins.get(handle.tenant)
     if (handle === null || origin === undefined) return sessionUnknown
     if (!isCookieAccepted(request, origin, cors)) return sessionCrossSite
-    const record = this.#options.sessionById(handle.tenant, handle.id)
+    const record = this.#options.sessionById(handle.tenant, handle.id, trace)
     const { requestId = null } = request
-    if (record instanceof Promise) return record.then((found) => this.#admit(handle, found, requestId))
-    return this.#admit(handle, record, requestId)
+    if (record instanceof Promise) return record.then((found) => this.#admit(handle, found, requestId, trace))
+    return this.#admit(handle, record, requestId, trace)
   }
 
   /**
@@ -101,6 +111,7 @@ export class Sessions {
     handle: CookieHandle,
     record: SessionRecord | null,
     requestId: string | null,
+    trace: Trace | undefined,
   ): Principal | Refusal | Promise<Principal | Refusal> {
     const same = sameHash(record?.cookieHash ?? NO_HASH, handle.hash)
     if (record === null || !same) return sessionUnknown
@@ -108,9 +119,22 @@ export class Sessions {
     if (!(now < record.expiresAt)) return sessionExpired.of(record)
     if (record.endedAt !== null) return sessionEnded.of(record)
     if (now < record.renewAt) return this.#principal(record)
-    return this.#options
-      .renew(record.tenant, record.id, requestId)
-      .then((fresh) => (fresh instanceof Refusal ? fresh.of(record) : this.#principal(fresh)))
+    return this.#renew(record, requestId, trace)
+  }
+
+  /** The renewed session is read again, as of a position of the change feed: another instance may have renewed it. */
+  async #renew(
+    record: SessionRecord,
+    requestId: string | null,
+    trace: Trace | undefined,
+  ): Promise<Principal | Refusal> {
+    const { readSession, renew } = this.#options
+    const renewed = await renew(record.tenant, record.id, requestId)
+    // The record was only a reason to ask the provider, whose word has changed it.
+    trace?.discard()
+    if (renewed instanceof Refusal) return renewed.of(record)
+    const current = await readSession(record.tenant, record.id, trace)
+    return current === null || current.endedAt !== null ? sessionEnded.of(record) : this.#principal(current)
   }
 
   #principal(record: SessionRecord): Principal {

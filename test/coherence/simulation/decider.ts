@@ -8,6 +8,7 @@ import type { Coherence } from '../../../src/coherence/instance.ts'
 import { LEASE, type Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { Trace } from '../../../src/model/decision.ts'
+import { decideOnOneState } from '../../../src/decision/seats/decision-reads.ts'
 import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
 import { type Seat, SeatQuestion } from '../../../src/model/decision-seat.ts'
 import type { DecisionCache } from '../../../src/decision/decision-cache.ts'
@@ -84,7 +85,7 @@ export class Decider {
         )
       : this.#store
     this.#memory = parts.memory(source, this.#store, world.schedule.memory)
-    this.#decisions = parts.decisions(this.#memory)
+    this.#decisions = parts.decisions(this.#memory.received)
     this.lease = parts.lease(coherence, [this.#memory, history], process.clock)
     coherence.join(this.lease)
   }
@@ -123,8 +124,11 @@ export class Decider {
    * As in the product: synchronous when memory holds the record, else after the read. But an ended session and a block do
    * not end the request, so that it checks every record.
    */
-  async #decide({ key, seat }: Question, floor: Floor): Promise<void> {
-    const trace: Trace = { source: 'memory' }
+  async #decide(question: Question, floor: Floor): Promise<void> {
+    await decideOnOneState(this.#memory.received, (trace) => this.#look(question, floor, trace))
+  }
+
+  async #look({ key, seat }: Question, floor: Floor, trace: Trace): Promise<void> {
     const question = QUESTIONS[this.#asked++ % 2] ?? QUESTIONS[0]
     if (key === null) {
       const session = this.#memory.sessionById(TENANT, SESSION.id, trace)

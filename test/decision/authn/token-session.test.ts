@@ -7,6 +7,7 @@ import { mintToken, verifyToken } from '../../../src/decision/authn/gateway-toke
 import type { Trace } from '../../../src/model/decision.ts'
 import { Refusal } from '../../../src/model/errors.ts'
 import { acme, authenticator, bearer, claims, credentials, globex, NOW, sign, tenants } from './support.ts'
+import { traceFrom } from '../trace.ts'
 
 const SID = 'A-session_id-of-22char'
 
@@ -90,7 +91,7 @@ t.test('an expired token, and a forged one, look for no session', async (t) => {
 })
 
 t.test('a session that is not in memory: the store is asked, and its fault is no allow', async (t) => {
-  const trace: Trace = { source: 'memory' }
+  const trace = traceFrom()
   const sessionById = async (_tenant: string, _id: string, trace?: Trace) => {
     if (trace !== undefined) trace.source = 'store'
     return record()

@@ -2,10 +2,10 @@ import type { UserBlock, BlocksReading, UserBlockReading } from '../../../seats-
 import type { GrantReading } from '../../../seats-admin/model/readings.ts'
 import t from 'tap'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
-import type { Trace } from '../../../src/model/decision.ts'
 import { SeatQuestion } from '../../../src/model/decision-seat.ts'
 import { type SeatChange, SeatMemory } from '../../../src/decision/seats/memory.ts'
 import { NO_BLOCKS } from './no-blocks.ts'
+import { traceFrom } from '../trace.ts'
 
 const QUERY = new SeatQuestion('s1', 'trainings:list')
 /** ms since the epoch, in each reading. */
@@ -61,14 +61,7 @@ function setUp() {
         block: store.blocked.has(user) ? { user, until: store.blocked.get(user) ?? null } : null,
       }),
   }
-  const memory = new SeatMemory(
-    source,
-    sessions,
-    2 ** 24,
-    undefined,
-    () => clock.now,
-    () => clock.wall,
-  )
+  const memory = new SeatMemory(source, sessions, 2 ** 24, { now: () => clock.now, wall: () => clock.wall })
   return { reads, store, clock, memory }
 }
 
@@ -135,10 +128,10 @@ t.test('a read of the feed does too; with unknown changes it invalidates everyth
   await askAll(memory)
   store.seq = 2
   reads.length = 0
-  memory.applyReading([change('seat', 'Viewer')])
+  memory.applyReading([change('seat', 'Viewer')], { seq: 2 })
   await askAll(memory)
   t.same(reads, ['seat acme Viewer'])
-  memory.applyReading(null)
+  memory.applyReading(null, { seq: 2 })
   t.same(memory.sizes, { names: 0, seats: 0, keys: 0, sessions: 0, blocks: 0 })
 })
 
@@ -161,7 +154,7 @@ t.test('any text is safe as a name or id', async (t) => {
 t.test("the trace has the sources of a decision's Seats", async (t) => {
   const { store, memory } = setUp()
   const ask = async () => {
-    const trace: Trace = { source: 'memory' }
+    const trace = traceFrom()
     await memory.seatByName('acme', 'Viewer', QUERY, trace)
     await memory.apiKeyById('acme', 'k1', trace)
     return trace.source

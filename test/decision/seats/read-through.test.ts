@@ -8,6 +8,8 @@ import {
   WHOLE,
 } from '../../../src/decision/seats/read-through.ts'
 import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
+import { traceFrom } from '../trace.ts'
+import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
 
 /** A bound of eight values. */
 const remembered = () => new LruMap<Cached<string>>(new MemoryBudget(8), () => 1)
@@ -16,6 +18,8 @@ const remembered = () => new LruMap<Cached<string>>(new MemoryBudget(8), () => 1
 function source() {
   const loads: { key: string; answer: (value: AsOf<string>) => void; fail: (error: Error) => void }[] = []
   const cache = new ReadThrough<string>({
+    kind: 'seat',
+    received: new ReceivedChanges(),
     cache: remembered(),
     load: (_tenant, key) => new Promise<AsOf<string>>((answer, fail) => loads.push({ key, answer, fail })),
   })
@@ -93,6 +97,8 @@ t.test('a failure reaches all waiting callers, and the next one reads again', as
 
 t.test('a store that stays behind its own feed gives an error, not a loop', async (t) => {
   const cache = new ReadThrough<string>({
+    kind: 'seat',
+    received: new ReceivedChanges(),
     cache: remembered(),
     load: async () => ({ seq: 1, value: 'old' }),
   })
@@ -103,6 +109,8 @@ t.test('a store that stays behind its own feed gives an error, not a loop', asyn
 
 t.test('it holds no more than its bound, least recently used first', async (t) => {
   const cache = new ReadThrough<string>({
+    kind: 'seat',
+    received: new ReceivedChanges(),
     cache: remembered(),
     load: async (_tenant, key) => ({ seq: 1, value: key }),
   })
@@ -123,29 +131,32 @@ t.test('the trace has the source of a value, or the slowest of several', async (
     t.equal(await waiting, 'A')
     return trace.source
   }
-  t.equal(await ask({ source: 'memory' }, { source: 'redis' }), 'redis')
-  t.equal(await ask({ source: 'redis' }, {}), 'redis', 'memory is no slower')
+  t.equal(await ask(traceFrom('memory'), { source: 'redis' }), 'redis')
+  t.equal(await ask(traceFrom('redis'), {}), 'redis', 'memory is no slower')
   t.equal(loads.length, 1)
   cache.clear()
-  t.equal(await ask({ source: 'memory' }, {}), 'store', 'the default source')
+  t.equal(await ask(traceFrom('memory'), {}), 'store', 'the default source')
   cache.clear()
-  t.equal(await ask({ source: 'redis' }, { source: 'store' }), 'store')
+  t.equal(await ask(traceFrom('redis'), { source: 'store' }), 'store')
   cache.clear()
-  t.equal(await ask({ source: 'store' }, { source: 'redis' }), 'store')
+  t.equal(await ask(traceFrom('store'), { source: 'redis' }), 'store')
 })
 
 t.test('all callers that wait for one read have its source', async (t) => {
   const { loads, cache } = source()
-  const traces: Trace[] = [{ source: 'memory' }, { source: 'memory' }]
+  const traces = [traceFrom(), traceFrom()]
   const waiting = traces.map((trace) => cache.get('acme', 'a', WHOLE, trace))
   loads[0]?.answer({ seq: 1, value: 'A', source: 'redis' })
   await Promise.all(waiting)
-  t.same(traces, [{ source: 'redis' }, { source: 'redis' }])
+  t.same(
+    traces.map(({ source: of }) => of),
+    ['redis', 'redis'],
+  )
 })
 
 t.test('a discarded read is not the source', async (t) => {
   const { loads, cache } = source()
-  const trace: Trace = { source: 'memory' }
+  const trace = traceFrom()
   const waiting = cache.get('acme', 'a', WHOLE, trace)
   cache.invalidate('acme', 'a', 7)
   loads[0]?.answer({ seq: 6, value: 'old', source: 'store' })
@@ -157,7 +168,7 @@ t.test('a discarded read is not the source', async (t) => {
 
 t.test('a failure leaves the trace unchanged', async (t) => {
   const { loads, cache } = source()
-  const trace: Trace = { source: 'memory' }
+  const trace = traceFrom()
   const waiting = cache.get('acme', 'a', WHOLE, trace)
   loads[0]?.fail(new Error('gone'))
   await t.rejects(Promise.resolve(waiting), { message: 'gone' })
@@ -167,7 +178,11 @@ t.test('a failure leaves the trace unchanged', async (t) => {
 /** A source whose results cover one query each, unless the value begins with `all`. */
 function partial() {
   const loads: { key: string; query: string; answer: (value: AsOf<string>) => void }[] = []
+  const received = new ReceivedChanges()
+  received.readTo(4, true)
   const cache = new ReadThrough<string, Question>({
+    kind: 'seat',
+    received,
     cache: new LruMap<Cached<string>>(new MemoryBudget(8), () => 1),
     load: (_tenant, key, { id }) =>
       new Promise<AsOf<string>>((answer) => loads.push({ key, query: id, answer })),

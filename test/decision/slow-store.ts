@@ -1,0 +1,170 @@
+/**
+ * The decision engine with its memory, over a store of one tenant whose state and change feed the test writes. While the store is
+ * slow, its answers wait; each shows the state at the moment at which it is let go.
+ */
+
+import type { StoredApiKey } from '../../seats-admin/model/api-key.ts'
+import type { ChangeKind, NumberedChange } from '../../seats-admin/model/change.ts'
+import { DecisionEngine, type DecisionEngineOptions } from '../../src/decision/engine.ts'
+import { NO_EXCEPTIONS } from '../../src/decision/router/pattern.ts'
+import { compileTable } from '../../src/decision/router/table.ts'
+import { SeatMemory } from '../../src/decision/seats/memory.ts'
+import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
+import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
+import type { Principal } from '../../src/model/principal.ts'
+
+/** A change, without its place in the feed. */
+export type Changed = readonly [kind: ChangeKind, key: string, tenant?: string]
+
+export class SlowStore {
+  seq = 1
+  /** Name, which is the id as well → permissions, in the space s1. */
+  readonly seats = new Map<string, string[]>()
+  readonly blocked = new Set<string>()
+  readonly keys = new Map<string, StoredApiKey>()
+  readonly memory: SeatMemory
+  /** Reads that were sent, in order. */
+  readonly asked: string[] = []
+  /** Readings of the feed. */
+  readings = 0
+  isSlow = false
+  readonly #waiting: { readonly what: string; readonly go: () => void }[] = []
+  readonly #feed: NumberedChange[] = []
+
+  constructor() {
+    const seat = (name: string) => {
+      const permissions = this.seats.get(name)
+      return permissions === undefined
+        ? null
+        : { id: name, name, spaces: ['s1'], permissions, complete: true }
+    }
+    const source = {
+      grantByName: (_tenant: string, name: string) =>
+        this.#answer(`name ${name}`, () => ({ seat: seat(name), givenUpAt: null })),
+      grantById: (_tenant: string, id: string) => this.#answer(`seat ${id}`, () => seat(id)),
+      spacesByName: (_tenant: string, name: string) => this.#answer(`spaces ${name}`, () => seat(name)),
+      seatById: (_tenant: string, id: string) => this.#answer(`whole ${id}`, () => seat(id)),
+      apiKeyById: (_tenant: string, id: string) => this.#answer(`key ${id}`, () => this.keys.get(id) ?? null),
+    }
+    const direct = {
+      readSession: (_tenant: string, id: string) => this.#answer(`session ${id}`, () => null),
+      blocks: () => {
+        const blocks = () => [...this.blocked].map((user) => ({ user, until: null }))
+        return this.#answer('blocks', () => ({ now: Date.now(), blocks: blocks() }))
+      },
+      userBlock: () => Promise.reject(new Error('the list is whole')),
+    }
+    const received = new ReceivedChanges(async () => {
+      this.readings++
+      this.readFeed()
+    })
+    received.readTo(1, true)
+    this.memory = new SeatMemory(source, direct, 2 ** 20, { received })
+  }
+
+  async #answer<V>(what: string, value: () => V) {
+    this.asked.push(what)
+    if (this.isSlow) await new Promise<void>((go) => this.#waiting.push({ what, go }))
+    return { seq: this.seq, value: value() }
+  }
+
+  /** Commits one write. Memory is not told. */
+  commit(change: () => void, ...changed: readonly Changed[]): readonly NumberedChange[] {
+    change()
+    const mark = this.#feed.length + 1
+    const changes = changed.map(([kind, key, tenant = 'acme']) => {
+      const change = {
+        tenant,
+        kind,
+        key: kind === 'block' ? JSON.stringify(key) : key,
+        seq: ++this.seq,
+        mark,
+      }
+      this.#feed.push(change)
+      return change
+    })
+    return changes
+  }
+
+  /** Commits one write, which memory is told of: it may be answered. */
+  write(change: () => void, ...changed: readonly Changed[]): void {
+    this.memory.applyAnnouncement(this.commit(change, ...changed))
+  }
+
+  grant(name: string, permissions: string[]): void {
+    this.write(() => this.seats.set(name, permissions), ['seat', name], ['seat-name', name])
+  }
+
+  readFeed(): void {
+    const { position } = this.memory.received
+    this.memory.applyReading(
+      this.#feed.filter(({ seq }) => seq > position),
+      { seq: this.seq },
+    )
+  }
+
+  /** Lets the reads that wait be answered as of now; left out: all of them. */
+  async release(what: string | null = null): Promise<void> {
+    const going = this.#waiting.filter((each) => what === null || each.what === what)
+    if (going.length === 0) throw new Error(`no read of ${what ?? 'anything'} waits`)
+    for (const each of going) this.#waiting.splice(this.#waiting.indexOf(each), 1)[0]?.go()
+    await settled()
+  }
+
+  /** The reads that wait. */
+  get waiting(): string[] {
+    return this.#waiting.map(({ what }) => what)
+  }
+
+  /** Decides `GET /x`, which requires x:y in s1. */
+  engine(authenticate: Authenticate): DecisionEngine {
+    return new DecisionEngine({
+      table,
+      seats: this.memory,
+      blocks: this.memory,
+      authenticator: { authenticate },
+      lease: { live: () => true, renewed: async () => {} },
+      targetBytes: 8192,
+      exceptions: () => NO_EXCEPTIONS,
+    })
+  }
+}
+
+type Authenticate = DecisionEngineOptions['authenticator']['authenticate']
+
+const { table } = compileTable(
+  [
+    {
+      ...{ method: 'GET', path: '/x', requirement: 'x:y', upstream: 'main' },
+      ...{ responseTimeout: null, maxBody: 0, signIn: null },
+      place: { file: 'routes.yaml', line: 1, column: 1 },
+    },
+  ],
+  new Map([['main', { allowSemicolons: false, allowEncodedSlashes: false }]]),
+  [],
+)
+
+export const REQUEST: AuthorizationRequest = {
+  method: 'GET',
+  target: '/x',
+  host: null,
+  credentials: { apiKey: [], authorization: [], cookie: [], space: ['s1'] },
+  browser: { method: 'GET', rawHeaders: [], upgrade: false },
+}
+
+/** A user whose token names these Seats. */
+export function alice(names: readonly string[]): Principal {
+  const claims = { by: 'name', entries: new Map([['s1', names]]), issuedAt: 1 } as const
+  return {
+    method: 'bearer',
+    tenant: 'acme',
+    user: 'alice',
+    email: null,
+    session: null,
+    validUntil: null,
+    claims,
+  }
+}
+
+/** Until all that follows from settled promises has run. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
