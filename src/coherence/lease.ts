@@ -60,6 +60,9 @@ export const LEASE = 1000
 /** Milliseconds that a writer waits beyond LEASE, as the clocks of machines run at slightly different speeds. */
 export const MARGIN = 250
 
+/** Readings of the feed until a change that was committed before must have been shown. */
+const MAX_READINGS = 3
+
 /** Reads the feed on demand. {@link Lease.applyReading} gets the reading before the promise resolves. */
 export interface Renewer {
   /** Rejects when the store can't be asked. */
@@ -110,10 +113,12 @@ export class Lease {
 
   /** Resolves once all changes up to this one have been received. Rejects when the store can't be asked. */
   async readUpTo(seq: number): Promise<void> {
-    if (this.#received.end < seq) await this.#renewer.renew()
-    // A reading in flight may have begun before the change was committed.
-    if (this.#received.end < seq) await this.#renewer.renew()
-    if (this.#received.end < seq) throw new Error('the feed does not show a change that the store shows')
+    let cause: unknown = null
+    // A reading in flight may have begun before the change was committed, and one may fail that was begun for another.
+    for (let readings = 0; readings < MAX_READINGS && this.#received.end < seq; readings++)
+      await this.#renewer.renew().catch((failed: unknown) => (cause = failed))
+    if (this.#received.end < seq)
+      throw new Error('the feed does not show a change that the store shows', { cause })
   }
 
   #covers(asked: number): boolean {

@@ -158,7 +158,7 @@ t.test('no acknowledgement while earlier changes are missing and the store can n
   lease.applyReading(reading(clock.now(), null, change('a', 1)))
   await t.rejects(Promise.resolve(lease.applyAnnouncement([change('c', 3)])), /does not show a change/)
   renewer.renew = () => Promise.reject(new Error('the store is gone'))
-  await t.rejects(lease.readUpTo(7), /store is gone/)
+  await t.rejects(lease.readUpTo(7), { cause: { message: 'the store is gone' } })
 })
 
 t.test('renewed: one reading, if it gives a lease', async (t) => {

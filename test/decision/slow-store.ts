@@ -12,6 +12,7 @@ import { SeatMemory } from '../../src/decision/seats/memory.ts'
 import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import type { Principal } from '../../src/model/principal.ts'
+import { ownRoute } from '../../src/model/route.ts'
 
 /** A change, without its place in the feed. */
 export type Changed = readonly [kind: ChangeKind, key: string, tenant?: string]
@@ -116,19 +117,24 @@ export class SlowStore {
     return this.#waiting.map(({ what }) => what)
   }
 
-  /** Decides `GET /x`, which requires x:y in s1. */
+  /** Decides `GET /x`, which requires x:y in s1, and `PUT /own`, a built-in endpoint that does so too. */
   engine(authenticate: Authenticate): DecisionEngine {
-    return new DecisionEngine({
+    return new DecisionEngine({ ...this.parts, authenticator: { authenticate } })
+  }
+
+  get parts(): Omit<DecisionEngineOptions, 'authenticator'> {
+    return {
       table,
       seats: this.memory,
       blocks: this.memory,
-      authenticator: { authenticate },
-      lease: { live: () => true, renewed: async () => {} },
+      lease: LEASED,
       targetBytes: 8192,
       exceptions: () => NO_EXCEPTIONS,
-    })
+    }
   }
 }
+
+export const LEASED = { live: () => true, renewed: async () => {} }
 
 type Authenticate = DecisionEngineOptions['authenticator']['authenticate']
 
@@ -141,7 +147,7 @@ const { table } = compileTable(
     },
   ],
   new Map([['main', { allowSemicolons: false, allowEncodedSlashes: false }]]),
-  [],
+  [ownRoute('PUT', '/own', 'x:y', { kind: 'local', handler: () => Promise.reject(new Error()) }, 0)],
 )
 
 export const REQUEST: AuthorizationRequest = {

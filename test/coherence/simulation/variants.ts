@@ -100,7 +100,7 @@ function keepsAnswersOf(...reads: readonly (keyof SeatSource | keyof DirectSourc
 /** Takes an announcement as applied once it is sent to the worker. */
 class ConfirmsForWorker extends RemoteDecider {
   override async applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> {
-    void super.applyAnnouncement(changes)
+    super.applyAnnouncement(changes).catch(() => {})
   }
 }
 
