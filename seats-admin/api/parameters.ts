@@ -79,6 +79,8 @@ export function readParameters<const P extends Parameters>(
   query: string,
   known: P,
 ): Values<P> | AdminRefusal {
+  if (hasMoreThan(MOST_PARAMETERS, query))
+    return inputInvalid([{ path: '', message: `a query may have at most ${MOST_PARAMETERS} parameters` }])
   const given = new URLSearchParams(query)
   const faults: AdminFault[] = []
   for (const name of new Set(given.keys())) {
@@ -91,6 +93,15 @@ export function readParameters<const P extends Parameters>(
     repeats ? given.getAll(name) : given.get(name),
   ])
   return Object.fromEntries(values) as Values<P>
+}
+
+/** The time to find a value grows with the number of parameters. */
+const MOST_PARAMETERS = 64
+
+function hasMoreThan(most: number, query: string): boolean {
+  let count = 1
+  for (let at = query.indexOf('&'); at >= 0 && count <= most; at = query.indexOf('&', at + 1)) count++
+  return count > most
 }
 
 function faultOf(values: readonly string[], known: Parameter | undefined): string | null {

@@ -55,6 +55,9 @@ t.test('a fault has the name of the parameter', async (t) => {
     const result = readPage(query)
     t.same(isRefusal(result) && result.faults?.map((fault) => fault.path), paths, query)
   }
-  const many = readPage(Array.from({ length: 500 }, (_, at) => `p${at}=`).join('&'))
-  t.equal(isRefusal(many) && many.faults?.length, 50)
+  const some = (count: number) => readPage(Array.from({ length: count }, (_, at) => `p${at}=`).join('&'))
+  const [most, more] = [some(64), some(65)]
+  t.equal(isRefusal(most) && most.faults?.length, 50)
+  t.match(isRefusal(more) && more.faults, [{ path: '', message: /at most 64 parameters/ }])
+  t.ok(isRefusal(readPage(`limit=1${'&'.repeat(64)}`)), 'empty ones count')
 })
