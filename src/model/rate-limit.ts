@@ -47,6 +47,8 @@ export function shareOf({ limit, window, burst }: RateLimit, shares: number): Fi
 export interface LoanRequest {
   readonly limit: RateLimit
   readonly key: string
+  /** The tenant of the key; '': none. */
+  readonly owner: string
   /** Tokens for requests that wait. */
   readonly need: number
   /** Tokens for later requests. Fewer are given while the bucket runs low. */

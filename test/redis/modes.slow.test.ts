@@ -103,7 +103,16 @@ async function works(t: Test, url: string): Promise<void> {
     'a value from Redis',
   )
 
-  const loan = { limit: LIMIT, need: 1, extra: 0, back: 0, debit: 0, initial: 100, processes: 2 }
+  const loan = {
+    limit: LIMIT,
+    owner: 'acme',
+    need: 1,
+    extra: 0,
+    back: 0,
+    debit: 0,
+    initial: 100,
+    processes: 2,
+  }
   for (const key of ['alice', 'bob', 'carol'])
     for (const [at, { lender }] of [one, two].entries())
       t.match(await lender.exchange({ ...loan, key }), { granted: 1, left: Number }, `${key} ${at}`)

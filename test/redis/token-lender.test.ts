@@ -13,7 +13,17 @@ import { until } from '../support/until.ts'
 
 const LIMIT: RateLimit = { name: 'writes', limit: 1, window: 3_600_000, burst: 100, per: 'caller' }
 const ASKED: LoanRequest = {
-  ...{ limit: LIMIT, key: 'alice', need: 1, extra: 0, back: 0, debit: 0, initial: 100, processes: 3 },
+  ...{
+    limit: LIMIT,
+    key: 'alice',
+    owner: 'acme',
+    need: 1,
+    extra: 0,
+    back: 0,
+    debit: 0,
+    initial: 100,
+    processes: 3,
+  },
 }
 
 /** ms, longer than any test. */

@@ -8,7 +8,8 @@ import {
   grantOf,
   shareOf,
 } from '../../model/rate-limit.ts'
-import { BoundedTable, Bucket } from './bucket.ts'
+import { BoundedTable } from './bounded-table.ts'
+import { Bucket } from './bucket.ts'
 
 /** Buckets of one limit. */
 const MAX_BUCKETS = 100_000
@@ -46,7 +47,7 @@ export class Bank implements Lender {
   lend(request: LoanRequest): Loan {
     const ledger = this.#ledger(request.limit)
     const filling = shareOf(ledger.limit, this.#instances())
-    const bucket = ledger.buckets.get(request.key)
+    const bucket = ledger.buckets.get(request.key, request.owner)
     bucket.tokens += request.back
     const granted = grantOf(bucket.refill(filling, this.#now()), request)
     bucket.tokens -= granted
@@ -63,8 +64,10 @@ export class Bank implements Lender {
     const level = (bucket: Bucket) => bucket.refill(filling(), this.#now())
     const buckets = new BoundedTable<Bucket>({
       bound: MAX_BUCKETS,
-      create: (_key, like) => new Bucket(like === null ? filling().capacity : level(like), this.#now()),
+      create: (_key, _owner, like) =>
+        new Bucket(like === null ? filling().capacity : level(like), this.#now()),
       isForgettable: (bucket) => level(bucket) >= filling().capacity,
+      poorer: (one, other) => (level(one) <= level(other) ? one : other),
     })
     const ledger: Ledger = { limit, buckets }
     this.#ledgers.set(limit.name, ledger)

@@ -13,7 +13,8 @@ import {
   shareOf,
   sliceOf,
 } from '../../model/rate-limit.ts'
-import { BoundedTable, Bucket, waitFor } from './bucket.ts'
+import { BoundedTable } from './bounded-table.ts'
+import { Bucket, waitFor } from './bucket.ts'
 
 /** Keys of one limit in a process, 300 bytes each. */
 const MAX_KEYS = 100_000
@@ -39,6 +40,8 @@ export interface Surroundings {
 export class LimitedKey extends Bucket {
   /** Null: an entry that several keys share, which borrows nothing. */
   readonly key: string | null
+  /** Its tenant; '': none. */
+  readonly owner: string
   /** Borrowed tokens, and until when they count. */
   held = 0
   heldUntil = 0
@@ -57,9 +60,10 @@ export class LimitedKey extends Bucket {
   alone = false
   debit = 0
 
-  constructor(key: string | null, tokens: number, now: number) {
+  constructor(key: string | null, owner: string, tokens: number, now: number) {
     super(tokens, now)
     this.key = key
+    this.owner = owner
   }
 }
 
@@ -76,14 +80,15 @@ export class LimitedKeys {
     this.#around = around
     this.#keys = new BoundedTable<LimitedKey>({
       bound,
-      create: (key, like) => {
+      create: (key, owner, like) => {
         const now = around.now()
-        if (like === null) return new LimitedKey(key, this.#share.capacity, now)
-        const entry = new LimitedKey(key, this.#own(like, now), now)
+        if (like === null) return new LimitedKey(key, owner, this.#share.capacity, now)
+        const entry = new LimitedKey(key, owner, this.#own(like, now), now)
         entry.alone = true
         return entry
       },
       isForgettable: (key) => this.#isForgettable(key),
+      poorer: (one, other) => this.#poorer(one, other),
     })
   }
 
@@ -119,8 +124,9 @@ export class LimitedKeys {
     return lender?.up === true ? lender.shares : processes()
   }
 
-  find(key: string): LimitedKey {
-    return this.#keys.get(key)
+  /** @param owner the tenant of the key; '' for one of none */
+  find(key: string, owner: string): LimitedKey {
+    return this.#keys.get(key, owner)
   }
 
   /** 0: there is a token; positive: ms until there may be one; {@link ASK}. */
@@ -219,6 +225,11 @@ export class LimitedKeys {
     return this.#own(key, now) >= this.#share.capacity
   }
 
+  #poorer(one: LimitedKey, other: LimitedKey): LimitedKey {
+    const now = this.#around.now()
+    return this.#own(one, now) <= this.#own(other, now) ? one : other
+  }
+
   #exchange(key: LimitedKey): Promise<void> {
     // Those that ask in the same turn share the loan.
     key.loan ??= Promise.resolve().then(() => this.#borrow(key))
@@ -253,6 +264,7 @@ export class LimitedKeys {
     return {
       limit: this.#limit,
       key: key.key ?? '',
+      owner: key.owner,
       need,
       extra,
       back: key.back,

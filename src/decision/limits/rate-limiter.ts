@@ -129,7 +129,7 @@ export class RateLimiter {
       const keys = this.#limits.get(limit.name)
       // A reload may have removed the limits of a request that was matched before.
       if (keys === undefined || (isForeign && keys.limit.per === 'route')) return []
-      return [{ keys, key: keys.find(keyOf(keys.limit, counted)) }]
+      return [{ keys, key: keys.find(keyOf(keys.limit, counted), ownerOf(keys.limit, counted)) }]
     })
   }
 
@@ -204,6 +204,11 @@ function keyOf({ per }: RateLimit, { route, principal, address }: Counted): stri
   const { tenant, user, method } = principal
   if (per === 'tenant') return hashed(`t ${tenant}`)
   return hashed(`${method === 'api-key' ? 'k' : 'u'} ${tenant} ${user}`)
+}
+
+/** Addresses and routes belong to no tenant. */
+function ownerOf({ per }: RateLimit, { principal }: Counted): string {
+  return per === 'route' || per === 'address' || principal === null ? '' : principal.tenant
 }
 
 function hashed(key: string): string {
