@@ -20,7 +20,7 @@ const source = join(here, 'main.ts')
 const isClone = existsSync(source)
 const main = isClone ? source : join(here, '../../dist/src/cli/main.js')
 
-if (isOldNode(isClone ? [26, 0] : [22, 19])) {
+if (isOldNode(isClone ? [24, 12] : [22, 19])) {
   if (isClone) handOver(runtime())
   else fail(`Node.js 22.19 or later is needed, and this is ${version}: install a newer Node.js`)
 } else {

@@ -34,8 +34,8 @@ export async function inspectTarget(
 ): Promise<TargetInspection> {
   const options = tlsOptions(tls)
   const address = addressOf(url, options)
-  const socket = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
-  const validUntil = tls?.insecureSkipVerify === true ? null : expiryOf(socket)
+  const { socket, expiry } = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
+  const validUntil = tls?.insecureSkipVerify === true ? null : expiry
   socket.destroy()
   if (protocol !== 'http1') await probeHttp2(address, url.host, timeout)
   const fault = health === null ? null : await checkOnce(url, health, options, protocol)
@@ -43,9 +43,19 @@ export async function inspectTarget(
   return { validUntil, unhealthy }
 }
 
-function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+interface Opened {
+  readonly socket: Socket
+  /** Of the server's certificate; null without TLS. */
+  readonly expiry: number | null
+}
+
+function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Opened> {
+  const { promise, resolve, reject } = Promise.withResolvers<Opened>()
   const socket = openSocket(address, null, alpn)
+  let expiry: number | null = null
+  const finish = () => resolve({ socket, expiry })
+  // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away from later calls.
+  socket.prependOnceListener(connectEvent(address), () => (expiry = expiryOf(socket)))
   const timedOut = Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
   const timer = setTimeout(() => socket.destroy(timedOut), timeout)
   socket.once('error', reject)
@@ -55,10 +65,10 @@ function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Pro
   })
   socket.once(connectEvent(address), () => {
     clearTimeout(timer)
-    if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') return resolve(socket)
+    if (!(socket instanceof TLSSocket) || socket.getProtocol() !== 'TLSv1.3') return finish()
     // The server sends session tickets once it has accepted the handshake.
-    const accepted = setTimeout(resolve, ALERT_TIME, socket)
-    socket.once('session', () => resolve(socket))
+    const accepted = setTimeout(finish, ALERT_TIME)
+    socket.once('session', finish)
     socket.once('close', () => clearTimeout(accepted))
   })
   return promise

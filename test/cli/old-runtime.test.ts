@@ -12,7 +12,7 @@ function findOldNode(): string | null {
   for (const folder of path.filter((each) => each !== dirname(process.execPath))) {
     try {
       const version = execFileSync(`${folder}/node`, ['-p', 'process.versions.node'], { encoding: 'utf8' })
-      if (Number(version.split('.')[0]) < 26) return `${folder}/node`
+      if (Number(version.split('.')[0]) < 24) return `${folder}/node`
     } catch {
       // Not in this folder of PATH.
     }

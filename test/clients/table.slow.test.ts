@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:http2'
 import { join } from 'node:path'
+import type { PerformanceEntry } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -18,6 +19,10 @@ const MIB = 1024 * 1024
 const STREAMED = 5_000_000
 const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 const PAGE = readFileSync(fileOf('../../docs/tls.md'), 'utf8')
+
+interface BrowserEntry extends PerformanceEntry {
+  readonly nextHopProtocol?: string
+}
 
 /** What was asked, status, version, bytes of the response. */
 type Result = [string, number, string, number]
@@ -172,8 +177,8 @@ for (const http2 of [false, true]) {
       for (const { what, method, path, headers, ...more } of asked) {
         const response = await fetch(path, { method, headers, ...more })
         const { byteLength } = await response.arrayBuffer()
-        const entries = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
-        all.push([what, response.status, entries.at(-1)?.nextHopProtocol ?? '', byteLength])
+        const last = performance.getEntriesByType('resource').at(-1) as BrowserEntry | undefined
+        all.push([what, response.status, last?.nextHopProtocol ?? '', byteLength])
       }
       return all
     }, ASKED)

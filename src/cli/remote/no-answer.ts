@@ -128,7 +128,7 @@ export function strangeAnswer(status: number, location: unknown, url: URL): stri
 function stepAfter(status: number, location: unknown, url: URL): string {
   if (status >= 300 && status < 400) {
     const target =
-      typeof location === 'string' && URL.canParse(location, url) ? new URL(location, url).origin : null
+      typeof location === 'string' && URL.canParse(location, url.href) ? new URL(location, url).origin : null
     const where = target === null || target === url.origin ? 'elsewhere' : printable(target)
     return `It leads to ${where}, which is not followed, so that the API key goes to no other place: ${GIVE_ADDRESS}`
   }
