@@ -24,7 +24,7 @@ COPY --from=installed --chown=65532:65532 /data /data
 WORKDIR /config
 VOLUME /data
 EXPOSE 8080 9090
-HEALTHCHECK --interval=10s --timeout=2s --start-period=5s \
-  CMD ["/nodejs/bin/node", "-e", "fetch('http://127.0.0.1:9090/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# At the address of `ops` in /config/gateway.config.yaml.
+HEALTHCHECK --interval=10s --timeout=10s --start-period=5s CMD ["/nodejs/bin/node", "/app/src/cli/seatgate.js", "health"]
 ENTRYPOINT ["/nodejs/bin/node", "--disable-sigusr1", "/app/src/cli/seatgate.js"]
 CMD ["start"]

@@ -14,6 +14,7 @@ export const groups: Readonly<Record<string, string>> = {
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   init: async () => (await import('./init.ts')).init,
   start: async () => (await import('./start.ts')).start,
+  health: async () => (await import('./health-command.ts')).health,
   check: async () => (await import('./check.ts')).check,
   routes: async () => (await import('./routes.ts')).routes,
   diff: async () => (await import('./diff.ts')).diff,

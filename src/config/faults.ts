@@ -1,5 +1,6 @@
 /** Faults of the configuration. A load collects all of them before it reports any. */
 
+import { isAbsolute, relative, sep } from 'node:path'
 import type { Place } from '../model/route.ts'
 
 export interface Fault {
@@ -93,4 +94,10 @@ export class ConfigError extends Error {
     this.faults = faults
     this.files = files
   }
+}
+
+/** The path as messages have it: relative to the working directory when the file is inside it, otherwise absolute. */
+export function displayPath(path: string): string {
+  const below = relative(process.cwd(), path)
+  return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
 }

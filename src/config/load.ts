@@ -3,17 +3,16 @@
  * at once. Other modules get a Config only from here.
  */
 
-import { constants } from 'node:fs'
-import { access, realpath, stat } from 'node:fs/promises'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseEnv } from 'node:util'
 import { wildcardOf } from '../model/host.ts'
 import { type Acceptable, type AcceptedWarnings, acceptedWarnings } from './accepted-warnings.ts'
 import { buildSettings } from './build.ts'
 import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
-import { ConfigError, distinctFaults, type Fault, sortFaults, type Warning } from './faults.ts'
+import { noEnvFile, readEnvFile } from './env-file.ts'
+import { ConfigError, displayPath, distinctFaults, sortFaults, type Warning } from './faults.ts'
 import { identityFiles } from './identity.ts'
 import { InvalidValue } from './invalid-value.ts'
 import { listenerFiles } from './listeners.ts'
@@ -21,13 +20,11 @@ import { methodsOf } from './methods.ts'
 import { readOpenTelemetry } from './open-telemetry.ts'
 import { openDocument } from './open-document.ts'
 import { readProviderProxies } from './provider-proxies.ts'
-import { readSource } from './read-file.ts'
+import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { SchemaName } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
-
-const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
 /** Times that files are read which change meanwhile. */
 const READINGS = 10
@@ -164,55 +161,6 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   }
 }
 
-/** `.env` beside the configuration: variables that the environment itself does not set. */
-interface EnvFile {
-  /** Absolute, also where there is none: one that appears counts as a change. */
-  readonly path: string
-  readonly variables: Readonly<Record<string, string | undefined>>
-  readonly faults: readonly Fault[]
-  readonly warnings: readonly Warning[]
-  /** The state of the file when it was read; '' where there is none. */
-  readonly signature: string
-}
-
-/** Group or others may read. */
-const READABLE_BY_MORE = 0o044
-const UNREADABLE = 'is not readable by this user: no variable is taken from it'
-const SHARED = 'group or others may read this file, which is for secrets: run chmod 600 on it'
-
-/** As if there were none. */
-function noEnvFile(folder: string): EnvFile {
-  return { path: join(folder, '.env'), variables: {}, faults: [], warnings: [], signature: '' }
-}
-
-/** No message contains a value. @param display the path as messages have it */
-async function readEnvFile(folder: string, display: (path: string) => string): Promise<EnvFile> {
-  // Taken before the file is read: what changes meanwhile counts as a change.
-  const signature = await signatureOf(await listFiles(folder, ['.env']))
-  const absent = { ...noEnvFile(folder), signature }
-  const { path } = absent
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
-  if (found instanceof Error && (found.code === 'ENOENT' || found.code === 'ENOTDIR')) return absent
-  const at = (line: number, column: number) => ({ file: display(path), line, column })
-  const refused = await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => error)
-  // A container may get its environment from this file, and have it among its files as well.
-  if (refused instanceof Error && (refused.code === 'EACCES' || refused.code === 'EPERM'))
-    return { ...absent, warnings: [{ code: 'env_file_unreadable', place: at(1, 1), message: UNREADABLE }] }
-  const source = await readSource(path, 'remove it')
-  if (!('text' in source)) {
-    const { line, column, message } = source
-    return { ...absent, faults: [{ place: at(line, column), message }] }
-  }
-  const shared: Warning = { code: 'env_file_shared', place: at(1, 1), message: SHARED }
-  const warnings = isShared(found) ? [shared] : []
-  return { ...absent, variables: parseEnv(source.text), warnings }
-}
-
-/** Windows has no such modes. */
-function isShared(found: { readonly mode: number } | Error): boolean {
-  return process.platform !== 'win32' && 'mode' in found && (found.mode & READABLE_BY_MORE) !== 0
-}
-
 /** Finds the files of route tables. @param section with a list `routes` of files and globs, each of which must match a file */
 async function findRouteTables(section: Section, folder: string) {
   const matched = new Map<string, readonly string[]>()
@@ -260,12 +208,6 @@ function decidesRequests([first, second, third]: readonly string[]): boolean {
   if (['routes', 'shadow', 'methods', 'api', 'api_hosts', 'console'].includes(first ?? '')) return true
   if (first === 'limits') return second === 'max_body'
   return first === 'upstreams' && (third?.startsWith('allow_') === true || third === 'base_path')
-}
-
-/** Relative to the working directory when the file is inside it, otherwise absolute. */
-function displayPath(path: string): string {
-  const below = relative(process.cwd(), path)
-  return below === '' || below === '..' || below.startsWith(`..${sep}`) || isAbsolute(below) ? path : below
 }
 
 /** Bounds the output: further warnings of hosts that overlap add nothing. */

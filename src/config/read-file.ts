@@ -46,6 +46,7 @@ async function readBytes(path: string, missing: string): Promise<Buffer | string
 const TOO_LARGE = `is larger than ${MAX_FILE / 1024 / 1024} MiB: make it smaller, or split it into several files`
 
 const MISSING = 'correct the path, or create the file'
+export const NO_CONFIGURATION = 'correct the path of the configuration, or make one by seatgate init'
 
 function reason(error: unknown, missing: string): string {
   const code = error instanceof Error && 'code' in error ? error.code : null

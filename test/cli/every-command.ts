@@ -31,7 +31,7 @@ export function argsOf(line: string): string[] {
 
 const caller = '--tenant acme --seat admin'
 
-/** `start` alone runs until it is ended: its own tests have its messages. */
+/** `start` runs until it is ended, and `health` needs it: their own tests have their messages. */
 export const ROWS: Readonly<Record<string, Row>> = {
   init: {
     works: ['init new'],

@@ -1,123 +1,83 @@
 /**
- * The steps of the Dockerfile, as far as they run without a container engine: each RUN in a folder that holds what COPY
- * brings there, and the last command on a folder that can't be written.
+ * The image that the Dockerfile describes, without a container engine: each stage is a root of the packages that its base
+ * image has, in which the steps run as they are written. The program runs as its last stage says, on a root that can't be
+ * written.
  */
 
-import { execFileSync, spawn } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { served } from '../support/served.ts'
+import { reservePort } from '../support/servers/ports.ts'
+import { startUpstream } from '../support/world.ts'
+import { build } from './dockerfile.ts'
+import { noRoots } from './slim-root.ts'
 
-/** Of the image. */
-const USER = 65532
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
-const folder = mkdtempSync(join(tmpdir(), 'seatgate-image-'))
-t.teardown(() => {
-  chmodSync(join(folder, 'app'), 0o755)
-  rmSync(folder, { recursive: true, force: true })
-})
+const clone = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The files that .dockerignore lets through. */
-function context(to: string): void {
-  const lines = readFileSync(join(root, '.dockerignore'), 'utf8').trim().split('\n')
-  t.equal(lines[0], '*', 'nothing passes but what is named')
-  for (const line of lines.slice(1))
-    cpSync(join(root, line.slice(1)), join(to, line.slice(1)), { recursive: true })
+function contextOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'seatgate-context-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const [first, ...lines] = readFileSync(join(clone, '.dockerignore'), 'utf8').trim().split('\n')
+  t.equal(first, '*', 'nothing passes but what is named')
+  for (const line of lines)
+    cpSync(join(clone, line.slice(1)), join(folder, line.slice(1)), { recursive: true })
+  return folder
 }
 
-/** Its absolute paths are those of the image: here they are below the folder. */
-function run(stage: number, cwd: string): void {
-  const commands = [...(dockerfile.split(/^# \d\./m)[stage] ?? '').matchAll(/^RUN (.*)$/gm)]
-  t.ok(commands.length > 0)
-  const below = commands
-    .map(([, command]) => command)
-    .join('\n')
-    .replaceAll(' /data', ` ${folder}/data`)
-    .replaceAll(' /seatgate-', ` ${folder}/seatgate-`)
-    .replace(/^npm ci && (?=npm pack)/, '')
-    .replace(/--pack-destination \/$/m, `--pack-destination ${folder}`)
-  // The test runner gives options to each Node.js below it, which npm can't bear.
-  execFileSync('env', ['-u', 'NODE_OPTIONS', 'bash', '-euc', below], {
-    cwd,
-    stdio: 'pipe',
-    env: { ...process.env, SEATGATE_COMMIT: 'abc1234' },
-  })
-}
+t.test('the image is built, starts, and is healthy', { skip: noRoots() }, async (t) => {
+  const dockerfile = readFileSync(join(clone, 'Dockerfile'), 'utf8')
+  const image = await build(t, dockerfile, contextOf(t), { COMMIT: 'abc1234' })
+  const { root, entrypoint, volumes: writable } = image
+  const inside = (path: string) => existsSync(root.path(path))
+  t.ok(inside('app/dist/src/cli/main.js'))
+  t.same(
+    ['app/node_modules/node', 'app/node_modules/tap', 'app/src/cli/main.ts', 'bin/sh'].filter(inside),
+    [],
+    'no Node.js but that of the image, no development dependency, no source, no shell',
+  )
+  t.equal(JSON.parse(readFileSync(root.path('app/dist/build.json'), 'utf8')).commit, 'abc1234')
 
-t.test('the stages build a program that starts on a root that can not be written', async (t) => {
-  const [source, app] = [join(folder, 'source'), join(folder, 'app')]
-  mkdirSync(source)
-  context(source)
-  // Another installation of what the lock file names would take a minute, and show nothing.
-  symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'))
-  run(1, source)
-  t.ok(readdirSync(folder).some((name) => /^seatgate-.*\.tgz$/.test(name)))
-
-  mkdirSync(app)
-  for (const name of ['package.json', 'package-lock.json', '.npmrc'])
-    cpSync(join(source, name), join(app, name))
-  run(2, app)
-  t.ok(existsSync(join(app, 'dist/src/cli/main.js')))
-  t.notOk(existsSync(join(app, 'node_modules/node')), 'no Node.js but that of the image')
-  t.notOk(existsSync(join(app, 'node_modules/tap')), 'no development dependency')
-  t.equal(JSON.parse(readFileSync(join(app, 'dist/build.json'), 'utf8')).commit, 'abc1234')
-
-  const config = join(folder, 'config')
-  mkdirSync(join(config, 'routes'), { recursive: true })
-  writeFileSync(join(config, 'routes/orders.yaml'), 'upstream: orders\nroutes:\n  GET /v1/orders: public\n')
+  const { url: service } = await startUpstream(t)
+  const [port, ops] = [await reservePort(t), await reservePort(t)]
+  mkdirSync(root.path('config/routes'))
   writeFileSync(
-    join(config, 'gateway.config.yaml'),
-    `listen: 127.0.0.1:0
-ops: 127.0.0.1:0
-store: sqlite:${folder}/data/seatgate.db
+    root.path('config/routes/orders.yaml'),
+    'upstream: orders\nroutes:\n  GET /v1/orders: orders:list\n  GET /v1/public: public\n',
+  )
+  writeFileSync(
+    root.path('config/gateway.config.yaml'),
+    `listen: 127.0.0.1:${port}
+ops: 127.0.0.1:${ops}
+store: sqlite:/data/seatgate.db
 tenants:
   acme: { token: { secrets: ["a secret of more than thirty-two bytes, for tests"] } }
 upstreams:
-  orders: { targets: ["http://127.0.0.1:9"] }
+  orders: { targets: ["${service}"] }
 routes: [routes/*.yaml]
 `,
   )
-  // Root may write everywhere, so that root runs the program as the image's user.
-  execFileSync('chmod', ['-R', 'a-w', app, config])
-  chmodSync(folder, 0o755)
-  const isRoot = process.getuid?.() === 0
-  if (isRoot) chownSync(join(folder, 'data'), USER, USER)
-  const [, entry = ''] =
-    /ENTRYPOINT \["\/nodejs\/bin\/node", "--disable-sigusr1", "\/(.*)"\]/.exec(dockerfile) ?? []
-  const child = spawn(process.execPath, [join(folder, entry), 'start'], {
-    cwd: config,
-    env: { PATH: process.env['PATH'], HOME: '/nonexistent' },
-    ...(isRoot ? { uid: USER, gid: USER } : {}),
-  })
-  t.teardown(() => child.kill('SIGKILL'))
-  let log = ''
-  await new Promise<void>((resolve) => {
-    child.once('exit', () => resolve())
-    child.stdout.on('data', (chunk: Buffer) => {
-      log += chunk.toString()
-      if (log.includes('/livez')) resolve()
-    })
-  })
-  const ops = /127\.0\.0\.1:(\d+) \(\/livez/.exec(log)?.[1]
-  t.ok(ops, log)
-  const [, check = ''] = /"-e", "(.*)"\]/.exec(dockerfile) ?? []
-  execFileSync(process.execPath, ['-e', check.replace('9090', ops ?? '')])
-  child.kill('SIGTERM')
-  await new Promise((resolve) => child.once('exit', resolve))
-  t.throws(() => execFileSync(process.execPath, ['-e', check.replace('9090', ops ?? '')], { stdio: 'pipe' }))
+  const place = { ...image, writable }
+  const bootstrap = await root.run(t, [...entrypoint, 'bootstrap', '--tenant', 'acme', '--json'], place)
+  const gateway = root.start(t, [...entrypoint, ...image.command], place)
+  await gateway.prints('/livez')
+  t.match(await root.run(t, image.healthcheck, place), `http://127.0.0.1:${ops}/livez: 200`)
+
+  const ask = (path: string, headers = {}) =>
+    served(() => fetch(`http://127.0.0.1:${port}${path}`, { headers }))
+  t.equal((await ask('/v1/public')).status, 200)
+  t.equal((await ask('/v1/orders')).status, 401)
+  const { key } = JSON.parse(bootstrap)
+  t.equal((await ask('/v1/orders', { 'x-api-key': key, Space: 'main' })).status, 403)
+  t.match(gateway.status(), /^Uid:\t65532\t65532\t.*\nGid:\t65532\t65532/m)
+  t.match(gateway.status(), /^CapEff:\t0+$/m)
+  const write = [entrypoint[0] ?? '', '-e', 'fs.writeFileSync("/config/a", "")']
+  await t.rejects(root.run(t, write, { ...place, uid: 0 }), /EROFS/)
+
+  gateway.signal('SIGTERM')
+  t.equal(await gateway.ended, 0, gateway.out)
+  await t.rejects(root.run(t, image.healthcheck, place), /ECONNREFUSED/)
 })

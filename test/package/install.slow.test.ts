@@ -4,24 +4,16 @@
  */
 
 import { execFileSync, spawn } from 'node:child_process'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { outcomeOf } from '../cli/command-line.ts'
 import { fetchConforming } from '../support/openapi.ts'
-import { cacheFolder } from '../support/servers/cache.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/world.ts'
+import { nodeOf, npm } from './node-versions.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -37,25 +29,6 @@ function install(t: Test): string {
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
   npm(folder, 'install', '--omit=dev', '--prefer-offline', join(folder, archive))
   return folder
-}
-
-/** The program of a Node.js version, from the npm package `node`; fetched once a machine. @returns its folder, for PATH */
-function nodeOf(version: string): string {
-  const kept = join(cacheFolder(), `node-${version}`)
-  if (!existsSync(kept)) {
-    const prefix = mkdtempSync(`${kept}-`)
-    writeFileSync(join(prefix, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
-    npm(prefix, 'install', '--prefer-offline', `node@${version}`)
-    renameSync(prefix, kept)
-  }
-  return join(kept, 'node_modules/node/bin')
-}
-
-function npm(cwd: string, ...args: string[]): void {
-  execFileSync('env', [...PLAIN, 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd,
-    stdio: 'pipe',
-  })
 }
 
 interface Place {

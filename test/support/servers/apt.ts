@@ -44,12 +44,22 @@ export function hasApt(): boolean {
 }
 
 /** The folder with the package, and with all it depends on that the machine lacks. Fetched by the first who asks. */
-export async function unpacked(name: string): Promise<string> {
+export function unpacked(name: string): Promise<string> {
+  return fetched(name, [])
+}
+
+/** A root of the packages and all they depend on, whatever the machine has. No package is configured. */
+export function unpackedRoot(packages: readonly string[]): Promise<string> {
+  return fetched('root', packages)
+}
+
+async function fetched(name: string, packages: readonly string[]): Promise<string> {
   const system = createHash('sha256').update(readFileSync('/etc/os-release')).update(process.arch)
-  const final = join(cacheFolder(), `${name}-${system.digest('hex').slice(0, 16)}`)
+  const digest = system.update(packages.join(' ')).digest('hex')
+  const final = join(cacheFolder(), `${name}-${digest.slice(0, 16)}`)
   // All that runs under the lock has it: commands outlive a process that is killed.
   const lock = [join(cacheFolder(), 'apt.lock'), process.execPath, import.meta.filename]
-  if (!existsSync(final)) await output(cacheFolder(), 'flock', ...lock, name, final)
+  if (!existsSync(final)) await output(cacheFolder(), 'flock', ...lock, name, final, ...packages)
   return final
 }
 
@@ -73,7 +83,7 @@ export function librariesOf(root: string): string {
 }
 
 /** In a process of its own that holds the lock. */
-async function fetch(name: string, final: string): Promise<void> {
+async function fetch(name: string, final: string, packages: readonly string[]): Promise<void> {
   if (existsSync(final)) return
   const state = join(cacheFolder(), 'apt')
   for (const folder of ['state/lists/partial', 'cache/archives/partial', 'log'])
@@ -86,7 +96,8 @@ async function fetch(name: string, final: string): Promise<void> {
   const work = mkdtempSync(`${final}-`)
   try {
     const apt = (tool: string, ...args: string[]) => output(work, tool, '-c', config, ...args)
-    await apt('apt-get', 'download', ...(await updated(state, () => missing(name, apt), apt)))
+    const wanted = () => (packages.length > 0 ? allOf(packages, state, apt) : missing(name, apt))
+    await apt('apt-get', 'download', ...(await updated(state, wanted, apt)))
     for (const deb of globSync(join(work, '*.deb'))) {
       await output(work, 'dpkg-deb', '-x', deb, work)
       rmSync(deb)
@@ -121,12 +132,21 @@ async function updated<T>(state: string, ask: () => Promise<T>, apt: Apt): Promi
 async function missing(name: string, apt: Apt): Promise<string[]> {
   // What is installed is fetched again if it is the program itself; its libraries are taken from the machine.
   const wanted = [name, ...familyIn(await apt('apt-cache', 'depends', name), name)]
-  const options = ['--reinstall', '--no-install-recommends', '--print-uris', '-y']
-  const text = await apt('apt-get', 'install', ...options, ...wanted)
+  const found = await filesOf(apt, '--reinstall', ...wanted)
+  return found.filter((each) => !NOT_NEEDED.test(each))
+}
+
+/** The same of the packages and all they depend on. */
+function allOf(packages: readonly string[], state: string, apt: Apt): Promise<string[]> {
+  const none = join(state, 'none')
+  writeFileSync(none, '')
+  return filesOf(apt, '-o', `Dir::State::status=${none}`, ...packages)
+}
+
+async function filesOf(apt: Apt, ...args: string[]): Promise<string[]> {
+  const text = await apt('apt-get', 'install', '--no-install-recommends', '--print-uris', '-y', ...args)
   const files = [...text.matchAll(/^'[^']*' ([^_ ]+)_([^_ ]+)_[^_ ]+\.deb /gm)]
-  return files
-    .filter(([, found = '']) => !NOT_NEEDED.test(found))
-    .map(([, found = '', version = '']) => `${found}=${decodeURIComponent(version)}`)
+  return files.map(([, found = '', version = '']) => `${found}=${decodeURIComponent(version)}`)
 }
 
 /** Debian parts a program into packages of one first word: `postgresql` and `postgresql-15`. */
@@ -137,8 +157,8 @@ function familyIn(depends: string, name: string): string[] {
 }
 
 if (import.meta.main) {
-  const [, , name = '', final = ''] = process.argv
-  await fetch(name, final).catch((error: Error) => {
+  const [, , name = '', final = '', ...packages] = process.argv
+  await fetch(name, final, packages).catch((error: Error) => {
     console.error(error.message)
     process.exitCode = 1
   })

@@ -1,0 +1,57 @@
+/** `.env` beside the configuration: variables that the environment itself does not set. */
+
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import type { Fault, Warning } from './faults.ts'
+import { readSource } from './read-file.ts'
+import { listFiles, signatureOf } from './watch.ts'
+
+interface EnvFile {
+  /** Absolute, also where there is none: one that appears counts as a change. */
+  readonly path: string
+  readonly variables: Readonly<Record<string, string | undefined>>
+  readonly faults: readonly Fault[]
+  readonly warnings: readonly Warning[]
+  /** The state of the file when it was read; '' where there is none. */
+  readonly signature: string
+}
+
+/** Group or others may read. */
+const READABLE_BY_MORE = 0o044
+const UNREADABLE = 'is not readable by this user: no variable is taken from it'
+const SHARED = 'group or others may read this file, which is for secrets: run chmod 600 on it'
+
+/** As if there were none. */
+export function noEnvFile(folder: string): EnvFile {
+  return { path: join(folder, '.env'), variables: {}, faults: [], warnings: [], signature: '' }
+}
+
+/** No message contains a value. @param display the path as messages have it */
+export async function readEnvFile(folder: string, display: (path: string) => string): Promise<EnvFile> {
+  // Taken before the file is read: what changes meanwhile counts as a change.
+  const signature = await signatureOf(await listFiles(folder, ['.env']))
+  const absent = { ...noEnvFile(folder), signature }
+  const { path } = absent
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
+  if (found instanceof Error && (found.code === 'ENOENT' || found.code === 'ENOTDIR')) return absent
+  const at = (line: number, column: number) => ({ file: display(path), line, column })
+  const refused = await access(path, constants.R_OK).catch((error: NodeJS.ErrnoException) => error)
+  // A container may get its environment from this file, and have it among its files as well.
+  if (refused instanceof Error && (refused.code === 'EACCES' || refused.code === 'EPERM'))
+    return { ...absent, warnings: [{ code: 'env_file_unreadable', place: at(1, 1), message: UNREADABLE }] }
+  const source = await readSource(path, 'remove it')
+  if (!('text' in source)) {
+    const { line, column, message } = source
+    return { ...absent, faults: [{ place: at(line, column), message }] }
+  }
+  const shared: Warning = { code: 'env_file_shared', place: at(1, 1), message: SHARED }
+  const warnings = isShared(found) ? [shared] : []
+  return { ...absent, variables: parseEnv(source.text), warnings }
+}
+
+/** Windows has no such modes. */
+function isShared(found: { readonly mode: number } | Error): boolean {
+  return process.platform !== 'win32' && 'mode' in found && (found.mode & READABLE_BY_MORE) !== 0
+}

@@ -1,0 +1,32 @@
+/**
+ * The address of `ops` alone, for health checks. Route tables are not read, and faults of other settings do not count: with
+ * a faulty file, a gateway keeps its previous configuration.
+ */
+
+import { dirname, resolve } from 'node:path'
+import { address } from './addresses.ts'
+import { readEnvFile } from './env-file.ts'
+import { ConfigError, displayPath } from './faults.ts'
+import { NO_CONFIGURATION, readSource } from './read-file.ts'
+import { type Schema, schemas } from './schema.ts'
+import { Section } from './section.ts'
+import { parse } from './yaml-parser.ts'
+
+/**
+ * With the faults because of which the default takes the place of what the file has.
+ *
+ * @throws ConfigError for a file that can't be read
+ */
+export async function readOpsAddress(file: string, env: NodeJS.ProcessEnv) {
+  const path = resolve(file)
+  const { variables } = await readEnvFile(dirname(path), displayPath)
+  const source = await readSource(path, undefined, NO_CONFIGURATION)
+  const document = parse(displayPath(path), source, 'gateway', { ...variables, ...env }, isOps)
+  if (!('text' in source)) throw new ConfigError(document.faults)
+  const root = new Section(document, document.root ?? {}, schemas.gateway as Schema)
+  return { ops: root.setting('ops', address), faults: document.faults }
+}
+
+function isOps([key]: readonly string[]): boolean {
+  return key === 'ops'
+}

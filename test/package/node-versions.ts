@@ -1,0 +1,33 @@
+/** Versions of Node.js and npm, from npm's packages of these names. Each is fetched once a machine. */
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { cacheFolder } from '../support/servers/cache.ts'
+
+/** The test runner gives options to each Node.js below it, which npm can't bear. */
+export function npm(cwd: string, ...args: string[]): string {
+  const words = ['-u', 'NODE_OPTIONS', 'npm', ...args, '--no-audit', '--no-fund', '--loglevel=error']
+  return execFileSync('env', words, { cwd, stdio: 'pipe', encoding: 'utf8' })
+}
+
+/** The folder with the program `node`. */
+export function nodeOf(version: string): string {
+  return join(packageOf('node', version), 'bin')
+}
+
+/** The folder of npm itself. */
+export function npmOf(version: string): string {
+  return packageOf('npm', version)
+}
+
+function packageOf(name: 'node' | 'npm', version: string): string {
+  const kept = join(cacheFolder(), `${name}-${version}`)
+  if (!existsSync(kept)) {
+    const prefix = mkdtempSync(`${kept}-`)
+    writeFileSync(join(prefix, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
+    npm(prefix, 'install', '--prefer-offline', `${name}@${version}`)
+    renameSync(prefix, kept)
+  }
+  return join(kept, 'node_modules', name)
+}

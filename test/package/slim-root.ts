@@ -1,0 +1,172 @@
+/**
+ * A root as a slim image of Node.js has it: the essential packages of the machine's distribution, Node.js and npm. There is no
+ * libatomic in it, no git, no curl and no compiler. The network is the machine's, and so is npm's cache.
+ */
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { hasApt, unpackedRoot } from '../support/servers/apt.ts'
+import { nodeOf, npm, npmOf } from './node-versions.ts'
+
+const ESSENTIAL =
+  'base-files bash coreutils dash diffutils findutils grep gzip hostname libc-bin libstdc++6 perl-base sed tar util-linux'
+/** What images without a shell have. */
+const LIBRARIES = 'libstdc++6'
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** The certificates that npm trusts on the machine, in a root. */
+const AUTHORITIES = '/etc/ssl/machine.pem'
+
+/** Why there can be no root here; false: there can. */
+export function noRoots(): string | false {
+  if (!hasApt()) return 'this machine has no apt'
+  const isAllowed = spawnSync('unshare', ['--mount', '--pid', '--fork', 'true']).status === 0
+  return isAllowed && process.getuid?.() === 0 ? false : 'only root can change the root of a process'
+}
+
+export interface Command {
+  /** In the root. */
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly uid?: number
+  /** Folders that can be written in a root that can't be; left out: all of the root can be written. */
+  readonly writable?: readonly string[]
+}
+
+/** With mounts and process ids of its own. Its child is the first process of the root, as in a container. */
+const ENTER = `set -e
+root=$1 cache=$2 isReadOnly=$3 writable=$4; shift 4
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
+mount --bind "$cache" "$root/root/.npm"
+for each in $writable; do mount --bind "$root$each" "$root$each"; done
+if $isReadOnly; then mount -o remount,bind,ro "$root"; fi
+exec "$@"`
+
+export class Started {
+  readonly child: ChildProcess
+  readonly ended: Promise<number | null>
+  out = ''
+
+  constructor(child: ChildProcess) {
+    this.child = child
+    this.ended = new Promise((resolve) => child.once('close', resolve))
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk: Buffer) => (this.out += chunk.toString()))
+  }
+
+  /** Resolves once it has printed the text. */
+  async prints(text: string): Promise<void> {
+    const printed = new Promise<void>((resolve) => {
+      this.child.stdout?.on('data', () => this.out.includes(text) && resolve())
+    })
+    const status = await Promise.race([printed, this.ended.then((ended) => ended ?? 'killed')])
+    if (status !== undefined) throw new Error(`${status}: ${this.out}`)
+  }
+
+  /** To the first process of the root. */
+  signal(name: NodeJS.Signals): void {
+    process.kill(this.#first(), name)
+  }
+
+  /** Of the first process of the root, as the kernel has it. */
+  status(): string {
+    return readFileSync(`/proc/${this.#first()}/status`, 'utf8')
+  }
+
+  #first(): number {
+    const { pid } = this.child
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+  }
+}
+
+export class Root {
+  readonly folder: string
+  /** Of npm, on the machine. */
+  readonly #cache: string
+
+  private constructor(t: Test, from: string) {
+    this.folder = mkdtempSync(join(tmpdir(), 'seatgate-root-'))
+    t.teardown(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 }))
+    execFileSync('cp', ['-a', `${from}/.`, this.folder])
+    execFileSync('chmod', ['755', this.folder])
+    for (const each of ['dev', 'etc', 'proc', 'tmp', 'root/.npm'])
+      mkdirSync(this.path(each), { recursive: true })
+    for (const each of ['hosts', 'resolv.conf']) cpSync(join('/etc', each), this.path(`etc/${each}`))
+    this.#cache = npm(this.folder, 'config', 'get', 'cache').trim()
+    mkdirSync(this.#cache, { recursive: true })
+  }
+
+  /** @param versions of Node.js and npm */
+  static async slim(t: Test, versions: { readonly node: string; readonly npm: string }): Promise<Root> {
+    const root = new Root(t, await unpackedRoot(ESSENTIAL.split(' ')))
+    const modules = root.path('usr/local/lib/node_modules')
+    cpSync(join(nodeOf(versions.node), 'node'), root.path('usr/local/bin/node'))
+    cpSync(npmOf(versions.npm), join(modules, 'npm'), { recursive: true })
+    symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', root.path('usr/local/bin/npm'))
+    root.#configureNpm()
+    return root
+  }
+
+  /** Without a shell, and with Node.js at the place where such images have it. */
+  static async distroless(t: Test, version: string): Promise<Root> {
+    const root = new Root(t, await unpackedRoot([LIBRARIES]))
+    mkdirSync(root.path('nodejs/bin'), { recursive: true })
+    cpSync(join(nodeOf(version), 'node'), root.path('nodejs/bin/node'))
+    return root
+  }
+
+  path(inside: string): string {
+    return join(this.folder, inside)
+  }
+
+  /** The registry and the certificates that npm uses on the machine. */
+  #configureNpm(): void {
+    const setting = (key: string) => npm(this.folder, 'config', 'get', key).trim()
+    const lines = [`registry=${setting('registry')}`]
+    const authorities = setting('cafile')
+    if (authorities !== 'null') {
+      mkdirSync(this.path('etc/ssl'), { recursive: true })
+      cpSync(authorities, this.path(AUTHORITIES), { dereference: true })
+      lines.push(`cafile=${AUTHORITIES}`)
+    }
+    writeFileSync(this.path('root/.npmrc'), `${lines.join('\n')}\n`)
+  }
+
+  /** Runs a program to its end. @returns its output; rejects with it */
+  async run(t: Test, args: readonly string[], command: Command = {}): Promise<string> {
+    const started = this.start(t, args, command)
+    const status = await started.ended
+    if (status !== 0) throw new Error(`${args.join(' ')}: ${status}\n${started.out}`)
+    return started.out
+  }
+
+  /** Starts a program. It ends with the test. */
+  start(t: Test, args: readonly string[], command: Command = {}): Started {
+    const started = new Started(
+      spawn('unshare', this.#line(args, command), { stdio: ['ignore', 'pipe', 'pipe'] }),
+    )
+    t.teardown(async () => {
+      started.child.kill('SIGKILL')
+      await started.ended
+    })
+    return started
+  }
+
+  /** Of `unshare`. */
+  #line(args: readonly string[], { cwd = '/', env = {}, uid = 0, writable }: Command): string[] {
+    const mounts = [this.folder, this.#cache, String(writable !== undefined), writable?.join(' ') ?? '']
+    const proxies = Object.entries(process.env).filter(([name]) => /^(https?|no)_proxy$/i.test(name))
+    const variables = { PATH, HOME: uid === 0 ? '/root' : '/', ...Object.fromEntries(proxies), ...env }
+    const words = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+    const inside = [`--root=${this.folder}`, `--wd=${cwd}`, `--setgid=${uid}`, `--setuid=${uid}`]
+    return [
+      ...['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'sh', ...mounts],
+      ...['env', '-i', ...words, 'unshare', ...inside, ...args],
+    ]
+  }
+}
