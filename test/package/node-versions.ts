@@ -1,7 +1,7 @@
 /** Versions of Node.js and npm, from npm's packages of these names. Each is fetched once a machine. */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheFolder } from '../support/servers/cache.ts'
 
@@ -27,7 +27,13 @@ function packageOf(name: 'node' | 'npm', version: string): string {
     const prefix = mkdtempSync(`${kept}-`)
     writeFileSync(join(prefix, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
     npm(prefix, 'install', '--prefer-offline', `${name}@${version}`)
-    renameSync(prefix, kept)
+    try {
+      renameSync(prefix, kept)
+    } catch (cause) {
+      // Another test file was first.
+      rmSync(prefix, { recursive: true })
+      if (!existsSync(kept)) throw cause
+    }
   }
   return join(kept, 'node_modules', name)
 }
