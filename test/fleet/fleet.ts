@@ -27,6 +27,8 @@ export interface FleetOptions {
   readonly redis?: 'own' | 'none' | { readonly url: string } | { readonly urls: readonly string[] }
   /** Servers that each gateway reaches through a proxy of its own. A proxy costs time, most of all to the store. */
   readonly proxies?: readonly ('store' | 'redis')[]
+  /** A store that was started for the fleet, in place of one PostgreSQL. */
+  readonly database?: DatabaseServer
   /** One address of the store for all, which can lead to another server. */
   readonly oneAddress?: boolean
   readonly postgres?: { readonly fsync?: boolean; readonly settings?: readonly string[] }
@@ -49,9 +51,13 @@ export const EMPTY_TENANT = 'globex'
 
 const DATABASE = 'fleet'
 
+/** What has the store's tables: one PostgreSQL, or the address of several. */
+export type DatabaseServer = Pick<PostgresServer, 'port' | 'createDatabase' | 'query'>
+
 interface FleetParts {
   readonly gateways: readonly FleetGateway[]
-  readonly postgres: PostgresServer
+  readonly database: DatabaseServer
+  readonly ownPostgres: PostgresServer | null
   /** Null without `oneAddress`. */
   readonly address: TcpProxy | null
   readonly env: Readonly<Record<string, string>>
@@ -73,6 +79,11 @@ export class Fleet {
     Object.assign(this, parts)
   }
 
+  get postgres(): PostgresServer {
+    if (this.ownPostgres === null) throw new Error('the fleet has no PostgreSQL of its own')
+    return this.ownPostgres
+  }
+
   get redis(): RedisServer {
     if (this.ownRedis === null) throw new Error('the fleet has no Redis of its own')
     return this.ownRedis
@@ -91,7 +102,7 @@ export class Fleet {
 
   /** Runs a statement on the store's tables, bypassing the gateways. */
   async query(text: string, values: unknown[]): Promise<void> {
-    await this.postgres.query(text, values, DATABASE)
+    await this.database.query(text, values, DATABASE)
   }
 
   /** A token with these `hash_perm` entries. */
@@ -151,9 +162,12 @@ const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
 
 export async function startFleet(t: Test, options: FleetOptions = {}): Promise<Fleet> {
   const { gateways: count = 3, workers = 1, redis: wanted = 'own', proxies = ['redis'] } = options
-  const postgres = await startPostgres(t, { fsync: false, ...options.postgres })
-  const address = options.oneAddress === true ? await startTcpProxy(t, postgres) : null
-  const database = through(address, await postgres.createDatabase(DATABASE))
+  const ownPostgres =
+    options.database === undefined ? await startPostgres(t, { fsync: false, ...options.postgres }) : null
+  const server = options.database ?? ownPostgres
+  if (server === null) throw new Error('a fleet without a store')
+  const address = options.oneAddress === true ? await startTcpProxy(t, server) : null
+  const database = through(address, await server.createDatabase(DATABASE))
   const ownRedis = wanted === 'own' ? await startRedis(t) : null
   const { url: target } = await startService(t, 'fleet', succeed)
   const provider = await startLogoutProvider(t)
@@ -162,7 +176,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const limited = options.rateLimit !== undefined
   const another = async (name: string) => {
     const redisUrl = urlFor(NAMES.indexOf(name), wanted) ?? ownRedis?.url ?? null
-    const toStore = proxies.includes('store') ? await startTcpProxy(t, postgres) : null
+    const toStore = proxies.includes('store') ? await startTcpProxy(t, server) : null
     const toRedis = ownRedis !== null && proxies.includes('redis') ? await startTcpProxy(t, ownRedis) : null
     const gateway = await FleetGateway.prepare(t, {
       name,
@@ -192,7 +206,7 @@ export async function startFleet(t: Test, options: FleetOptions = {}): Promise<F
   const store = await openStore({ kind: 'postgres', url: database })
   t.teardown(() => store.close())
   const { tenants } = config
-  const servers = { postgres, address, ownRedis, store, provider }
+  const servers = { database: server, ownPostgres, address, ownRedis, store, provider }
   return new Fleet({ gateways, ...servers, env, key, tenants, another })
 }
 

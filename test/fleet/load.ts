@@ -183,6 +183,8 @@ export class Load {
       } catch (error) {
         if (!(error instanceof Unanswered)) throw error
         writing.end()
+        // A store that is gone refuses at once.
+        await sleep(Math.random() * PAUSE)
       }
     }
   }

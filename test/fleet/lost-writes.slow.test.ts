@@ -5,32 +5,15 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { adminRequest, Client } from '../support/client.ts'
-import { served } from '../support/served.ts'
 import { startFleet } from './fleet.ts'
 import type { FleetGateway } from './gateway.ts'
 import { until } from '../support/until.ts'
+import { makeRewritten, type Rewritten, version, whole } from './rewritten.ts'
 
 const SEATS = 8
 const ROUNDS = 3
-
-/** A Seat that is updated repeatedly: name, space and permission contain the same version. */
-interface Rewritten {
-  readonly id: string
-  readonly title: string
-  /** The newest version sent, and the newest version acknowledged. */
-  sent: number
-  answered: number
-  /** Number of acknowledgements. */
-  acknowledged: number
-}
-
-const version = (title: string, number: number) => ({
-  name: `${title} ${number}`,
-  spaces: [`s${number}`],
-  permissions: [`v:${number}`],
-})
 
 /** The store waits for its disk: it is to lose nothing when it crashes. */
 const fleet = await startFleet(t, { gateways: 2, postgres: { fsync: true } })
@@ -44,7 +27,7 @@ t.test('kill -9 of the writer, at any moment between request and response', asyn
     await someInFlight(seats)
     await dies.kill()
     await Promise.all(writing)
-    await whole(t, stays, seats)
+    await whole(t, fleet, stays, seats)
     await dies.start()
   }
   t.same([...refused.keys()], [], 'a dead gateway answers nothing, and a living one refuses with 503 only')
@@ -62,25 +45,14 @@ t.test('PostgreSQL crashes during writes, and restarts', async (t) => {
     await Promise.all(writing)
     await fleet.postgres.restart()
     await Promise.all([0, 1].map((index) => writesAgain(fleet.at(index))))
-    await whole(t, fleet.first, seats)
+    await whole(t, fleet, fleet.first, seats)
   }
   t.same([...refused.keys()], [503], 'writes are refused with 503 only')
 })
 
 async function makeSeats(what: string, gateway: FleetGateway): Promise<Rewritten[]> {
   const titles = Array.from({ length: SEATS }, (_, index) => `seat ${index}, ${what}`)
-  return Promise.all(titles.map((title) => makeSeat(title, gateway)))
-}
-
-/** A creation that is refused with 503 may have been made: each has a title of its own. */
-async function makeSeat(wanted: string, gateway: FleetGateway): Promise<Rewritten> {
-  let [title, tries] = [wanted, 0]
-  const { status, json } = await served(() => {
-    title = `${wanted}, try ${++tries}`
-    return fleet.admin(gateway, 'POST', '/v1/seats', version(title, 0))
-  })
-  if (status !== 200) throw new Error(`${status} ${json.detail}`)
-  return { id: json.id, title, sent: 0, answered: 0, acknowledged: 0 }
+  return Promise.all(titles.map((title) => makeRewritten(fleet, title, gateway)))
 }
 
 /** Each gateway recovers in its own time. */
@@ -126,20 +98,4 @@ async function someInFlight(seats: readonly Rewritten[]): Promise<void> {
   const isSo = () => acknowledged() >= goal
   await until(isSo, () => `too few writes are acknowledged: ${goal - acknowledged()} are missing`)
   await sleep(Math.random() * 30)
-}
-
-/** Checks that each Seat has one version: the newest acknowledged one, or a later one that was sent. */
-async function whole(t: Test, gateway: FleetGateway, seats: readonly Rewritten[]): Promise<void> {
-  let unanswered = 0
-  for (const seat of seats) {
-    const read = await served(() => fleet.admin(gateway, 'GET', `/v1/seats/${seat.id}`))
-    const { name, spaces, permissions } = read.json
-    const number = Number(String(name).split(' ').at(-1))
-    t.same({ name, spaces, permissions }, version(seat.title, number), `${seat.title} has one version`)
-    if (number < seat.answered || number > seat.sent)
-      t.fail(`${seat.title} has version ${number}; acknowledged ${seat.answered}, sent ${seat.sent}`)
-    if (number > seat.answered) unanswered++
-    seat.sent = seat.answered = number
-  }
-  t.comment(`committed but not acknowledged: ${unanswered} of ${seats.length}`)
 }

@@ -24,7 +24,7 @@ import { cacheFolder } from './cache.ts'
 const HOUR = 3_600_000
 
 /** Big, or of no use to a program that is not installed; and a second C library would not fit the machine's loader. */
-const NOT_NEEDED = /^(libllvm|perl|libperl|libc6|libc-bin|debconf|ssl-cert|postgresql-(client|common))/
+const NOT_NEEDED = /^(libllvm|perl|libperl|libc6|libc-bin|debconf|ssl-cert|postgresql-(client-)?common)/
 
 /** Hooks of the machine's apt could change the machine. */
 const CONFIG = (state: string) => `#clear APT::Update::Pre-Invoke;

@@ -4,7 +4,7 @@
  * the machine has is left out.
  */
 
-import { accessSync, constants, globSync } from 'node:fs'
+import { accessSync, constants, existsSync, globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { hasApt, librariesOf, unpacked } from './apt.ts'
 
@@ -38,6 +38,8 @@ const SOURCES = {
   pgbouncer: {},
   nginx: {},
   haproxy: {},
+  etcd: { debian: 'etcd-server' },
+  patroni: {},
   caddy: {},
   chromium: { places: ['/usr/lib/chromium'] },
 } as const satisfies Record<string, Source>
@@ -67,7 +69,9 @@ async function look(name: ProgramName): Promise<Program> {
   })
   const path = firstIn(placesOf(name, root), name)
   if (path === undefined) throw new Error(`${advice} It is not in the package ${debian}.`)
-  return { path, env: { LD_LIBRARY_PATH: librariesOf(root) } }
+  const modules = join(root, 'usr/lib/python3/dist-packages')
+  const python = existsSync(modules) ? { PYTHONPATH: modules } : {}
+  return { path, env: { LD_LIBRARY_PATH: librariesOf(root), ...python } }
 }
 
 /** The first line: apt says a lot. */

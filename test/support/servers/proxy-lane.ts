@@ -3,10 +3,17 @@
 import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 
+/** Who sends what a lane passes on. */
+export type Sender = 'client' | 'server'
+
+/** Called with all bytes that arrive, before they are passed on. */
+export type Witness = (from: Sender, bytes: Buffer) => void
+
 /** How the line is now. */
 export interface Line {
   held: boolean
   delay: number
+  witness: Witness | null
 }
 
 type Parcel = Buffer | 'end' | 'reset'
@@ -17,15 +24,17 @@ const ROOM = 1024 * 1024
 export class Lane {
   readonly #from: Socket
   readonly #to: Socket
+  readonly #sender: Sender
   readonly #line: Line
   /** In order of arrival. */
   #waiting: { readonly due: number; readonly parcel: Parcel }[] = []
   #size = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(from: Socket, to: Socket, line: Line) {
+  constructor(from: Socket, to: Socket, sender: Sender, line: Line) {
     this.#from = from
     this.#to = to
+    this.#sender = sender
     this.#line = line
     from.on('data', (bytes: Buffer) => this.#take(bytes))
     from.on('end', () => this.#take('end'))
@@ -57,6 +66,7 @@ export class Lane {
 
   #take(parcel: Parcel): void {
     if (this.#to.destroyed) return
+    if (typeof parcel !== 'string') this.#line.witness?.(this.#sender, parcel)
     this.#waiting.push({ due: performance.now() + this.#line.delay, parcel })
     if (typeof parcel !== 'string') this.#size += parcel.length
     if (this.#size >= ROOM) this.#from.pause()

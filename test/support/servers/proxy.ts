@@ -7,13 +7,13 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { Test } from 'tap'
 import { reservePort } from './ports.ts'
-import { Lane, type Line } from './proxy-lane.ts'
+import { Lane, type Line, type Sender } from './proxy-lane.ts'
 
 export class TcpProxy {
   readonly port: number
   #target: number
   /** Shared by all lanes, and read by them at each step. */
-  readonly #line: Line = { held: false, delay: 0 }
+  readonly #line: Line = { held: false, delay: 0, witness: null }
   readonly #sockets = new Set<Socket>()
   readonly #lanes = new Set<Lane>()
   #server: Server | null = null
@@ -63,6 +63,18 @@ export class TcpProxy {
     this.#target = target.port
   }
 
+  /** Resolves when this text arrives, which is held from then on as by {@link freeze}, or passed on. */
+  arrival(from: Sender, text: string, { held }: { readonly held: boolean }): Promise<void> {
+    return new Promise((resolve) => {
+      this.#line.witness = (sender, bytes) => {
+        if (sender !== from || !bytes.includes(text)) return
+        this.#line.witness = null
+        this.#line.held ||= held
+        resolve()
+      }
+    })
+  }
+
   /** What comes from now on takes this long, each way. */
   delay(ms: number): void {
     this.#line.delay = ms
@@ -72,7 +84,10 @@ export class TcpProxy {
     // Was still in the queue when the line was cut.
     if (this.#server === null) return void client.destroy()
     const target = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true, noDelay: true })
-    const lanes = [new Lane(client, target, this.#line), new Lane(target, client, this.#line)]
+    const lanes = [
+      new Lane(client, target, 'client', this.#line),
+      new Lane(target, client, 'server', this.#line),
+    ]
     for (const lane of lanes) this.#lanes.add(lane)
     for (const socket of [client, target]) {
       this.#sockets.add(socket)

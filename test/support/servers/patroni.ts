@@ -1,0 +1,286 @@
+/**
+ * A real cluster of three PostgreSQL under Patroni, with one etcd, and HAProxy at the address for clients. A commit waits for
+ * a synchronous standby, and waits on if there is none. Every manager reaches etcd through a proxy of its own.
+ */
+
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Test } from 'tap'
+import { until } from '../until.ts'
+import { findProgram, type Program } from './binaries.ts'
+import { Child } from './child.ts'
+import { queryOnce } from './clients.ts'
+import { Etcd } from './etcd.ts'
+import { giveTo, ordinaryUser, serverFolder } from './folder.ts'
+import { HaProxy } from './haproxy.ts'
+import { reservePort } from './ports.ts'
+import { configure } from './postgres-config.ts'
+import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
+import { continueFamily, stopFamily } from './processes.ts'
+import { startTcpProxy, type TcpProxy } from './proxy.ts'
+import { releaseMemory } from './shared-memory.ts'
+
+/**
+ * Seconds. Patroni requires `ttl >= loop_wait + 2 * retry_timeout`. The rest of `ttl` is for HAProxy, on a slow machine too: it
+ * leaves a primary with a silent manager before the manager's key expires and another is promoted.
+ */
+const TIMES = { ttl: 10, loop_wait: 1, retry_timeout: 3 }
+
+/** A primary that crashed is replaced, not restarted, if that is possible. */
+const CLUSTER = {
+  ...TIMES,
+  primary_start_timeout: 0,
+  synchronous_mode: true,
+  synchronous_mode_strict: true,
+  postgresql: { use_pg_rewind: true, remove_data_directory_on_rewind_failure: true },
+}
+
+/** ms for what Patroni does by itself, on a slow machine too. */
+const PATIENCE = 180_000
+
+interface Member {
+  readonly name: string
+  readonly role: 'leader' | 'sync_standby' | 'replica'
+  readonly state: string
+  readonly timeline?: number
+}
+
+export class PatroniNode extends Child {
+  readonly name: string
+  readonly port: number
+  readonly rest: number
+  readonly toEtcd: TcpProxy
+  readonly #password: string
+  #stopped: readonly number[] = []
+
+  constructor(name: string, folder: string, password: string, ports: [number, number], toEtcd: TcpProxy) {
+    super(folder)
+    this.name = name
+    ;[this.port, this.rest] = ports
+    this.#password = password
+    this.toEtcd = toEtcd
+  }
+
+  /** The clusters' nodes begin with the same data, so that the others stream from the first. */
+  static async make(t: Test, name: string, etcd: Etcd): Promise<PatroniNode> {
+    const folder = serverFolder(t, 'patroni', ordinaryUser())
+    const password = await copyTemplate(join(folder, 'data'))
+    const ports: [number, number] = [await reservePort(t), await reservePort(t)]
+    const node = new PatroniNode(name, folder, password, ports, await startTcpProxy(t, etcd))
+    t.teardown(async () => {
+      await node.kill()
+      releaseMemory(node.#data)
+    })
+    configure(node.#data, node.port, { fsync: false, settings: ['wal_retrieve_retry_interval = 200ms'] })
+    // The configuration of a cluster that has none in etcd yet.
+    node.#write('data/patroni.dynamic.json', CLUSTER)
+    return node
+  }
+
+  async start(): Promise<void> {
+    const { path, env } = await findProgram('patroni')
+    const [, python = 'python3'] = /^#! *(\S+)/.exec(readFileSync(path, 'latin1')) ?? []
+    const config = this.#write('patroni.json', await this.#config())
+    const launcher = join(import.meta.dirname, 'patroni-launcher.py')
+    await this.spawn({
+      program: { path: python, env },
+      args: [launcher, this.#pidFile, path, config],
+      user: ordinaryUser(),
+    })
+    await this.comesUp(async () => (await this.ask('/liveness')) !== null, { patience: PATIENCE })
+  }
+
+  /** The response of its manager; null without one. */
+  async ask(path: string, body?: unknown): Promise<Response | null> {
+    const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    const signal = AbortSignal.timeout(body === undefined ? 2000 : PATIENCE)
+    return fetch(`http://127.0.0.1:${this.rest}${path}`, { ...request, signal }).catch(() => null)
+  }
+
+  async isPrimary(): Promise<boolean> {
+    return (await this.ask('/primary'))?.status === 200
+  }
+
+  urlOf(database: string, port = this.port): string {
+    return `postgres://${OWNER}:${this.#password}@127.0.0.1:${port}/${database}`
+  }
+
+  /** `pg_ctl stop -m immediate`: resolves once PostgreSQL has ended. */
+  async endImmediately(): Promise<void> {
+    const { program } = await findPostgres()
+    const command = join(dirname(program.path), 'pg_ctl')
+    const args = ['stop', '-m', 'immediate', '-D', this.#data]
+    await promisify(execFile)(command, args, { ...ordinaryUser(), cwd: this.ownFolder, env: program.env })
+  }
+
+  /** Whether a commit waits for the synchronous standby. */
+  async waits(): Promise<boolean> {
+    const sql = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`
+    return (await queryOnce({ connectionString: this.urlOf('postgres') }, sql)).length > 0
+  }
+
+  /** Its PostgreSQL goes on. */
+  async freezeManager(): Promise<void> {
+    this.#stopped = await stopFamily(Number(readFileSync(this.#pidFile, 'utf8')))
+  }
+
+  thawManager(): void {
+    continueFamily(this.#stopped)
+  }
+
+  get #data(): string {
+    return join(this.ownFolder, 'data')
+  }
+
+  get #pidFile(): string {
+    return join(this.ownFolder, 'patroni.pid')
+  }
+
+  /** JSON is YAML. */
+  #write(name: string, value: unknown): string {
+    const file = join(this.ownFolder, name)
+    writeFileSync(file, JSON.stringify(value))
+    giveTo(file, ordinaryUser(), 0o600)
+    return file
+  }
+
+  async #config() {
+    const { program } = await findPostgres()
+    const rest = `127.0.0.1:${this.rest}`
+    const place = `127.0.0.1:${this.port}`
+    const user = { username: OWNER, password: this.#password }
+    return {
+      scope: 'seatgate',
+      name: this.name,
+      restapi: { listen: rest, connect_address: rest },
+      [(await keepsLock(await findProgram('patroni'))) ? 'etcd3' : 'etcd']: {
+        host: `127.0.0.1:${this.toEtcd.port}`,
+        use_proxies: true,
+      },
+      postgresql: {
+        listen: place,
+        connect_address: place,
+        data_dir: this.#data,
+        bin_dir: dirname(program.path),
+        pgpass: join(this.ownFolder, 'pgpass'),
+        authentication: { superuser: user, replication: user },
+      },
+    }
+  }
+}
+
+export class PatroniCluster {
+  readonly nodes: readonly PatroniNode[]
+  readonly etcd: Etcd
+  readonly haproxy: HaProxy
+
+  private constructor(nodes: readonly PatroniNode[], etcd: Etcd, haproxy: HaProxy) {
+    this.nodes = nodes
+    this.etcd = etcd
+    this.haproxy = haproxy
+  }
+
+  static async start(t: Test): Promise<PatroniCluster> {
+    const etcd = await Etcd.start(t, { v2: !(await keepsLock(await findProgram('patroni'))) })
+    const nodes = await Promise.all(['p1', 'p2', 'p3'].map((name) => PatroniNode.make(t, name, etcd)))
+    const cluster = new PatroniCluster(nodes, etcd, await HaProxy.start(t, nodes))
+    const [first, ...others] = nodes
+    await first?.start()
+    await cluster.primary()
+    await Promise.all(others.map((node) => node.start()))
+    await cluster.settled()
+    return cluster
+  }
+
+  /** The address for clients. */
+  get port(): number {
+    return this.haproxy.port
+  }
+
+  /** Resolves with the primary, once there is one other than this. */
+  primary(than: PatroniNode | null = null): Promise<PatroniNode> {
+    const others = this.nodes.filter((node) => node !== than && node.running)
+    const look = async () => {
+      const primary = await Promise.all(others.map((node) => node.isPrimary()))
+      return others[primary.indexOf(true)]
+    }
+    return until(look, () => `no primary:\n${this.#logs}`, { patience: PATIENCE })
+  }
+
+  /** Resolves once all nodes follow one primary, and commits wait for one of them. */
+  async settled(): Promise<void> {
+    const isSo = async () => {
+      const seen = await Promise.all(this.nodes.map((node) => node.ask('/cluster')))
+      const each = await Promise.all(seen.map(async (answer) => (answer ? memberList(answer) : [])))
+      return each.every((members) => isWhole(members, this.nodes.length))
+    }
+    await until(isSo, () => `the cluster does not settle:\n${this.#logs}`, { pause: 100, patience: PATIENCE })
+  }
+
+  /** Makes an empty database at the address for clients, and gives its URL. */
+  async createDatabase(name: string): Promise<string> {
+    await until(
+      () =>
+        this.query(`CREATE DATABASE ${name}`).then(
+          () => true,
+          () => false,
+        ),
+      'a database at the address of the cluster',
+    )
+    return this.#urlOf(name)
+  }
+
+  /** One statement as the superuser at the address for clients, on a connection of its own. */
+  query(text: string, values: unknown[] = [], database = 'postgres'): Promise<Record<string, unknown>[]> {
+    return queryOnce(
+      { connectionString: this.#urlOf(database), connectionTimeoutMillis: 10_000 },
+      text,
+      values,
+    )
+  }
+
+  #urlOf(database: string): string {
+    const [node] = this.nodes
+    if (node === undefined) throw new Error('the cluster has no nodes')
+    return node.urlOf(database, this.port)
+  }
+
+  get #logs(): string {
+    return this.nodes.map(({ name, log }) => `--- ${name}\n${log.slice(-1500)}`).join('\n')
+  }
+}
+
+async function memberList(answer: Response): Promise<readonly Member[]> {
+  const { members = [] } = (await answer.json()) as { members?: readonly Member[] }
+  return members
+}
+
+function isWhole(members: readonly Member[], count: number): boolean {
+  const roles = members.map(({ role }) => role)
+  const timelines = new Set(members.map(({ timeline }) => timeline))
+  const isUp =
+    members.length === count && members.every(({ state }) => ['running', 'streaming'].includes(state))
+  return isUp && timelines.size === 1 && roles.includes('leader') && roles.includes('sync_standby')
+}
+
+/**
+ * Whether a manager that was frozen leaves the lock of another alone. Before 3.0.3, with version 3 of etcd's protocol, it takes
+ * the lock back, and what the other primary has acknowledged is lost (patroni/patroni#2689).
+ */
+async function keepsLock({ path, env }: Program): Promise<boolean> {
+  const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...process.env, ...env } })
+  const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? '0'
+  return version.localeCompare('3.0.3', 'en', { numeric: true }) >= 0
+}
+
+/** Why a cluster can't be started here, by what is missing. */
+export async function whyNoPatroni(): Promise<string | false> {
+  try {
+    for (const name of ['patroni', 'etcd', 'haproxy'] as const) await findProgram(name)
+    return false
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause)
+  }
+}
