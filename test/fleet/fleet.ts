@@ -101,8 +101,8 @@ export class Fleet {
   }
 
   /** Runs a statement on the store's tables, bypassing the gateways. */
-  async query(text: string, values: unknown[]): Promise<void> {
-    await this.database.query(text, values, DATABASE)
+  query(text: string, values: unknown[]): Promise<Record<string, unknown>[]> {
+    return this.database.query(text, values, DATABASE)
   }
 
   /** A token with these `hash_perm` entries. */

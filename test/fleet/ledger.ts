@@ -1,4 +1,7 @@
-/** Writers that go on through every fault, so that each acknowledged write can be looked for afterwards. */
+/**
+ * Writers that go on through every fault. Afterwards the audit must have each acknowledged write, also where a later one hides
+ * that it is lost.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
@@ -15,6 +18,8 @@ export class Ledger {
   readonly #fleet: Fleet
   readonly #gateways: readonly FleetGateway[]
   readonly #seats: readonly Rewritten[]
+  /** Names of Seats, by the acknowledged updates. */
+  readonly #acknowledged: string[] = []
   #writing: Promise<unknown> = Promise.resolve()
   #ended = false
 
@@ -37,15 +42,26 @@ export class Ledger {
   async end(t: Test): Promise<void> {
     this.#ended = true
     await this.#writing
-    const acknowledged = this.#seats.map((seat) => seat.acknowledged)
-    t.ok(Math.min(...acknowledged) > 0, `acknowledged writes: ${acknowledged.join(' ')}`)
+    t.ok(this.#acknowledged.length > 0, `acknowledged writes: ${this.#acknowledged.length}`)
+    const audited = await this.#audited()
+    const lost = this.#acknowledged.filter((name) => !audited.has(name))
+    t.same(lost, [], 'no acknowledged write is lost')
     for (const gateway of this.#fleet.gateways) await whole(t, this.#fleet, gateway, this.#seats)
+  }
+
+  /** Names of the Seats after each write. */
+  async #audited(): Promise<Set<string>> {
+    const ids = this.#seats.map(({ id }) => id)
+    const sql = 'SELECT after FROM seatgate.audit WHERE target_id = ANY ($1)'
+    const rows = await this.#fleet.query(sql, [ids])
+    return new Set(rows.map(({ after }) => JSON.parse(String(after)).name))
   }
 
   /** A write without a 2xx may have been committed, but never after a later one of its Seat. */
   async #write(seat: Rewritten): Promise<void> {
     while (!this.#ended) {
-      if (await update(this.#fleet, pick(this.#gateways), seat)) seat.acknowledged++
+      if (await update(this.#fleet, pick(this.#gateways), seat))
+        this.#acknowledged.push(version(seat.title, seat.answered).name)
       await sleep(PAUSE)
     }
   }
