@@ -1,7 +1,8 @@
 /** Drills on a fleet whose PostgreSQL a cluster manager fails over: a load, its checker and a ledger around each fault. */
 
 import type { Test } from 'tap'
-import { PatroniCluster, type PatroniNode } from '../support/servers/patroni.ts'
+import { PatroniCluster } from '../support/servers/patroni.ts'
+import type { PatroniNode } from '../support/servers/patroni-node.ts'
 import { type Load, underLoad } from './checker.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { Ledger } from './ledger.ts'

@@ -15,16 +15,14 @@ const usual = {
   },
 
   async 'the primary is parted from etcd'({ primary, cluster, load }: Drill) {
-    primary.toEtcd.freeze()
-    await cluster.primary(primary)
+    await cluster.replace(primary, () => primary.toEtcd.freeze())
     await load.written(20)
     await primary.toEtcd.heal()
   },
 
-  /** Nothing ends its PostgreSQL, which goes on as a primary: HAProxy closes the connections before another is promoted. */
+  /** Nothing ends its PostgreSQL, which goes on as a primary: HAProxy closes the connections. */
   async 'the manager of the primary is frozen'({ primary, cluster, load }: Drill) {
-    await primary.freezeManager()
-    await cluster.primary(primary)
+    await cluster.replace(primary, () => primary.freezeManager())
     await load.written(20)
     primary.thawManager()
   },
@@ -32,8 +30,7 @@ const usual = {
 
 const thorough = {
   async 'the machine of the primary is frozen'({ primary, cluster, load }: Drill) {
-    await primary.freeze()
-    await cluster.primary(primary)
+    await cluster.replace(primary, () => primary.freeze())
     await load.written(20)
     primary.thaw()
   },

@@ -23,6 +23,12 @@ export class HaProxy extends Child {
     this.port = port
   }
 
+  /** Tells whether it has left this server since now, and closed the connections to it. */
+  leaving(name: string): () => boolean {
+    const from = this.log.length
+    return () => this.log.slice(from).includes(`Server primary/${name} is DOWN`)
+  }
+
   static async start(t: Test, members: readonly Member[]): Promise<HaProxy> {
     const program = await findProgram('haproxy')
     const folder = serverFolder(t, 'haproxy')

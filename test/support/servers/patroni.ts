@@ -1,174 +1,24 @@
 /**
  * A real cluster of three PostgreSQL under Patroni, with one etcd, and HAProxy at the address for clients. A commit waits for
- * a synchronous standby, and waits on if there is none. Every manager reaches etcd through a proxy of its own.
+ * a synchronous standby, and waits on if there is none.
  */
 
-import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Test } from 'tap'
 import { until } from '../until.ts'
-import { findProgram, type Program } from './binaries.ts'
-import { Child } from './child.ts'
+import { findProgram } from './binaries.ts'
 import { queryOnce } from './clients.ts'
 import { Etcd } from './etcd.ts'
-import { giveTo, ordinaryUser, serverFolder } from './folder.ts'
 import { HaProxy } from './haproxy.ts'
-import { reservePort } from './ports.ts'
-import { configure } from './postgres-config.ts'
-import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
-import { continueFamily, stopFamily } from './processes.ts'
-import { startTcpProxy, type TcpProxy } from './proxy.ts'
-import { releaseMemory } from './shared-memory.ts'
-
-/**
- * Seconds. Patroni requires `ttl >= loop_wait + 2 * retry_timeout`. The rest of `ttl` is for HAProxy, on a slow machine too: it
- * leaves a primary with a silent manager before the manager's key expires and another is promoted.
- */
-const TIMES = { ttl: 10, loop_wait: 1, retry_timeout: 3 }
-
-/** A primary that crashed is replaced, not restarted, if that is possible. */
-const CLUSTER = {
-  ...TIMES,
-  primary_start_timeout: 0,
-  synchronous_mode: true,
-  synchronous_mode_strict: true,
-  postgresql: { use_pg_rewind: true, remove_data_directory_on_rewind_failure: true },
-}
-
-/** ms for what Patroni does by itself, on a slow machine too. */
-const PATIENCE = 180_000
+import { findPostgres } from './postgres-template.ts'
+import { keepsLock, PATIENCE, PatroniNode } from './patroni-node.ts'
 
 interface Member {
   readonly name: string
   readonly role: 'leader' | 'sync_standby' | 'replica'
   readonly state: string
   readonly timeline?: number
-}
-
-export class PatroniNode extends Child {
-  readonly name: string
-  readonly port: number
-  readonly rest: number
-  readonly toEtcd: TcpProxy
-  readonly #password: string
-  #stopped: readonly number[] = []
-
-  constructor(name: string, folder: string, password: string, ports: [number, number], toEtcd: TcpProxy) {
-    super(folder)
-    this.name = name
-    ;[this.port, this.rest] = ports
-    this.#password = password
-    this.toEtcd = toEtcd
-  }
-
-  /** The clusters' nodes begin with the same data, so that the others stream from the first. */
-  static async make(t: Test, name: string, etcd: Etcd): Promise<PatroniNode> {
-    const folder = serverFolder(t, 'patroni', ordinaryUser())
-    const password = await copyTemplate(join(folder, 'data'))
-    const ports: [number, number] = [await reservePort(t), await reservePort(t)]
-    const node = new PatroniNode(name, folder, password, ports, await startTcpProxy(t, etcd))
-    t.teardown(async () => {
-      await node.kill()
-      releaseMemory(node.#data)
-    })
-    configure(node.#data, node.port, { fsync: false, settings: ['wal_retrieve_retry_interval = 200ms'] })
-    // The configuration of a cluster that has none in etcd yet.
-    node.#write('data/patroni.dynamic.json', CLUSTER)
-    return node
-  }
-
-  async start(): Promise<void> {
-    const { path, env } = await findProgram('patroni')
-    const [, python = 'python3'] = /^#! *(\S+)/.exec(readFileSync(path, 'latin1')) ?? []
-    const config = this.#write('patroni.json', await this.#config())
-    const launcher = join(import.meta.dirname, 'patroni-launcher.py')
-    await this.spawn({
-      program: { path: python, env },
-      args: [launcher, this.#pidFile, path, config],
-      user: ordinaryUser(),
-    })
-    await this.comesUp(async () => (await this.ask('/liveness')) !== null, { patience: PATIENCE })
-  }
-
-  /** The response of its manager; null without one. */
-  async ask(path: string, body?: unknown): Promise<Response | null> {
-    const request = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
-    const signal = AbortSignal.timeout(body === undefined ? 2000 : PATIENCE)
-    return fetch(`http://127.0.0.1:${this.rest}${path}`, { ...request, signal }).catch(() => null)
-  }
-
-  async isPrimary(): Promise<boolean> {
-    return (await this.ask('/primary'))?.status === 200
-  }
-
-  urlOf(database: string, port = this.port): string {
-    return `postgres://${OWNER}:${this.#password}@127.0.0.1:${port}/${database}`
-  }
-
-  /** `pg_ctl stop -m immediate`: resolves once PostgreSQL has ended. */
-  async endImmediately(): Promise<void> {
-    const { program } = await findPostgres()
-    const command = join(dirname(program.path), 'pg_ctl')
-    const args = ['stop', '-m', 'immediate', '-D', this.#data]
-    await promisify(execFile)(command, args, { ...ordinaryUser(), cwd: this.ownFolder, env: program.env })
-  }
-
-  /** Whether a commit waits for the synchronous standby. */
-  async waits(): Promise<boolean> {
-    const sql = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'`
-    return (await queryOnce({ connectionString: this.urlOf('postgres') }, sql)).length > 0
-  }
-
-  /** Its PostgreSQL goes on. */
-  async freezeManager(): Promise<void> {
-    this.#stopped = await stopFamily(Number(readFileSync(this.#pidFile, 'utf8')))
-  }
-
-  thawManager(): void {
-    continueFamily(this.#stopped)
-  }
-
-  get #data(): string {
-    return join(this.ownFolder, 'data')
-  }
-
-  get #pidFile(): string {
-    return join(this.ownFolder, 'patroni.pid')
-  }
-
-  /** JSON is YAML. */
-  #write(name: string, value: unknown): string {
-    const file = join(this.ownFolder, name)
-    writeFileSync(file, JSON.stringify(value))
-    giveTo(file, ordinaryUser(), 0o600)
-    return file
-  }
-
-  async #config() {
-    const { program } = await findPostgres()
-    const rest = `127.0.0.1:${this.rest}`
-    const place = `127.0.0.1:${this.port}`
-    const user = { username: OWNER, password: this.#password }
-    return {
-      scope: 'seatgate',
-      name: this.name,
-      restapi: { listen: rest, connect_address: rest },
-      [(await keepsLock(await findProgram('patroni'))) ? 'etcd3' : 'etcd']: {
-        host: `127.0.0.1:${this.toEtcd.port}`,
-        use_proxies: true,
-      },
-      postgresql: {
-        listen: place,
-        connect_address: place,
-        data_dir: this.#data,
-        bin_dir: dirname(program.path),
-        pgpass: join(this.ownFolder, 'pgpass'),
-        authentication: { superuser: user, replication: user },
-      },
-    }
-  }
 }
 
 export class PatroniCluster {
@@ -183,7 +33,7 @@ export class PatroniCluster {
   }
 
   static async start(t: Test): Promise<PatroniCluster> {
-    const etcd = await Etcd.start(t, { v2: !(await keepsLock(await findProgram('patroni'))) })
+    const etcd = await Etcd.start(t, { v2: !(await keepsLock()) })
     const nodes = await Promise.all(['p1', 'p2', 'p3'].map((name) => PatroniNode.make(t, name, etcd)))
     const cluster = new PatroniCluster(nodes, etcd, await HaProxy.start(t, nodes))
     const [first, ...others] = nodes
@@ -207,6 +57,20 @@ export class PatroniCluster {
       return others[primary.indexOf(true)]
     }
     return until(look, () => `no primary:\n${this.#logs}`, { patience: PATIENCE })
+  }
+
+  /**
+   * Resolves once another is the primary after this fault, and not before HAProxy has closed the connections to the one that has it:
+   * the seconds that a manager leaves for it may not suffice on a busy machine.
+   */
+  async replace(primary: PatroniNode, fault: () => Promise<void> | void): Promise<void> {
+    const isLeft = this.haproxy.leaving(primary.name)
+    const others = this.nodes.filter((node) => node !== primary)
+    await Promise.all(others.map((node) => node.freezeManager()))
+    await fault()
+    await until(isLeft, () => `HAProxy stays:\n${this.haproxy.log}`, { patience: PATIENCE })
+    for (const node of others) node.thawManager()
+    await this.primary(primary)
   }
 
   /** Resolves once all nodes follow one primary, and commits wait for one of them. */
@@ -265,21 +129,16 @@ function isWhole(members: readonly Member[], count: number): boolean {
   return isUp && timelines.size === 1 && roles.includes('leader') && roles.includes('sync_standby')
 }
 
-/**
- * Whether a manager that was frozen leaves the lock of another alone. Before 3.0.3, with version 3 of etcd's protocol, it takes
- * the lock back, and what the other primary has acknowledged is lost (patroni/patroni#2689).
- */
-async function keepsLock({ path, env }: Program): Promise<boolean> {
-  const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...process.env, ...env } })
-  const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? '0'
-  return version.localeCompare('3.0.3', 'en', { numeric: true }) >= 0
-}
-
 /** Why a cluster can't be started here, by what is missing. */
 export async function whyNoPatroni(): Promise<string | false> {
   try {
     for (const name of ['patroni', 'etcd', 'haproxy'] as const) await findProgram(name)
-    return false
+    await keepsLock()
+    const { program } = await findPostgres()
+    const command = join(dirname(program.path), 'pg_isready')
+    return existsSync(command)
+      ? false
+      : `Patroni needs ${command}: install it (apt install postgresql-client).`
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause)
   }
