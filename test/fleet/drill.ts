@@ -1,6 +1,10 @@
-/** Drills on a fleet whose PostgreSQL a cluster manager fails over: a load, its checker and a ledger around each fault. */
+/**
+ * Drills on a fleet whose PostgreSQL a cluster manager fails over, behind HAProxy as the manual configures it: a load, its checker
+ * and a ledger around each fault.
+ */
 
 import type { Test } from 'tap'
+import { runnable } from '../docs/pages.ts'
 import { PatroniCluster } from '../support/servers/patroni.ts'
 import type { PatroniNode } from '../support/servers/patroni-node.ts'
 import { type Load, underLoad } from './checker.ts'
@@ -23,7 +27,8 @@ type Fault = (drill: Drill) => Promise<void>
 
 /** Each fault comes on a cluster that is whole, under load, and ends with one. No gateway may need a restart. */
 export async function drills(t: Test, faults: Readonly<Record<string, Fault>>): Promise<void> {
-  const cluster = await PatroniCluster.start(t)
+  const [haproxy] = runnable('docs/fleet.md', 'haproxy')
+  const cluster = await PatroniCluster.start(t, haproxy?.text ?? '')
   const fleet = await startFleet(t, { database: cluster, proxies: ['store', 'redis'] })
   const pids = () => fleet.gateways.map(({ pid }) => pid)
   const before = pids()

@@ -1,4 +1,4 @@
-/** A real HAProxy that leads to the primary of a cluster, as Patroni's manual configures it. */
+/** A real HAProxy that leads to the primary of a cluster. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,42 +26,31 @@ export class HaProxy extends Child {
   /** Tells whether it has left this server since now, and closed the connections to it. */
   leaving(name: string): () => boolean {
     const from = this.log.length
-    return () => this.log.slice(from).includes(`Server primary/${name} is DOWN`)
+    return () => this.log.slice(from).includes(`Server postgres/${name} is DOWN`)
   }
 
-  static async start(t: Test, members: readonly Member[]): Promise<HaProxy> {
+  /** @param section of its configuration, with a server for each member */
+  static async start(t: Test, members: readonly Member[], section: string): Promise<HaProxy> {
     const program = await findProgram('haproxy')
     const folder = serverFolder(t, 'haproxy')
     const file = join(folder, 'haproxy.cfg')
     return onReservedPort(t, async (port) => {
       const server = new HaProxy(port, folder)
       t.teardown(() => server.kill())
-      writeFileSync(file, configOf(port, members))
+      writeFileSync(file, configOf(port, members, section))
       await server.spawn({ program, args: ['-db', '-f', file] })
       return server
     })
   }
 }
 
-/** A primary whose manager is silent is left after 3 s, and its connections are closed. */
-function configOf(port: number, members: readonly Member[]): string {
-  const servers = members.map(
-    ({ name, port, rest }) => `  server ${name} 127.0.0.1:${port} check port ${rest}`,
-  )
-  return `global
-  log stderr format raw local0 notice
-defaults
-  mode tcp
-  log global
-  timeout connect 1s
-  timeout client 30m
-  timeout server 30m
-  timeout check 1s
-listen primary
-  bind 127.0.0.1:${port}
-  option httpchk OPTIONS /primary
-  http-check expect status 200
-  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-${servers.join('\n')}
-`
+/** The section, with the places of this cluster. */
+function configOf(port: number, members: readonly Member[], section: string): string {
+  let text = section.replace('bind :5432', `bind 127.0.0.1:${port}`)
+  for (const { name, port: server, rest } of members)
+    text = text.replace(
+      new RegExp(`server ${name} .*`),
+      `server ${name} 127.0.0.1:${server} check port ${rest}`,
+    )
+  return `global\n  log stderr format raw local0 notice\ndefaults\n  log global\n${text}`
 }

@@ -168,12 +168,12 @@ async function patroni(): Promise<Program> {
 }
 
 /**
- * Whether a manager that was frozen leaves the lock of another alone. Before 3.0.3, with version 3 of etcd's protocol, it takes
- * the lock back, and what the other primary has acknowledged is lost (patroni/patroni#2689).
+ * Whether a manager that was frozen leaves the lock of another alone. With version 3 of etcd's protocol, Patroni 3.0.2 takes it
+ * back, and what the other primary has acknowledged is lost (patroni/patroni#2689 and #2787).
  */
 export async function keepsLock(): Promise<boolean> {
   const { path, env } = await patroni()
   const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...process.env, ...env } })
   const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? '0'
-  return version.localeCompare('3.0.3', 'en', { numeric: true }) >= 0
+  return version.localeCompare('3.1.0', 'en', { numeric: true }) >= 0
 }

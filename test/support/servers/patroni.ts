@@ -32,10 +32,11 @@ export class PatroniCluster {
     this.haproxy = haproxy
   }
 
-  static async start(t: Test): Promise<PatroniCluster> {
+  /** @param section of HAProxy's configuration, with servers of these names */
+  static async start(t: Test, section: string): Promise<PatroniCluster> {
     const etcd = await Etcd.start(t, { v2: !(await keepsLock()) })
-    const nodes = await Promise.all(['p1', 'p2', 'p3'].map((name) => PatroniNode.make(t, name, etcd)))
-    const cluster = new PatroniCluster(nodes, etcd, await HaProxy.start(t, nodes))
+    const nodes = await Promise.all(['db1', 'db2', 'db3'].map((name) => PatroniNode.make(t, name, etcd)))
+    const cluster = new PatroniCluster(nodes, etcd, await HaProxy.start(t, nodes, section))
     const [first, ...others] = nodes
     await first?.start()
     await cluster.primary()
