@@ -14,7 +14,7 @@ import { adminRequest, type Answer, Client } from '../support/client.ts'
 /** ms of a round trip: half of it each way. */
 const ROUND_TRIPS = [80, 150]
 /** Requests of each kind. */
-const COUNT = amount({ usual: 15, thorough: 50 })
+const COUNT = amount({ usual: 15, thorough: 30 })
 const LOOKS = 20
 
 for (const ms of ROUND_TRIPS)
@@ -91,8 +91,9 @@ class Region {
 
   /** Names of new Seats. */
   async seats(gateway: FleetGateway): Promise<string[]> {
-    const names = Array.from({ length: COUNT }, () => `Read ${++this.#names}`)
-    for (const name of names) await this.#fleet.makeSeat(gateway, name)
+    const names: string[] = []
+    while (names.length < COUNT)
+      names.push((await this.#fleet.makeSeat(gateway, `Read ${++this.#names}`)).name)
     return names
   }
 
