@@ -55,11 +55,12 @@ async function drill(t: Test, title: string, { fleet, cluster }: Parts, fault: F
     t.comment(`whole again after ${passed()}; primary: ${primary.name}, ${(await cluster.primary()).name}`)
     await load.written(20)
   }
-  await underLoad(t, title, fleet, during, {
+  const run = underLoad(t, title, fleet, during, {
     through: (gateway) => gateway !== fleet.first,
     unavailable: fleet.gateways.map(({ name }) => name),
     writes: true,
   })
-  await ledger.end(t)
+  await run.finally(() => ledger.end())
+  await ledger.check(t)
   await whole(t, fleet, fleet.first, [seat])
 }

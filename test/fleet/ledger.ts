@@ -38,10 +38,14 @@ export class Ledger {
     return ledger
   }
 
-  /** Ends the writers, and checks that no acknowledged write is lost. */
-  async end(t: Test): Promise<void> {
+  /** Ends the writers. */
+  async end(): Promise<void> {
     this.#ended = true
     await this.#writing
+  }
+
+  /** Checks that no acknowledged write is lost. */
+  async check(t: Test): Promise<void> {
     t.ok(this.#acknowledged.length > 0, `acknowledged writes: ${this.#acknowledged.length}`)
     const audited = await this.#audited()
     const lost = this.#acknowledged.filter((name) => !audited.has(name))
