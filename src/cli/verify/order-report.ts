@@ -1,0 +1,57 @@
+/** Whether a history of a tenant has an order that explains every answer, and the text of what has none. Pure. */
+
+import { checkOrder, type Contradiction, contradictionIn, MOST_VISITS, partsOf } from './linearizability.ts'
+import { dueText, tenantModels, type TenantState } from './tenant-model.ts'
+import { type Asked, operationsOf, operationText, type TenantOperation } from './tenant-operations.ts'
+
+/** Operations that a text shows. */
+const SHOWN = 16
+
+export type Disorder = Contradiction<TenantState, TenantOperation>
+
+export interface OrderReport {
+  /** Operations with an answer, and those without one that may have taken effect. */
+  readonly operations: number
+  /** Groups of records that share no operation. */
+  readonly parts: number
+  /** Operations of those parts that are too wide for the search. */
+  readonly unchecked: number
+  readonly disorders: readonly Disorder[]
+}
+
+export function checkHistory(history: readonly Asked[], most = MOST_VISITS): OrderReport {
+  const operations = operationsOf(history)
+  const parts = partsOf(operations)
+  const disorders: Disorder[] = []
+  let unchecked = 0
+  for (const part of parts) {
+    const { verdict } = checkOrder(part, tenantModels.of(part), { most })
+    if (verdict === 'not checked') unchecked += part.length
+    if (verdict === 'unexplained') disorders.push(contradictionIn(part, tenantModels))
+  }
+  return { operations: operations.length, parts: parts.length, unchecked, disorders }
+}
+
+/** What the answer could have been. */
+export function possibleAnswers({ operation, states }: Disorder): string[] {
+  return [...new Set(states.map((state) => dueText(state, operation)))].toSorted()
+}
+
+/** @param zero the start of the run */
+export function disorderText(disorder: Disorder, zero = 0): string {
+  const { operation, operations } = disorder
+  const others = operations.filter((each) => each !== operation)
+  const newest = new Set(others.toSorted((one, other) => one.began - other.began).slice(-SHOWN))
+  const lines = operations
+    .filter((each) => each === operation || newest.has(each))
+    .map((each) => `${each === operation ? '>' : ' '} ${operationText(each, zero)}`)
+  const possible = possibleAnswers(disorder)
+  return [
+    'no order of these operations explains the marked answer, which is the first to contradict the others (ms since the start):',
+    ...(others.length > newest.size ? [`  … ${others.length - newest.size} earlier operations`] : []),
+    ...lines,
+    possible.length === 0
+      ? '  no state fits between the operations before and after it'
+      : `  it could have been: ${possible.join(', or ')}`,
+  ].join('\n')
+}

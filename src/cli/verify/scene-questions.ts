@@ -1,0 +1,83 @@
+/**
+ * What the writers of a scene ask. A scene is a few names that no earlier scene had: its writers give them to Seats, take them away,
+ * and meet each other all the time. A short scene keeps the search for an order small, and what a write without an answer leaves
+ * behind does not reach the next one.
+ */
+
+import { type Answer, listed, type Question, type WantedSeat } from './tenant-operations.ts'
+
+/** Of the Seats: none, one or both of those that the route of the reads and the streams need. */
+export const NEEDED = 'canary:read'
+const LISTS = ['', NEEDED, 'decisions:list', listed([NEEDED, 'decisions:list'])] as const
+
+/** What has been answered so far; it may be out of date. */
+export class Scene {
+  readonly names: readonly string[]
+  /** By id. */
+  readonly #seats = new Map<string, { name: string; tag: string | null }>()
+  readonly #keys = new Map<string, { tag: string | null }>()
+
+  constructor(names: readonly string[]) {
+    this.names = names
+  }
+
+  learn(question: Question, answer: Answer): void {
+    if (answer.code === 'seat_not_found' && 'id' in question) this.#seats.delete(question.id)
+    if (answer.code !== 'ok') return
+    if (question.kind === 'delete Seat') this.#seats.delete(question.id)
+    for (const { id, name } of answer.changes ?? []) this.#seats.set(id, { name, tag: null })
+    const id = 'id' in question ? question.id : answer.id
+    if (id === undefined) return
+    const tag = answer.tag ?? null
+    if (question.kind.endsWith('key')) this.#keys.set(id, { tag })
+    else if (question.kind !== 'delete Seat') this.#seats.set(id, { name: answer.name ?? '', tag })
+  }
+
+  /** @param random from 0 up to 1 */
+  next(random: () => number): Question {
+    const pick = <V>(list: readonly V[]): V | undefined => list[Math.floor(random() * list.length)]
+    const name = () => pick(this.names) ?? ''
+    const permissions = () => pick(LISTS) ?? ''
+    const [seat, key] = [pick([...this.#seats]), pick([...this.#keys])]
+    const create: Question = { kind: 'create Seat', name: name(), permissions: permissions() }
+    const turn = random()
+    if (seat === undefined || turn < 0.12) return create
+    const [id, { tag }] = seat
+    const condition = tag !== null && random() < 0.5 ? { ifMatch: tag } : {}
+    if (turn < 0.28) return { kind: 'read Seat', id }
+    if (turn < 0.46) return { kind: 'update Seat', id, permissions: permissions(), ...condition }
+    if (turn < 0.58) return { kind: 'update Seat', id, name: name(), ...condition }
+    if (turn < 0.66) return { kind: 'delete Seat', id, ...condition }
+    if (turn < 0.8) return this.#move(random)
+    if (key === undefined || turn < 0.88) {
+      const seats = [...new Set([name(), name()])]
+      return { kind: 'create key', seats }
+    }
+    if (turn < 0.94) return { kind: 'read key', id: key[0] }
+    const known = key[1].tag
+    return {
+      kind: 'revoke key',
+      id: key[0],
+      ...(known !== null && random() < 0.5 ? { ifMatch: known } : {}),
+    }
+  }
+
+  /** The permission moves from one Seat to another, in one write; sometimes one of them is renamed too. */
+  #move(random: () => number): Question {
+    const [from = '', to = '', other = ''] = this.names
+      .map((name) => ({ name, at: random() }))
+      .toSorted((one, next) => one.at - next.at)
+      .map(({ name }) => name)
+    const seats: readonly WantedSeat[] = [
+      { name: from, permissions: '' },
+      { name: to, permissions: NEEDED, ...(random() < 0.3 ? { was: other } : {}) },
+    ]
+    const tags = new Map([...this.#seats.values()].map((each) => [each.name, each.tag]))
+    const known = seats.every((each) => each.was === undefined && typeof tags.get(each.name) === 'string')
+    const versions =
+      known && random() < 0.7
+        ? Object.fromEntries(seats.map((each) => [each.name, tags.get(each.name) ?? null]))
+        : null
+    return { kind: 'apply', seats, versions }
+  }
+}

@@ -1,0 +1,209 @@
+/** What administrators and callers ask of a tenant, what they are answered, and the text of both. Pure. */
+
+import type { TimedOperation } from './linearizability.ts'
+
+export interface WantedSeat {
+  readonly name: string
+  /** The Seat of this name is renamed. */
+  readonly was?: string
+  readonly permissions: string
+}
+
+/** Permissions are those of {@link listed}. */
+export type Question =
+  | { readonly kind: 'create Seat'; readonly name: string; readonly permissions: string }
+  | {
+      readonly kind: 'update Seat'
+      readonly id: string
+      readonly name?: string
+      readonly permissions?: string
+      readonly ifMatch?: string
+    }
+  | { readonly kind: 'delete Seat'; readonly id: string; readonly ifMatch?: string }
+  | { readonly kind: 'read Seat'; readonly id: string }
+  /** `versions`: by name, those of exactly the Seats that it changes; null: a Seat that it makes. */
+  | {
+      readonly kind: 'apply'
+      readonly seats: readonly WantedSeat[]
+      readonly versions: Readonly<Record<string, string | null>> | null
+    }
+  | { readonly kind: 'create key'; readonly seats: readonly string[] }
+  | { readonly kind: 'revoke key'; readonly id: string; readonly ifMatch?: string }
+  | { readonly kind: 'read key'; readonly id: string }
+  /** A request through a route that needs the permission. */
+  | { readonly kind: 'decide by key'; readonly id: string; readonly permission: string }
+  /** Its token was issued before any of the names was given up. */
+  | { readonly kind: 'decide by token'; readonly names: readonly string[]; readonly permission: string }
+
+export interface AppliedChange {
+  readonly action: string
+  readonly name: string
+  readonly was?: string
+  readonly id: string
+}
+
+export interface Answer {
+  /** `ok`, `allow`, or the code of the refusal. */
+  readonly code: string
+  readonly id?: string
+  /** The entity tag. */
+  readonly tag?: string
+  readonly name?: string
+  readonly permissions?: string
+  /** Of a key: the names of its Seats, as {@link listed} in their order. */
+  readonly seats?: string
+  readonly revoked?: boolean
+  readonly changes?: readonly AppliedChange[]
+}
+
+export interface Asked {
+  readonly question: Question
+  /** Null: the result is unknown. */
+  readonly answer: Answer | null
+  readonly began: number
+  readonly ended: number
+  /** Who asked, and where. */
+  readonly by: string
+  readonly place: string
+  readonly requestId: string
+}
+
+export type TenantOperation = Asked & TimedOperation
+
+/** In one text, as comparisons need it. */
+export function listed(texts: readonly string[]): string {
+  return texts.toSorted().join(' ')
+}
+
+/**
+ * With the records of each. A Seat is a record by its id and by each name that it ever has in the history, and a key by its id and
+ * as the Seats that it may hold. Questions without a result that change nothing are left out.
+ */
+export function operationsOf(history: readonly Asked[]): TenantOperation[] {
+  const names = new Map<string, Set<string>>()
+  const ids = new Map<string, Set<string>>()
+  const held = new Map<string, readonly string[]>()
+  const holds = (id: string | undefined, name: string | undefined) => {
+    if (id === undefined || name === undefined) return
+    addTo(names, id, name)
+    addTo(ids, name, id)
+  }
+  for (const { question, answer } of history) {
+    if (question.kind === 'create Seat') holds(answer?.id, question.name)
+    else if (question.kind === 'update Seat') holds(question.id, question.name)
+    else if (question.kind === 'read Seat') holds(question.id, answer?.name)
+    else if (question.kind === 'create key' && answer?.id !== undefined) held.set(answer.id, question.seats)
+    for (const { id, name, was } of answer?.changes ?? []) {
+      holds(id, name)
+      holds(id, was)
+    }
+  }
+  const seatRecords = (id: string) => [
+    `id ${id}`,
+    ...[...(names.get(id) ?? [])].map((name) => `name ${name}`),
+  ]
+  const nameRecords = (name: string) => [`name ${name}`, ...[...(ids.get(name) ?? [])].flatMap(seatRecords)]
+  const keyRecords = (id: string) => [`key ${id}`, ...(held.get(id) ?? []).flatMap(nameRecords)]
+  return history.flatMap((asked): TenantOperation[] => {
+    const { question, answer } = asked
+    const writes = mayChange(question) && (answer === null || answer.code === 'ok')
+    if (answer === null && (!writes || question.kind === 'create key')) return []
+    const records = [...new Set(recordsOf(question, answer, { seatRecords, nameRecords, keyRecords }))]
+    return [{ ...asked, records, writes, weak: question.kind.startsWith('decide') }]
+  })
+}
+
+interface Records {
+  seatRecords(id: string): string[]
+  nameRecords(name: string): string[]
+  keyRecords(id: string): string[]
+}
+
+function recordsOf(question: Question, answer: Answer | null, records: Records): string[] {
+  const { seatRecords, nameRecords, keyRecords } = records
+  switch (question.kind) {
+    case 'create Seat':
+      return answer?.id === undefined ? [`name ${question.name}`] : seatRecords(answer.id)
+    case 'update Seat':
+    case 'delete Seat':
+    case 'read Seat':
+      return [...seatRecords(question.id), ...('name' in question ? [`name ${question.name}`] : [])]
+    case 'apply':
+      return question.seats.flatMap(({ name, was }) => [
+        ...nameRecords(name),
+        ...(was === undefined ? [] : nameRecords(was)),
+      ])
+    case 'create key':
+      return answer?.id === undefined ? question.seats.flatMap(nameRecords) : keyRecords(answer.id)
+    case 'decide by token':
+      return question.names.map((name) => `name ${name}`)
+    default:
+      return keyRecords(question.id)
+  }
+}
+
+/** Whether it changes something unless it is refused. */
+export function mayChange({ kind }: Question): boolean {
+  return !kind.startsWith('decide') && !kind.startsWith('read')
+}
+
+function addTo(sets: Map<string, Set<string>>, key: string, value: string): void {
+  const set = sets.get(key)
+  if (set === undefined) sets.set(key, new Set([value]))
+  else set.add(value)
+}
+
+/** One line. @param zero the start of the run */
+export function operationText({ question, answer, began, ended, by, place }: Asked, zero = 0): string {
+  const at = (moment: number) => (moment === Infinity ? '?' : (moment - zero).toFixed(1))
+  const result = answer === null ? 'no answer' : answerText(answer)
+  return `[${at(began)}, ${at(ended)}] ${by} at ${place}: ${questionText(question)} → ${result}`
+}
+
+function questionText(question: Question): string {
+  const { kind } = question
+  const condition = 'ifMatch' in question ? ` If-Match ${question.ifMatch}` : ''
+  switch (question.kind) {
+    case 'create Seat':
+      return `${kind} ${quoted(question.name)} {${question.permissions}}`
+    case 'update Seat': {
+      const name = question.name === undefined ? '' : ` name ${quoted(question.name)}`
+      const lists = question.permissions === undefined ? '' : ` {${question.permissions}}`
+      return `${kind} ${question.id}${name}${lists}${condition}`
+    }
+    case 'apply': {
+      const seats = question.seats.map(
+        ({ name, was, permissions }) =>
+          `${was === undefined ? '' : `${quoted(was)} as `}${quoted(name)} {${permissions}}`,
+      )
+      const versions = question.versions === null ? '' : ` versions ${JSON.stringify(question.versions)}`
+      return `${kind} ${seats.join(', ')}${versions}`
+    }
+    case 'create key':
+      return `${kind} of ${question.seats.map(quoted).join(', ')}`
+    case 'decide by key':
+      return `${question.permission} by key ${question.id}`
+    case 'decide by token':
+      return `${question.permission} by token of ${question.names.map(quoted).join(', ')}`
+    default:
+      return `${kind} ${question.id}${condition}`
+  }
+}
+
+/** Also of a part of an answer. */
+export function answerText({ code, id, tag, name, permissions, seats, revoked, changes }: Answer): string {
+  return [
+    code,
+    ...(id === undefined ? [] : [id]),
+    ...(name === undefined ? [] : [quoted(name)]),
+    ...(permissions === undefined ? [] : [`{${permissions}}`]),
+    ...(seats === undefined ? [] : [`of ${seats}`]),
+    ...(revoked === true ? ['revoked'] : []),
+    ...(tag === undefined ? [] : [tag]),
+    ...(changes ?? []).map((change) => `${change.action} ${quoted(change.name)}`),
+  ].join(' ')
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name)
+}
