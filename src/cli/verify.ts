@@ -133,6 +133,7 @@ export const verify = defineCommand({
         during: values.during ?? null,
         streams: values['no-streams'] !== true,
         blocks: values['no-blocks'] !== true,
+        writers: 1,
         terminal,
         interrupted: ends.first,
         abandoned: ends.second,

@@ -5,6 +5,7 @@
 
 import { readFileSync, rmSync } from 'node:fs'
 import type { ChangeKind } from '../../seats-admin/model/change.ts'
+import { Transaction } from '../../seats-admin/store/transaction.ts'
 import { History } from '../../src/coherence/history.ts'
 import { Instance } from '../../src/coherence/instance.ts'
 import { Lease } from '../../src/coherence/lease.ts'
@@ -15,7 +16,7 @@ import type { NamedSeat } from '../../src/model/decision-seat.ts'
 /** Milliseconds between the confirmation and the delivery of an announcement to workers. */
 const LATE = 100
 
-const INTACT = [History, Instance, Lease, RemoteDecider, SeatMemory].map(
+const INTACT = [History, Instance, Lease, RemoteDecider, SeatMemory, Transaction].map(
   ({ prototype }) => [prototype, Object.getOwnPropertyDescriptors(prototype)] as const,
 )
 
@@ -55,6 +56,16 @@ const VARIANTS: Readonly<Record<string, () => void>> = {
   },
   'clock-jumps'() {
     ahead = JUMP
+  },
+  /** Acknowledges every fourth write to a Seat that is there, and does not make it. */
+  'loses-writes'() {
+    const { commitAdministrative } = Transaction.prototype
+    let writes = 0
+    Transaction.prototype.commitAdministrative = async function (parts, changes, given, changed) {
+      const isLost = (changed?.length ?? 0) > 0 && ++writes % 4 === 0
+      if (isLost) return { ...this.unchanged, keyAdministers: false }
+      return commitAdministrative.call(this, parts, changes, given, changed)
+    }
   },
   'forgets-no-session': () => withoutChangesOf('session'),
   'forgets-no-block': () => withoutChangesOf('block'),

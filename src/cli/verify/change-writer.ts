@@ -17,12 +17,12 @@ export class Unanswered extends Error {}
 export class RunEnded extends Error {}
 
 /** Statuses after which nothing was changed for certain, and asking again does not help. */
-function isRefused({ status }: { readonly status: number }): boolean {
+export function isRefused({ status }: { readonly status: number }): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
 /** The code of the network's fault, or 'no answer' where a program that is no gateway has answered. */
-function unansweredAs(cause: unknown): string {
+export function unansweredAs(cause: unknown): string {
   return (cause instanceof Error && cause.cause !== undefined && faultCode(cause.cause)) || 'no answer'
 }
 

@@ -27,7 +27,21 @@ export interface Dot {
 
 type PlaceRecord = ReturnType<typeof emptyPlace>
 
-type Found = Omit<Violation, 'kind'> & { readonly kind: ViolationKind | 'open_stream' }
+type Found = Omit<Violation, 'kind'> & {
+  readonly kind: ViolationKind | 'open_stream' | 'no_order'
+  /** Of `no_order`: the operations that contradict each other, one text each. */
+  readonly operations?: readonly string[]
+}
+
+/** Of the histories of several writers. */
+export interface HistoriesReport {
+  readonly writers: number
+  readonly scenes: number
+  /** Writes, reads and decisions whose order was looked for. */
+  readonly operations: number
+  /** Of those: in parts that are too wide for the search. */
+  readonly unchecked: number
+}
 
 export type ViolationReport = ReturnType<RunRecord['described']>
 
@@ -59,6 +73,8 @@ export class RunRecord {
   #end: number | null = null
   /** Of `--during`. */
   during: Awaited<ReturnType<typeof runMeanwhile>> | null = null
+  /** Null: there is one writer, whose reads are judged one by one. */
+  histories: HistoriesReport | null = null
 
   /** @param now monotonic ms @param startedAt ms since the epoch, at the same moment */
   constructor(places: readonly string[], now: () => number, startedAt: number) {
@@ -107,6 +123,14 @@ export class RunRecord {
   /** Reads are no longer sent. */
   endReads(): void {
     this.#end = this.now()
+  }
+
+  /** A decided read, which is judged later. */
+  decided(read: Pick<Read, 'place' | 'began'>): void {
+    const place = this.#placeOf(read.place)
+    place.reads++
+    place.coverage?.read(read)
+    keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
   }
 
   /** A decided read. */
@@ -165,7 +189,7 @@ export class RunRecord {
   }
 
   /** For the report. */
-  described({ kind, subject, read, write, expected }: Found) {
+  described({ kind, subject, read, write, expected, operations }: Found) {
     return {
       kind,
       subject,
@@ -186,6 +210,7 @@ export class RunRecord {
         answered_ms: rounded(this.sinceStart(write.answered)),
         request_id: write.requestId,
       },
+      ...(operations === undefined ? {} : { operations }),
     }
   }
 
@@ -223,6 +248,8 @@ export class RunRecord {
       places,
       not_tested: [...this.#untested].map(([what, why]): Untested => ({ what, why })),
       during: this.during,
+      // Of several writers; null: there was one.
+      histories: this.histories,
     }
   }
 

@@ -13,12 +13,15 @@ const LISTS = ['', NEEDED, 'decisions:list', listed([NEEDED, 'decisions:list'])]
 /** What has been answered so far; it may be out of date. */
 export class Scene {
   readonly names: readonly string[]
+  readonly #anchor: string | null
   /** By id. */
   readonly #seats = new Map<string, { name: string; tag: string | null }>()
   readonly #keys = new Map<string, { tag: string | null }>()
 
-  constructor(names: readonly string[]) {
+  /** @param anchor that each key holds */
+  constructor(names: readonly string[], anchor: string | null = null) {
     this.names = names
+    this.#anchor = anchor
   }
 
   learn(question: Question, answer: Answer): void {
@@ -51,7 +54,7 @@ export class Scene {
     if (turn < 0.8) return this.#move(random)
     if (key === undefined || turn < 0.88) {
       const seats = [...new Set([name(), name()])]
-      return { kind: 'create key', seats }
+      return { kind: 'create key', seats, ...(this.#anchor === null ? {} : { anchor: this.#anchor }) }
     }
     if (turn < 0.94) return { kind: 'read key', id: key[0] }
     const known = key[1].tag

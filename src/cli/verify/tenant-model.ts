@@ -29,8 +29,10 @@ interface SeatState {
 
 interface KeyState {
   readonly id: string
-  /** Keys of its Seats. */
+  /** Keys of its Seats, and of those that are deleted. */
   readonly seats: readonly string[]
+  /** The name of one more Seat, which grants nothing and stays as it is; null: none. */
+  readonly anchor: string | null
   readonly revocations: number
   /** Its tag, by version and names of its Seats. */
   readonly tags: Readonly<Record<string, string>>
@@ -158,7 +160,13 @@ function dueOfKey(
     const seats = question.seats.map((name) => named(state, name))
     if (!seats.every((seat) => seat !== undefined)) return { answer: { code: 'input_invalid' }, next: state }
     if (answer?.id === undefined) return { answer: { code: 'ok' }, next: state }
-    const made = { id: answer.id, seats: seats.map(({ key }) => key), revocations: 0, tags: {} }
+    const made = {
+      id: answer.id,
+      seats: seats.map(({ key }) => key),
+      anchor: question.anchor ?? null,
+      revocations: 0,
+      tags: {},
+    }
     const tags = answer.tag === undefined ? {} : { [versionOf(state, made)]: answer.tag }
     return { answer: { code: 'ok' }, next: withKey(state, { ...made, tags }) }
   }
@@ -221,11 +229,11 @@ function isSameVersions(
   return names.length === Object.keys(given).length && names.every((name) => due[name] === given[name])
 }
 
-function decidedBy(state: TenantState, key: KeyState | undefined, permission: string): string {
+function decidedBy({ seats }: TenantState, key: KeyState | undefined, permission: string): string {
   if (key === undefined) return 'api_key_invalid'
   if (key.revocations > 0) return 'api_key_revoked'
-  const held = state.seats.filter((seat) => key.seats.includes(seat.key))
-  if (held.length === 0) return 'no_seat_in_space'
+  const held = seats.filter((seat) => key.seats.includes(seat.key))
+  if (held.length === 0 && key.anchor === null) return 'no_seat_in_space'
   return held.some((seat) => grants(seat, permission)) ? 'allow' : 'permission_denied'
 }
 
@@ -243,7 +251,8 @@ function named({ seats }: TenantState, name: string): SeatState | undefined {
 }
 
 function namesOf({ seats }: TenantState, key: KeyState): string[] {
-  return key.seats.flatMap((held) => seats.find((seat) => seat.key === held)?.name ?? [])
+  const names = key.seats.flatMap((held) => seats.find((seat) => seat.key === held)?.name ?? [])
+  return key.anchor === null ? names : [...names, key.anchor]
 }
 
 function versionOf(state: TenantState, key: KeyState): string {
@@ -258,8 +267,7 @@ function withSeat(state: TenantState, seat: SeatState, before?: SeatState): Tena
 }
 
 function withoutSeat(state: TenantState, { key, name }: SeatState): TenantState {
-  const keys = state.keys.map((each) => ({ ...each, seats: each.seats.filter((held) => held !== key) }))
-  return givingUp({ ...state, keys, seats: state.seats.filter((seat) => seat.key !== key) }, name)
+  return givingUp({ ...state, seats: state.seats.filter((seat) => seat.key !== key) }, name)
 }
 
 function givingUp(state: TenantState, name: string): TenantState {

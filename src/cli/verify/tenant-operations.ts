@@ -27,7 +27,8 @@ export type Question =
       readonly seats: readonly WantedSeat[]
       readonly versions: Readonly<Record<string, string | null>> | null
     }
-  | { readonly kind: 'create key'; readonly seats: readonly string[] }
+  /** `anchor`: the name of a Seat without permissions that it holds too, and that nothing changes. */
+  | { readonly kind: 'create key'; readonly seats: readonly string[]; readonly anchor?: string }
   | { readonly kind: 'revoke key'; readonly id: string; readonly ifMatch?: string }
   | { readonly kind: 'read key'; readonly id: string }
   /** A request through a route that needs the permission. */
@@ -50,7 +51,7 @@ export interface Answer {
   readonly tag?: string
   readonly name?: string
   readonly permissions?: string
-  /** Of a key: the names of its Seats, as {@link listed} in their order. */
+  /** Of a key: the names of its Seats, in their order. */
   readonly seats?: string
   readonly revoked?: boolean
   readonly changes?: readonly AppliedChange[]
@@ -104,11 +105,12 @@ export function operationsOf(history: readonly Asked[]): TenantOperation[] {
   ]
   const nameRecords = (name: string) => [`name ${name}`, ...[...(ids.get(name) ?? [])].flatMap(seatRecords)]
   const keyRecords = (id: string) => [`key ${id}`, ...(held.get(id) ?? []).flatMap(nameRecords)]
+  const ofKind = { seatRecords, nameRecords, keyRecords }
   return history.flatMap((asked): TenantOperation[] => {
     const { question, answer } = asked
     const writes = mayChange(question) && (answer === null || answer.code === 'ok')
     if (answer === null && (!writes || question.kind === 'create key')) return []
-    const records = [...new Set(recordsOf(question, answer, { seatRecords, nameRecords, keyRecords }))]
+    const records = [...new Set(recordsOf(question, answer, ofKind))]
     return [{ ...asked, records, writes, weak: question.kind.startsWith('decide') }]
   })
 }
@@ -156,11 +158,11 @@ function addTo(sets: Map<string, Set<string>>, key: string, value: string): void
 /** One line. @param zero the start of the run */
 export function operationText({ question, answer, began, ended, by, place }: Asked, zero = 0): string {
   const at = (moment: number) => (moment === Infinity ? '?' : (moment - zero).toFixed(1))
-  const result = answer === null ? 'no answer' : answerText(answer)
+  const result = answer === null ? 'no answer so far' : answerText(answer)
   return `[${at(began)}, ${at(ended)}] ${by} at ${place}: ${questionText(question)} → ${result}`
 }
 
-function questionText(question: Question): string {
+export function questionText(question: Question): string {
   const { kind } = question
   const condition = 'ifMatch' in question ? ` If-Match ${question.ifMatch}` : ''
   switch (question.kind) {

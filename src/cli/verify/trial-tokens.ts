@@ -99,6 +99,11 @@ export class TrialTokens {
     return this.#sign([seat], this.#justNow(), { session })
   }
 
+  /** The same for several Seats. */
+  mintFor(seats: readonly string[]): Promise<string> {
+    return this.#sign(seats, this.#justNow())
+  }
+
   /**
    * Whether tokens of the session are accepted, which is so until it ends. The token that is asked about holds no Seat.
    *

@@ -27,6 +27,7 @@ import {
   PREFIX,
   removeAll,
 } from './made-objects.ts'
+import { MANY_OPERATIONS, writeAsMany } from './many-writers.ts'
 import { OpenStreams } from './open-streams.ts'
 import { readAll, Subjects } from './readers.ts'
 import { RunRecord } from './run-record.ts'
@@ -55,6 +56,8 @@ export interface VerificationSettings extends Reached {
   readonly during: string | null
   readonly streams: boolean
   readonly blocks: boolean
+  /** Over one: their answers, and those to the reads, are judged together, and only Seats and keys change. */
+  readonly writers: number
   readonly terminal: Terminal
   /** ms without success after which the deletion is given up; by default, 30 s. */
   readonly patience?: number
@@ -83,7 +86,10 @@ export async function verify(settings: VerificationSettings) {
     const { left, unsearched } = await run.deleteAll()
     if (failure !== null) throw withLeft(failure, left)
     const { id, record } = run
-    const report = record.report(operationsOf(settings), UNSEEN_OPERATIONS)
+    const report =
+      settings.writers > 1
+        ? record.report(MANY_OPERATIONS, MANY_OPERATIONS)
+        : record.report(operationsOf(settings), UNSEEN_OPERATIONS)
     return {
       run: id,
       record,
@@ -105,6 +111,8 @@ class Run {
   readonly record: RunRecord
   readonly #settings: VerificationSettings
   readonly #managed: readonly Managing[]
+  /** For each of several writers, connections of its own. */
+  readonly #managedByWriter: readonly (readonly Managing[])[]
   readonly #asked: readonly AskedPlace[]
   readonly #made = new Map<string, MadeObject>()
   readonly #subjects = new Subjects<Credential>()
@@ -117,9 +125,11 @@ class Run {
 
   /** @param space in which Seats and keys are managed */
   constructor(settings: VerificationSettings, space: string) {
-    const { places, shared, readers, interval, interrupted, abandoned } = settings
+    const { places, shared, readers, interval, interrupted, abandoned, writers } = settings
     this.#settings = settings
-    this.#managed = managedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
+    const managed = () => managedPlaces({ ...settings, shared: { ...shared, signal: abandoned } }, space)
+    this.#managed = managed()
+    this.#managedByWriter = writers > 1 ? Array.from({ length: writers }, managed) : []
     this.#asked = places.map((place) => new AskedPlace({ ...shared, ...place, connections: readers }))
     const names = places.map(({ name }) => name)
     this.record = new RunRecord(names, () => performance.now(), Date.now())
@@ -128,16 +138,19 @@ class Run {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#managed, ...this.#asked].map((each) => each.close()))
+    const managed = [this.#managed, ...this.#managedByWriter].flat()
+    await Promise.all([...managed, ...this.#asked].map((each) => each.close()))
   }
 
   /** @returns why it ended early @throws when it could not run */
   async done(): Promise<string | null> {
-    const { interrupted, progress, readers } = this.#settings
+    const { interrupted, progress, readers, writers } = this.#settings
     const { record } = this
     const reads = new AbortController()
     const showing = setInterval(() => progress(record, 'running'), 250)
-    const reading = readAll(this.#asked, this.#subjects, record, { count: readers, signal: reads.signal })
+    // Several writers have readers of their own.
+    const asked = writers > 1 ? [] : this.#asked
+    const reading = readAll(asked, this.#subjects, record, { count: readers, signal: reads.signal })
     const timing = this.#endInTime()
     try {
       await this.#write()
@@ -187,12 +200,22 @@ class Run {
     let parts: CycleParts | null = null
     try {
       parts = await this.#cycleParts()
+      if (this.#settings.writers > 1) return await this.#writeAsMany(parts)
       for (let number = 1; ; number++) await this.#cycle(parts, number)
     } catch (cause) {
       if (!(cause instanceof RunEnded)) throw cause
     } finally {
       parts?.optional.streams?.close()
     }
+  }
+
+  async #writeAsMany(parts: CycleParts): Promise<void> {
+    const { readers, interval } = this.#settings
+    const writers = this.#managedByWriter.map((managed) => managed.map(writePlace))
+    const own = { writers, asked: this.#asked, readers, interval, managed: this.#managed }
+    await writeAsMany({ ...parts, ...own }).catch((cause: unknown) => {
+      throw explained(cause, parts.space)
+    })
   }
 
   /** After a write whose outcome is unknown, what the cycle made is deleted, as far as that is possible now. */
@@ -212,7 +235,7 @@ class Run {
   }
 
   async #cycleParts(): Promise<CycleParts> {
-    const { shared, streams, blocks, tokenSecret, sessions, duration } = this.#settings
+    const { shared, streams, blocks, tokenSecret, sessions, duration, writers } = this.#settings
     const time = new GatewayTime()
     const lifetime = 2 * duration + OUTLIVES
     const writer = new Writer<CycleRequest>({
@@ -236,7 +259,10 @@ class Run {
       until: () => until,
       signal: this.#signal,
       made: this.#made,
-      optional: { streams: streams ? new OpenStreams(this.#asked, this.record) : null, blocks },
+      optional: {
+        streams: streams && writers === 1 ? new OpenStreams(this.#asked, this.record) : null,
+        blocks,
+      },
     }
     await this.#anchored(parts)
     until = new Date(time.now() + lifetime).toISOString()
@@ -272,8 +298,11 @@ class Run {
   }
 
   #sayUntested(): void {
-    const { streams, blocks, tokenSecret, sessions } = this.#settings
+    const { streams, blocks, tokenSecret, sessions, writers } = this.#settings
     const { record } = this
+    if (writers > 1)
+      for (const what of ['open streams', 'the block of a user', 'the end of a session'])
+        record.notTested(what, 'several writers change only Seats and API keys')
     if (tokenSecret === null)
       record.notTested(
         'tokens, and the block of a user',
@@ -290,7 +319,7 @@ class Run {
 
   /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
   async deleteAll(): Promise<{ left: readonly NotRemoved[]; unsearched: boolean }> {
-    const { abandoned, progress, shared, patience = PATIENCE } = this.#settings
+    const { abandoned, progress, shared, interval, patience = PATIENCE } = this.#settings
     const { id: run, record } = this
     const places = this.#managed
     const objects = new Map(this.#made)
@@ -305,7 +334,8 @@ class Run {
       return false
     }
     const showing = setInterval(() => progress(record, 'deleting'), 250)
-    const removing = { places, pace: new Pace(DELETIONS), signal: abandoned, patience, made: objects }
+    const pace = new Pace(Math.min(DELETIONS, interval))
+    const removing = { places, pace, signal: abandoned, patience, made: objects }
     const hasDoubts = record.hasUnanswered
     try {
       let searched = await search()

@@ -3,7 +3,7 @@
 import { printable } from '../../telemetry/readable.ts'
 import { columns, fold } from '../screen.ts'
 import type { NotRemoved } from './made-objects.ts'
-import type { RunReport, Untested, ViolationReport } from './run-record.ts'
+import type { HistoriesReport, RunReport, Untested, ViolationReport } from './run-record.ts'
 import type { Distribution } from './staleness.ts'
 
 export const VERIFY_FORMATS = ['text', 'json', 'junit'] as const
@@ -28,7 +28,7 @@ export function verifyOutput(format: (typeof VERIFY_FORMATS)[number], report: Ve
 }
 
 function asText(report: VerifyReport): string {
-  const { violations, violations_total: total, not_tested: untested, during } = report
+  const { violations, violations_total: total, not_tested: untested, during, histories } = report
   const shown = violations.slice(0, SHOWN)
   return [
     headline(report),
@@ -57,6 +57,7 @@ function asText(report: VerifyReport): string {
     ]),
     '',
     fold(`writes: ${reasons(report.operations) || 'none'}`),
+    ...(histories === null ? [] : [fold(ordered(histories))]),
     ...(Object.keys(report.unanswered).length > 0
       ? [fold(`writes without a 2xx, of unknown outcome: ${reasons(report.unanswered)}`)]
       : []),
@@ -89,7 +90,8 @@ function untestedLines(untested: readonly Untested[]): string[] {
 function violationLines(violations: readonly ViolationReport[]): string[] {
   return violations.flatMap((violation) => [
     fold(sentence(violation), '', '  '),
-    `  read   ${violation.began_at} to ${violation.ended_at}, request ${violation.request_id || '-'}`,
+    ...(violation.operations ?? []).map((line) => `  ${printable(line)}`),
+    `  ${violation.operations === undefined ? 'read ' : 'asked'}  ${violation.began_at} to ${violation.ended_at}, request ${violation.request_id || '-'}`,
     `  write  ${violation.write.answered_at} (2xx) at ${violation.write.place}, request ${violation.write.request_id || '-'}`,
     '',
   ])
@@ -99,6 +101,7 @@ const KINDS: Readonly<Record<ViolationReport['kind'], string>> = {
   stale: 'decided on a state from before the 2xx',
   grant_lost: 'the grant does not hold',
   unexpected: 'allowed, although never granted',
+  no_order: 'no order of what the writers and readers did explains it',
   open_stream: 'the stream still delivered events more than 2 s after its right was taken',
 }
 
@@ -109,8 +112,15 @@ const OTHER_GATEWAY =
 
 /** What happened, without the times. */
 function sentence({ kind, subject, place, answer, expected, write }: ViolationReport): string {
+  if (kind === 'no_order')
+    return `${kind}: ${place} answered ${printable(answer)} to ${printable(subject)}: ${KINDS[kind]}; due was ${expected.map(printable).join(' or ') || 'nothing that fits'}`
   const what = UNKNOWN.has(answer) && kind === 'grant_lost' ? OTHER_GATEWAY : KINDS[kind]
   return `${kind}: ${place} answered ${printable(answer)} to ${subject} after "${write.operation}", where ${expected.join(' or ')} was due: ${what}`
+}
+
+function ordered({ operations, unchecked, writers, scenes }: HistoriesReport): string {
+  const rest = unchecked === 0 ? '' : `; ${unchecked} more were not checked`
+  return `order: ${operations - unchecked} operations of ${writers} writers and all readers checked, in ${scenes} scenes${rest}`
 }
 
 function row(name: string, { p50, p99, max, count }: Distribution): string[] {

@@ -114,6 +114,28 @@ const FAULTS: Readonly<Record<string, readonly [lines: readonly Line[], possible
     [A, B, [10, 14, move, moved], [11, 13, byToken('a', 'b'), 'permission_denied']],
     /allow/,
   ],
+  'a decision that is torn over the Seats of a key': [
+    [
+      A,
+      B,
+      [4, 5, { kind: 'create key', seats: ['a', 'b'] }, { code: 'ok', id: 'K', tag: '"K1"' }],
+      [10, 14, move, moved],
+      [11, 13, byKey, 'permission_denied'],
+    ],
+    /allow/,
+  ],
+  'a decision that is torn over a key and its Seat': [
+    [
+      A,
+      KEY,
+      [6, 7, revoke, shown('a', '', '"A2"')],
+      [10, 30, { kind: 'revoke key', id: 'K' }, 'ok'],
+      [11, 12, { kind: 'read key', id: 'K' }, { code: 'ok', seats: 'a', revoked: true, tag: '"K2"' }],
+      [13, 20, { kind: 'update Seat', id: 'A', permissions: READ }, shown('a', READ, '"A3"')],
+      [14, 15, byKey, 'allow'],
+    ],
+    /api_key_revoked, or permission_denied/,
+  ],
   'a revoked key that still works': [
     [A, KEY, [10, 11, { kind: 'revoke key', id: 'K' }, 'ok'], [12, 13, byKey, 'allow']],
     /api_key_revoked/,
