@@ -46,7 +46,7 @@ export type Verdict<S> =
     }
 
 /** Pairs of a set and a state that the search visits, at most. */
-export const MOST_VISITS = 100_000
+export const MOST_VISITS = 30_000
 const MOST_STATES = 16
 
 interface Node<S> {

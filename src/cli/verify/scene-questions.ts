@@ -4,11 +4,11 @@
  * behind does not reach the next one.
  */
 
-import { type Answer, listed, type Question, type WantedSeat } from './tenant-operations.ts'
+import type { Answer, Question, WantedSeat } from './tenant-operations.ts'
 
-/** Of the Seats: none, one or both of those that the route of the reads and the streams need. */
+/** The permission that the route of the reads needs: a Seat grants it, or nothing. */
 export const NEEDED = 'canary:read'
-const LISTS = ['', NEEDED, 'decisions:list', listed([NEEDED, 'decisions:list'])] as const
+const LISTS = ['', NEEDED] as const
 
 /** What has been answered so far; it may be out of date. */
 export class Scene {
@@ -45,17 +45,18 @@ export class Scene {
     const create: Question = { kind: 'create Seat', name: name(), permissions: permissions() }
     const turn = random()
     if (seat === undefined || turn < 0.12) return create
-    const [id, { tag }] = seat
+    const [id, { name: held, tag }] = seat
+    const anchor = this.#anchor === null ? {} : { anchor: this.#anchor }
+    const createKey = { kind: 'create key', seats: [...new Set([held, name()])], ...anchor } as const
+    // Without a key, a caller without tokens has nothing to ask with.
+    if (key === undefined && turn < 0.6) return { ...createKey, seats: [held] }
     const condition = tag !== null && random() < 0.5 ? { ifMatch: tag } : {}
     if (turn < 0.28) return { kind: 'read Seat', id }
     if (turn < 0.46) return { kind: 'update Seat', id, permissions: permissions(), ...condition }
     if (turn < 0.58) return { kind: 'update Seat', id, name: name(), ...condition }
     if (turn < 0.66) return { kind: 'delete Seat', id, ...condition }
     if (turn < 0.8) return this.#move(random)
-    if (key === undefined || turn < 0.88) {
-      const seats = [...new Set([name(), name()])]
-      return { kind: 'create key', seats, ...(this.#anchor === null ? {} : { anchor: this.#anchor }) }
-    }
+    if (key === undefined || turn < 0.88) return createKey
     if (turn < 0.94) return { kind: 'read key', id: key[0] }
     const known = key[1].tag
     return {
