@@ -130,6 +130,32 @@ t.test('the same for a reading', async (t) => {
   t.equal(store.rows.get('me')?.applied, 3)
 })
 
+t.test('a worker receives a change although two readings in a row began before it', async (t) => {
+  const { clock, store, instance, channel, coherence } = await setUp()
+  const lease = new Lease(coherence, [], clock)
+  coherence.join(lease)
+  await lease.renewed()
+  await settled()
+  const first = store.hold()
+  const renewed = lease.renewed()
+  await settled()
+  channel.state.isFrozen = true
+  first()
+  await settled()
+  // The worker has not seen yet that the first reading has ended; another one has begun for the timer.
+  const second = store.hold()
+  void instance.renew()
+  await settled()
+  const { seq } = store.commit('c')
+  // The worker's own read of the store shows the change.
+  const received = lease.readUpTo(seq)
+  channel.thaw()
+  await settled()
+  second()
+  await t.resolves(received)
+  await renewed
+})
+
 t.test('an ended process has nothing to drop', async (t) => {
   const { channel, decider, coherence, memory } = await setUp()
   coherence.join(memory)
