@@ -243,8 +243,7 @@ export class SeatMemory {
     id: string,
     trace?: Trace,
   ): SessionRecord | null | Promise<SessionRecord | null> {
-    this.#sessions.invalidate(tenant, id, 0)
-    return this.sessionById(tenant, id, trace)
+    return this.#sessions.getNow(tenant, id, WHOLE, trace)
   }
 
   /** Whether the user is blocked now. */

@@ -36,7 +36,7 @@ interface Read<V> {
   readonly question: string
   /** A result from before this change is discarded: the change was received after the read began. */
   minSeq: number
-  /** The cache was cleared after the read began: the result is discarded, whatever its number. */
+  /** The result is discarded, whatever its number: the cache was cleared after the read began, or a newer one is wanted. */
   void: boolean
   source: Source
   /** The position as of which the result counts. */
@@ -127,6 +127,13 @@ export class ReadThrough<V, Q extends Question = Question> {
       (value) => (this.#isWhole(value) ? value : this.#join(key, question, trace, awaited)),
       () => this.#join(key, question, trace, awaited),
     )
+  }
+
+  /** As the source has it now: a read in flight may have begun before, and is made again. */
+  getNow(tenant: string, id: string, question: Q, trace?: Trace): V | Promise<V> {
+    this.invalidate(tenant, id, 0)
+    for (const read of this.#reads.get(keyOf(tenant, id).text) ?? []) read.void = true
+    return this.get(tenant, id, question, trace)
   }
 
   invalidate(tenant: string, id: string, seq: number): void {
