@@ -112,7 +112,7 @@ async function torn(steps: readonly Step[]): Promise<string[]> {
   store.isSlow = false
   while (store.waiting.length > 0) await store.release()
   await Promise.all(pending)
-  if (store.memory.received.watched > 0) faults.push('records are still watched')
+  if (store.memory.received.waiting > 0) faults.push('records are still watched')
   return faults
 }
 

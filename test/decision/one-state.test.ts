@@ -156,30 +156,54 @@ t.test('where what it has read keeps changing, a decision is made four times and
   })
   await t.rejects(Promise.resolve(decided), /changes faster than it can be read/)
   t.same([made, memory.received.repeated], [4, 3])
-  t.equal(memory.received.watched, 0)
+  t.equal(memory.received.waiting, 0)
 })
 
-t.test('nothing is watched once a decision is made, or has failed', async (t) => {
+t.test('a decision that waits while more changes arrive than are kept is made again', async (t) => {
+  const store = setUp({ A: [] })
+  await warm(store)
+  store.isSlow = true
+  const code = begin(store, ['A'])
+  for (let at = 0; at <= 100_000; at++) store.write(() => {}, ['seat', `other ${at}`, 'globex'])
+  store.isSlow = false
+  await store.release()
+  t.equal(await code, 'permission_denied')
+  t.equal(store.memory.received.repeated, 1)
+  t.equal(store.memory.received.waiting, 0)
+})
+
+t.test('no decision waits any more that has failed before it could', async (t) => {
+  const { memory } = setUp({ A: [] })
+  const decide = () =>
+    decideOnOneState(memory.received, (reads) => {
+      void memory.seatByName('acme', 'A', QUESTION, reads)
+      throw new Error('at once')
+    })
+  t.throws(decide, /at once/)
+  t.equal(memory.received.waiting, 0)
+})
+
+t.test('no decision waits once a decision is made, or has failed', async (t) => {
   const store = setUp({ A: [], B: [] })
   store.isSlow = true
   const code = begin(store, ['A', 'B'])
-  t.equal(store.memory.received.watched, 1, 'the block')
+  t.equal(store.memory.received.waiting, 1)
   store.isSlow = false
   await store.release()
   await code
-  t.equal(store.memory.received.watched, 0)
+  t.equal(store.memory.received.waiting, 0)
   const failed = decideOnOneState(store.memory.received, async (reads) => {
     await store.memory.seatByName('acme', 'C', QUESTION, reads)
     throw new Error('the store is gone')
   })
   await t.rejects(Promise.resolve(failed), /store is gone/)
-  t.equal(store.memory.received.watched, 0)
+  t.equal(store.memory.received.waiting, 0)
 })
 
-t.test('a decision that needs no wait watches nothing', async (t) => {
+t.test('a decision with all records in memory does not wait', async (t) => {
   const store = setUp({ A: ['x:y'] })
   await warm(store, 'A')
   const evaluation = store.engine(() => alice(['A'])).evaluate(REQUEST)
   t.notOk(evaluation instanceof Promise)
-  t.equal(store.memory.received.watched, 0)
+  t.equal(store.memory.received.waiting, 0)
 })

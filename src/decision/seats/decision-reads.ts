@@ -1,35 +1,54 @@
 /**
  * The records that one decision reads, and the decision on one state: all of them as of one position of the change feed.
  *
- * Until a decision first waits, it reads memory at one position, and the records are only noted. From then on they are watched.
+ * Until a decision first waits, it reads memory at one position, and the records are only noted. From then on the changes that
+ * arrive are kept.
  * The decision holds at the position at its end, unless one of them has changed after the position as of which it was read.
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import type { AwaitedRecord, Source, Trace } from '../../model/decision.ts'
-import type { ReceivedChanges, WatchedRecord } from './received-changes.ts'
+import type { ReceivedChanges, Wait } from './received-changes.ts'
 import type { AsOf } from './read-through.ts'
+
+/** A record that the decision has read, or reads, since it first waited. */
+interface ReadRecord extends AwaitedRecord {
+  readonly kind: ChangeKind
+  readonly tenant: string
+  readonly key: string
+  /** The number of the first change that arrived after it was read from memory, or asked for. */
+  readonly since: number
+}
 
 export class DecisionReads implements Trace {
   source: Source = 'memory'
   readonly #received: ReceivedChanges
-  /** Kind, tenant and key of each record, one after the other. */
-  readonly #noted: string[] = []
+  /** Kind, tenant and key of each record of memory before the decision waits, one after the other. */
+  #noted: string[] = []
+  /** The position as of which these were read. */
+  #notedAsOf = 0
+  #records: ReadRecord[] = []
   /** Null until the decision waits. */
-  #watched: WatchedRecord[] | null = null
+  #wait: Wait | null = null
+  #hasEnded = false
 
   constructor(received: ReceivedChanges) {
     this.#received = received
   }
 
   found(kind: ChangeKind, tenant: string, key: string): void {
-    if (this.#watched === null) this.#noted.push(kind, tenant, key)
-    else this.#watched.push(this.#received.watch(kind, tenant, key, this.#received.position))
+    if (this.#wait === null) this.#noted.push(kind, tenant, key)
+    else this.#read(kind, tenant, key, this.#received.position)
   }
 
   awaited(kind: ChangeKind, tenant: string, key: string): AwaitedRecord {
-    const record = this.#received.watch(kind, tenant, key, Infinity)
-    this.wait().push(record)
+    this.wait()
+    return this.#read(kind, tenant, key, Infinity)
+  }
+
+  #read(kind: ChangeKind, tenant: string, key: string, asOf: number): ReadRecord {
+    const record = { kind, tenant, key, asOf, since: this.#received.next }
+    this.#records.push(record)
     return record
   }
 
@@ -42,31 +61,46 @@ export class DecisionReads implements Trace {
   }
 
   /** The decision waits: whatever it has read so far may change from now on. In the same task as the reads. */
-  wait(): WatchedRecord[] {
-    if (this.#watched !== null) return this.#watched
-    const { position } = this.#received
-    this.#watched = []
-    for (let at = 0; at < this.#noted.length; at += 3) {
-      const [kind, tenant = '', key = ''] = this.#noted.slice(at, at + 3)
-      this.#watched.push(this.#received.watch(kind as ChangeKind, tenant, key, position))
-    }
-    return this.#watched
+  wait(): void {
+    // A read may still be asked for where another one of the decision has failed.
+    if (this.#wait !== null || this.#hasEnded) return
+    this.#notedAsOf = this.#received.position
+    this.#wait = this.#received.wait()
   }
 
   discard(): void {
-    this.end()
-    this.#watched = []
+    this.#noted = []
+    this.#records = []
+    if (this.#wait === null) return
+    this.#received.end(this.#wait)
+    this.#wait = this.#received.wait()
   }
 
   /** Whether no state was one that the decision read: a record has changed since, and others were read later. */
   get isTorn(): boolean {
-    return this.#watched?.some(({ asOf, changed }) => changed > asOf) ?? false
+    const arrived = this.#wait === null ? [] : this.#received.arrivedSince(this.#wait)
+    if (arrived.length === 0) return false
+    const byKey = Map.groupBy(arrived, ({ kind, key }) => (kind === null ? null : key))
+    const ofAny = byKey.get(null) ?? []
+    const isChanged = (kind: string, tenant: string, key: string, asOf: number, since: number) =>
+      ofAny.some(({ seq, at }) => seq > asOf && at >= since) ||
+      byKey
+        .get(key)
+        ?.some((it) => it.kind === kind && it.tenant === tenant && it.seq > asOf && it.at >= since) === true
+    for (let at = 0; at < this.#noted.length; at += 3) {
+      const [kind = '', tenant = '', key = ''] = [this.#noted[at], this.#noted[at + 1], this.#noted[at + 2]]
+      if (isChanged(kind, tenant, key, this.#notedAsOf, 0)) return true
+    }
+    return this.#records.some(({ kind, tenant, key, asOf, since }) =>
+      isChanged(kind, tenant, key, asOf, since),
+    )
   }
 
   /** The decision is made. */
   end(): void {
-    for (const record of this.#watched ?? []) this.#received.unwatch(record)
-    this.#watched = null
+    if (this.#wait !== null) this.#received.end(this.#wait)
+    this.#wait = null
+    this.#hasEnded = true
   }
 }
 
@@ -83,10 +117,20 @@ export function decideOnOneState<V>(
   decide: (reads: DecisionReads) => V | Promise<V>,
 ): V | Promise<V> {
   const reads = new DecisionReads(received)
-  const decided = decide(reads)
-  if (!(decided instanceof Promise)) return decided
-  reads.wait()
-  return settled(received, decide, reads, decided)
+  const decided = begin(decide, reads)
+  return decided instanceof Promise ? settled(received, decide, reads, decided) : decided
+}
+
+function begin<V>(decide: (reads: DecisionReads) => V | Promise<V>, reads: DecisionReads): V | Promise<V> {
+  let isWaiting = false
+  try {
+    const decided = decide(reads)
+    isWaiting = decided instanceof Promise
+    if (isWaiting) reads.wait()
+    return decided
+  } finally {
+    if (!isWaiting) reads.end()
+  }
 }
 
 async function settled<V>(
@@ -108,8 +152,7 @@ async function settled<V>(
       throw new Error('what the decision reads changes faster than it can be read')
     received.repeated++
     reads = new DecisionReads(received)
-    decided = decide(reads)
+    decided = begin(decide, reads)
     if (!(decided instanceof Promise)) return decided
-    reads.wait()
   }
 }

@@ -1,27 +1,31 @@
 /**
- * How far memory has received the change feed, and which records decisions in progress have read.
+ * How far memory has received the change feed, and what has arrived while decisions wait.
  *
  * Every value in memory is the store's as of one position of the feed: the newest change up to which all have been received, by
  * readings or by announcements. A value that the store shows as of a later position is used once the feed has been received up
- * to there. So a decision that waits for nothing is made on the state at that position. A decision that waits watches what it
- * has read (`decision-reads.ts`), and is made again if one of these records has changed.
+ * to there. So a decision that waits for nothing is made on the state at that position. The changes that arrive
+ * while a decision waits are kept, and it is made again if one of them concerns what it has read (`decision-reads.ts`).
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import { ConsecutiveNumbers } from '../../lib/consecutive-numbers.ts'
 
-/** A record that a decision in progress has read, or is about to read. */
-export interface WatchedRecord {
-  readonly place: string
-  /** The position as of which it was read; Infinity while it is being read. */
-  asOf: number
-  /** Its newest change that has been received since it is watched. */
-  changed: number
+/** A change that has arrived while a decision waits. */
+export interface ArrivedChange {
+  /** Null: any record may have changed. */
+  readonly kind: ChangeKind | null
+  readonly tenant: string
+  readonly key: string
+  /** Infinity: any number of changes. */
+  readonly seq: number
+  /** Its number in the order of arrival. */
+  readonly at: number
 }
 
-/** Neither a kind nor a tenant's id contains a NUL. */
-function placeOf(kind: ChangeKind, tenant: string, key: string): string {
-  return `${kind}\0${tenant}\0${key}`
+/** A decision that waits. */
+export interface Wait {
+  /** The number of the first change that arrives after its beginning. */
+  readonly since: number
 }
 
 /** Reads the feed up to a change. Rejects when the store can't be asked. */
@@ -30,7 +34,12 @@ export type ReadUpTo = (seq: number) => Promise<void>
 export class ReceivedChanges {
   readonly #numbers = new ConsecutiveNumbers()
   readonly #readUpTo: ReadUpTo | null
-  readonly #watched = new Map<string, Set<WatchedRecord>>()
+  /** The decisions that wait, by their beginning. */
+  readonly #waits = new Set<Wait>()
+  /** The changes since the oldest of them began. */
+  #arrived: ArrivedChange[] = []
+  /** The number of the next change that arrives. */
+  #next = 0
   #generation = 0
   /** Decisions that were made again because a record that they had read changed. */
   repeated = 0
@@ -55,18 +64,28 @@ export class ReceivedChanges {
     this.#generation++
   }
 
+  /** The number of the next change that arrives. */
+  get next(): number {
+    return this.#next
+  }
+
   /** @param key the id of the record; of a block, the user */
   changed(kind: ChangeKind, tenant: string, key: string, seq: number): void {
     this.#numbers.add(seq)
-    for (const record of this.#watched.get(placeOf(kind, tenant, key)) ?? [])
-      record.changed = Math.max(record.changed, seq)
+    this.#arrive({ kind, tenant, key, seq, at: this.#next })
   }
 
   /** Any record may have changed. @param seq by this change; left out: by any number of changes */
   allChanged(seq = Infinity): void {
     if (seq !== Infinity) this.#numbers.add(seq)
-    for (const records of this.#watched.values())
-      for (const record of records) record.changed = Math.max(record.changed, seq)
+    this.#arrive({ kind: null, tenant: '', key: '', seq, at: this.#next })
+  }
+
+  #arrive(change: ArrivedChange): void {
+    if (this.#waits.size === 0) return
+    this.#next++
+    this.#arrived.push(change)
+    if (this.#arrived.length > MAX_ARRIVED) this.#arrived = this.#arrived.slice(-MAX_ARRIVED / 2)
   }
 
   /** A reading has ended here. @param isContiguous false: the feed is another one, or has a gap before */
@@ -82,24 +101,37 @@ export class ReceivedChanges {
     else await this.#readUpTo(seq)
   }
 
-  watch(kind: ChangeKind, tenant: string, key: string, asOf: number): WatchedRecord {
-    const record: WatchedRecord = { place: placeOf(kind, tenant, key), asOf, changed: 0 }
-    const same = this.#watched.get(record.place)
-    if (same === undefined) this.#watched.set(record.place, new Set([record]))
-    else same.add(record)
-    return record
+  /** A decision waits from now on. */
+  wait(): Wait {
+    const wait = { since: this.#next }
+    this.#waits.add(wait)
+    return wait
   }
 
-  unwatch(record: WatchedRecord): void {
-    const same = this.#watched.get(record.place)
-    same?.delete(record)
-    if (same?.size === 0) this.#watched.delete(record.place)
+  arrivedSince({ since }: Wait): readonly ArrivedChange[] {
+    const count = this.#next - since
+    if (count > this.#arrived.length) return FORGOTTEN
+    return count === 0 ? NONE : this.#arrived.slice(-count)
   }
 
-  /** Records that are watched. */
-  get watched(): number {
-    let count = 0
-    for (const records of this.#watched.values()) count += records.size
-    return count
+  /** The decision does not wait any more. */
+  end(wait: Wait): void {
+    this.#waits.delete(wait)
+    const [oldest] = this.#waits
+    const used = oldest === undefined ? 0 : this.#next - oldest.since
+    // By halves: each change is copied once on average.
+    if (used === 0) this.#arrived.length = 0
+    else if (2 * used < this.#arrived.length) this.#arrived = this.#arrived.slice(-used)
+  }
+
+  /** Decisions that wait. */
+  get waiting(): number {
+    return this.#waits.size
   }
 }
+
+/** Changes of some 80 bytes that are kept while decisions wait. A decision that waits for longer is made again. */
+const MAX_ARRIVED = 100_000
+
+const NONE: readonly ArrivedChange[] = []
+const FORGOTTEN: readonly ArrivedChange[] = [{ kind: null, tenant: '', key: '', seq: Infinity, at: Infinity }]
