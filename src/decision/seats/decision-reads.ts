@@ -27,7 +27,8 @@ export class DecisionReads implements Trace {
   #noted: string[] = []
   /** The position as of which these were read. */
   #notedAsOf = 0
-  #records: ReadRecord[] = []
+  /** Null until the decision waits. */
+  #records: ReadRecord[] | null = null
   /** Null until the decision waits. */
   #wait: Wait | null = null
   #hasEnded = false
@@ -48,7 +49,7 @@ export class DecisionReads implements Trace {
 
   #read(kind: ChangeKind, tenant: string, key: string, asOf: number): ReadRecord {
     const record = { kind, tenant, key, asOf, since: this.#received.next }
-    this.#records.push(record)
+    this.#records?.push(record)
     return record
   }
 
@@ -66,12 +67,13 @@ export class DecisionReads implements Trace {
     if (this.#wait !== null || this.#hasEnded) return
     this.#notedAsOf = this.#received.position
     this.#wait = this.#received.wait()
+    this.#records = []
   }
 
   discard(): void {
     this.#noted = []
-    this.#records = []
     if (this.#wait === null) return
+    this.#records = []
     this.#received.end(this.#wait)
     this.#wait = this.#received.wait()
   }
@@ -91,8 +93,10 @@ export class DecisionReads implements Trace {
       const [kind = '', tenant = '', key = ''] = [this.#noted[at], this.#noted[at + 1], this.#noted[at + 2]]
       if (isChanged(kind, tenant, key, this.#notedAsOf, 0)) return true
     }
-    return this.#records.some(({ kind, tenant, key, asOf, since }) =>
-      isChanged(kind, tenant, key, asOf, since),
+    return (
+      this.#records?.some(({ kind, tenant, key, asOf, since }) =>
+        isChanged(kind, tenant, key, asOf, since),
+      ) ?? false
     )
   }
 
@@ -122,15 +126,16 @@ export function decideOnOneState<V>(
 }
 
 function begin<V>(decide: (reads: DecisionReads) => V | Promise<V>, reads: DecisionReads): V | Promise<V> {
-  let isWaiting = false
+  let decided: V | Promise<V>
   try {
-    const decided = decide(reads)
-    isWaiting = decided instanceof Promise
-    if (isWaiting) reads.wait()
-    return decided
-  } finally {
-    if (!isWaiting) reads.end()
+    decided = decide(reads)
+  } catch (cause) {
+    reads.end()
+    throw cause
   }
+  if (decided instanceof Promise) reads.wait()
+  else reads.end()
+  return decided
 }
 
 async function settled<V>(
