@@ -60,7 +60,10 @@ export const LEASE = 1000
 /** Milliseconds that a writer waits beyond LEASE, as the clocks of machines run at slightly different speeds. */
 export const MARGIN = 250
 
-/** Readings of the feed until a change that was committed before must have been shown. */
+/**
+ * Readings until one of them began after the call. One may be in flight; and for a worker the primary may have begun another one
+ * while the response of the first was on its way.
+ */
 const MAX_READINGS = 3
 
 /** Reads the feed on demand. {@link Lease.applyReading} gets the reading before the promise resolves. */
@@ -76,6 +79,8 @@ export class Lease {
   #position: Position | null = null
   /** The numbers of the changes that have arrived, by readings or by announcements. */
   readonly #received = new ConsecutiveNumbers()
+  /** Those who wait for all changes up to one. */
+  readonly #waits = new Set<{ readonly seq: number; readonly resolve: () => void }>()
   #until = Number.NEGATIVE_INFINITY
   #wallUntil = Number.NEGATIVE_INFINITY
   /** Monotonic ms at which the newest reading began. */
@@ -111,14 +116,25 @@ export class Lease {
     if (!this.#covers(asked)) throw new Error('the store responds too slowly')
   }
 
-  /** Resolves once all changes up to this one have been received. Rejects when the store can't be asked. */
+  /** Resolves once all changes up to this one have been received, by whatever way. Rejects when the store can't be asked. */
   async readUpTo(seq: number): Promise<void> {
+    const { promise: arrived, resolve } = Promise.withResolvers<void>()
+    const wait = { seq, resolve }
+    this.#waits.add(wait)
     let cause: unknown = null
-    // A reading in flight may have begun before the change was committed, and one may fail that was begun for another.
-    for (let readings = 0; readings < MAX_READINGS && this.#received.end < seq; readings++)
-      await this.#renewer.renew().catch((failed: unknown) => (cause = failed))
+    try {
+      // An announcement that was overtaken arrives long before a slow store responds. A reading that was begun for another may fail.
+      for (let readings = 0; readings < MAX_READINGS && this.#received.end < seq; readings++)
+        await Promise.race([this.#renewer.renew().catch((failed: unknown) => (cause = failed)), arrived])
+    } finally {
+      this.#waits.delete(wait)
+    }
     if (this.#received.end < seq)
       throw new Error('the feed does not show a change that the store shows', { cause })
+  }
+
+  #arrived(): void {
+    for (const { seq, resolve } of this.#waits) if (seq <= this.#received.end) resolve()
   }
 
   #covers(asked: number): boolean {
@@ -133,6 +149,7 @@ export class Lease {
     this.#position = head
     if (isContiguous) this.#received.completeUpTo(head.seq)
     else this.#received.restart(head.seq)
+    this.#arrived()
     this.#noted = noted
     if (this.#ended || !listed) return
     this.#until = noted + LEASE
@@ -146,6 +163,7 @@ export class Lease {
   applyAnnouncement(changes: readonly NumberedChange[]): Promise<void> | void {
     for (const listener of this.#listeners) listener.applyAnnouncement(changes)
     for (const { seq } of changes) this.#received.add(seq)
+    this.#arrived()
     const last = changes.at(-1)?.seq ?? 0
     if (this.#received.end < last) return this.readUpTo(last)
   }

@@ -153,6 +153,15 @@ t.test('announcements in another order than that of their commits', async (t) =>
   await t.resolves(Promise.resolve(later), 'without what the reading shows')
 })
 
+t.test('an announcement that another one overtook completes both, however slow the store is', async (t) => {
+  const { clock, renewer, lease } = setUp()
+  lease.applyReading(reading(clock.now(), null, change('a', 1)))
+  renewer.renew = () => new Promise(() => {})
+  const later = lease.applyAnnouncement([change('c', 3)])
+  t.equal(lease.applyAnnouncement([change('b', 2)]), undefined)
+  await t.resolves(Promise.resolve(later))
+})
+
 t.test('no acknowledgement while earlier changes are missing and the store can not be read', async (t) => {
   const { clock, renewer, lease } = setUp()
   lease.applyReading(reading(clock.now(), null, change('a', 1)))
