@@ -6,8 +6,11 @@ import { counted, integer, type Row, text } from './rows.ts'
 
 /** Changes retained. A reader that is further behind clears its memory. */
 export const MAX_RETAINED = 10_000
-/** Changes of one reading. A reader that is further behind clears its memory, which is cheaper than reading on. */
-const MAX_CHANGES = 1000
+/**
+ * Changes of one reading. A reader that is further behind clears its memory, and makes decisions in progress again: a flood of another
+ * tenant's writes should not get there within a quarter of a second.
+ */
+const MAX_CHANGES = 5000
 
 /** A random mark for one commit. Never 0, the mark of an empty history and of commits of older versions. */
 export function drawMark(): number {

@@ -65,6 +65,8 @@ export interface Trace {
   ): Promise<V>
   /** The decision does not depend on what it has read so far. */
   discard(): void
+  /** What the decision has read elsewhere has changed since: it has to be made again. */
+  outdated(): void
 }
 
 /** Microseconds, by stage and in total. 0 where a stage was not reached, or where only the total is measured. */

@@ -185,7 +185,7 @@ export class Metrics extends MetricRegistry {
     this.read(
       'counter',
       'seatgate_decisions_again_total',
-      'Decisions that were made again. Of open requests and WebSockets that are re-evaluated, by reason code; "allow" if they stay open. Before the response, "changed": a record that the decision had read changed while it waited for another.',
+      'Decisions that were made again. Of open requests and WebSockets that are re-evaluated, by reason code; "allow" if they stay open. Any other one, "changed": a record that it had read changed while it waited for another.',
       () =>
         [['changed', repeated()] as const, ...this.#again].map(([code, value]) => ({
           labels: { code },

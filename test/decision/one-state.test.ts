@@ -207,36 +207,3 @@ t.test('a decision with all records in memory does not wait', async (t) => {
   t.notOk(evaluation instanceof Promise)
   t.equal(store.memory.received.waiting, 0)
 })
-
-t.test('writes of another tenant with more changes than a reading holds repeat no decision', async (t) => {
-  const store = setUp({ A: ['x:y'] })
-  await warm(store)
-  store.isSlow = true
-  const code = begin(store, ['A'])
-  for (let writes = 0; writes < 4; writes++) {
-    store.memory.applyReading(null, { seq: store.seq })
-    await store.release()
-    await store.release()
-  }
-  store.isSlow = false
-  while (store.waiting.length > 0) await store.release()
-  t.equal(await code, 'allow')
-  t.equal(store.memory.received.repeated, 0)
-})
-
-t.test('a number that a lost write had counts for nothing in the history after', async (t) => {
-  const store = setUp({ A: [], B: ['x:y'] })
-  await warm(store, 'A')
-  // Announced, and lost by the failover that follows.
-  const lost = { tenant: 'acme', kind: 'session', key: 's', seq: 2 } as const
-  store.memory.applyAnnouncement([
-    { ...lost, seq: 2 },
-    { ...lost, seq: 3 },
-  ])
-  store.isSlow = true
-  const code = begin(store, ['A', 'B'])
-  store.commit(() => store.seats.set('A', ['x:y']).set('B', []), ['seat-name', 'A'], ['seat-name', 'B'])
-  store.isSlow = false
-  await store.release()
-  t.equal(await code, 'allow', 'each state allows it')
-})

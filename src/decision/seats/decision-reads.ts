@@ -1,24 +1,17 @@
 /**
  * The records that one decision reads, and the decision on one state: all of them as of one position of the change feed.
  *
- * Until a decision first waits, it reads memory at one position, and the records are only noted. From then on the changes that
- * arrive are kept.
- * The decision holds at the position at its end, unless one of them has changed after the position as of which it was read.
+ * Until a decision first waits, it reads memory at one position. The changes that arrive from then on are kept. The decision holds
+ * at the position at its end, unless one of its records has changed after the position as of which it was read.
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import type { AwaitedRecord, Source, Trace } from '../../model/decision.ts'
-import type { ReceivedChanges, Wait } from './received-changes.ts'
+import type { ReadRecord, ReceivedChanges, Wait } from './received-changes.ts'
 import type { AsOf } from './read-through.ts'
 
-/** A record that the decision has read, or reads, since it first waited. */
-interface ReadRecord extends AwaitedRecord {
-  readonly kind: ChangeKind
-  readonly tenant: string
-  readonly key: string
-  /** The number of the first change that arrived after it was read from memory, or asked for. */
-  readonly since: number
-}
+/** Until it is read, `asOf` is not known. */
+type OpenRecord = ReadRecord & AwaitedRecord
 
 export class DecisionReads implements Trace {
   source: Source = 'memory'
@@ -28,10 +21,11 @@ export class DecisionReads implements Trace {
   /** The position as of which these were read. */
   #notedAsOf = 0
   /** Null until the decision waits. */
-  #records: ReadRecord[] | null = null
+  #records: OpenRecord[] | null = null
   /** Null until the decision waits. */
   #wait: Wait | null = null
   #hasEnded = false
+  #isOutdated = false
 
   constructor(received: ReceivedChanges) {
     this.#received = received
@@ -47,7 +41,7 @@ export class DecisionReads implements Trace {
     return this.#read(kind, tenant, key, Infinity)
   }
 
-  #read(kind: ChangeKind, tenant: string, key: string, asOf: number): ReadRecord {
+  #read(kind: ChangeKind, tenant: string, key: string, asOf: number): OpenRecord {
     const record = { kind, tenant, key, asOf, since: this.#received.next }
     this.#records?.push(record)
     return record
@@ -58,6 +52,7 @@ export class DecisionReads implements Trace {
     const { seq, value } = await load()
     await this.#received.receive(seq)
     record.asOf = seq
+    this.source = 'store'
     return value
   }
 
@@ -78,26 +73,22 @@ export class DecisionReads implements Trace {
     this.#wait = this.#received.wait()
   }
 
+  outdated(): void {
+    this.#isOutdated = true
+  }
+
   /** Whether no state was one that the decision read: a record has changed since, and others were read later. */
   get isTorn(): boolean {
-    const arrived = this.#wait === null ? [] : this.#received.arrivedSince(this.#wait)
-    if (arrived.length === 0) return false
-    const byKey = Map.groupBy(arrived, ({ kind, key }) => (kind === null ? null : key))
-    const ofAny = byKey.get(null) ?? []
-    const isChanged = (kind: string, tenant: string, key: string, asOf: number, since: number) =>
-      ofAny.some(({ seq, at }) => seq > asOf && at >= since) ||
-      byKey
-        .get(key)
-        ?.some((it) => it.kind === kind && it.tenant === tenant && it.seq > asOf && it.at >= since) === true
+    if (this.#wait === null) return false
+    return this.#isOutdated || this.#received.concerns(this.#wait, this.#recordsSince(this.#wait))
+  }
+
+  *#recordsSince({ since }: Wait): Generator<ReadRecord> {
+    yield* this.#records ?? []
     for (let at = 0; at < this.#noted.length; at += 3) {
-      const [kind = '', tenant = '', key = ''] = [this.#noted[at], this.#noted[at + 1], this.#noted[at + 2]]
-      if (isChanged(kind, tenant, key, this.#notedAsOf, 0)) return true
+      const [kind, tenant = '', key = ''] = this.#noted.slice(at, at + 3)
+      yield { kind: kind as ChangeKind, tenant, key, asOf: this.#notedAsOf, since }
     }
-    return (
-      this.#records?.some(({ kind, tenant, key, asOf, since }) =>
-        isChanged(kind, tenant, key, asOf, since),
-      ) ?? false
-    )
   }
 
   /** The decision is made. */

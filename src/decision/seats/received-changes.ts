@@ -3,19 +3,18 @@
  *
  * Every value in memory is the store's as of one position of the feed: the newest change up to which all have been received, by
  * readings or by announcements. A value that the store shows as of a later position is used once the feed has been received up
- * to there. So a decision that waits for nothing is made on the state at that position. The changes that arrive
- * while a decision waits are kept, and it is made again if one of them concerns what it has read (`decision-reads.ts`).
+ * to there. So a decision that waits for nothing is made on the state at that position. The changes that arrive while a decision
+ * waits are kept, and it is made again if one of them concerns what it has read (`decision-reads.ts`).
  */
 
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import { ConsecutiveNumbers } from '../../lib/consecutive-numbers.ts'
 
-/** A change that has arrived while a decision waits. */
-export interface ArrivedChange {
+/** A change that has arrived while decisions wait. */
+interface ArrivedChange {
   /** Null: any record may have changed. */
   readonly kind: ChangeKind | null
   readonly tenant: string
-  readonly key: string
   /** Infinity: any number of changes. */
   readonly seq: number
   /** Its number in the order of arrival. */
@@ -28,6 +27,20 @@ export interface Wait {
   readonly since: number
 }
 
+/** A record that a decision has read. */
+export interface ReadRecord {
+  readonly kind: ChangeKind
+  readonly tenant: string
+  readonly key: string
+  /** The position as of which it was read; Infinity while it is being read. */
+  readonly asOf: number
+  /** The number of the first change that arrived after it was read from memory, or asked for. */
+  readonly since: number
+}
+
+/** Changes of some 100 bytes that are kept while decisions wait. A decision that waits for longer is made again. */
+const MAX_ARRIVED = 100_000
+
 /** Reads the feed up to a change. Rejects when the store can't be asked. */
 export type ReadUpTo = (seq: number) => Promise<void>
 
@@ -36,9 +49,10 @@ export class ReceivedChanges {
   readonly #readUpTo: ReadUpTo | null
   /** The decisions that wait, by their beginning. */
   readonly #waits = new Set<Wait>()
-  /** The changes since the oldest of them began. */
-  #arrived: ArrivedChange[] = []
-  /** The number of the next change that arrives. */
+  /** The changes since the oldest of them began, by key; null: those that may concern any. */
+  readonly #arrived = new Map<string | null, ArrivedChange[]>()
+  /** The numbers of the oldest change that is kept, and of the next one that arrives. */
+  #oldest = 0
   #next = 0
   #generation = 0
   /** Decisions that were made again because a record that they had read changed. */
@@ -72,20 +86,22 @@ export class ReceivedChanges {
   /** @param key the id of the record; of a block, the user */
   changed(kind: ChangeKind, tenant: string, key: string, seq: number): void {
     this.#numbers.add(seq)
-    this.#arrive({ kind, tenant, key, seq, at: this.#next })
+    this.#arrive(key, kind, tenant, seq)
   }
 
   /** Any record may have changed. @param seq by this change; left out: by any number of changes */
   allChanged(seq = Infinity): void {
     if (seq !== Infinity) this.#numbers.add(seq)
-    this.#arrive({ kind: null, tenant: '', key: '', seq, at: this.#next })
+    this.#arrive(null, null, '', seq)
   }
 
-  #arrive(change: ArrivedChange): void {
+  #arrive(key: string | null, kind: ChangeKind | null, tenant: string, seq: number): void {
     if (this.#waits.size === 0) return
-    this.#next++
-    this.#arrived.push(change)
-    if (this.#arrived.length > MAX_ARRIVED) this.#arrived = this.#arrived.slice(-MAX_ARRIVED / 2)
+    const change = { kind, tenant, seq, at: this.#next++ }
+    const same = this.#arrived.get(key)
+    if (same === undefined) this.#arrived.set(key, [change])
+    else same.push(change)
+    if (this.#next - this.#oldest > MAX_ARRIVED) this.#forgetBefore(this.#next - MAX_ARRIVED / 2)
   }
 
   /** A reading has ended here. @param isContiguous false: the feed is another one, or has a gap before */
@@ -108,20 +124,38 @@ export class ReceivedChanges {
     return wait
   }
 
-  arrivedSince({ since }: Wait): readonly ArrivedChange[] {
-    const count = this.#next - since
-    if (count > this.#arrived.length) return FORGOTTEN
-    return count === 0 ? NONE : this.#arrived.slice(-count)
+  /** Whether one of the records may have changed since the decision waits, after the position as of which it was read. */
+  concerns({ since }: Wait, records: Iterable<ReadRecord>): boolean {
+    if (since === this.#next) return false
+    if (since < this.#oldest) return true
+    for (const record of records) if (this.#hasChanged(record)) return true
+    return false
+  }
+
+  #hasChanged({ kind, tenant, key, asOf, since }: ReadRecord): boolean {
+    const isLater = ({ seq, at }: ArrivedChange) => seq > asOf && at >= since
+    if (this.#arrived.get(null)?.some(isLater) === true) return true
+    const same = this.#arrived.get(key)
+    return same?.some((it) => it.kind === kind && it.tenant === tenant && isLater(it)) === true
   }
 
   /** The decision does not wait any more. */
   end(wait: Wait): void {
     this.#waits.delete(wait)
     const [oldest] = this.#waits
-    const used = oldest === undefined ? 0 : this.#next - oldest.since
-    // By halves: each change is copied once on average.
-    if (used === 0) this.#arrived.length = 0
-    else if (2 * used < this.#arrived.length) this.#arrived = this.#arrived.slice(-used)
+    const used = this.#next - (oldest?.since ?? this.#next)
+    // By halves: each change is looked at once more on average.
+    if (2 * used <= this.#next - this.#oldest) this.#forgetBefore(this.#next - used)
+  }
+
+  #forgetBefore(oldest: number): void {
+    this.#oldest = oldest
+    if (oldest === this.#next) return this.#arrived.clear()
+    for (const [key, changes] of this.#arrived) {
+      const rest = changes.filter(({ at }) => at >= oldest)
+      if (rest.length === 0) this.#arrived.delete(key)
+      else this.#arrived.set(key, rest)
+    }
   }
 
   /** Decisions that wait. */
@@ -129,9 +163,3 @@ export class ReceivedChanges {
     return this.#waits.size
   }
 }
-
-/** Changes of some 80 bytes that are kept while decisions wait. A decision that waits for longer is made again. */
-const MAX_ARRIVED = 100_000
-
-const NONE: readonly ArrivedChange[] = []
-const FORGOTTEN: readonly ArrivedChange[] = [{ kind: null, tenant: '', key: '', seq: Infinity, at: Infinity }]

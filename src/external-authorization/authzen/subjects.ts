@@ -95,6 +95,8 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
   /** One reading serves all questions of a request. */
   let user: Promise<User | null> | null = null
   let readAt = 0
+  /** Whether the question has waited since the reading. */
+  let hasWaited = false
   const read = () => {
     if (user === null) {
       readAt = now()
@@ -105,13 +107,21 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
   return {
     async denial(trace) {
       if ((await read()) === null) return 'user_not_found'
-      return (await memory.isBlocked(tenant, sub, trace)) ? 'caller_blocked' : null
+      const isBlocked = memory.isBlocked(tenant, sub, trace)
+      hasWaited = isBlocked instanceof Promise
+      return (await isBlocked) ? 'caller_blocked' : null
     },
     async seats(question, trace) {
       const names = (await read())?.seats ?? []
       // A name that was given up since the reading, and taken by another Seat, grants nothing.
       const claims = { by: 'any-space', names, issuedAt: Math.floor(readAt / 1000) } as const
-      return seatsOf(memory, tenant, claims, question, trace)
+      const seats = seatsOf(memory, tenant, claims, question, trace)
+      if (!hasWaited && !(seats instanceof Promise)) return seats
+      const resolved = await seats
+      // A sign-in meanwhile is no change of the feed.
+      user = null
+      if ((await read())?.seats.join('\0') !== names.join('\0')) trace.outdated()
+      return resolved
     },
   }
 }
@@ -119,13 +129,13 @@ function userSubject(tenant: string, sub: string, { memory, store, now }: Subjec
 /** The reader has `access:evaluate` in the admin space: questions concern the whole tenant. It grants nothing. */
 export const EVERYTHING = Object.freeze({ space: '', admin: true, all: false, permissions: [] })
 
-async function seatsOf(
+function seatsOf(
   memory: SeatLookup,
   tenant: string,
   claims: SeatClaims,
   question: SeatQuestion,
   trace: Trace,
-): Promise<ResolvedSeats> {
+): ResolvedSeats | Promise<ResolvedSeats> {
   const principal = {
     method: 'bearer',
     tenant,

@@ -10,7 +10,7 @@ import type { Schedule } from './schedule.ts'
 import { TENANT, type StoredRecord, type Version } from './records.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
-const MAX_CHANGES = 1000
+const MAX_CHANGES = 5000
 
 export interface FeedState {
   readonly head: Position
