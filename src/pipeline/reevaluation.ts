@@ -26,44 +26,67 @@ const RETRY_AFTER = 2000
 /** Evaluations before other events run. */
 const BATCH = 100
 
+/** The fields of an exchange that re-evaluation uses. */
+export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal' | 'events'>
+
 /** The functions of the pipeline that re-evaluation uses. */
-export interface OpenExchanges {
+export interface OpenExchanges<E extends OpenExchange = Exchange> {
   /** Exchanges that have not ended. */
-  readonly inFlight: Iterable<Exchange> & { has(exchange: Exchange): boolean }
+  readonly inFlight: Iterable<E> & { has(exchange: E): boolean }
   /** Evaluates the same request under the current configuration. */
-  reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
+  reevaluate(exchange: E): Evaluation | Promise<Evaluation>
   /** The request is no longer allowed. */
-  revoke(exchange: Exchange, refusal: Refusal): void
+  revoke(exchange: E, refusal: Refusal): void
   reevaluated(evaluation: Evaluation): void
+}
+
+/** Time as re-evaluation uses it, so that a simulation can control it. */
+export interface ReevaluationClock {
+  /** Monotonic ms, of the same origin as {@link Exchange.startedAt}. */
+  now(): number
+  /** ms since the epoch */
+  wall(): number
+  /** Runs `run` every `ms`; the result ends that. Does not keep the process alive. */
+  every(ms: number, run: () => void): () => void
+}
+
+const systemClock: ReevaluationClock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  every(ms, run) {
+    const timer = setInterval(run, ms).unref()
+    return () => clearInterval(timer)
+  },
 }
 
 const otherCaller = new Refusal('token_invalid', 'The credential now identifies another caller.')
 
 const otherSpace = new Refusal('space_conflict', 'The request now belongs to another space.')
 
-export class Reevaluation {
+export class Reevaluation<E extends OpenExchange = Exchange> {
   readonly #changes: Changes
-  readonly #exchanges: OpenExchanges
+  readonly #exchanges: OpenExchanges<E>
+  readonly #clock: ReevaluationClock
   /** Exchange → monotonic ms from which it is due. */
-  readonly #pending = new Map<Exchange, number>()
+  readonly #pending = new Map<E, number>()
   /** Exchanges with an evaluation in flight. */
-  readonly #evaluating = new Set<Exchange>()
-  #timer: NodeJS.Timeout | null = null
+  readonly #evaluating = new Set<E>()
+  #cancel = (): void => {}
   #reloaded = false
   #running = false
 
-  constructor(changes: Changes, exchanges: OpenExchanges) {
+  constructor(changes: Changes, exchanges: OpenExchanges<E>, clock = systemClock) {
     this.#changes = changes
     this.#exchanges = exchanges
+    this.#clock = clock
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.#check(), CHECK_EVERY).unref()
+    this.#cancel = this.#clock.every(CHECK_EVERY, () => this.#check())
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#timer = null
+    this.#cancel()
   }
 
   /** Another configuration is active: a secret may be gone, and a public route may require a credential now. */
@@ -73,7 +96,7 @@ export class Reevaluation {
 
   #check(): void {
     const changed = this.#changes.sinceLastCheck()
-    const now = Date.now()
+    const now = this.#clock.wall()
     for (const exchange of this.#exchanges.inFlight) {
       const due = exchange.startedAt + MIN_AGE
       // An evaluation in flight may have read the state before the change.
@@ -94,9 +117,9 @@ export class Reevaluation {
   }
 
   /** @returns whether it evaluated the exchange */
-  #evaluate(exchange: Exchange, due: number): boolean {
+  #evaluate(exchange: E, due: number): boolean {
     if (!this.#isCandidate(exchange)) return !this.#pending.delete(exchange)
-    if (exchange.evaluation === null || performance.now() < due || this.#evaluating.has(exchange))
+    if (exchange.evaluation === null || this.#clock.now() < due || this.#evaluating.has(exchange))
       return false
     this.#pending.delete(exchange)
     try {
@@ -110,14 +133,14 @@ export class Reevaluation {
   }
 
   /** Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. */
-  #isCandidate(exchange: Exchange): boolean {
+  #isCandidate(exchange: E): boolean {
     const { evaluation, refusal, events } = exchange
     if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
     if (evaluation === null || events !== null) return true
     return evaluation.decision.route?.target.kind === 'upstream'
   }
 
-  async #waitFor(exchange: Exchange, result: Promise<Evaluation>): Promise<void> {
+  async #waitFor(exchange: E, result: Promise<Evaluation>): Promise<void> {
     this.#evaluating.add(exchange)
     const next = await result.catch(() => null)
     this.#evaluating.delete(exchange)
@@ -125,7 +148,7 @@ export class Reevaluation {
     else this.#apply(exchange, next)
   }
 
-  #apply(exchange: Exchange, next: Evaluation): void {
+  #apply(exchange: E, next: Evaluation): void {
     if (!this.#isCandidate(exchange)) return
     const { refusal } = next
     // A 5xx is no decision: the store, or an identity provider, can't be asked.
@@ -137,13 +160,13 @@ export class Reevaluation {
     else exchange.evaluation = next
   }
 
-  #retryLater(exchange: Exchange): void {
-    this.#pending.set(exchange, performance.now() + RETRY_AFTER)
+  #retryLater(exchange: E): void {
+    this.#pending.set(exchange, this.#clock.now() + RETRY_AFTER)
   }
 }
 
 /** Whether the change may affect the decision. True where there is no decision yet. */
-function dependsOn({ evaluation }: Exchange, changed: Changed): boolean {
+function dependsOn({ evaluation }: OpenExchange, changed: Changed): boolean {
   if (evaluation === null) return true
   const { principal, seats } = evaluation.decision
   if (principal === null) return false
@@ -159,20 +182,20 @@ function dependsOn({ evaluation }: Exchange, changed: Changed): boolean {
 }
 
 /** @param now ms since the epoch */
-function hasExpired({ evaluation }: Exchange, now: number): boolean {
+function hasExpired({ evaluation }: OpenExchange, now: number): boolean {
   const until = evaluation?.decision.principal?.validUntil ?? null
   return until !== null && now >= until
 }
 
 /** The upstream received the caller's identity, so it must stay the same. */
-function sameCaller({ evaluation }: Exchange, next: Decision): boolean {
+function sameCaller({ evaluation }: OpenExchange, next: Decision): boolean {
   const before = evaluation?.decision.principal ?? null
   if (before === null) return true
   return next.principal?.tenant === before.tenant && next.principal.user === before.user
 }
 
 /** After a reload a table may read it elsewhere. The upstream received the one that the Seats were asked for. */
-function sameSpace({ evaluation }: Exchange, next: Decision): boolean {
+function sameSpace({ evaluation }: OpenExchange, next: Decision): boolean {
   const before = evaluation?.decision ?? null
   const both = [before?.permission ?? null, next.permission]
   if (!both.every((permission) => permission !== null && needsPermission(permission))) return true

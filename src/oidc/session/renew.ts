@@ -9,7 +9,7 @@
 import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../model/errors.ts'
-import { queryProvider } from './query-provider.ts'
+import { type Failed, queryProvider, type Renewed } from './query-provider.ts'
 import { about, type Context, refusalOf } from '../context.ts'
 import type { Provider } from '../provider/provider.ts'
 import { sessionEnded, sessionExpired } from './session-authentication.ts'
@@ -25,17 +25,38 @@ const POLL = 100
 /** ms without a new query of this process after a failure. */
 const BACKOFF = 2_000
 
+/** The provider and the time, so that a simulation can control them. */
+export interface RenewalPorts {
+  readonly query: (
+    ...asked: Parameters<typeof queryProvider>
+  ) => Promise<Pick<Renewed, 'renewal'> | Failed | Refusal>
+  /** Monotonic ms. */
+  readonly now: () => number
+  readonly wait: (ms: number) => Promise<unknown>
+}
+
+const PORTS: RenewalPorts = {
+  query: queryProvider,
+  now: () => performance.now(),
+  wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+}
+
 export class Renewals {
+  readonly #ports: RenewalPorts
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
   /** Session key → end of the backoff, monotonic ms: the wall clock may be set back. */
   readonly #failed = new LRUCache<string, number>({ max: 10_000 })
+
+  constructor(ports = PORTS) {
+    this.#ports = ports
+  }
 
   /** Requests that need the same renewal share the one of the first. Rejects when the store is unavailable. */
   renew(context: Context, tenant: string, id: string): Promise<SessionRecord | Refusal> {
     const provider = context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)
     const key = `${tenant}.${id}`
-    if ((this.#failed.get(key) ?? 0) > performance.now()) return Promise.resolve(providerUnavailable)
+    if ((this.#failed.get(key) ?? 0) > this.#ports.now()) return Promise.resolve(providerUnavailable)
     const pending = this.#pending.get(key) ?? this.#begin(context, key, provider, id)
     this.#pending.set(key, pending)
     return pending
@@ -48,8 +69,8 @@ export class Renewals {
     id: string,
   ): Promise<SessionRecord | Refusal> {
     try {
-      const outcome = await claimAndRenew(context, provider, id)
-      if (outcome === providerUnavailable) this.#failed.set(key, performance.now() + BACKOFF)
+      const outcome = await claimAndRenew(this.#ports, context, provider, id)
+      if (outcome === providerUnavailable) this.#failed.set(key, this.#ports.now() + BACKOFF)
       return outcome
     } finally {
       this.#pending.delete(key)
@@ -59,6 +80,7 @@ export class Renewals {
 
 /** Claims the renewal, or waits for the claim holder. */
 async function claimAndRenew(
+  ports: RenewalPorts,
   context: Context,
   provider: Provider,
   id: string,
@@ -73,13 +95,14 @@ async function claimAndRenew(
     // The claim returns the current row: another instance may have used the provider's refresh token before.
     const claimed = await sessions.claimRenewal(tenant, id, now(), now() + CLAIM)
     if (claimed !== null)
-      return now() < claimed.renewAt ? claimed : renewFromProvider(context, provider, claimed)
-    await new Promise((resolve) => setTimeout(resolve, POLL))
+      return now() < claimed.renewAt ? claimed : renewFromProvider(ports, context, provider, claimed)
+    await ports.wait(POLL)
   }
   return providerUnavailable
 }
 
 async function renewFromProvider(
+  { query }: RenewalPorts,
   ofRequest: Context,
   provider: Provider,
   session: StoredSession,
@@ -87,7 +110,7 @@ async function renewFromProvider(
   const { tenant, id, user } = session
   const context = about(ofRequest, { user, session: id })
   const { sessions, announce } = context
-  const result = await queryProvider(context, provider, session)
+  const result = await query(context, provider, session)
   if (result instanceof Refusal) return result
   if ('cause' in result) {
     await sessions.giveBack(tenant, id, null, null, result.sealed)
