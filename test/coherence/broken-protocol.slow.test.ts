@@ -1,7 +1,7 @@
 /** Broken variants of the protocol. The simulation finds a stale decision in each, so it would find one in the real protocol. */
 
 import t from 'tap'
-import { searchInThread } from './simulation/thread.ts'
+import { inThread } from './simulation/thread.ts'
 import { VARIANTS } from './simulation/variants.ts'
 
 const AT_MOST = 100_000
@@ -26,18 +26,17 @@ t.setTimeout(600_000)
 
 const SHRUNK = 'a lease never expires'
 
-const reports = await searchInThread(
-  ...Object.keys(VARIANTS).map((variant) => ({
-    variant,
-    from: FROM[variant] ?? 1,
-    schedules: AT_MOST,
-    shrinks: variant === SHRUNK,
-  })),
-)
+const searches = Object.keys(VARIANTS).map((variant) => ({
+  variant,
+  from: FROM[variant] ?? 1,
+  schedules: AT_MOST,
+  shrinks: variant === SHRUNK,
+}))
+const { results } = await inThread({ searches })
 
 for (const [at, name] of Object.keys(VARIANTS).entries())
   t.test(name, async (t) => {
-    const { found = null, figures, shrunk } = reports[at] ?? {}
+    const { found = null, figures, shrunk } = results[at] ?? {}
     t.ok(found, `found after ${figures?.schedules} schedules`)
     if (name !== SHRUNK) return
     t.ok((shrunk?.schedule.actions.length ?? Infinity) < (found?.schedule.actions.length ?? 0), 'shrunk')

@@ -31,13 +31,14 @@ export class Progress {
     if (result.failures.length > 0) console.log(`FAILED ${result.file}`)
   }
 
-  /** Prints the slowest files, skipped tests, the sums, and last of all what failed. @returns whether all passed */
+  /** Prints the slowest files, skipped tests, notes, the sums, and last of all what failed. @returns whether all passed */
   finish(): boolean {
     clearInterval(this.#timer)
     const failed = this.#results.filter(({ failures }) => failures.length > 0)
     console.log(`\nslowest:\n${this.#slowest().join('\n')}\n`)
     const skipped = this.#skipped()
     if (skipped.length > 0) console.log(`skipped:\n${skipped.map(indented).join('\n')}\n`)
+    for (const note of this.#results.flatMap(({ notes }) => notes)) console.log(note)
     const sum = (of: (result: FileResult) => number) =>
       this.#results.reduce((total, each) => total + of(each), 0)
     const lost = sum(({ failures }) => failures.length)

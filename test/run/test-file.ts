@@ -11,6 +11,8 @@ import { signalGroup, startTest } from './processes.ts'
 const TIMEOUT = 300
 /** Milliseconds for a file whose process cannot say so. */
 const LIMIT = 1000 * (TIMEOUT + 10)
+/** How a comment of TAP begins that is printed. */
+const NOTE = '# note: '
 /** Lines of standard error that a failed file shows. */
 const MOST_LINES = 40
 
@@ -20,6 +22,8 @@ export interface FileResult {
   readonly passed: number
   /** Name and reason of each skipped test. */
   readonly skipped: readonly string[]
+  /** What the file wants to be printed even if it passes. */
+  readonly notes: readonly string[]
   /** Texts of some lines each; none: the file passed. */
   readonly failures: readonly string[]
 }
@@ -33,17 +37,18 @@ export async function runFile(file: string, env?: NodeJS.ProcessEnv): Promise<Fi
   const errors = child.stderr === null ? '' : text(child.stderr)
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
   clearTimeout(timer)
-  const { passed, skipped, failures, final } = await results
+  const { passed, skipped, notes, failures, final } = await results
   const ms = performance.now() - startedAt
   const faults = [...failures]
   if (faults.length === 0) faults.push(...faultsOf(final, code, signal))
   if (faults.length > 0) faults.push(...lastLines(await errors))
-  return { file, ms, passed, skipped, failures: faults }
+  return { file, ms, passed, skipped, notes, failures: faults }
 }
 
 interface Results {
   readonly passed: number
   readonly skipped: readonly string[]
+  readonly notes: readonly string[]
   readonly failures: readonly string[]
   readonly final: FinalResults
 }
@@ -52,14 +57,18 @@ async function resultsOf(child: ChildProcess): Promise<Results> {
   const parser = new Parser()
   let passed = 0
   const skipped: string[] = []
+  const notes: string[] = []
   const failures: string[] = []
+  parser.on('comment', (text: string) => {
+    if (text.startsWith(NOTE)) notes.push(text.slice(NOTE.length).trim())
+  })
   parser.on('pass', () => void passed++)
   parser.on('skip', (result) => void skipped.push(describeSkip(result)))
   parser.on('fail', (result) => void failures.push(describeFailure(result)))
   const complete = once(parser, 'complete')
   child.stdout?.pipe(parser)
   const [final] = (await complete) as [FinalResults]
-  return { passed, skipped, failures, final }
+  return { passed, skipped, notes, failures, final }
 }
 
 /** What no assertion says: an exception outside of the tests, a plan that was not kept, a file without a test. */

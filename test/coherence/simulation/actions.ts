@@ -1,8 +1,9 @@
 /** Applies an action of a schedule to the gateways that exist at that time. */
 
+import type { Decider } from './decider.ts'
 import type { Process } from './process.ts'
 import type { Action } from './schedule.ts'
-import { type StoredRecord, RECORDS } from './records.ts'
+import { type StoredRecord, RECORDS, SEATS } from './records.ts'
 import { questionOf, type World } from './world.ts'
 
 export function perform(world: World, action: Action): void {
@@ -10,6 +11,10 @@ export function perform(world: World, action: Action): void {
   switch (action.kind) {
     case 'write':
       return write(world, action)
+    case 'apply':
+      return apply(world, action)
+    case 'reload':
+      return open(world, action.target, (decider) => decider.reload())
     case 'write from outside':
       return world.writeFromOutside(record(action.record))
     case 'ask':
@@ -40,17 +45,28 @@ export function perform(world: World, action: Action): void {
 type Of<K extends Action['kind']> = Extract<Action, { readonly kind: K }>
 
 function write(world: World, { target, record: number, deletes, further }: Of<'write'>): void {
+  const records = [record(number)]
+  open(world, target, (decider) => decider.write({ records, deletes: deletes ? records : [], further }))
+}
+
+function apply(world: World, { target, deletes: bits, swaps }: Of<'apply'>): void {
+  const deletes = SEATS.filter((_, at) => (bits & (1 << at)) !== 0)
+  world.figures.applied++
+  open(world, target, (decider) => decider.write({ records: SEATS, deletes, swaps }))
+}
+
+/** In a process that accepts requests. */
+function open({ deciders, context }: World, target: number, act: (decider: Decider) => void): void {
   const decider = picked(
-    world.deciders.filter(({ isOpen }) => isOpen),
+    deciders.filter(({ isOpen }) => isOpen),
     target,
   )
-  if (decider === undefined) return
-  world.context.timeline.after(0, decider.process, () => decider.write(record(number), deletes, further))
+  if (decider !== undefined) context.timeline.after(0, decider.process, () => act(decider))
 }
 
 function ask(world: World, target: number): void {
   const decider = picked(world.deciders, target)
-  if (decider !== undefined) world.ask(decider, questionOf(world.context.random, record(target)))
+  if (decider !== undefined) world.ask(decider, questionOf(world.context.random, [record(target)]))
 }
 
 function freeze({ context }: World, process: Process | undefined, lasts: number): void {

@@ -1,14 +1,17 @@
 /**
- * Records which writes have been acknowledged, and checks each read. The guarantee: a request is decided on a state at
- * least as new as every write that was acknowledged before the request began.
+ * Records which writes have been acknowledged, and checks each decision:
+ * - It is decided on a state at least as new as every write that was acknowledged before the request began.
+ * - A stream stays open for at most two seconds after a write that refuses it was acknowledged.
  */
 
+import type { Decision } from '../../../src/model/decision.ts'
 import type { Database } from './database.ts'
 import type { Context } from './context.ts'
-import { type StoredRecord, RECORDS } from './records.ts'
+import { isAllowedAt, type Question, recordsOf, type Seen, seenBy } from './questions.ts'
+import { type StoredRecord, type Version, NAMES, RECORDS } from './records.ts'
 
 export interface Violation {
-  readonly kind: 'stale' | 'late' | 'no lease'
+  readonly kind: 'stale' | 'open' | 'late' | 'no lease'
   readonly what: string
 }
 
@@ -32,33 +35,68 @@ export class Checker {
     return this.#answered
   }
 
-  answered(record: StoredRecord, seq: number): void {
-    if (seq <= (this.#answered.get(record) ?? 0)) return
-    this.#answered = new Map(this.#answered).set(record, seq)
+  /** @param records those of one commit, with the names of its Seats */
+  answered(records: readonly StoredRecord[], seq: number): void {
+    const answered = new Map(this.#answered)
+    for (const record of records) answered.set(record, Math.max(seq, answered.get(record) ?? 0))
+    this.#answered = answered
   }
 
   /** From now on, every committed write counts as acknowledged. */
   acknowledgeAll(): void {
-    for (const record of RECORDS) this.answered(record, this.#database.current(record).seq)
+    for (const record of [...RECORDS, ...NAMES]) this.answered([record], this.#database.current(record).seq)
   }
 
-  /** @param seen the number of the version that was read; where it has none, whether the record exists */
-  check(process: string, floor: Floor, record: StoredRecord, seen: number | boolean): void {
-    const least = floor.get(record) ?? 0
-    const isFresh =
-      typeof seen === 'number' ? seen >= least : least === 0 || this.#database.wasSince(record, least, seen)
-    const what = `${process} decided on ${record.id} ${nameOf(seen)}`
-    if (!isFresh) this.report('stale', `${what}: ${least} was answered`)
+  check(process: string, floor: Floor, question: Question, decision: Decision): void {
+    const seen = seenBy(question, decision)
+    const what = `${process} decided on ${seen.map(textOf).join(', ')}`
+    this.#trace?.(`${what}: ${decision.code}`)
+    for (const [record, state] of seen) {
+      const least = floor.get(record) ?? 0
+      if (!this.#isFresh(record, state, least))
+        this.report('stale', `${what}: ${record.id} ${least} was answered`)
+    }
+  }
+
+  /**
+   * A stream is still open two seconds after writes were acknowledged, or after a reload.
+   *
+   * @param floor from then
+   */
+  checkOpen(process: string, floor: Floor, question: Question, permission: string): void {
+    const least = Math.max(0, ...recordsOf(question).map((record) => floor.get(record) ?? 0))
+    const states = recordsOf(question).flatMap((record) => this.#database.versionsOf(record))
+    const isAllowed = [least, ...states.map(({ seq }) => seq)].some(
+      (seq) => seq >= least && isAllowedAt(this.#database, question, permission, seq),
+    )
+    const names = question.seats.map(({ id }) => id).join(' and ')
+    if (!isAllowed)
+      this.report(
+        'open',
+        `${process} has a stream of the ${question.credential} for ${names}: no state since ${least} allows it`,
+      )
   }
 
   report(kind: Violation['kind'], what: string): void {
     this.#trace?.(`${kind}: ${what}`)
     this.violations.push({ kind, what })
   }
+
+  /** The record was, or was not, so at `least` or later. */
+  #isFresh(record: StoredRecord, state: number | boolean, least: number): boolean {
+    const versions = this.#database.versionsOf(record)
+    const newer = versions.filter((_, at) => (versions[at + 1]?.seq ?? Infinity) > least)
+    return newer.some((version) => isSeen(version, state))
+  }
+}
+
+function isSeen({ exists, tag, revives }: Version, state: number | boolean): boolean {
+  const counts = exists && !revives
+  return typeof state === 'boolean' ? state === counts : counts && tag === state
 }
 
 /** For the trace. */
-export function nameOf(seen: number | boolean): string {
-  if (typeof seen === 'number') return `${seen}`
-  return seen ? 'present' : 'absent'
+function textOf([{ id }, state]: Seen): string {
+  if (typeof state === 'number') return `${id} ${state}`
+  return `${id} ${state ? 'present' : 'absent'}`
 }

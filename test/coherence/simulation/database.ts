@@ -4,10 +4,11 @@
  */
 
 import type { Committed, NumberedChange, Position } from '../../../seats-admin/model/change.ts'
+import type { Renewal } from '../../../seats-admin/index.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
-import type { Random } from '../../support/random.ts'
+import type { Context } from './context.ts'
+import { NAMES, SEATS, SESSION, TENANT, tagOf, type StoredRecord, type Version } from './records.ts'
 import type { Schedule } from './schedule.ts'
-import { TENANT, type StoredRecord, type Version } from './records.ts'
 
 /** As in the real store: a reader that is further behind gets no changes, and drops everything. */
 const MAX_CHANGES = 5000
@@ -25,21 +26,38 @@ export interface InstanceRow {
   onList: boolean
 }
 
+/** One commit. */
+export interface Write {
+  readonly records: readonly StoredRecord[]
+  /** Those of the records that it deletes. */
+  readonly deletes: readonly StoredRecord[]
+  /** Whether the Seats exchange their names: both must be among the records. */
+  readonly swaps?: boolean
+  /** Number of changes by others in the same commit. */
+  readonly further?: number
+}
+
+const MISSING: Version = { seq: 0, tag: 0, exists: false, other: null, renewAt: 0, revives: false }
+
 export class Database {
   readonly rows = new Map<string, InstanceRow>()
   /** Number of rows removed from the list. */
   removed = 0
   /** Whether the blocks of the tenant are too many to be read as a whole. */
   readonly hasManyBlocks: boolean
-  readonly #random: Random
+  readonly #context: Context
   /** Number of changes kept; a reader that is further behind gets none. */
   readonly #kept: number
   readonly #changes: NumberedChange[] = []
   readonly #versions = new Map<StoredRecord, Version[]>()
+  /** Seat → its name. */
+  readonly #names = new Map(SEATS.map((seat, at) => [seat, NAMES[at] ?? seat]))
   #head: Position = { seq: 0, mark: 0 }
+  /** Wall-clock ms until which a renewal of the session is claimed. */
+  #claimedUntil = 0
 
-  constructor(random: Random, { kept, hasManyBlocks }: Pick<Schedule, 'kept' | 'hasManyBlocks'>) {
-    this.#random = random
+  constructor(context: Context, { kept, hasManyBlocks }: Pick<Schedule, 'kept' | 'hasManyBlocks'>) {
+    this.#context = context
     this.hasManyBlocks = hasManyBlocks
     this.#kept = kept
   }
@@ -48,28 +66,58 @@ export class Database {
     return this.#head
   }
 
-  /** @param further number of changes by others in the same commit */
-  commit(record: StoredRecord, deletes: boolean, further = 0): Committed {
-    const changes = [...othersOf(further), ...changesOf(record)]
-    const mark = 1 + this.#random.below(2 ** 31 - 1)
-    for (const change of changes) this.#changes.push({ ...change, seq: this.#changes.length + 1, mark })
-    const seq = this.#changes.length
-    this.#head = { seq, mark }
-    const versions = this.#versions.get(record) ?? []
-    // Each write of a block makes or ends it: two alike could not be told apart.
-    const isEnd = record.kind === 'block' ? this.current(record).exists : deletes
-    versions.push({ seq, exists: !isEnd })
-    this.#versions.set(record, versions)
-    return { seq, mark, changes }
+  commit({ records, deletes, swaps = false, further = 0 }: Write): Committed {
+    if (swaps) this.#swapNames()
+    const committed = this.#number([
+      ...othersOf(further),
+      ...records.flatMap((record) => this.#changesOf(record)),
+    ])
+    const { seq } = committed
+    for (const record of records) {
+      // Each write of a block makes or ends it: two alike could not be told apart.
+      const exists = record.kind === 'block' ? !this.current(record).exists : !deletes.includes(record)
+      const name = this.#names.get(record) ?? null
+      const version = { ...MISSING, seq, tag: seq, exists, other: name }
+      const { timeline, random } = this.#context
+      this.#add(record, { ...version, renewAt: timeline.now + random.between(200, 2500) })
+      if (name !== null) this.#add(name, { ...version, other: record })
+    }
+    return committed
   }
 
   current(record: StoredRecord): Version {
-    return this.#versions.get(record)?.at(-1) ?? { seq: 0, exists: false }
+    return this.#versions.get(record)?.at(-1) ?? MISSING
   }
 
-  /** Whether the record existed, or did not, at `seq` or later. */
-  wasSince(record: StoredRecord, seq: number, exists: boolean): boolean {
-    return this.#versions.get(record)?.some((each) => each.seq >= seq && each.exists === exists) ?? false
+  /** In order, from before the first write. */
+  versionsOf(record: StoredRecord): readonly Version[] {
+    return this.#versions.get(record) ?? [MISSING]
+  }
+
+  /** The version after the commit with that number. */
+  versionAt(record: StoredRecord, seq: number): Version {
+    return this.versionsOf(record).findLast((version) => version.seq <= seq) ?? MISSING
+  }
+
+  /** @returns whether the session is claimed now */
+  claim(now: number, until: number): boolean {
+    if (!this.current(SESSION).exists || this.#claimedUntil > now) return false
+    this.#claimedUntil = until
+    return true
+  }
+
+  giveBack(): void {
+    this.#claimedUntil = 0
+  }
+
+  /** @param isChecked false: the end of the session does not count, which the real store does not offer */
+  renew({ email, renewAt }: Renewal, isChecked: boolean): Committed | null {
+    const revives = !this.current(SESSION).exists
+    if (revives && isChecked) return null
+    this.giveBack()
+    const committed = this.#number(this.#changesOf(SESSION))
+    this.#add(SESSION, { ...MISSING, seq: committed.seq, tag: tagOf(email), exists: true, renewAt, revives })
+    return committed
   }
 
   feedSince(position: Position | null): FeedState {
@@ -94,15 +142,37 @@ export class Database {
     this.rows.delete(row.id)
   }
 
+  #add(record: StoredRecord, version: Version): void {
+    const versions = this.#versions.get(record)
+    if (versions === undefined) this.#versions.set(record, [MISSING, version])
+    else versions.push(version)
+  }
+
+  #swapNames(): void {
+    const [[one, name] = [], [two, other] = []] = this.#names
+    if (one === undefined || two === undefined || name === undefined || other === undefined) return
+    this.#names.set(one, other).set(two, name)
+  }
+
+  #number(changes: Committed['changes']): Committed {
+    const mark = 1 + this.#context.random.below(2 ** 31 - 1)
+    for (const change of changes) this.#changes.push({ ...change, seq: this.#changes.length + 1, mark })
+    const seq = this.#changes.length
+    this.#head = { seq, mark }
+    return { seq, mark, changes }
+  }
+
+  #changesOf(record: StoredRecord): Committed['changes'] {
+    const { kind, id } = record
+    const own = { tenant: TENANT, kind, key: kind === 'block' ? JSON.stringify(id) : id }
+    const name = this.#names.get(record)
+    return name === undefined ? [own] : [own, { tenant: TENANT, kind: 'seat-name', key: name.id }]
+  }
+
   #isKept({ seq, mark }: Position): boolean {
     if (seq === 0) return mark === 0
     return seq > this.#head.seq - this.#kept && this.#changes[seq - 1]?.mark === mark
   }
-}
-
-function changesOf({ kind, id, name }: StoredRecord): Committed['changes'] {
-  const own = { tenant: TENANT, kind, key: kind === 'block' ? JSON.stringify(id) : id }
-  return kind === 'seat' ? [own, { tenant: TENANT, kind: 'seat-name', key: name }] : [own]
 }
 
 function othersOf(count: number): Committed['changes'] {

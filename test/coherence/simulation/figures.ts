@@ -17,6 +17,14 @@ export function zeroFigures() {
     writes: 0,
     acknowledged: 0,
     waited: 0,
+    /** Writes of several records, renewals of the session, and reloads. */
+    applied: 0,
+    renewals: 0,
+    reloads: 0,
+    /** Requests that stayed open, their decisions again, and those that were ended. */
+    streams: 0,
+    reevaluated: 0,
+    cut: 0,
     /** Instances that were removed from the list or left it. */
     removed: 0,
   }

@@ -5,12 +5,22 @@
 
 import { History } from '../../../src/coherence/history.ts'
 import type { InstanceList } from '../../../src/coherence/feeds.ts'
-import { Instance } from '../../../src/coherence/instance.ts'
+import { type Coherence, Instance } from '../../../src/coherence/instance.ts'
 import { Lease } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
-import { DecisionCache } from '../../../src/decision/decision-cache.ts'
+import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { Renewal, SessionStore } from '../../../seats-admin/index.ts'
+import { DecisionEngine } from '../../../src/decision/engine.ts'
 import { SeatMemory } from '../../../src/decision/seats/memory.ts'
+import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
+import type { Changes } from '../../../src/pipeline/pending-changes.ts'
+import {
+  type OpenExchanges,
+  Reevaluation,
+  type ReevaluationClock,
+} from '../../../src/pipeline/reevaluation.ts'
 import type { StoreClient } from './store-client.ts'
+import type { Stream } from './streams.ts'
 
 /** The constructor as a function. */
 export function maker<A extends unknown[], V>(Class: new (...args: A) => V): (...args: A) => V {
@@ -25,8 +35,27 @@ export const REAL_PARTS = {
   /** The list of instances that an instance uses. */
   list: (store: StoreClient): InstanceList => store,
   memory: maker(SeatMemory),
-  /** The cache of decisions by caller. */
-  decisions: maker(DecisionCache),
+  /** How far memory has received the feed. */
+  received: maker(ReceivedChanges),
+  engine: maker(DecisionEngine),
+  reevaluation: (changes: Changes, exchanges: OpenExchanges<Stream>, clock: ReevaluationClock) =>
+    new Reevaluation(changes, exchanges, clock),
+  /** The methods of the store that a renewal of a session uses. */
+  sessions: (store: StoreClient): RenewalStore => sessionsOf(store, true),
+  /** Announces a renewal. */
+  announceRenewal: (coherence: Coherence) => (committed: Committed) => coherence.announce(committed),
+}
+
+type RenewalStore = Pick<SessionStore, 'sessionById' | 'claimRenewal' | 'giveBack' | 'renew'>
+
+/** @param isChecked as of `Database.renew` */
+export function sessionsOf(store: StoreClient, isChecked: boolean): RenewalStore {
+  return {
+    sessionById: () => store.sessionById(),
+    claimRenewal: (...asked) => store.claimRenewal(...asked),
+    giveBack: () => store.giveBack(),
+    renew: (_tenant, _id, _handle, renewal: Renewal) => store.renew(renewal, isChecked),
+  }
 }
 
 export type Parts = typeof REAL_PARTS

@@ -121,7 +121,7 @@ function clockOf({ timeline, random }: Context, owner: Process): Clock {
   const { rate, zero } = machine.clock
   return {
     now: () => zero + timeline.now * rate,
-    wall: () => zero + timeline.now * rate + machine.wallStep,
+    wall: () => timeline.now * rate + machine.wallStep,
     after(ms, run) {
       // A timer of libuv may be a millisecond early by the finer clock.
       const entry = timeline.after((ms + random.between(ms > 0 ? -1 : 0, 2)) / rate, owner, run)

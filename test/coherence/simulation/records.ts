@@ -1,72 +1,134 @@
 /** The records that are written and read: few, so that writes and requests coincide. */
 
-import type { GrantReading } from '../../../seats-admin/model/readings.ts'
+import type { GrantReading, Named } from '../../../seats-admin/model/readings.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { UserBlock } from '../../../seats-admin/model/block.ts'
-import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import type { StoredSession } from '../../../seats-admin/index.ts'
+import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
+import { sha256 } from '../../../src/oidc/session/session-credentials.ts'
 
 export const TENANT = 'acme'
 
-/** A Seat, read by id and by name, an API key, a session, or the block of a user, whose `sub` is its id. */
+/** A Seat by its id, the Seat of a name, an API key, a session, or the block of a user, whose `sub` is its id. */
 export interface StoredRecord {
-  readonly kind: 'seat' | 'api-key' | 'session' | 'block'
+  readonly kind: 'seat' | 'seat-name' | 'api-key' | 'session' | 'block'
   readonly id: string
-  readonly name: string
 }
 
 /** The state of a record between two writes. */
 export interface Version {
-  /** The number of the write; 0: before the first. */
+  /** The position of the store after the write; 0: before the first. */
   readonly seq: number
-  /** False: deleted. */
+  /** What a reader sees of the version: no two versions of a record have the same. */
+  readonly tag: number
+  /** False: deleted; of a session: ended. */
   readonly exists: boolean
+  /** Of a Seat its name; of a name its Seat; of others null. */
+  readonly other: StoredRecord | null
+  /** Of a session: ms, from then on its Seats are mapped again. */
+  readonly renewAt: number
+  /** A renewal wrote it after the end of the session, which only a broken variant does. */
+  readonly revives: boolean
 }
 
 export const SEATS: readonly StoredRecord[] = [
-  { kind: 'seat', id: 'seat-1', name: 'Viewer' },
-  { kind: 'seat', id: 'seat-2', name: 'Editor' },
+  { kind: 'seat', id: 'seat-1' },
+  { kind: 'seat', id: 'seat-2' },
 ]
-export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1', name: '' }
-export const SESSION: StoredRecord = { kind: 'session', id: 'session-1', name: '' }
-export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1', name: '' }
+/** The names of {@link SEATS}, until they are exchanged. */
+export const NAMES: readonly StoredRecord[] = [
+  { kind: 'seat-name', id: 'Viewer' },
+  { kind: 'seat-name', id: 'Editor' },
+]
+export const KEY: StoredRecord = { kind: 'api-key', id: 'key-1' }
+export const SESSION: StoredRecord = { kind: 'session', id: 'session-1-------------' }
+export const BLOCK: StoredRecord = { kind: 'block', id: 'user-1' }
 
+/** Those that are written. */
 export const RECORDS: readonly StoredRecord[] = [...SEATS, KEY, SESSION, BLOCK]
 
-export function recordBy(property: 'id' | 'name', value: string): StoredRecord {
-  const found = RECORDS.find((each) => each[property] === value)
+const BY_ID = new Map([...RECORDS, ...NAMES].map((record) => [record.id, record]))
+
+export function recordBy(id: string): StoredRecord {
+  const found = BY_ID.get(id)
   if (found === undefined) throw new Error('no such record')
   return found
 }
 
+export const SPACE = 's1'
+export const PERMISSIONS = ['things:use', 'things:see'] as const
+
+const SECRET = 's'.repeat(43)
+/** The value of the session's cookie. */
+export const COOKIE_TEXT = `${TENANT}.${SESSION.id}.${SECRET}`
+
 const HASH = new Uint8Array(4)
+const COOKIE_HASH = sha256(SECRET)
+const HASH_PERM = NAMES.map(({ id }) => `${SPACE}:${id}`)
 
-// The content of a version has its number, so that a reader can tell the version. Of a block, a decision tells only whether
-// there is one.
+// A reader of a version sees its tag: in the name of a Seat that is read by its id, in the id of one that is read by its name, in
+// the `expiresAt` of a key and in the email of a session. Of a block, a decision tells only whether there is one.
 
-export function seatOf({ id, name }: StoredRecord, { seq, exists }: Version): GrantReading | null {
-  // The second Seat is a large one: the store answers one question about it at a time.
-  const complete = id !== 'seat-2'
-  return exists ? { id, name, complete, spaces: [], permissions: [`${seq}`] } : null
+/** The permissions of a Seat. A version may hold both, one, or another one. */
+export function permissionsOf({ exists, tag }: Version): readonly string[] {
+  if (!exists) return []
+  // Most writes have two changes.
+  const kind = (tag >> 1) % 4
+  if (kind === 0) return ['things:other']
+  return kind === 1 ? ['things:use'] : PERMISSIONS
 }
 
-export function keyOf({ id }: StoredRecord, { seq, exists }: Version): StoredApiKey | null {
-  return exists ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: seq, revokedAt: null } : null
+/** The store answers one question at a time about the second Seat, which is a large one. */
+function grantOf(seat: StoredRecord, version: Version, { permission }: SeatQuestion) {
+  const complete = seat !== SEATS[1]
+  const all = permissionsOf(version)
+  return { complete, spaces: [SPACE], permissions: complete ? all : all.filter((it) => it === permission) }
 }
 
-export function sessionOf({ id }: StoredRecord, { seq, exists }: Version): SessionRecord | null {
-  const times = { issuedAt: seq, renewAt: 0, expiresAt: 0, endedAt: null }
-  const session = {
+export function seatOf(seat: StoredRecord, version: Version, question: SeatQuestion): GrantReading | null {
+  const name = `${version.other?.id}#${version.tag}`
+  return version.exists ? { id: seat.id, name, ...grantOf(seat, version, question) } : null
+}
+
+export function namedOf(name: StoredRecord, version: Version, question: SeatQuestion): Named<GrantReading> {
+  const { other, exists, tag } = version
+  const seat =
+    exists && other !== null
+      ? { id: `${other.id}#${tag}`, name: name.id, ...grantOf(other, version, question) }
+      : null
+  return { seat, givenUpAt: null }
+}
+
+export function keyOf({ id }: StoredRecord, { tag, exists }: Version): StoredApiKey | null {
+  return exists ? { id, tenant: TENANT, hash: HASH, seatIds: [], expiresAt: tag, revokedAt: null } : null
+}
+
+export function sessionOf({ id }: StoredRecord, { tag, exists, renewAt }: Version): StoredSession {
+  return {
     id,
     tenant: TENANT,
-    cookieHash: null,
+    cookieHash: COOKIE_HASH,
     user: BLOCK.id,
-    email: null,
-    hashPerm: [],
-    ...times,
+    email: `${tag}`,
+    hashPerm: HASH_PERM,
+    issuedAt: 0,
+    renewAt,
+    expiresAt: Infinity,
+    endedAt: exists ? null : 0,
+    name: null,
+    familyHash: null,
+    handleHash: null,
+    sealed: '',
+    providerSession: null,
+    createdAt: null,
   }
-  return exists ? session : null
 }
 
 export function blocksOf({ id }: StoredRecord, { exists }: Version): UserBlock[] {
   return exists ? [{ user: id, until: null }] : []
+}
+
+/** The tag in the text that a reader sees. */
+export function tagOf(text: string | null): number {
+  return Number(text?.slice(text.indexOf('#') + 1) ?? NaN)
 }

@@ -17,6 +17,16 @@ export type Action = { readonly at: number } & (
       /** Number of changes by others in the same commit. */
       readonly further: number
     }
+  | {
+      /** One commit that writes both Seats, as by `seats/apply`. */
+      readonly kind: 'apply'
+      readonly target: number
+      /** The deleted Seats, as bits. */
+      readonly deletes: number
+      /** Whether the Seats exchange their names. */
+      readonly swaps: boolean
+    }
+  | { readonly kind: 'reload'; readonly target: number }
   | { readonly kind: 'write from outside'; readonly record: number }
   | { readonly kind: 'ask'; readonly target: number }
   | { readonly kind: 'freeze'; readonly target: number; readonly lasts: number }
@@ -114,12 +124,18 @@ function operationsOf(random: Random, when: () => number): Action[] {
   if (random.chance(0.1))
     operations.push({ at: when(), kind: 'write from outside', record: recordOf(random) })
   if (random.chance(0.25)) operations.push({ at: when(), kind: 'begin', workers: workersOf(random) })
+  for (let reloads = random.below(3); reloads > 0; reloads--)
+    operations.push({ at: when(), kind: 'reload', target: random.below(ANY) })
   if (random.chance(0.1)) operations.push({ at: when(), kind: 'leave', target: random.below(ANY) })
   return operations
 }
 
 /** Often followed by a second write of the same record, perhaps by another process. */
 function writesOf(random: Random, at: number): Action[] {
+  if (random.chance(0.25)) {
+    const deletes = random.chance(0.3) ? random.below(4) : 0
+    return [{ at, kind: 'apply', target: random.below(ANY), deletes, swaps: random.chance(0.3) }]
+  }
   const record = recordOf(random)
   const write = (later: number): Action => ({
     at: at + later,

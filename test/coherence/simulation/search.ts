@@ -2,20 +2,21 @@
 
 import { add, type Figures, zeroFigures } from './figures.ts'
 import { fromMacrotask } from './microtasks.ts'
-import type { Parts } from './parts.ts'
+import { type Parts, REAL_PARTS } from './parts.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
+import { SEEDS } from './seeds.ts'
 import { type Shrunk, shrunk } from './shrink.ts'
 import type { Violation } from './checker.ts'
-import { partsOf } from './variants.ts'
+import { partsOf, shows } from './variants.ts'
 import { World } from './world.ts'
 
 /** Schedules in one macrotask. */
 const BATCH = 250
 
 export interface Search {
-  /** Null: the real protocol, and any violation. Of a broken variant: a stale decision. */
+  /** Null: the real protocol, and any violation. Of a broken variant: the one that shows it. */
   readonly variant: string | null
-  /** The first seed. */
+  /** The first seed; after the last one, the first follows. */
   readonly from: number
   readonly schedules: number
   /** Whether to shrink a failing schedule. */
@@ -34,18 +35,17 @@ export interface SearchResult {
   readonly shrunk: Shrunk | null
 }
 
-/** @param progress called after each batch */
+/** @param isOver called after each batch: whether to stop */
 export async function search(
   { variant, from, schedules, shrinks }: Search,
-  progress: (figures: Figures) => void = () => {},
+  isOver: (figures: Figures) => boolean = () => false,
 ): Promise<SearchResult> {
   const parts = partsOf(variant)
-  const isWanted = ({ kind }: Violation) => variant === null || kind === 'stale'
+  const isWanted = (violation: Violation) => shows(variant, violation)
   const figures = zeroFigures()
-  for (let seed = from; seed < from + schedules; seed += BATCH) {
-    const end = Math.min(seed + BATCH, from + schedules)
-    const found = await fromMacrotask(() => searchBatch(parts, isWanted, seed, end, figures))
-    progress(figures)
+  for (let done = 0; done < schedules && !isOver(figures); done += BATCH) {
+    const end = from + Math.min(done + BATCH, schedules)
+    const found = await fromMacrotask(() => searchBatch(parts, isWanted, from + done, end, figures))
     if (found === null) continue
     const { schedule, violation } = found
     const smaller = shrinks ? await fromMacrotask(() => shrunk(schedule, parts, violation.kind)) : null
@@ -62,7 +62,7 @@ function searchBatch(
   figures: Figures,
 ): Found | null {
   for (let seed = from; seed < end; seed++) {
-    const schedule = scheduleOf(seed)
+    const schedule = scheduleOf(seed % SEEDS)
     const world = new World(schedule, parts)
     world.run()
     add(figures, world.figures)
@@ -70,4 +70,13 @@ function searchBatch(
     if (violation !== undefined) return { schedule, violation }
   }
   return null
+}
+
+/** The lines of a run of the real protocol. */
+export function traceOf(seed: number): Promise<readonly string[]> {
+  return fromMacrotask(() => {
+    const lines: string[] = []
+    new World(scheduleOf(seed), REAL_PARTS, (what) => lines.push(what)).run()
+    return lines
+  })
 }

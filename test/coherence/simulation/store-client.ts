@@ -4,21 +4,25 @@
  * after its client timed out. `seats-admin/store/store.ts` documents what each statement does under READ COMMITTED.
  */
 
-import type { AsOf, GrantReading, Named } from '../../../seats-admin/model/readings.ts'
+import type { AsOf, GrantReading } from '../../../seats-admin/model/readings.ts'
 import type { Committed, Position } from '../../../seats-admin/model/change.ts'
 import type { ListedInstance } from '../../../src/coherence/feeds.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
 import type { BlocksReading, UserBlockReading } from '../../../seats-admin/model/block.ts'
 import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
-import type { Database, FeedState, InstanceRow } from './database.ts'
+import type { Renewal, StoredSession } from '../../../seats-admin/index.ts'
+import type { SeatQuestion } from '../../../src/model/decision-seat.ts'
+import type { Database, FeedState, InstanceRow, Write } from './database.ts'
 import { delay } from './context.ts'
 import type { Process } from './process.ts'
 import {
   BLOCK,
   blocksOf,
   keyOf,
+  namedOf,
   recordBy,
   seatOf,
+  SESSION,
   sessionOf,
   type StoredRecord,
   type Version,
@@ -37,28 +41,53 @@ export class StoreClient {
     this.#process = process
   }
 
-  grantByName(_tenant: string, name: string): Promise<AsOf<Named<GrantReading>>> {
-    return this.#read(recordBy('name', name), (...found) => ({ seat: seatOf(...found), givenUpAt: null }))
+  grantByName(_tenant: string, name: string, question: SeatQuestion) {
+    return this.#read(recordBy(name), (...found) => namedOf(...found, question))
   }
 
-  grantById(_tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
-    return this.#read(recordBy('id', id), seatOf)
+  grantById(_tenant: string, id: string, question: SeatQuestion): Promise<AsOf<GrantReading | null>> {
+    return this.#read(recordBy(id), (...found) => seatOf(...found, question))
   }
 
-  spacesByName(_tenant: string, name: string): Promise<AsOf<GrantReading | null>> {
-    return this.#read(recordBy('name', name), seatOf)
+  /** Not asked: no one signs in. */
+  spacesByName(): Promise<AsOf<GrantReading | null>> {
+    return Promise.reject(new Error('not modelled'))
   }
 
-  seatById(tenant: string, id: string): Promise<AsOf<GrantReading | null>> {
-    return this.grantById(tenant, id)
+  /** Not asked: no built-in endpoint is called. */
+  seatById(): Promise<AsOf<GrantReading | null>> {
+    return Promise.reject(new Error('not modelled'))
   }
 
   apiKeyById(_tenant: string, id: string): Promise<AsOf<StoredApiKey | null>> {
-    return this.#read(recordBy('id', id), keyOf)
+    return this.#read(recordBy(id), keyOf)
   }
 
   readSession(_tenant: string, id: string): Promise<AsOf<SessionRecord | null>> {
-    return this.#read(recordBy('id', id), sessionOf)
+    return this.#read(recordBy(id), sessionOf)
+  }
+
+  sessionById(): Promise<StoredSession> {
+    return this.#ask(TIMEOUT, () => this.#session())
+  }
+
+  /** An UPDATE whose conditions PostgreSQL checks again on the row that it locks: snapshot and effect are one event. */
+  claimRenewal(_tenant: string, _id: string, now: number, until: number): Promise<StoredSession | null> {
+    return this.#ask(TIMEOUT, () => (this.#database.claim(now, until) ? this.#session() : null))
+  }
+
+  async giveBack(): Promise<boolean> {
+    await this.#ask(TIMEOUT, () => this.#database.giveBack())
+    return true
+  }
+
+  /** @param isChecked as of the database */
+  renew(renewal: Renewal, isChecked: boolean): Promise<Committed | null> {
+    return this.#ask(TIMEOUT, () => {
+      const committed = this.#database.renew(renewal, isChecked)
+      this.#process.context.trace?.(`${this.#process.name} has renewed the session as ${committed?.seq}`)
+      return committed
+    })
   }
 
   blocks(_tenant: string): Promise<AsOf<BlocksReading>> {
@@ -67,7 +96,7 @@ export class StoreClient {
   }
 
   userBlock(_tenant: string, user: string): Promise<AsOf<UserBlockReading>> {
-    return this.#read(recordBy('id', user), (...found) => ({ now: 0, block: blocksOf(...found)[0] ?? null }))
+    return this.#read(recordBy(user), (...found) => ({ now: 0, block: blocksOf(...found)[0] ?? null }))
   }
 
   changesSince(position: Position | null): Promise<FeedState> {
@@ -75,13 +104,13 @@ export class StoreClient {
   }
 
   /** Writers take turns by the lock on the counter row, so snapshot and effect are one event. */
-  write(record: StoredRecord, deletes: boolean, further: number): Promise<Committed> {
-    const commit = () => {
-      const committed = this.#database.commit(record, deletes, further)
-      this.#process.context.trace?.(`${this.#process.name} has committed ${record.id} as ${committed.seq}`)
+  write(write: Write): Promise<Committed> {
+    const ids = write.records.map(({ id }) => id).join(' and ')
+    return this.#ask(TIMEOUT, () => {
+      const committed = this.#database.commit(write)
+      this.#process.context.trace?.(`${this.#process.name} has committed ${ids} as ${committed.seq}`)
       return committed
-    }
-    return this.#ask(TIMEOUT, commit)
+    })
   }
 
   async register(id: string, _name: string): Promise<void> {
@@ -130,6 +159,10 @@ export class StoreClient {
       ...this.#database.head,
       value: value(record, this.#database.current(record)),
     }))
+  }
+
+  #session(): StoredSession {
+    return sessionOf(SESSION, this.#database.current(SESSION))
   }
 
   #rowOf(id: string, holds: (row: InstanceRow) => boolean): InstanceRow | null {

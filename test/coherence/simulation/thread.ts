@@ -5,37 +5,64 @@
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { Test } from 'tap'
-import { type Search, search, type SearchResult } from './search.ts'
+import { commandOf } from './seeds.ts'
+import type { Search, SearchResult } from './search.ts'
 
-/** Searches one after another. */
-export function searchInThread(...searches: readonly Search[]): Promise<readonly SearchResult[]> {
+/** What the thread does: searches one after another, and traces of the schedules of some seeds. */
+interface Work {
+  readonly searches: readonly Search[]
+  readonly traced?: readonly number[]
+}
+
+interface Results {
+  readonly results: readonly SearchResult[]
+  readonly traces: readonly (readonly string[])[]
+}
+
+export function inThread(work: Work): Promise<Results> {
   return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL(import.meta.url), { workerData: searches, execArgv: [], env: {} })
+    const thread = new Worker(new URL(import.meta.url), { workerData: work, execArgv: [], env: {} })
     thread.once('message', resolve)
     thread.once('error', reject)
     thread.once('exit', () => reject(new Error('the thread ended without results')))
   })
 }
 
+/** A search for a violation of the real protocol. */
+export function searchFrom(from: number, schedules: number): Search {
+  return { variant: null, from, schedules, shrinks: true }
+}
+
 /**
- * Once a write has been acknowledged, no request is decided on the state before it.
- * @param from the first seed
+ * The protocol held in all schedules of the search.
+ *
  * @param least number of each event
  */
-export async function holds(t: Test, from: number, schedules: number, least: number): Promise<void> {
-  const [result] = await searchInThread({ variant: null, from, schedules, shrinks: true })
-  if (result === undefined) throw new Error('no result')
-  const { found, figures, shrunk } = result
-  if (found !== null) t.comment(`seed ${found.schedule.seed}: ${found.violation.what}\n${shrunk?.trace}`)
-  t.equal(found, null)
+export function holds(t: Test, result: SearchResult | undefined, schedules: number, least: number): void {
+  if (result === undefined) return void t.fail('no result')
+  holdsAgain(t, result, 'no violation')
+  const { figures } = result
   t.equal(figures.schedules, schedules)
   t.comment(JSON.stringify(figures))
   // A simulation without faults proves nothing.
   for (const [name, count] of Object.entries(figures)) t.ok(count >= least, `${count} ${name}`)
 }
 
+/** @param reason why it did not hold before */
+export function holdsAgain(t: Test, { found, shrunk }: SearchResult, reason: string): void {
+  if (found === null) return void t.pass(reason)
+  const { schedule, violation } = found
+  const { seed } = schedule
+  const diagnostics = { violation: violation.what, repeat: commandOf(seed), shrunk: shrunk?.trace }
+  t.fail(`seed ${seed}: ${violation.kind} (add it to regressions.txt)`, diagnostics)
+}
+
 if (!isMainThread && workerData !== null) {
+  // Only here: the test's own thread needs none of the product's files.
+  const { search, traceOf } = await import('./search.ts')
+  const { searches, traced = [] }: Work = workerData
   const results: SearchResult[] = []
-  for (const wanted of workerData) results.push(await search(wanted))
-  parentPort?.postMessage(results)
+  for (const wanted of searches) results.push(await search(wanted))
+  const traces = await Promise.all(traced.map(traceOf))
+  parentPort?.postMessage({ results, traces } satisfies Results)
 }

@@ -1,5 +1,5 @@
 /**
- * Variants of the protocol, each broken in one way. The simulation must find a stale decision in each; only then does its
+ * Variants of the protocol, each broken in one way. The simulation must find each of them; only then does its
  * result for the real protocol mean anything.
  */
 
@@ -11,15 +11,18 @@ import { History } from '../../../src/coherence/history.ts'
 import { Instance, type InstanceOptions } from '../../../src/coherence/instance.ts'
 import { LEASE, Lease, MARGIN } from '../../../src/coherence/lease.ts'
 import { RemoteDecider } from '../../../src/coherence/worker-link.ts'
-import { DecisionCache } from '../../../src/decision/decision-cache.ts'
+import { DecisionEngine } from '../../../src/decision/engine.ts'
 import {
   type DirectSource,
   type SeatChange,
   SeatMemory,
   type SeatSource,
 } from '../../../src/decision/seats/memory.ts'
-import { maker, type Parts, REAL_PARTS } from './parts.ts'
+import { Reevaluation } from '../../../src/pipeline/reevaluation.ts'
+import type { Violation } from './checker.ts'
+import { maker, type Parts, REAL_PARTS, sessionsOf } from './parts.ts'
 import type { StoreClient } from './store-client.ts'
+import type { Stream } from './streams.ts'
 
 /** The object, with some members replaced. Its methods use private fields, so they are called on itself. */
 function replaced<O extends object>(object: O, members: Partial<O>): O {
@@ -159,6 +162,21 @@ function acknowledgesAnyReading(parts: InstanceOptions): Instance {
   return instance
 }
 
+/** Re-evaluation that sees only some of the open exchanges. */
+function watchesOnly(isSeen: (stream: Stream) => boolean): Parts['reevaluation'] {
+  return (changes, exchanges, clock) => {
+    const inFlight = {
+      has: (stream: Stream) => exchanges.inFlight.has(stream),
+      [Symbol.iterator]: () => Iterator.from(exchanges.inFlight).filter(isSeen),
+    }
+    return new Reevaluation(changes, replaced(exchanges, { inFlight }), clock)
+  }
+}
+
+class IgnoresReloads extends Reevaluation<Stream> {
+  override reloaded(): void {}
+}
+
 function listed(change: (store: StoreClient) => Partial<InstanceList>): Parts['list'] {
   return (store) => replaced<InstanceList>(store, change(store))
 }
@@ -178,7 +196,12 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   'memory keeps the answer about a user from before the block': { memory: keepsAnswersOf('userBlock') },
   'the end of a session does not reach memory': { memory: withoutChangesOf('session') },
   'a block does not reach memory': { memory: withoutChangesOf('block') },
-  'a cached decision outlives its inputs': { decisions: () => new DecisionCache({ generation: 0 }) },
+  'a cached decision outlives its inputs': {
+    engine: (options) => {
+      const received = replaced(options.seats.received, { generation: 0 })
+      return new DecisionEngine({ ...options, seats: replaced(options.seats, { received }) })
+    },
+  },
   'an unlisted instance has a lease': {
     list: listed((store) => ({
       follow: async (...args) => ({ ...(await store.follow(...args)), registered: true }),
@@ -215,6 +238,27 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   },
   'a reading from before an announcement acknowledges it': { instance: acknowledgesAnyReading },
   'no margin': { instance: withoutMargin },
+  'a renewal brings an ended session back': { sessions: (store) => sessionsOf(store, false) },
+  'a renewal is not announced': { announceRenewal: () => async () => {} },
+  're-evaluation forgets changes during an evaluation': {
+    reevaluation: watchesOnly(({ evaluation, isEvaluated }) => evaluation === null || !isEvaluated),
+  },
+  're-evaluation forgets requests that are not decided yet': {
+    reevaluation: watchesOnly(({ evaluation }) => evaluation !== null),
+  },
+  're-evaluation forgets a reload': { reevaluation: maker(IgnoresReloads) },
+}
+
+/** What shows a variant; left out: a stale decision. */
+const SHOWN_BY: Readonly<Record<string, Violation['kind']>> = {
+  're-evaluation forgets changes during an evaluation': 'open',
+  're-evaluation forgets requests that are not decided yet': 'open',
+  're-evaluation forgets a reload': 'open',
+}
+
+/** @param name null: the real protocol, which any violation shows */
+export function shows(name: string | null, { kind }: Violation): boolean {
+  return name === null || kind === (SHOWN_BY[name] ?? 'stale')
 }
 
 /** Needs several faults at exact times: found once in 200,000 schedules. */

@@ -3,7 +3,8 @@
 import { LEASE, MARGIN } from '../../../src/coherence/lease.ts'
 import { perform } from './actions.ts'
 import { Database } from './database.ts'
-import type { Decider, Question } from './decider.ts'
+import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { Decider } from './decider.ts'
 import { type Figures, zeroFigures } from './figures.ts'
 import { Gateway } from './gateway.ts'
 import { NO_FAULTS, type Context } from './context.ts'
@@ -13,7 +14,8 @@ import { Random } from '../../support/random.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
-import { KEY, RECORDS, SEATS, type StoredRecord } from './records.ts'
+import { type Question, QUESTIONS, recordsOf } from './questions.ts'
+import { BLOCK, recordBy, RECORDS, TENANT, type StoredRecord } from './records.ts'
 import { Timeline } from './timeline.ts'
 import { Checker } from './checker.ts'
 
@@ -22,6 +24,9 @@ import { Checker } from './checker.ts'
  * and the next reading begins and ends.
  */
 const RECOVERS_WITHIN = 2700
+
+/** Milliseconds after which re-evaluation has repeated what failed before, by a slow clock. */
+const SETTLES_WITHIN = 3000
 
 export class World {
   readonly schedule: Schedule
@@ -32,6 +37,7 @@ export class World {
   readonly checker: Checker
   readonly gateways: Gateway[] = []
   readonly figures: Figures = zeroFigures()
+  #nextTag = 1_000_000
 
   /** @param chance second seed: the same schedule with other random numbers */
   constructor(schedule: Schedule, parts: Parts, trace: Context['trace'] = null, chance = 0) {
@@ -42,9 +48,9 @@ export class World {
     const timed =
       trace === null ? null : (what: string) => trace(`${timeline.now.toFixed(2).padStart(8)} ${what}`)
     this.context = { timeline, random, conditions: schedule.conditions, trace: timed }
-    this.database = new Database(random, schedule)
+    this.database = new Database(this.context, schedule)
     this.checker = new Checker(this.database, timed)
-    for (const record of RECORDS) this.database.commit(record, false)
+    this.database.commit({ records: RECORDS.filter((record) => record !== BLOCK), deletes: [] })
     for (const workers of schedule.gateways) this.begin(workers)
     for (const action of schedule.actions) timeline.after(action.at, null, () => perform(this, action))
   }
@@ -74,22 +80,27 @@ export class World {
   /** Its memory is empty: these requests fill it, so that it can be stale. */
   opened(decider: Decider): void {
     this.context.trace?.(`${decider.process.name} opens`)
-    for (const seat of SEATS) {
-      this.ask(decider, { key: null, seat })
-      this.ask(decider, { key: KEY, seat }, 100)
+    for (const question of QUESTIONS) this.ask(decider, question, 100)
+  }
+
+  /** A write has been acknowledged: all deciders get requests for its records at once, and some get more later. */
+  answered(by: string, committed: Committed): void {
+    const { random, trace } = this.context
+    const { seq } = committed
+    const records = recordsIn(committed)
+    trace?.(`${by} has answered ${records.map(({ id }) => id).join(' and ')} ${seq}`)
+    this.checker.answered(records, seq)
+    this.figures.writes++
+    for (const decider of this.deciders) {
+      decider.streams.expectEnds(records)
+      if (random.chance(0.8)) this.ask(decider, questionOf(random, records))
+      if (random.chance(0.4)) this.ask(decider, questionOf(random, records), random.pick([20, 400, 1200]))
     }
   }
 
-  /** A write has been acknowledged: all deciders get requests for its record at once, and some get more later. */
-  answered(by: string, record: StoredRecord, seq: number): void {
-    const { random, trace } = this.context
-    trace?.(`${by} has answered ${record.id} ${seq}`)
-    this.checker.answered(record, seq)
-    this.figures.writes++
-    for (const decider of this.deciders) {
-      if (random.chance(0.8)) this.ask(decider, questionOf(random, record))
-      if (random.chance(0.4)) this.ask(decider, questionOf(random, record), random.pick([20, 400, 1200]))
-    }
+  /** For a renewal of the session: above those of commits. */
+  nextTag(): number {
+    return this.#nextTag++
   }
 
   /** A request to a frozen process waits in its socket, and begins when it is read. */
@@ -102,8 +113,8 @@ export class World {
   writeFromOutside(record: StoredRecord): void {
     const process = new Process(this.context, new Machine(this.context, 'outside'), 'outside')
     const store = new StoreClient(this.database, process)
-    store.write(record, false, 0).then(
-      ({ seq }) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', record, seq)),
+    store.write({ records: [record], deletes: [] }).then(
+      (committed) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', committed)),
       () => {},
     )
   }
@@ -127,15 +138,21 @@ export class World {
       if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
     const before = this.figures.unavailable
     for (const decider of open)
-      for (const seat of SEATS) for (const key of [KEY, null]) this.ask(decider, { key, seat })
+      // A provider that is down refuses the renewal of a session.
+      for (const question of QUESTIONS) if (question.credential !== 'cookie') this.ask(decider, question)
     timeline.runUntil(timeline.now + 50)
     if (this.figures.unavailable > before) this.checker.report('no lease', 'a request was refused')
+    timeline.runUntil(timeline.now + SETTLES_WITHIN)
+    for (const { streams, isOpen } of this.deciders) if (isOpen) streams.checkAll()
   }
 }
 
-/** A question that depends on the record. */
-export function questionOf(random: Random, record: StoredRecord): Question {
-  if (record.kind === 'api-key') return { key: record, seat: random.pick(SEATS) }
-  if (record.kind !== 'seat') return { key: null, seat: random.pick(SEATS) }
-  return { key: random.chance(0.5) ? KEY : null, seat: record }
+/** A question that depends on one of the records. */
+export function questionOf(random: Random, records: readonly StoredRecord[]): Question {
+  return random.pick(QUESTIONS.filter((each) => recordsOf(each).some((record) => records.includes(record))))
+}
+
+function recordsIn({ changes }: Committed): StoredRecord[] {
+  const own = changes.filter(({ tenant }) => tenant === TENANT)
+  return own.map(({ kind, key }) => (kind === 'block' ? BLOCK : recordBy(key)))
 }

@@ -1,0 +1,154 @@
+/**
+ * Authentication in the simulated world: the product's sessions of browsers and their renewal, and the look-ups of tokens and
+ * API keys as in `src/decision/authn`, without signatures. The identity provider is slow, down, or ends the session.
+ */
+
+import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
+import type { Committed } from '../../../seats-admin/model/change.ts'
+import type { SessionRecord } from '../../../seats-admin/model/session-record.ts'
+import type { RequestAuthenticator } from '../../../src/decision/engine.ts'
+import type { SeatMemory } from '../../../src/decision/seats/memory.ts'
+import type { Trace } from '../../../src/model/decision.ts'
+import { Refusal } from '../../../src/model/errors.ts'
+import type { Principal, SeatClaims } from '../../../src/model/principal.ts'
+import type { Context as SignIn } from '../../../src/oidc/context.ts'
+import { ProviderError } from '../../../src/oidc/provider/provider-errors.ts'
+import type { Provider } from '../../../src/oidc/provider/provider.ts'
+import { Renewals, type RenewalPorts } from '../../../src/oidc/session/renew.ts'
+import {
+  sessionEnded,
+  Sessions,
+  type SessionOptions,
+} from '../../../src/oidc/session/session-authentication.ts'
+import { delay, NO_FAULTS } from './context.ts'
+import type { Parts } from './parts.ts'
+import type { Process } from './process.ts'
+import { BLOCK, KEY, SESSION, TENANT } from './records.ts'
+import type { StoreClient } from './store-client.ts'
+
+type Caller = Principal | Refusal
+
+const tenant = { id: TENANT, oidc: { redirectUri: 'https://gw.example/callback' }, token: { leeway: 0 } }
+/** The members that sessions and renewals use. */
+const TENANTS = new Map([[TENANT, tenant]]) as unknown as SessionOptions['tenants']
+const PROVIDERS = new Map([[TENANT, { tenant } as unknown as Provider]])
+const LOG = { info: () => {}, warn: () => {}, error: () => {} }
+
+const unknownKey = new Refusal('api_key_invalid', 'The API key is unknown.')
+
+export interface AuthenticationOptions {
+  readonly process: Process
+  readonly parts: Parts
+  readonly memory: SeatMemory
+  readonly store: StoreClient
+  /** A number that no other renewal gets. */
+  readonly nextTag: () => number
+  /** Resolves when no instance decides by the session as it was. */
+  readonly announce: (committed: Committed) => Promise<void>
+}
+
+/** One for each configuration, as in the product. */
+export class Authentication implements RequestAuthenticator {
+  readonly #memory: SeatMemory
+  readonly #sessions: Sessions
+  /** Principals by token and by key. Tokens never expire here. */
+  readonly #tokens = new Map<string, Principal>()
+  readonly #keys = new WeakMap<StoredApiKey, Map<string, Principal>>()
+
+  constructor(options: AuthenticationOptions) {
+    const { memory, process } = options
+    this.#memory = memory
+    const { clock } = process
+    const renewals = new Renewals({
+      query: (...asked) => queryProvider(options, ...asked),
+      now: clock.now,
+      wait: (ms) => new Promise((resolve) => void clock.after(ms, () => resolve(null))),
+    })
+    const context = contextOf(options)
+    this.#sessions = new Sessions({
+      tenants: TENANTS,
+      sessionById: (...asked) => memory.sessionById(...asked),
+      readSession: (...asked) => memory.readSession(...asked),
+      renew: (of, id) => renewals.renew(context, of, id),
+      now: clock.wall,
+    })
+  }
+
+  authenticate(
+    ...[{ apiKey, authorization, cookie }, trace, browser, cors]: Asked
+  ): Caller | Promise<Caller> {
+    const [key] = apiKey
+    const [token] = authorization
+    if (key !== undefined) return whenKnown(this.#keyRecord(trace), (found) => this.#holder(found, key))
+    if (token !== undefined)
+      return whenKnown(this.#memory.sessionById(TENANT, SESSION.id, trace), (found) =>
+        this.#bearer(found, token),
+      )
+    return this.#sessions.authenticate(cookie, browser, cors, trace) ?? sessionEnded
+  }
+
+  #keyRecord(trace: Trace) {
+    return this.#memory.apiKeyById(TENANT, KEY.id, trace)
+  }
+
+  /** The request has the ids of the key's Seats. */
+  #holder(record: StoredApiKey | null, ids: string): Caller {
+    if (record === null) return unknownKey
+    const holders = this.#keys.get(record) ?? new Map<string, Principal>()
+    const email = `${record.expiresAt}`
+    const known =
+      holders.get(ids) ?? principalOf('api-key', KEY.id, email, { by: 'id', seats: ids.split(' ') })
+    this.#keys.set(record, holders.set(ids, known))
+    return known
+  }
+
+  #bearer(session: SessionRecord | null, names: string): Caller {
+    if (session === null || session.endedAt !== null) return sessionEnded
+    const known =
+      this.#tokens.get(names) ??
+      principalOf('bearer', BLOCK.id, null, { by: 'any-space', names: names.split(' '), issuedAt: 0 })
+    this.#tokens.set(names, known)
+    return known
+  }
+}
+
+type Asked = Parameters<RequestAuthenticator['authenticate']>
+
+function whenKnown<V>(found: V | Promise<V>, then: (found: V) => Caller): Caller | Promise<Caller> {
+  return found instanceof Promise ? found.then(then) : then(found)
+}
+
+function principalOf(
+  method: Principal['method'],
+  user: string,
+  email: string | null,
+  claims: SeatClaims,
+): Principal {
+  const session = method === 'bearer' ? SESSION.id : null
+  return { method, tenant: TENANT, user, email, claims, session, validUntil: null }
+}
+
+function contextOf({ store, parts, process, announce }: AuthenticationOptions): SignIn {
+  const sessions = parts.sessions(store)
+  const ports = { providers: PROVIDERS, log: LOG, now: process.clock.wall, announce, sessions }
+  return ports as unknown as SignIn
+}
+
+async function queryProvider(
+  { process, store, nextTag, announce }: AuthenticationOptions,
+  ...[context, , session]: Parameters<RenewalPorts['query']>
+): ReturnType<RenewalPorts['query']> {
+  const { timeline, random, conditions } = process.context
+  const hasFaults = conditions !== NO_FAULTS
+  const takes = hasFaults && random.chance(0.2) ? random.between(100, 3000) : delay(process.context)
+  await new Promise<void>((resolve) => void timeline.after(takes, process, resolve))
+  if (hasFaults && random.chance(0.1)) return { cause: new ProviderError('down'), sealed: null }
+  if (hasFaults && random.chance(0.05)) {
+    await announce(await store.write({ records: [SESSION], deletes: [SESSION] }))
+    return sessionEnded
+  }
+  const renewAt = context.now() + random.between(200, 2500)
+  const { hashPerm } = session
+  const same = { name: null, hashPerm, issuedAt: 0, sealed: '' }
+  return { renewal: { ...same, email: `${nextTag()}`, renewAt } }
+}
