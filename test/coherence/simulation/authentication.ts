@@ -59,17 +59,14 @@ export class Authentication implements RequestAuthenticator {
     const { memory, process } = options
     this.#memory = memory
     const { clock } = process
-    const renewals = new Renewals({
-      query: (...asked) => queryProvider(options, ...asked),
-      now: clock.now,
-      wait: (ms) => new Promise((resolve) => void clock.after(ms, () => resolve(null))),
-    })
     const context = contextOf(options)
+    // Made at the first renewal: it reserves the memory of a large cache.
+    let renewals: Renewals | null = null
     this.#sessions = new Sessions({
       tenants: TENANTS,
       sessionById: (...asked) => memory.sessionById(...asked),
       readSession: (...asked) => memory.readSession(...asked),
-      renew: (of, id) => renewals.renew(context, of, id),
+      renew: (of, id) => (renewals ??= renewalsOf(options)).renew(context, of, id),
       now: clock.wall,
     })
   }
@@ -132,6 +129,15 @@ function contextOf({ store, parts, process, announce }: AuthenticationOptions): 
   const sessions = parts.sessions(store)
   const ports = { providers: PROVIDERS, log: LOG, now: process.clock.wall, announce, sessions }
   return ports as unknown as SignIn
+}
+
+function renewalsOf(options: AuthenticationOptions): Renewals {
+  const { now, after } = options.process.clock
+  return new Renewals({
+    query: (...asked) => queryProvider(options, ...asked),
+    now,
+    wait: (ms) => new Promise((resolve) => void after(ms, () => resolve(null))),
+  })
 }
 
 async function queryProvider(

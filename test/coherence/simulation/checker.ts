@@ -1,6 +1,7 @@
 /**
  * Records which writes have been acknowledged, and checks each decision:
  * - It is decided on a state at least as new as every write that was acknowledged before the request began.
+ * - All that it has seen is of one single state of the store, which gives the same answer.
  * - A stream stays open for at most two seconds after a write that refuses it was acknowledged.
  */
 
@@ -11,7 +12,7 @@ import { isAllowedAt, type Question, recordsOf, type Seen, seenBy } from './ques
 import { type StoredRecord, type Version, NAMES, RECORDS } from './records.ts'
 
 export interface Violation {
-  readonly kind: 'stale' | 'open' | 'late' | 'no lease'
+  readonly kind: 'stale' | 'torn' | 'open' | 'late' | 'no lease'
   readonly what: string
 }
 
@@ -42,9 +43,10 @@ export class Checker {
     this.#answered = answered
   }
 
-  /** From now on, every committed write counts as acknowledged. */
-  acknowledgeAll(): void {
-    for (const record of [...RECORDS, ...NAMES]) this.answered([record], this.#database.current(record).seq)
+  /** From now on, every write up to this one counts as acknowledged. */
+  acknowledgeUpTo(seq: number): void {
+    for (const record of [...RECORDS, ...NAMES])
+      this.answered([record], this.#database.versionAt(record, seq).seq)
   }
 
   check(process: string, floor: Floor, question: Question, decision: Decision): void {
@@ -56,6 +58,15 @@ export class Checker {
       if (!this.#isFresh(record, state, least))
         this.report('stale', `${what}: ${record.id} ${least} was answered`)
     }
+    const { code, permission } = decision
+    // Every write that was acknowledged before precedes the decision, whatever it reads.
+    const least = Math.max(0, ...floor.values())
+    const isOfOne = this.#statesSince(least, seen).some(
+      (seq) =>
+        seen.every(([record, state]) => isSeen(this.#database.versionAt(record, seq), state)) &&
+        isAllowedAt(this.#database, question, permission ?? '', seq) === (code === 'allow'),
+    )
+    if (!isOfOne) this.report('torn', `${what}: ${code}: no single state since ${least} has that`)
   }
 
   /**
@@ -87,6 +98,12 @@ export class Checker {
     const versions = this.#database.versionsOf(record)
     const newer = versions.filter((_, at) => (versions[at + 1]?.seq ?? Infinity) > least)
     return newer.some((version) => isSeen(version, state))
+  }
+
+  /** One of them has all of it, if any state does: that one, or the one where the last of it began. */
+  #statesSince(least: number, seen: readonly Seen[]): number[] {
+    const begun = seen.flatMap(([record]) => this.#database.versionsOf(record).map(({ seq }) => seq))
+    return [least, ...begun.filter((seq) => seq > least)]
   }
 }
 

@@ -13,9 +13,8 @@ import { randomInt } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 import type { Figures } from './figures.ts'
-import { search, type SearchResult } from './search.ts'
+import type { SearchResult } from './search.ts'
 import { commandOf, SEEDS } from './seeds.ts'
-import { partsOf, VARIANTS } from './variants.ts'
 
 /** Milliseconds between two lines of progress. */
 const PROGRESS_EVERY = process.stdout.isTTY ? 5000 : 60_000
@@ -47,6 +46,10 @@ const schedules = numberOf('schedules', options.schedules, (it) => Number.isSafe
 if (minutes === null && schedules === null && givenSeed === null)
   fail('takes --minutes M, to explore for so long, or --seed N, to repeat one schedule')
 if (minutes !== null && schedules !== null) fail('takes --minutes or --schedules, not both')
+
+// Only now: they take longer than the rest of a call with a wrong option.
+const { search } = await import('./search.ts')
+const { partsOf, VARIANTS } = await import('./variants.ts')
 const isAll = options.variant === 'all'
 const variants = isAll ? Object.keys(VARIANTS) : [options.variant ?? null]
 for (const variant of variants)

@@ -58,11 +58,12 @@ export class Streams implements OpenExchanges<Stream> {
   begin(question: Question): void {
     const { figures, context } = this.#world
     const stream = new Stream(question, this.#decider.process.clock.now())
+    const begun = context.timeline.now
     this.inFlight.add(stream)
     figures.requests++
     const ended = (evaluation: Evaluation | null) => {
       const isAllowed = evaluation !== null && evaluation.refusal === null
-      if (evaluation === null || (evaluation.refusal?.status ?? 0) >= 500) figures.unavailable++
+      if (evaluation === null || (evaluation.refusal?.status ?? 0) >= 500) this.#world.unavailable(begun)
       if (!isAllowed || !context.random.chance(STAYS)) this.inFlight.delete(stream)
       else {
         stream.evaluation = evaluation

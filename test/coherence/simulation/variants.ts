@@ -18,6 +18,7 @@ import {
   SeatMemory,
   type SeatSource,
 } from '../../../src/decision/seats/memory.ts'
+import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
 import { Reevaluation } from '../../../src/pipeline/reevaluation.ts'
 import type { Violation } from './checker.ts'
 import { maker, type Parts, REAL_PARTS, sessionsOf } from './parts.ts'
@@ -87,17 +88,22 @@ function withoutChangesOf(kind: ChangeKind): Parts['memory'] {
   )
 }
 
-/** Memory that takes the answers of these reads for newer than every change. */
+/** Memory that takes the answers of these reads for those after every change that it has received. */
 function keepsAnswersOf(...reads: readonly (keyof SeatSource | keyof DirectSource)[]): Parts['memory'] {
-  const newest = <S extends object>(source: S): S =>
-    new Proxy(source, {
-      get(_, name) {
-        const read = bound(source, name)
-        if (!reads.some((each) => each === name)) return read
-        return async (...asked: unknown[]) => ({ ...(await read(...asked)), seq: Infinity })
-      },
-    })
-  return (source, direct, ...rest) => new SeatMemory(newest(source), newest(direct), ...rest)
+  return (source, direct, bytes, options) => {
+    const newest = <S extends object>(of: S): S =>
+      new Proxy(of, {
+        get(_, name) {
+          const read = bound(of, name)
+          if (!reads.some((each) => each === name)) return read
+          return async (...asked: unknown[]) => {
+            const answer = await read(...asked)
+            return { ...answer, seq: Math.max(answer.seq, options?.received?.position ?? 0) }
+          }
+        },
+      })
+    return new SeatMemory(newest(source), newest(direct), bytes, options)
+  }
 }
 
 /** Takes an announcement as applied once it is sent to the worker. */
@@ -160,6 +166,33 @@ function acknowledgesAnyReading(parts: InstanceOptions): Instance {
   }
   const instance = new Instance({ ...parts, bus: replaced(bus, { up: true, open }) })
   return instance
+}
+
+/** A decision that waited does not learn that a record which it has read has changed. */
+class WatchesNothing extends ReceivedChanges {
+  override arrivedSince(): [] {
+    return []
+  }
+}
+
+/** Memory uses a value of a later position, without what changed before that. */
+class ReceivesNothing extends ReceivedChanges {
+  override async receive(): Promise<void> {}
+}
+
+/** Acknowledges a change before those that were committed before it have arrived. */
+class AcknowledgesWithGaps extends Lease {
+  override applyAnnouncement(changes: readonly NumberedChange[]): void {
+    void super.applyAnnouncement(changes)?.catch(() => {})
+  }
+}
+
+/** Counts as received up to the newest change, whatever is missing before. */
+class IgnoresGaps extends ReceivedChanges {
+  override changed(...[kind, tenant, key, seq]: Parameters<ReceivedChanges['changed']>): void {
+    super.changed(kind, tenant, key, seq)
+    this.readTo(seq, true)
+  }
 }
 
 /** Re-evaluation that sees only some of the open exchanges. */
@@ -240,6 +273,10 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   'no margin': { instance: withoutMargin },
   'a renewal brings an ended session back': { sessions: (store) => sessionsOf(store, false) },
   'a renewal is not announced': { announceRenewal: () => async () => {} },
+  'a decision that waited is not made again': { received: maker(WatchesNothing) },
+  'memory is not brought up to the position of a value': { received: maker(ReceivesNothing) },
+  'an acknowledgement does not wait for earlier changes': { lease: maker(AcknowledgesWithGaps) },
+  'a gap in the received changes does not count': { received: maker(IgnoresGaps) },
   're-evaluation forgets changes during an evaluation': {
     reevaluation: watchesOnly(({ evaluation, isEvaluated }) => evaluation === null || !isEvaluated),
   },
@@ -249,16 +286,21 @@ export const VARIANTS: Readonly<Record<string, Partial<Parts>>> = {
   're-evaluation forgets a reload': { reevaluation: maker(IgnoresReloads) },
 }
 
-/** What shows a variant; left out: a stale decision. */
-const SHOWN_BY: Readonly<Record<string, Violation['kind']>> = {
-  're-evaluation forgets changes during an evaluation': 'open',
-  're-evaluation forgets requests that are not decided yet': 'open',
-  're-evaluation forgets a reload': 'open',
-}
+/** Variants that a stream shows, which stays open. */
+const SHOWN_BY_STREAMS: ReadonlySet<string> = new Set([
+  're-evaluation forgets changes during an evaluation',
+  're-evaluation forgets requests that are not decided yet',
+  're-evaluation forgets a reload',
+])
 
-/** @param name null: the real protocol, which any violation shows */
+/**
+ * Whether the violation shows that the variant is broken: a decision on an old state, or on none.
+ *
+ * @param name null: the real protocol, which any violation shows
+ */
 export function shows(name: string | null, { kind }: Violation): boolean {
-  return name === null || kind === (SHOWN_BY[name] ?? 'stale')
+  if (name === null) return true
+  return SHOWN_BY_STREAMS.has(name) ? kind === 'open' : kind === 'stale' || kind === 'torn'
 }
 
 /** Needs several faults at exact times: found once in 200,000 schedules. */

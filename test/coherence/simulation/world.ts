@@ -38,6 +38,8 @@ export class World {
   readonly gateways: Gateway[] = []
   readonly figures: Figures = zeroFigures()
   #nextTag = 1_000_000
+  /** When the newest of the requests began that were answered with 503. */
+  #unavailableSince = Number.NEGATIVE_INFINITY
 
   /** @param chance second seed: the same schedule with other random numbers */
   constructor(schedule: Schedule, parts: Parts, trace: Context['trace'] = null, chance = 0) {
@@ -98,6 +100,12 @@ export class World {
     }
   }
 
+  /** A request was answered with 503. @param begun simulated time */
+  unavailable(begun: number): void {
+    this.figures.unavailable++
+    this.#unavailableSince = Math.max(this.#unavailableSince, begun)
+  }
+
   /** For a renewal of the session: above those of commits. */
   nextTag(): number {
     return this.#nextTag++
@@ -131,17 +139,20 @@ export class World {
 
   #checkRecovery(): void {
     const { timeline } = this.context
+    // Renewals of the session go on.
+    const { seq } = this.database.head
     timeline.runUntil(this.schedule.end + RECOVERS_WITHIN)
-    this.checker.acknowledgeAll()
+    this.checker.acknowledgeUpTo(seq)
     const open = this.deciders.filter(({ isOpen }) => isOpen)
     for (const { lease, process } of open)
       if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
-    const before = this.figures.unavailable
+    const asked = timeline.now
     for (const decider of open)
       // A provider that is down refuses the renewal of a session.
       for (const question of QUESTIONS) if (question.credential !== 'cookie') this.ask(decider, question)
     timeline.runUntil(timeline.now + 50)
-    if (this.figures.unavailable > before) this.checker.report('no lease', 'a request was refused')
+    // A request from before may still wait for a response that was lost.
+    if (this.#unavailableSince >= asked) this.checker.report('no lease', 'a request was refused')
     timeline.runUntil(timeline.now + SETTLES_WITHIN)
     for (const { streams, isOpen } of this.deciders) if (isOpen) streams.checkAll()
   }
