@@ -14,7 +14,7 @@ import { adminRequest, type Answer, Client } from '../support/client.ts'
 /** ms of a round trip: half of it each way. */
 const ROUND_TRIPS = [80, 150]
 /** Requests of each kind. */
-const COUNT = amount({ usual: 15, thorough: 30 })
+const COUNT = amount({ usual: 8, thorough: 30 })
 const LOOKS = 20
 
 for (const ms of ROUND_TRIPS)
