@@ -6,7 +6,7 @@
 import type { Test } from 'tap'
 import { runnable } from '../docs/pages.ts'
 import { PatroniCluster } from '../support/servers/patroni.ts'
-import type { PatroniNode } from '../support/servers/patroni-node.ts'
+import type { AfterCrash, PatroniNode } from '../support/servers/patroni-node.ts'
 import { type Load, underLoad } from './checker.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { Ledger } from './ledger.ts'
@@ -26,9 +26,13 @@ export interface Drill {
 type Fault = (drill: Drill) => Promise<void>
 
 /** Each fault comes on a cluster that is whole, under load, and ends with one. No gateway may need a restart. */
-export async function drills(t: Test, faults: Readonly<Record<string, Fault>>): Promise<void> {
+export async function drills(
+  t: Test,
+  faults: Readonly<Record<string, Fault>>,
+  afterCrash: AfterCrash = 'replace',
+): Promise<void> {
   const [haproxy] = runnable('docs/fleet.md', 'haproxy')
-  const cluster = await PatroniCluster.start(t, haproxy?.text ?? '')
+  const cluster = await PatroniCluster.start(t, haproxy?.text ?? '', afterCrash)
   const fleet = await startFleet(t, { database: cluster, proxies: ['store', 'redis'] })
   const pids = () => fleet.gateways.map(({ pid }) => pid)
   const before = pids()

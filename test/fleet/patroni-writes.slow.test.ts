@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { whyNoPatroni } from '../support/servers/patroni.ts'
+import { THOROUGH } from '../support/thorough.ts'
 import { until } from '../support/until.ts'
 import { type Drill, drills } from './drill.ts'
 import type { Fleet } from './fleet.ts'
@@ -80,4 +81,7 @@ function throughProxies({ first: { toStore, toRedis } }: Fleet) {
   return { toStore, toRedis }
 }
 
-t.test('PostgreSQL under Patroni ends by immediate', { skip: await whyNoPatroni() }, (t) => drills(t, steps))
+for (const afterCrash of THOROUGH ? (['replace', 'restart'] as const) : (['replace'] as const))
+  t.test(`PostgreSQL under Patroni ends by immediate: ${afterCrash}`, { skip: await whyNoPatroni() }, (t) =>
+    drills(t, steps, afterCrash),
+  )

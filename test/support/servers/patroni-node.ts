@@ -23,14 +23,16 @@ import { releaseMemory } from './shared-memory.ts'
  */
 const TIMES = { ttl: 10, loop_wait: 1, retry_timeout: 3 }
 
-/** A primary that crashed is replaced, not restarted, if that is possible. */
-const CLUSTER = {
+/** A PostgreSQL that crashed: another is promoted, or it is started again. */
+export type AfterCrash = 'replace' | 'restart'
+
+const clusterOf = (afterCrash: AfterCrash) => ({
   ...TIMES,
-  primary_start_timeout: 0,
+  primary_start_timeout: afterCrash === 'replace' ? 0 : 300,
   synchronous_mode: true,
   synchronous_mode_strict: true,
   postgresql: { use_pg_rewind: true, remove_data_directory_on_rewind_failure: true },
-}
+})
 
 /** ms for what Patroni does by itself, on a slow machine too. */
 export const PATIENCE = 180_000
@@ -52,7 +54,7 @@ export class PatroniNode extends Child {
   }
 
   /** The clusters' nodes begin with the same data, so that the others stream from the first. */
-  static async make(t: Test, name: string, etcd: Etcd): Promise<PatroniNode> {
+  static async make(t: Test, name: string, etcd: Etcd, afterCrash: AfterCrash): Promise<PatroniNode> {
     const folder = serverFolder(t, 'patroni', ordinaryUser())
     const password = await copyTemplate(join(folder, 'data'))
     const ports: [number, number] = [await reservePort(t), await reservePort(t)]
@@ -63,7 +65,7 @@ export class PatroniNode extends Child {
     })
     configure(node.#data, node.port, { fsync: false, settings: ['wal_retrieve_retry_interval = 200ms'] })
     // The configuration of a cluster that has none in etcd yet.
-    node.#write('data/patroni.dynamic.json', CLUSTER)
+    node.#write('data/patroni.dynamic.json', clusterOf(afterCrash))
     return node
   }
 

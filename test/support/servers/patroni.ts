@@ -12,7 +12,7 @@ import { queryOnce } from './clients.ts'
 import { Etcd } from './etcd.ts'
 import { HaProxy } from './haproxy.ts'
 import { findPostgres } from './postgres-template.ts'
-import { keepsLock, PATIENCE, PatroniNode } from './patroni-node.ts'
+import { type AfterCrash, keepsLock, PATIENCE, PatroniNode } from './patroni-node.ts'
 
 interface Member {
   readonly name: string
@@ -33,9 +33,11 @@ export class PatroniCluster {
   }
 
   /** @param section of HAProxy's configuration, with servers of these names */
-  static async start(t: Test, section: string): Promise<PatroniCluster> {
+  static async start(t: Test, section: string, afterCrash: AfterCrash): Promise<PatroniCluster> {
     const etcd = await Etcd.start(t, { v2: !(await keepsLock()) })
-    const nodes = await Promise.all(['db1', 'db2', 'db3'].map((name) => PatroniNode.make(t, name, etcd)))
+    const nodes = await Promise.all(
+      ['db1', 'db2', 'db3'].map((name) => PatroniNode.make(t, name, etcd, afterCrash)),
+    )
     const cluster = new PatroniCluster(nodes, etcd, await HaProxy.start(t, nodes, section))
     const [first, ...others] = nodes
     await first?.start()
