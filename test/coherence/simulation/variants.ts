@@ -170,8 +170,8 @@ function acknowledgesAnyReading(parts: InstanceOptions): Instance {
 
 /** A decision that waited does not learn that a record which it has read has changed. */
 class WatchesNothing extends ReceivedChanges {
-  override arrivedSince(): [] {
-    return []
+  override concerns(): boolean {
+    return false
   }
 }
 
