@@ -1,5 +1,6 @@
 /** What a run makes at the gateway, and its deletion. */
 
+import { randomInt } from 'node:crypto'
 import type { ApiKeyView, BlockView, SeatView } from '../remote/endpoint-answers.ts'
 import { idOf } from '../remote/find.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
@@ -12,6 +13,13 @@ export const PREFIX = 'seatgate-verify-'
 export const PERMISSIONS: readonly string[] = ['canary:read', 'decisions:list']
 /** What a run adds to the prefix: its id, and a word or number for each object. */
 const OF_A_RUN = /^[0-9a-z]{10}-[0-9a-z-]+$/
+
+const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
+
+/** Ten characters: runs at the same time have different ones. */
+export function runId(): string {
+  return Array.from({ length: 10 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+}
 
 export interface MadeObject {
   readonly kind: keyof typeof PATHS

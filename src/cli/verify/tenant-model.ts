@@ -81,9 +81,10 @@ export const tenantModels: HistoryModel<TenantState, TenantOperation> = {
   },
 }
 
-/** What the state would answer, in words. */
+/** What the state would answer, in words, whatever was answered. */
 export function dueText(state: TenantState, operation: TenantOperation): string {
-  return answerText(dueIn(state, operation, { ids: new Set(), tags: new Set() }).answer)
+  const given = { ids: new Set<string>(), tags: new Set<string>() }
+  return answerText(dueIn(state, { ...operation, answer: null }, given).answer)
 }
 
 function stepped(state: TenantState, operation: TenantOperation, given: Given): TenantState | null {

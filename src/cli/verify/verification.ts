@@ -1,6 +1,5 @@
 /** One run of `seatgate verify`: what it needs, its writer and readers, its end, and the deletion of what it made. */
 
-import { randomInt } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -26,6 +25,7 @@ import {
   type NotRemoved,
   PREFIX,
   removeAll,
+  runId,
 } from './made-objects.ts'
 import { MANY_OPERATIONS, writeAsMany } from './many-writers.ts'
 import { OpenStreams } from './open-streams.ts'
@@ -394,11 +394,4 @@ export function leftInWords(left: readonly NotRemoved[]): string {
     `not deleted: ${left.length}. Delete them with seatgate verify --clean`,
     ...lines.map(printable),
   ].join('\n')
-}
-
-const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
-
-/** Ten characters: runs at the same time have different ones. */
-function runId(): string {
-  return Array.from({ length: 10 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
 }

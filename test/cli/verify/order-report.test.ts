@@ -93,6 +93,10 @@ const FAULTS: Readonly<Record<string, readonly [lines: readonly Line[], possible
     ],
     /"A3"/,
   ],
+  'a changed Seat that has the tag of an earlier version': [
+    [A, [3, Infinity, revoke, null], [10, 11, read('A'), shown('a', '', '"A1"')]],
+    /ok "a" \{\} another tag/,
+  ],
   'a 412 that should have been a 200': [
     [A, [10, 12, { ...revoke, ifMatch: '"A1"' }, 'precondition_failed']],
     /ok "a" \{\}/,
