@@ -301,7 +301,7 @@ export function shows(name: string | null, { kind }: Violation): boolean {
 }
 
 /** They need several events at exact times: found once in 200,000 schedules and in some 50,000. */
-const RARE_VARIANTS: typeof VARIANTS = {
+export const RARE_VARIANTS: typeof VARIANTS = {
   'an instance is removed too early': { instance: removesAtOnce },
   // A decision that waits notices changes itself; only a reload is forgotten.
   're-evaluation forgets changes during an evaluation': {

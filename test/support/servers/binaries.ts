@@ -41,6 +41,7 @@ const SOURCES = {
   etcd: { debian: 'etcd-server' },
   patroni: {},
   caddy: {},
+  spin: {},
   chromium: { places: ['/usr/lib/chromium'] },
 } as const satisfies Record<string, Source>
 

@@ -1,0 +1,72 @@
+/**
+ * The broken variants of the model, and those of the simulation in the model's terms. In the model all records are alike, so
+ * several variants of the simulation are one of the model.
+ */
+
+import { OF_DECISIONS, OF_PROTOCOL, OF_RESPONSES } from './scopes.ts'
+import type { Definitions } from './spin.ts'
+
+/** Definition that breaks the model → the scope in which it fails. */
+export const BROKEN_MODELS: Readonly<Record<string, Definitions>> = {
+  NO_WAIT: OF_PROTOCOL,
+  NO_EXPIRY: OF_PROTOCOL,
+  COUNTS_FROM_RESPONSE: OF_PROTOCOL,
+  UNLISTED_LEASE: OF_PROTOCOL,
+  REGISTERS_LATE: OF_PROTOCOL,
+  FORGETS_ANY: OF_PROTOCOL,
+  FORGETS_AT_ONCE: OF_PROTOCOL,
+  FORGETS_EARLY: OF_PROTOCOL,
+  LEASE_BEFORE_JOIN: OF_PROTOCOL,
+  CONFIRMS_WHEN_SENT: OF_PROTOCOL,
+  BEAT_OF_PRIMARY: OF_PROTOCOL,
+  ACKNOWLEDGES_ANY_READING: OF_PROTOCOL,
+  ACKNOWLEDGES_GAPS: OF_PROTOCOL,
+  NO_MARGIN: OF_PROTOCOL,
+  NO_TIME_LIMIT: OF_RESPONSES,
+  ANY_SHARED: OF_DECISIONS,
+  DROPS_ANNOUNCED: OF_DECISIONS,
+  KEEPS_OLD: OF_DECISIONS,
+  NO_DROP: OF_DECISIONS,
+  NO_BRINGING_UP: OF_DECISIONS,
+  NO_REDECISION: OF_DECISIONS,
+  ARRIVALS_ONLY: OF_DECISIONS,
+  IGNORES_GAPS: OF_DECISIONS,
+}
+
+const NO_STREAMS = { none: 'the model has requests that end when they are decided' }
+
+/** Variant of the simulation → the one of the model, or why it has no meaning there. */
+export const IN_THE_MODEL: Readonly<Record<string, keyof typeof BROKEN_MODELS | { readonly none: string }>> =
+  {
+    'no wait for acknowledgements': 'NO_WAIT',
+    'a lease never expires': 'NO_EXPIRY',
+    'a lease counts from the end of the reading': 'COUNTS_FROM_RESPONSE',
+    'every value of the shared cache counts': 'ANY_SHARED',
+    'a reading without changes drops what was announced': 'DROPS_ANNOUNCED',
+    'memory keeps an answer from before the change': 'KEEPS_OLD',
+    'memory keeps a session from before its end': 'KEEPS_OLD',
+    'memory keeps a list of blocks from before the block': 'KEEPS_OLD',
+    'memory keeps the answer about a user from before the block': 'KEEPS_OLD',
+    'the end of a session does not reach memory': 'NO_DROP',
+    'a block does not reach memory': 'NO_DROP',
+    'a cached decision outlives its inputs': { none: 'the model caches values, and no decisions' },
+    'an unlisted instance has a lease': 'UNLISTED_LEASE',
+    'a reading from before the registration gives a lease': 'REGISTERS_LATE',
+    'an instance is removed whatever its beat': 'FORGETS_ANY',
+    'an instance is removed at once': 'FORGETS_AT_ONCE',
+    'an instance is removed too early': 'FORGETS_EARLY',
+    'a worker has a lease from before it joined': 'LEASE_BEFORE_JOIN',
+    'an announcement to a worker counts as applied when sent': 'CONFIRMS_WHEN_SENT',
+    'a beat reports changes that workers have not applied': 'BEAT_OF_PRIMARY',
+    'a reading from before an announcement acknowledges it': 'ACKNOWLEDGES_ANY_READING',
+    'no margin': 'NO_MARGIN',
+    'a renewal brings an ended session back': { none: 'the store refuses such a write, not the protocol' },
+    'a renewal is not announced': 'NO_WAIT',
+    'a decision that waited is not made again': 'NO_REDECISION',
+    'memory is not brought up to the position of a value': 'NO_BRINGING_UP',
+    'an acknowledgement does not wait for earlier changes': 'ACKNOWLEDGES_GAPS',
+    'a gap in the received changes does not count': 'IGNORES_GAPS',
+    're-evaluation forgets changes during an evaluation': NO_STREAMS,
+    're-evaluation forgets requests that are not decided yet': NO_STREAMS,
+    're-evaluation forgets a reload': NO_STREAMS,
+  }
