@@ -1,5 +1,6 @@
 /** Shared state of the simulation: time, randomness, network conditions and the trace. */
 
+import type { ModelTrace } from './model-trace.ts'
 import type { Random } from '../../support/random.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -34,6 +35,8 @@ export interface Context {
   conditions: Conditions
   /** Null: no trace is wanted. */
   readonly trace: ((what: string) => void) | null
+  /** Null: what happens is not told in the model's words. */
+  model: ModelTrace | null
 }
 
 /** A random network delay in milliseconds. */

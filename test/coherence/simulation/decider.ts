@@ -19,7 +19,7 @@ import { Authentication } from './authentication.ts'
 import type { Floor } from './checker.ts'
 import type { Write } from './database.ts'
 import type { Process } from './process.ts'
-import { type Question, TABLES } from './questions.ts'
+import { type Question, seenBy, TABLES } from './questions.ts'
 import { PERMISSIONS } from './records.ts'
 import { RedisClient } from './redis.ts'
 import { StoreClient } from './store-client.ts'
@@ -70,11 +70,14 @@ export class Decider {
       seal: SEAL,
     }
     const source = schedule.hasRedis ? new SeatCache(this.#store, shared, history, clock.now) : this.#store
+    const { model } = world.context
+    const reads = <S extends object>(of: S) => model?.source(process, of) ?? of
     const received = parts.received((seq) => this.lease.readUpTo(seq))
     const { now, wall } = clock
-    this.#memory = parts.memory(source, this.#store, schedule.memory, { now, wall, received })
+    this.#memory = parts.memory(reads(source), reads(this.#store), schedule.memory, { now, wall, received })
     const changes = new Changes()
-    this.lease = parts.lease(coherence, [this.#memory, history, changes], clock)
+    const lease = parts.lease(coherence, [this.#memory, history, changes], clock)
+    this.lease = model?.lease(process, lease) ?? lease
     this.#engine = this.#newEngine()
     this.streams = new Streams(world, this, changes)
     coherence.join(this.lease)
@@ -144,14 +147,17 @@ export class Decider {
     // A 5xx is no decision.
     if ((refusal?.status ?? 0) >= 500) return evaluation
     this.#world.figures[decision.source ?? 'memory']++
+    this.#world.context.model?.decide(this.process, question, seenBy(question, decision))
     this.#world.checker.check(this.process.name, floor, question, decision)
     return evaluation
   }
 
   async #announce(committed: Committed, announce: () => Promise<void>): Promise<void> {
     const answered = this.#expectAnswer(`${committed.seq}`)
+    this.#world.context.model?.announce(this.process, committed.seq)
     await announce()
     answered()
+    this.#world.context.model?.answer(this.process, committed.seq)
     this.#world.answered(this.process.name, committed)
   }
 

@@ -29,7 +29,7 @@ export class Gateway {
     this.#name = name
     this.machine = new Machine(world.context, name)
     this.primary = new Process(world.context, this.machine, name)
-    this.#instance = this.#newInstance()
+    this.#instance = this.#newInstance(workers)
     if (workers === 0) this.#beginAlone()
     else this.#beginWith(workers)
   }
@@ -57,10 +57,10 @@ export class Gateway {
     void this.#instance.close().then(() => this.primary.end())
   }
 
-  #newInstance(): Instance {
+  #newInstance(workers: number): Instance {
     const { context, parts, database, redis, schedule, figures } = this.#world
     const store = new StoreClient(database, this.primary)
-    return parts.instance({
+    const instance = parts.instance({
       id: this.#name,
       name: this.#name,
       source: store,
@@ -73,6 +73,7 @@ export class Gateway {
         acknowledged: () => {},
       },
     })
+    return context.model?.instance(this.primary, instance, workers) ?? instance
   }
 
   #beginAlone(): void {
@@ -106,6 +107,7 @@ export class Gateway {
     const process = new Process(context, this.machine, `${this.#name}-${++this.#forks}`)
     const [ours, theirs] = channelBetween(this.primary, process)
     const remote = parts.remoteDecider(ours, this.#instance, history)
+    context.model?.forks(remote, process)
     process.whenEnded(() => {
       context.timeline.after(context.random.between(0, 20), this.primary, () => {
         ours.end()
@@ -126,7 +128,10 @@ export class Gateway {
   #newDecider(process: Process, coherence: Coherence): Decider {
     const decider = new Decider(this.#world, process, coherence)
     this.#deciders.add(decider)
-    process.whenEnded(() => this.#deciders.delete(decider))
+    process.whenEnded(() => {
+      this.#deciders.delete(decider)
+      this.#world.context.model?.end(process)
+    })
     return decider
   }
 

@@ -106,16 +106,21 @@ export class SimulatedBus extends Client implements Bus {
   }
 
   announce(announcement: Announcement): void {
+    this.process.context.model?.announces(this.process, announcement)
     for (const [id, subscriber] of this.redis.subscribers) {
       if (id !== this.#id) this.#send(subscriber, () => subscriber.receiver.announced(announcement))
     }
   }
 
   acknowledge(acknowledgement: Acknowledgement): void {
+    const { model } = this.process.context
     const subscriber = this.redis.subscribers.get(acknowledgement.to)
-    if (subscriber !== undefined) {
-      this.#send(subscriber, () => subscriber.receiver.acknowledged(acknowledgement))
-    }
+    model?.acknowledgement('confirm', this.process, acknowledgement)
+    if (subscriber === undefined) return
+    this.#send(subscriber, () => {
+      model?.acknowledgement('confirmed', subscriber.process, acknowledgement)
+      subscriber.receiver.acknowledged(acknowledgement)
+    })
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { add, type Figures, zeroFigures } from './figures.ts'
 import { fromMacrotask } from './microtasks.ts'
+import { inModel, type ModelTrace } from './model-trace.ts'
 import { type Parts, REAL_PARTS } from './parts.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
 import { SEEDS } from './seeds.ts'
@@ -79,4 +80,25 @@ export function traceOf(seed: number): Promise<readonly string[]> {
     new World(scheduleOf(seed), REAL_PARTS, (what) => lines.push(what)).run()
     return lines
   })
+}
+
+/** Schedules whose events are told in the words of the model. */
+export interface Told {
+  /** Null: the real protocol. */
+  readonly variant: string | null
+  readonly from: number
+  readonly schedules: number
+}
+
+/** Leaves out the schedules that are larger than the model. */
+export function tellForModel({ variant, from, schedules }: Told): Promise<ModelTrace['events'][]> {
+  const parts = partsOf(variant)
+  return fromMacrotask(() =>
+    Array.from({ length: schedules }, (_, at) => {
+      const world = new World(inModel(scheduleOf((from + at) % SEEDS)), parts, null, 0, true)
+      world.run()
+      const { model } = world.context
+      return model === null || model.isTooLarge ? [] : model.events
+    }).filter(({ length }) => length > 0),
+  )
 }

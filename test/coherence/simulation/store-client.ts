@@ -85,6 +85,7 @@ export class StoreClient {
   renew(renewal: Renewal, isChecked: boolean): Promise<Committed | null> {
     return this.#ask(TIMEOUT, () => {
       const committed = this.#database.renew(renewal, isChecked)
+      if (committed !== null) this.#process.context.model?.commit(this.#process, committed)
       this.#process.context.trace?.(`${this.#process.name} has renewed the session as ${committed?.seq}`)
       return committed
     })
@@ -108,34 +109,50 @@ export class StoreClient {
     const ids = write.records.map(({ id }) => id).join(' and ')
     return this.#ask(TIMEOUT, () => {
       const committed = this.#database.commit(write)
+      this.#process.context.model?.commit(this.#process, committed)
       this.#process.context.trace?.(`${this.#process.name} has committed ${ids} as ${committed.seq}`)
       return committed
     })
   }
 
   async register(id: string, _name: string): Promise<void> {
-    await this.#ask(TIMEOUT, () => this.#database.register(id))
+    await this.#ask(TIMEOUT, () => {
+      this.#database.register(id)
+      this.#process.context.model?.enlist(this.#process)
+    })
   }
 
   /** An UPDATE and a SELECT in one statement, with one snapshot; a row that was deleted meanwhile is not updated. */
   async follow(id: string, beat: number, position: Position | null, applied: number, _shown?: unknown) {
+    const { model } = this.#process.context
+    model?.note(this.#process, beat, applied)
     const start = () => {
       const row = this.#rowOf(id, (found) => found.beat < beat)
+      model?.snapshot(this.#process, beat, row !== null)
       return { ...this.#database.feedSince(position), row, registered: row !== null }
     }
     const effect = (seen: ReturnType<typeof start>) => {
       const { row } = seen
-      if (row === null || !row.onList || row.beat >= beat) return { ...seen, registered: false }
+      const counts = row !== null && row.onList && row.beat < beat
+      model?.beat(this.#process, beat, applied, counts)
+      if (!counts) return { ...seen, registered: false }
       row.beat = beat
       row.applied = applied
       return seen
     }
-    const { head, changes, registered } = await this.#ask(FOLLOW_TIMEOUT, start, effect)
+    const { head, changes, registered } = await this.#ask(FOLLOW_TIMEOUT, start, effect).catch((cause) => {
+      model?.lose(this.#process, beat)
+      throw cause
+    })
+    model?.receive(this.#process, beat, registered)
     return { head, changes, registered }
   }
 
   instances(): Promise<readonly ListedInstance[]> {
-    return this.#ask(TIMEOUT, () => this.#database.list())
+    return this.#ask(TIMEOUT, () => {
+      this.#process.context.model?.list(this.#process)
+      return this.#database.list()
+    })
   }
 
   /** @param beat null: any, which the real store doesn't offer */
@@ -144,6 +161,7 @@ export class StoreClient {
     const effect = (row: InstanceRow | null) => {
       if (row === null || !row.onList || !holds(row)) return null
       this.#database.remove(row)
+      this.#process.context.model?.forget(this.#process, id)
       this.#process.context.trace?.(`${this.#process.name} has taken ${id} off the list`)
       return row
     }
@@ -151,7 +169,10 @@ export class StoreClient {
   }
 
   async leave(id: string): Promise<void> {
-    await this.#ask(TIMEOUT, () => this.#database.remove(this.#database.rows.get(id)))
+    await this.#ask(TIMEOUT, () => {
+      this.#database.remove(this.#database.rows.get(id))
+      this.#process.context.model?.leave(this.#process)
+    })
   }
 
   #read<V>(record: StoredRecord, value: (record: StoredRecord, version: Version) => V): Promise<AsOf<V>> {

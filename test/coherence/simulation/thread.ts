@@ -6,17 +6,20 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { Test } from 'tap'
 import { commandOf } from './seeds.ts'
-import type { Search, SearchResult } from './search.ts'
+import type { ModelTrace } from './model-trace.ts'
+import type { Search, SearchResult, Told } from './search.ts'
 
 /** What the thread does: searches one after another, and traces of the schedules of some seeds. */
 interface Work {
   readonly searches: readonly Search[]
   readonly traced?: readonly number[]
+  readonly told?: readonly Told[]
 }
 
 interface Results {
   readonly results: readonly SearchResult[]
   readonly traces: readonly (readonly string[])[]
+  readonly told: readonly (readonly ModelTrace['events'][])[]
 }
 
 export function inThread(work: Work): Promise<Results> {
@@ -59,10 +62,11 @@ export function holdsAgain(t: Test, { found, shrunk }: SearchResult, reason: str
 
 if (!isMainThread && workerData !== null) {
   // Only here: the test's own thread needs none of the product's files.
-  const { search, traceOf } = await import('./search.ts')
-  const { searches, traced = [] }: Work = workerData
+  const { search, tellForModel, traceOf } = await import('./search.ts')
+  const { searches, traced = [], told: wantedTold = [] }: Work = workerData
   const results: SearchResult[] = []
   for (const wanted of searches) results.push(await search(wanted))
   const traces = await Promise.all(traced.map(traceOf))
-  parentPort?.postMessage({ results, traces } satisfies Results)
+  const told = await Promise.all(wantedTold.map(tellForModel))
+  parentPort?.postMessage({ results, traces, told } satisfies Results)
 }

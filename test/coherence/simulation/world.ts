@@ -11,6 +11,7 @@ import { NO_FAULTS, type Context } from './context.ts'
 import type { Parts } from './parts.ts'
 import { Machine, Process } from './process.ts'
 import { Random } from '../../support/random.ts'
+import { ModelTrace } from './model-trace.ts'
 import { RedisModel } from './redis.ts'
 import type { Schedule } from './schedule.ts'
 import { StoreClient } from './store-client.ts'
@@ -41,18 +42,28 @@ export class World {
   /** When the newest of the requests began that were answered with 503. */
   #unavailableSince = Number.NEGATIVE_INFINITY
 
-  /** @param chance second seed: the same schedule with other random numbers */
-  constructor(schedule: Schedule, parts: Parts, trace: Context['trace'] = null, chance = 0) {
+  /**
+   * @param chance second seed: the same schedule with other random numbers
+   * @param forModel whether `context.model` tells what happens
+   */
+  constructor(
+    schedule: Schedule,
+    parts: Parts,
+    trace: Context['trace'] = null,
+    chance = 0,
+    forModel = false,
+  ) {
     const random = new Random(schedule.seed ^ 0x5bd1e995 ^ Math.imul(chance, 0x27d4eb2f))
     const timeline = new Timeline()
     this.schedule = schedule
     this.parts = parts
     const timed =
       trace === null ? null : (what: string) => trace(`${timeline.now.toFixed(2).padStart(8)} ${what}`)
-    this.context = { timeline, random, conditions: schedule.conditions, trace: timed }
+    this.context = { timeline, random, conditions: schedule.conditions, trace: timed, model: null }
     this.database = new Database(this.context, schedule)
     this.checker = new Checker(this.database, timed)
     this.database.commit({ records: RECORDS.filter((record) => record !== BLOCK), deletes: [] })
+    if (forModel) this.context.model = new ModelTrace(this.database)
     for (const workers of schedule.gateways) this.begin(workers)
     for (const action of schedule.actions) timeline.after(action.at, null, () => perform(this, action))
   }
@@ -122,7 +133,11 @@ export class World {
     const process = new Process(this.context, new Machine(this.context, 'outside'), 'outside')
     const store = new StoreClient(this.database, process)
     store.write({ records: [record], deletes: [] }).then(
-      (committed) => process.clock.after(LEASE + MARGIN, () => this.answered('outside', committed)),
+      (committed) =>
+        process.clock.after(LEASE + MARGIN, () => {
+          this.context.model?.answer(process, committed.seq)
+          this.answered('outside', committed)
+        }),
       () => {},
     )
   }
