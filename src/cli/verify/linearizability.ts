@@ -147,7 +147,7 @@ function set(bits: Uint32Array, at: number): void {
   bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31))
 }
 
-/** The finest parts of which no two share a record, each in the given order. */
+/** Splits a history into parts that share no record, as small as possible. Each part keeps the order. */
 export function partsOf<O extends Pick<TimedOperation, 'records'>>(history: readonly O[]): O[][] {
   const above = new Map<string, string>()
   const rootOf = (record: string): string => {

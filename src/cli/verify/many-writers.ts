@@ -35,7 +35,7 @@ export const MANY_OPERATIONS = [
   'revoke key',
 ] as const
 
-/** Of each writer, in a scene. */
+/** Operations of each writer in a scene. */
 const QUESTIONS = 10
 /** Operations of a scene, at most. */
 const MOST_OPERATIONS = 4000

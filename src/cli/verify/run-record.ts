@@ -29,17 +29,17 @@ type PlaceRecord = ReturnType<typeof emptyPlace>
 
 type Found = Omit<Violation, 'kind'> & {
   readonly kind: ViolationKind | 'open_stream' | 'no_order'
-  /** Of `no_order`: the operations that contradict each other, one text each. */
+  /** With `no_order`, the operations that contradict each other, one text each. */
   readonly operations?: readonly string[]
 }
 
-/** Of the histories of several writers. */
+/** What was checked with several writers. */
 export interface HistoriesReport {
   readonly writers: number
   readonly scenes: number
   /** Writes, reads and decisions whose order was looked for. */
   readonly operations: number
-  /** Of those: in parts that are too wide for the search. */
+  /** Operations in parts of the history that are too wide for the search. */
   readonly unchecked: number
 }
 
@@ -248,7 +248,7 @@ export class RunRecord {
       places,
       not_tested: [...this.#untested].map(([what, why]): Untested => ({ what, why })),
       during: this.during,
-      // Of several writers; null: there was one.
+      // Null with one writer.
       histories: this.histories,
     }
   }

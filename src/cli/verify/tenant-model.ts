@@ -3,8 +3,8 @@
  * from the code of the gateway: a checker must not share its faults.
  *
  * A write without an answer may make a Seat whose id is unknown, and any write of unknown result makes a version whose tag is
- * unknown. The first answer that shows such an id or tag tells it, and it must not be that of another write. No sender of a
- * condition can know a tag before an answer has told it, so that an unknown tag matches none.
+ * unknown. The first answer that shows such an id or tag tells it, and it must not be that of another write. A client cannot
+ * send a tag as a condition before an answer has told it, so an unknown tag matches none.
  */
 
 import { isDeepStrictEqual } from 'node:util'
