@@ -73,7 +73,7 @@ export function sectionOf(fields: FieldTable): HeaderSection {
       case CONTENT_LENGTH.hash:
         if (!fields.is(i, CONTENT_LENGTH)) break
         if (length !== null) throw twoFramings()
-        length = countable(parseContentLength(fields.value(i)))
+        length = countable(fields.value(i))
         break
       case TRANSFER_ENCODING.hash:
         if (!fields.is(i, TRANSFER_ENCODING)) break
@@ -100,7 +100,9 @@ function twoFramings(): MalformedRequest {
   return malformed('The request has a Content-Length and a Transfer-Encoding, or one of them twice.')
 }
 
-function countable(length: number | null): number {
+/** A leading zero is allowed (RFC 9110, section 8.6), but some readers take such a number for an octal one. */
+function countable(value: string): number {
+  const length = value.length > 1 && value.startsWith('0') ? null : parseContentLength(value)
   if (length === null) throw malformed('The Content-Length is not a number.')
   if (length === Infinity) throw bodyTooLong()
   return length

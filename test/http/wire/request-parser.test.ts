@@ -71,6 +71,11 @@ const BAD: Record<string, readonly [string, string]> = {
   'bytes beyond ASCII in path and query': ['GET /\xe9?\xe9 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
   'a control byte behind those in the query': ['GET /a?\xe9\x01 HTTP/1.1\r\nHost: a\r\n\r\n', 'bad-target'],
   'another version behind those in the query': ['GET /a?\xe9 HTTP/3.1\r\nHost: a\r\n\r\n', 'malformed'],
+  'a length with a leading zero': ['POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 010\r\n\r\n', 'malformed'],
+  'a length of zeros': [
+    `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${'0'.repeat(16)}\r\n\r\n`,
+    'malformed',
+  ],
   'two lengths': ['GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\na', 'malformed'],
   'a length and chunks': [
     'GET / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
