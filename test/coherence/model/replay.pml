@@ -41,7 +41,7 @@ inline pass(i, by_) {
 
 /*
  * The list is read for all writes of the instance: for any of them it may be the first time. The primary goes on with the writes of
- * a worker that has ended.
+ * a worker that has ended, and with those that the worker has answered as the primary was frozen.
  */
 inline readLists(i) {
   d_step {
@@ -52,7 +52,7 @@ inline readLists(i) {
       fi;
       for (x : 0 .. INSTANCES - 1) {
         if
-        :: (write[z].phase == ANNOUNCED || write[z].phase == UNANSWERED) && write[z].by == i && x != i && at[x].listed && !has(write[z].quiet, x) ->
+        :: sent(z) && write[z].by == i && x != i && at[x].listed && !has(write[z].quiet, x) ->
           write[z].quiet = write[z].quiet | only(x);
           write[z].quietFor[x] = WAIT
         :: else
@@ -107,11 +107,12 @@ inline isForgotten(i) {
   }
 }
 
+/* From then on it decides nothing. */
 inline leave(i) {
   d_step {
-    at[i].ended || !at[i].up ->
     at[i].listed = 0;
-    at[i].applied = 0
+    at[i].applied = 0;
+    at[i].ended = 1
   }
 }
 
@@ -217,7 +218,7 @@ active proctype replay() {
     :: op == E_join -> joinLater(a)
     :: op == E_end -> workerDies(a)
     :: op == E_retire -> endLease(a)
-    :: op == E_live -> assert(at[a].up && at[a].lease > 0)
+    :: op == E_live -> assert(at[a].up && at[a].lease > 0 && !at[a].ended)
     :: op == E_load -> at[a].loaded[b] = at[a].loaded[b] | only(c)
     :: op == E_look -> mayHave(a, b, c, d)
     :: op == E_base -> write[0].gone = a

@@ -99,9 +99,11 @@ inline readList_(w) {
   settle(w)
 }
 
+/* Also after the worker has answered in time, as the primary was frozen meanwhile. */
 inline readList(w) {
   d_step {
-    write[w].phase == ANNOUNCED && !(reads(write[w].by) && OTHERS_ACKNOWLEDGE) -> readList_(w)
+    (write[w].phase == ANNOUNCED && !(reads(write[w].by) && OTHERS_ACKNOWLEDGE)) ||
+    (write[w].phase == ANSWERED && write[w].missing == 0) -> readList_(w)
   }
 }
 
