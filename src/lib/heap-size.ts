@@ -34,7 +34,7 @@ export function textsBytes(texts: Iterable<string>): number {
 const STRING_HEADER_BYTES = 24
 
 /** A Map or Set, and each of its entries. A table may be half empty. */
-export const MAP_BYTES = 200
+export const MAP_BYTES = 208
 export const MAP_ENTRY_BYTES = 56
 export const SET_ENTRY_BYTES = 40
 

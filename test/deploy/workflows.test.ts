@@ -112,11 +112,12 @@ t.test('ci runs what decides, on the oldest and the newest Node.js of a clone', 
   t.same([oldest, newest], [documented, 'latest'])
 })
 
-t.test('the nightly run is the full tests, three times, and the coverage', async (t) => {
+t.test('the nightly run is the full tests, three times, the coverage, and new schedules', async (t) => {
   const { jobs } = workflow('nightly')
   t.match(jobs['test']?.steps.at(-1), { run: 'npm run test:full', env: { SEATGATE_THOROUGH: 1 } })
   t.same(jobs['test']?.strategy?.matrix, { round: [1, 2, 3] })
   t.equal(jobs['coverage']?.steps.at(-1)?.run, 'npm run test:coverage')
+  t.equal(jobs['soak']?.steps.at(-1)?.run, 'npm run test:soak -- --minutes 50')
 })
 
 t.test('a release is tested first; its image is for two architectures and has an SBOM', async (t) => {
