@@ -16,12 +16,14 @@ import {
 } from '../../seats-admin/model/json-schema.ts'
 import { inputInvalid } from '../../seats-admin/model/refusal.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
+import type { User } from '../../seats-admin/model/user.ts'
 import type { IdentityConfig, TenantConfig } from '../config/config.ts'
 import { acceptedKey, invalidKey, verifiedKey } from '../decision/authn/api-key-authentication.ts'
 import { missingCredential } from '../decision/authn/authenticator.ts'
 import { decisionRecord, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import { decideOnOneState } from '../decision/seats/decision-reads.ts'
 import type { Decision, Evaluation, Trace } from '../model/decision.ts'
 import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
@@ -183,21 +185,38 @@ async function explained(
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
   let isBlockable = false
+  let signedIn: User | null = null
   // The engine sees the caller, and no more of its tenant than the asker.
   const engine = new DecisionEngine({
     ...parts,
     authenticator: {
       async authenticate(_credentials, trace) {
-        const { caller, canBeBlocked } = await explainedCaller(asked, { tenant, scope }, deps, trace)
-        isBlockable = canBeBlocked
-        return caller
+        const found = await explainedCaller(asked, { tenant, scope }, deps, trace)
+        isBlockable = found.canBeBlocked
+        signedIn = found.signedIn
+        return found.caller
       },
     },
     seats: scope.admin ? parts.seats : seatsOfSpace(parts.seats, scope.space),
     blocks: { isBlocked: (...user) => isBlockable && parts.blocks.isBlocked(...user) },
     fewSeats: Infinity,
   })
-  return engine.nameSpaces(await engine.evaluate(request, true), SPACES_PATIENCE)
+  const evaluation = await decideOnOneState(parts.seats.received, async (reads) => {
+    const made = await engine.evaluate(request, true)
+    // A sign-in meanwhile is no change of the feed.
+    if (asked.user != null && !hasSameSeats(signedIn, await readUser(asked.user, id, scope, deps)))
+      reads.outdated()
+    return made
+  })
+  return engine.nameSpaces(evaluation, SPACES_PATIENCE)
+}
+
+function readUser(user: string, tenant: string, scope: Scope, { store }: ExplainDeps): Promise<User | null> {
+  return store.readUser(tenant, user, { ...scope, admin: true })
+}
+
+function hasSameSeats(one: User | null, other: User | null): boolean {
+  return JSON.stringify(one?.seats) === JSON.stringify(other?.seats)
 }
 
 /**
@@ -212,11 +231,12 @@ async function explainedCaller(
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: ExplainDeps,
   trace: Trace,
-): Promise<{ caller: Principal | Refusal; canBeBlocked: boolean }> {
-  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps, trace), canBeBlocked: false }
-  if (seats === null && user === null) return { caller: missingCredential, canBeBlocked: false }
+): Promise<{ caller: Principal | Refusal; canBeBlocked: boolean; signedIn: User | null }> {
+  const ofNoUser = { canBeBlocked: false, signedIn: null }
+  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps, trace), ...ofNoUser }
+  if (seats === null && user === null) return { caller: missingCredential, ...ofNoUser }
   const now = deps.now()
-  const found = user === null ? null : await deps.store.readUser(tenant.id, user, { ...scope, admin: true })
+  const found = user === null ? null : await readUser(user, tenant.id, scope, deps)
   // A name without a Seat counts in the space of the request, so that the record has its verdict.
   const ofUnknown = seats === null || space === null ? [] : [space]
   const entries = new Map<string, string[]>()
@@ -242,7 +262,7 @@ async function explainedCaller(
     session: null,
     validUntil: now + lifetime,
   }
-  return { caller, canBeBlocked: user !== null && isKnown }
+  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found }
 }
 
 /** One answer for every key that the asker can't see, as for one that there is not. */

@@ -81,3 +81,43 @@ t.test('explain: a key is revoked, then its Seat gains the permission', async (t
   await store.release()
   t.match(await reply, { status: 200, body: { code: 'api_key_revoked' } })
 })
+
+t.test('explain: a sign-in takes the Seat of a user, then the Seat gains the permission', async (t) => {
+  const { store } = setUp({ A: [] })
+  const tenant = { id: 'acme', adminSpace: 'admin', token: { leeway: 0, lifetime: 1000 } } as TenantConfig
+  const explaining = {
+    ...{ engine: store.parts, tenants: new Map([['acme', tenant]]) },
+    ...{ identity: null, refusalOf: () => null },
+  }
+  let seats = ['A']
+  const written = {
+    tenant: 'acme',
+    version: 1,
+    createdBy: 'root',
+    createdAt: 1,
+    updatedBy: null,
+    updatedAt: null,
+  }
+  const permissions = () => store.seats.get('A') ?? []
+  const seat = () => ({ ...written, id: 'A', name: 'A', spaces: ['s1'], permissions: permissions() })
+  const reads = {
+    readUser: async () => ({ sub: 'alice', email: null, name: null, lastSignIn: 1, seats }),
+    seatById: async () => ({ seq: store.seq, mark: 1, value: null }),
+    seatByName: async () => ({ seq: store.seq, mark: 1, value: { seat: seat(), givenUpAt: null } }),
+    apiKeyById: async () => ({ seq: store.seq, mark: 1, value: null }),
+  }
+  const { handle } = explainEndpoint({ store: reads, now: Date.now, explaining: () => explaining })
+  const scope = { space: 'admin', admin: true, all: true, permissions: [] }
+  const actor = { kind: 'user', name: null } as const
+  const caller = { tenant: 'acme', by: 'root', scope, requestId: 'id', actor }
+  const asked = { method: 'GET', path: '/x', space: 's1', user: 'alice' }
+  store.isSlow = true
+  const reply = handle({ params: {}, query: '', body: asked, ifMatch: [], accept: [], caller })
+  await settled()
+  t.same(store.waiting, ['blocks'])
+  seats = []
+  store.grant('A', ['x:y'])
+  store.isSlow = false
+  await store.release()
+  t.match(await reply, { status: 200, body: { answer: 'deny' } })
+})
