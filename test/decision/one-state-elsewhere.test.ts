@@ -90,6 +90,7 @@ t.test('explain: a sign-in takes the Seat of a user, then the Seat gains the per
     ...{ identity: null, refusalOf: () => null },
   }
   let seats = ['A']
+  const read = Promise.withResolvers<void>()
   const written = {
     tenant: 'acme',
     version: 1,
@@ -103,7 +104,10 @@ t.test('explain: a sign-in takes the Seat of a user, then the Seat gains the per
   const reads = {
     readUser: async () => ({ sub: 'alice', email: null, name: null, lastSignIn: 1, seats }),
     seatById: async () => ({ seq: store.seq, mark: 1, value: null }),
-    seatByName: async () => ({ seq: store.seq, mark: 1, value: { seat: seat(), givenUpAt: null } }),
+    seatByName: async () => {
+      await read.promise
+      return { seq: store.seq, mark: 1, value: { seat: seat(), givenUpAt: null } }
+    },
     apiKeyById: async () => ({ seq: store.seq, mark: 1, value: null }),
   }
   const { handle } = explainEndpoint({ store: reads, now: Date.now, explaining: () => explaining })
@@ -111,13 +115,10 @@ t.test('explain: a sign-in takes the Seat of a user, then the Seat gains the per
   const actor = { kind: 'user', name: null } as const
   const caller = { tenant: 'acme', by: 'root', scope, requestId: 'id', actor }
   const asked = { method: 'GET', path: '/x', space: 's1', user: 'alice' }
-  store.isSlow = true
   const reply = handle({ params: {}, query: '', body: asked, ifMatch: [], accept: [], caller })
   await settled()
-  t.same(store.waiting, ['blocks'])
   seats = []
   store.grant('A', ['x:y'])
-  store.isSlow = false
-  await store.release()
+  read.resolve()
   t.match(await reply, { status: 200, body: { answer: 'deny' } })
 })
