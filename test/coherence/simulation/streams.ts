@@ -63,7 +63,8 @@ export class Streams implements OpenExchanges<Stream> {
     figures.requests++
     const ended = (evaluation: Evaluation | null) => {
       const isAllowed = evaluation !== null && evaluation.refusal === null
-      if (evaluation === null || (evaluation.refusal?.status ?? 0) >= 500) this.#world.unavailable(begun)
+      if (evaluation === null || (evaluation.refusal?.status ?? 0) >= 500)
+        this.#world.unavailable(question, begun)
       if (!isAllowed || !context.random.chance(STAYS)) this.inFlight.delete(stream)
       else {
         stream.evaluation = evaluation

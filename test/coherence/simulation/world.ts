@@ -112,9 +112,10 @@ export class World {
   }
 
   /** A request was answered with 503. @param begun simulated time */
-  unavailable(begun: number): void {
+  unavailable({ credential }: Question, begun: number): void {
     this.figures.unavailable++
-    this.#unavailableSince = Math.max(this.#unavailableSince, begun)
+    // A provider that is down refuses the renewal of a session, however well the fleet is.
+    if (credential !== 'cookie') this.#unavailableSince = Math.max(this.#unavailableSince, begun)
   }
 
   /** For a renewal of the session: above those of commits. */
@@ -163,7 +164,6 @@ export class World {
       if (!lease.live()) this.checker.report('no lease', `${process.name} has none`)
     const asked = timeline.now
     for (const decider of open)
-      // A provider that is down refuses the renewal of a session.
       for (const question of QUESTIONS) if (question.credential !== 'cookie') this.ask(decider, question)
     timeline.runUntil(timeline.now + 50)
     // A request from before may still wait for a response that was lost.
