@@ -150,7 +150,7 @@ async function queryProvider(
   await new Promise<void>((resolve) => void timeline.after(takes, process, resolve))
   if (hasFaults && random.chance(0.1)) return { cause: new ProviderError('down'), sealed: null }
   if (hasFaults && random.chance(0.05)) {
-    await announce(await store.write({ records: [SESSION], deletes: [SESSION] }))
+    await store.endSession(announce)
     return sessionEnded
   }
   const renewAt = context.now() + random.between(200, 2500)

@@ -41,6 +41,11 @@ const MISSING: Version = { seq: 0, tag: 0, exists: false, other: null, renewAt: 
 
 export class Database {
   readonly rows = new Map<string, InstanceRow>()
+  /**
+   * Ends of the session that are being announced. A request may wait for the renewal that ended it, and the session of the product does
+   * not come back: here it does, but not meanwhile.
+   */
+  announcedEnds = 0
   /** Number of rows removed from the list. */
   removed = 0
   /** Whether the blocks of the tenant are too many to be read as a whole. */
@@ -75,7 +80,8 @@ export class Database {
     const { seq } = committed
     for (const record of records) {
       // Each write of a block makes or ends it: two alike could not be told apart.
-      const exists = record.kind === 'block' ? !this.current(record).exists : !deletes.includes(record)
+      const ends = deletes.includes(record) || (record === SESSION && this.announcedEnds > 0)
+      const exists = record.kind === 'block' ? !this.current(record).exists : !ends
       const name = this.#names.get(record) ?? null
       const version = { ...MISSING, seq, tag: seq, exists, other: name }
       const { timeline, random } = this.#context

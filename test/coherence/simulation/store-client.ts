@@ -115,6 +115,16 @@ export class StoreClient {
     })
   }
 
+  /** The provider ends the session. @param announce resolves when no instance decides by the session as it was */
+  async endSession(announce: (committed: Committed) => Promise<void>): Promise<void> {
+    this.#database.announcedEnds++
+    try {
+      await announce(await this.write({ records: [SESSION], deletes: [SESSION] }))
+    } finally {
+      this.#database.announcedEnds--
+    }
+  }
+
   async register(id: string, _name: string): Promise<void> {
     await this.#ask(TIMEOUT, () => {
       this.#database.register(id)
