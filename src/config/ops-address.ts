@@ -13,7 +13,7 @@ import { Section } from './section.ts'
 import { parse } from './yaml-parser.ts'
 
 /**
- * With the faults because of which the default takes the place of what the file has.
+ * Reads the address, and the faults of the file that concern it. With such a fault, the address is the default.
  *
  * @throws ConfigError for a file that can't be read
  */

@@ -9,7 +9,7 @@ export interface WantedSeat {
   readonly permissions: string
 }
 
-/** Permissions are those of {@link listed}. */
+/** A question. Its permissions are one text, as {@link listed} writes them. */
 export type Question =
   | { readonly kind: 'create Seat'; readonly name: string; readonly permissions: string }
   | {
@@ -21,7 +21,7 @@ export type Question =
     }
   | { readonly kind: 'delete Seat'; readonly id: string; readonly ifMatch?: string }
   | { readonly kind: 'read Seat'; readonly id: string }
-  /** `versions`: by name, those of exactly the Seats that it changes; null: a Seat that it makes. */
+  /** `versions` has the version of each Seat that the write changes, by name; null for a Seat that it makes. */
   | {
       readonly kind: 'apply'
       readonly seats: readonly WantedSeat[]
@@ -51,7 +51,7 @@ export interface Answer {
   readonly tag?: string
   readonly name?: string
   readonly permissions?: string
-  /** Of a key: the names of its Seats, in their order. */
+  /** The names of the Seats of a key, in their order. */
   readonly seats?: string
   readonly revoked?: boolean
   readonly changes?: readonly AppliedChange[]

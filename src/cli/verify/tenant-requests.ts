@@ -20,7 +20,7 @@ export function isExpected(code: string): boolean {
 
 interface Making {
   readonly space: string
-  /** Of keys. */
+  /** The name of each API key. */
   readonly keyName: string
   readonly expiresAt: string
 }
@@ -76,7 +76,7 @@ export function requestOf(
   }
 }
 
-/** Of a 2xx. */
+/** Reads the answer from a 2xx. */
 export function answerOf({ kind }: Question, { value, tag }: GatewayAnswer<unknown>): Answer {
   const tagged = { code: 'ok', ...(tag === null ? {} : { tag }) }
   if (kind === 'apply') {

@@ -58,7 +58,7 @@ export class Blocks {
   }
 
   isBlocked(tenant: string, user: string, trace?: Trace): boolean | Promise<boolean> {
-    // The list changes with each block; the decision depends on those of this user.
+    // The list changes with each block of the tenant. The decision depends on the blocks of this user alone.
     const list = this.#lists.get(tenant, LIST, WHOLE, trace, user)
     if (list instanceof Promise) return list.then((it) => this.#isBlockedBy(it, tenant, user, trace))
     return this.#isBlockedBy(list, tenant, user, trace)

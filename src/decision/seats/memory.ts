@@ -252,13 +252,13 @@ export class SeatMemory {
   }
 
   applyAnnouncement(changes: readonly SeatChange[]): void {
-    this.received.begin()
+    this.received.startGeneration()
     for (const change of changes) this.#forget(change)
   }
 
   /** @param head the position at which the reading has ended */
   applyReading(changes: readonly SeatChange[] | null, head: Pick<Position, 'seq'>): void {
-    this.received.begin()
+    this.received.startGeneration()
     for (const change of changes ?? []) this.#forget(change)
     if (changes === null) {
       this.#forgetAll()

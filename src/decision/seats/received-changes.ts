@@ -73,8 +73,8 @@ export class ReceivedChanges {
     return this.#generation
   }
 
-  /** Changes arrive, or the position: what was derived from memory before may not hold any more. */
-  begin(): void {
+  /** An announcement or a reading arrives: what was derived from memory before may not hold any more. */
+  startGeneration(): void {
     this.#generation++
   }
 
