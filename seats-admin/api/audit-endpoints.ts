@@ -106,6 +106,7 @@ export function auditEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'audit:list',
       operation: 'listAudit',
       summary: 'Lists the changes to Seats, API keys, blocks and sessions that the caller may see.',
+      details: 'Newest entries first. Each entry was written in the transaction of its change.',
       query: PARAMETERS,
       answers: { 200: auditPage },
       codes: [],

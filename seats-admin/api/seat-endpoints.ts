@@ -54,6 +54,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:create',
       operation: 'createSeat',
       summary: 'Creates a Seat.',
+      details:
+        'Once it has been answered, every instance decides with the Seat. The caller must hold the permissions that the Seat grants, in each of its spaces.',
       body: seatBody,
       answers: { 200: createdSeat.schema },
       tagged: true,
@@ -72,6 +74,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:list',
       operation: 'listSeats',
       summary: 'Lists the Seats that the caller may see.',
+      details:
+        'In order of creation. Outside the admin space, only Seats whose spaces are all the space of the request are listed.',
       query: PAGE,
       answers: { 200: seats.schema },
       codes: [],
@@ -86,6 +90,7 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:read',
       operation: 'readSeat',
       summary: 'Reads a Seat.',
+      details: 'The ETag names the version of the Seat, which If-Match of a change takes.',
       params,
       answers: { 200: seat.schema },
       tagged: true,
@@ -101,6 +106,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:update',
       operation: 'updateSeat',
       summary: 'Changes the given fields of a Seat.',
+      details:
+        'Fields that the body lacks stay as they are. Once it has been answered, no instance decides on the former Seat.',
       params,
       body: seatPatchBody,
       answers: { 200: updatedSeat.schema },
@@ -122,6 +129,8 @@ export function seatEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:delete',
       operation: 'deleteSeat',
       summary: 'Deletes a Seat.',
+      details:
+        'Users and API keys that hold the Seat lose what it grants, on every instance, once it has been answered.',
       params,
       answers: { 204: null },
       conditional: true,

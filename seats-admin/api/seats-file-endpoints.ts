@@ -112,6 +112,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:read',
       operation: 'planSeats',
       summary: 'Shows what a file of Seats would change and who is affected. Changes nothing.',
+      details:
+        'The answer lists each change with the users, API keys and routes that it affects, and the versions on which the plan is based.',
       body: planBody,
       maxBody: MAX_BODY,
       answers: { 200: planAnswer },
@@ -137,6 +139,8 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'seats:update',
       operation: 'applySeats',
       summary: 'Makes the Seats match a file: all changes or none.',
+      details:
+        'In one transaction. With the versions of a plan, nothing is written unless exactly the changes of that plan are due.',
       body: applyBody,
       maxBody: MAX_BODY,
       answers: { 200: appliedAnswer },

@@ -45,6 +45,7 @@ export function sessionEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'sessions:list',
       operation: 'listSessions',
       summary: 'Lists the sign-in sessions.',
+      details: 'Only sessions that have neither ended nor expired, and only in the admin space.',
       query: PARAMETERS,
       answers: { 200: page },
       codes: [],
@@ -62,6 +63,8 @@ export function sessionEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'sessions:delete',
       operation: 'endSession',
       summary: 'Ends a session and its tokens.',
+      details:
+        'Once it has been answered, no instance accepts the cookie, the tokens or the refresh token of the session.',
       params: { id: text('The id of the session.') },
       answers: { 204: null },
       codes: ['session_not_found'],

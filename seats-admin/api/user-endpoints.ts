@@ -31,6 +31,8 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'users:list',
       operation: 'listUsers',
       summary: 'Lists the users who have signed in.',
+      details:
+        'With the Seats of the latest sign-in. Users of other issuers do not sign in here and are not listed.',
       query: LIST,
       answers: { 200: users.schema },
       codes: [],
@@ -61,6 +63,8 @@ export function userEndpoints(deps: AdminDeps): AdminEndpoint[] {
       permission: 'users:read',
       operation: 'readUser',
       summary: 'Reads a user who has signed in.',
+      details:
+        'With the Seats of the latest sign-in. Users of other issuers do not sign in here and are not found.',
       params: {
         sub: text(
           'The `sub` of the user, with any characters, percent-encoded. If it has a segment `.` or `..`, use `GET /v1/users?sub=` instead.',

@@ -10,6 +10,8 @@ export interface EndpointDescription<Code extends string = string> {
   readonly operation: string
   /** What a request does, as a sentence. */
   readonly summary: string
+  /** What a caller cannot read off the schemas: rights, when it takes effect, limits. Sentences. */
+  readonly details: string
   /** By name; each variable segment of the path has one. */
   readonly params?: Readonly<Record<string, JsonSchema>>
   /** By name; absent: the query is not read. */

@@ -52,6 +52,8 @@ export function accessEndpoints(deps: AccessDeps): AdminEndpoint[] {
       permission: PERMISSION,
       operation: 'whoCan',
       summary: 'Lists who can make a request or holds a permission.',
+      details:
+        'Asked by `method` and `path`, or by `permission`. Pages go through Seats, then API keys, then users.',
       query: WHO_CAN,
       answers: { 200: whoCanAnswer },
       codes: [],
@@ -63,6 +65,7 @@ export function accessEndpoints(deps: AccessDeps): AdminEndpoint[] {
       permission: PERMISSION,
       operation: 'can',
       summary: 'Lists the routes that a holder of Seats may call.',
+      details: 'Asked by exactly one of `seat`, `user` and `api_key`.',
       query: CAN,
       answers: { 200: canAnswer },
       codes: ['seat_not_found', 'user_not_found', 'api_key_not_found'],

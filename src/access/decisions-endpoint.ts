@@ -92,6 +92,7 @@ export function decisionsEndpoint({
     permission: 'decisions:list',
     operation: 'listDecisions',
     summary: 'Lists the newest decisions on requests of the tenant, on this instance.',
+    details: 'At most 1,000 in memory. With `Accept: text/event-stream`, the decisions from now on.',
     query: LIST,
     answers: { 200: answer },
     events: EVENTS,

@@ -150,6 +150,8 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
     permission: 'access:read',
     operation: 'explainDecision',
     summary: 'Shows the decision on a request, and its reason. Sends no request.',
+    details:
+      'The caller is named by Seats, a user or an API key. The decision is made by the code that decides requests, on the Seats as they are now.',
     body,
     reads: true,
     answers: { 200: record as Schema<Record<string, unknown>> },

@@ -73,6 +73,8 @@ export function routesEndpoint({ tables, activity }: RoutesDeps): AdminEndpoint 
     permission: 'routes:list',
     operation: 'listRoutes',
     summary: 'Lists the routes of the tables, and how often they were used.',
+    details:
+      'Without the routes for callers of other tenants. The counts are those of the instance that answers, since its start.',
     query: LIST,
     answers: { 200: answer },
     codes: [],

@@ -24,6 +24,7 @@ export const KEY_SET_ENDPOINT: EndpointDescription<ErrorCode> = {
   operation: 'readIdentityKeys',
   summary:
     'Reads the public keys that verify signed identities (RFC 7517). It may be cached for five minutes.',
+  details: 'The `kid` of a signed identity selects the key.',
   answers: { 200: object({ keys: list(jwk, 'The key that signs, then the others.') }) },
   codes: [],
 }

@@ -147,6 +147,8 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/login',
     operation: 'beginSignIn',
     summary: 'Begins a sign-in. A form is redirected to the provider.',
+    details:
+      'JSON is answered with the address at the provider, to be opened in a browser. The sign-in must be finished within ten minutes, by the browser that has its cookies.',
     body: { schema: loginFields, types: ['json', 'form'] },
     answers: { 200: loginAnswer, 303: null },
     codes: ['origin_refused'],
@@ -157,6 +159,8 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/callback',
     operation: 'finishSignIn',
     summary: 'Finishes a sign-in: the provider redirects the browser here.',
+    details:
+      'A program gets a token. A browser that began at a page gets the session cookie and returns to the page.',
   },
   {
     // One redirect URI a tenant prevents mix-up attacks between providers (RFC 9700, section 2.1).
@@ -164,6 +168,8 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/callback/{tenant}',
     operation: 'finishSignInOfTenant',
     summary: 'Finishes a sign-in at the redirect URI of one tenant.',
+    details:
+      'A redirect URI for each tenant prevents mix-up attacks between providers (RFC 9700, section 2.1).',
     params: { tenant: text('The tenant.', { examples: ['acme'] }) },
   },
   {
@@ -171,6 +177,7 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/validate',
     operation: 'validateIdToken',
     summary: 'Verifies an ID token, and tells the Seats of its user. Changes nothing.',
+    details: 'No session begins, and no token is issued.',
     body: { schema: validateFields, types: ['json', 'form'] },
     answers: { 200: validateAnswer },
     codes: tokenCodes,
@@ -181,6 +188,8 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/refresh',
     operation: 'refreshToken',
     summary: 'Exchanges a refresh token for a new token and a new refresh token.',
+    details:
+      'A refresh token is for one use. A second use by any client ends the session, except after a 503.',
     body: { schema: refreshFields, types: ['json', 'form'] },
     answers: { 200: tokenAnswer },
     codes: ['caller_blocked', ...tokenCodes],
@@ -192,6 +201,8 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     operation: 'signOut',
     summary:
       'Ends a session everywhere. A form is redirected to the provider, or to the page after the logout.',
+    details:
+      'The session is that of the cookie, or of the refresh token in the body. Once it has been answered, no instance accepts its cookie or tokens.',
     body: { schema: logoutFields, types: ['json', 'form'], optional: true },
     answers: { 200: logoutAnswer, 303: null },
     codes: ['origin_refused'],
@@ -202,12 +213,16 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/backchannel-logout',
     operation: 'logOutAtProvider',
     summary: 'Ends the sessions that a logout token of the provider names.',
+    details:
+      'OpenID Connect Back-Channel Logout 1.0. The provider sends the token, which names a session, a user or both.',
   },
   {
     ...backchannelLogout,
     path: '/auth/oidc/backchannel-logout/{tenant}',
     operation: 'logOutAtProviderOfTenant',
     summary: 'Ends the sessions of one tenant that a logout token of the provider names.',
+    details:
+      'OpenID Connect Back-Channel Logout 1.0. The provider sends the token, which names a session, a user or both.',
     params: { tenant: text('The tenant.', { examples: ['acme'] }) },
   },
 ]

@@ -168,6 +168,8 @@ const CALLER_OPERATION: Operation = {
   requirement: 'authenticated',
   operation: 'readCaller',
   summary: 'Shows whom the credential authenticates.',
+  details:
+    'Needs no Space header. A page learns here who is signed in, because it cannot read the session cookie.',
   answers: { 200: callerAnswer },
   codes: [],
 }
@@ -187,6 +189,7 @@ const OPENAPI_OPERATION: Operation = {
   requirement: 'authenticated',
   operation: 'readOpenApi',
   summary: 'Reads the description of the built-in endpoints, including this one.',
+  details: 'An OpenAPI 3.1 document. Needs no Space header.',
   answers: { 200: freeObject('An OpenAPI 3.1 document.') },
   codes: [],
 }

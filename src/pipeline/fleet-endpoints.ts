@@ -84,6 +84,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
     permission: 'fleet:read',
     operation: 'readFleet',
     summary: 'Lists the gateways on this store, and how long changes took until they held everywhere.',
+    details: 'In the admin space alone. An instance whose `age_ms` is over 1,000 is frozen, cut off or gone.',
     answers: { 200: fleetAnswer },
     codes: [],
     async handle({ caller: { tenant, scope } }) {
@@ -119,6 +120,7 @@ export const canaryEndpoint: AdminEndpoint = endpoint({
   permission: 'canary:read',
   operation: 'askCanary',
   summary: 'Answers each caller that has the permission. Reads and changes nothing.',
+  details: 'A program that asks it while a Seat changes sees when the change takes effect.',
   answers: { 204: null },
   codes: [],
   handle: async () => ({ status: 204 }),

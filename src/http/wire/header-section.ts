@@ -103,7 +103,7 @@ function twoFramings(): MalformedRequest {
 /** A leading zero is allowed (RFC 9110, section 8.6), but some readers take such a number for an octal one. */
 function countable(value: string): number {
   const length = value.length > 1 && value.startsWith('0') ? null : parseContentLength(value)
-  if (length === null) throw malformed('The Content-Length is not a number.')
+  if (length === null) throw malformed('The Content-Length is not a number in digits without leading zeros.')
   if (length === Infinity) throw bodyTooLong()
   return length
 }

@@ -14,9 +14,27 @@ Bodies are JSON in UTF-8, without a content coding. Clients ignore fields that t
 \`x-seatgate-permission\` is what a caller needs: a permission in the space of the request, \`authenticated\` (any valid
 credential) or \`public\`.`
 
+/** What the operations of a tag are about. */
+const TAGS: Readonly<Record<string, string>> = {
+  seats: 'Named sets of permissions, granted in spaces.',
+  'api-keys': 'Credentials of programs. A key grants what its Seats grant.',
+  users: 'Users who have signed in.',
+  sessions: 'Sign-in sessions.',
+  blocks: 'Users who are refused in the whole tenant.',
+  audit: 'Changes, with who made them.',
+  access: 'Questions about who can do what.',
+  routes: 'The routes of the tables.',
+  decisions: 'The newest decisions on requests.',
+  fleet: 'The gateways on one store.',
+  canary: 'A route that is decided and does nothing.',
+  auth: 'Sign-in, tokens and the caller.',
+  jwks: 'Keys of signed identities.',
+  openapi: 'This document.',
+}
+
 export interface OpenApiDocument {
   readonly openapi: string
-  readonly info: Readonly<Record<string, string>>
+  readonly info: Readonly<Record<string, unknown>>
   /** Path → method in lower case → operation. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -34,10 +52,15 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
       operationObject(operation, schemas, responses)
   return {
     openapi: '3.1.0',
-    info: { title: 'Seatgate', version: '1', description: DESCRIPTION.replaceAll('\n', ' ') },
+    info: {
+      title: 'Seatgate',
+      version: '1',
+      description: DESCRIPTION.replaceAll('\n', ' '),
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/', description: 'The gateway itself.' }],
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       schemas: schemas.components(),
@@ -50,12 +73,13 @@ export function openApiDocument(operations: readonly Operation[]): OpenApiDocume
 }
 
 function operationObject(operation: Operation, schemas: NamedSchemas, responses: Responses) {
-  const { body, operation: operationId, requirement, summary } = operation
+  const { body, operation: operationId, requirement, summary, details } = operation
   const given = parametersOf(operation, schemas)
   return {
     operationId,
     tags: [tagOf(operation)],
     summary,
+    description: details,
     'x-seatgate-permission': requirement,
     ...(requirement === 'public' ? { security: [] } : {}),
     ...(given.length === 0 ? {} : { parameters: given }),

@@ -88,10 +88,18 @@ t.test('every reference leads somewhere, and every component is in use', async (
 t.test('names of operations are unique', async (t) => {
   const names = operations.map(({ operation }) => operation)
   t.equal(new Set(names).size, names.length)
-  for (const { operation, summary } of operations) {
+  for (const { operation, summary, details } of operations) {
     t.match(operation, /^[a-z][A-Za-z]+$/)
     t.match(summary, /^[A-Z].*\.$/, operation)
+    t.match(details, /^[A-Z].*\.$/, operation)
+    t.notMatch(details, summary, operation)
   }
+})
+
+t.test('the licence, and what the operations of each tag are about', async (t) => {
+  t.match(document.info, { license: { identifier: 'Apache-2.0' } })
+  for (const { name, description } of document['tags'] as { name: string; description?: string }[])
+    t.match(description ?? '', /^[A-Z].*\.$/, name)
 })
 
 t.test('what a request needs', async (t) => {

@@ -23,6 +23,7 @@ const declared = {
   permission: 'items:update',
   operation: 'updateItem',
   summary: 'Updates an item.',
+  details: 'Items have versions.',
   params: { id: text('The id.') },
   query: { limit: limitParameter },
   body: checker(strictObject({ name: text('A name.') })),
