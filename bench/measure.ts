@@ -19,14 +19,18 @@ export interface Job {
 
 /** Seconds of each part. */
 export interface Lengths {
-  /** Maximum: one second at a time, until enough requests are sent. */
+  /** Maximum: one second at a time, until `warming` requests are sent. */
   readonly warmUp: number
+  /** Requests. */
+  readonly warming: number
   readonly saturated: number
   /** 0: no latency is measured. */
   readonly rated: number
 }
 
 export interface Sample {
+  /** Requests before the first measured one. */
+  readonly warmed: number
   /** CPU microseconds per request, of the peer's whole process tree. */
   readonly cpu: number
   /** Requests per second at saturation. */
@@ -85,12 +89,12 @@ async function run(
     workers: workload.workers,
     client: workload.client,
   })
-  await traffic.warmUp(lengths.warmUp)
+  const warmed = await traffic.warmUp(lengths.warmUp, lengths.warming)
   const before = cpuOf(pids)
   const { requests: answered, rate } = await traffic.saturate(lengths.saturated)
   const cpu = (cpuOf(pids) - before) / answered
   const loaded = memoryOf(pids)
   const isRated = lengths.rated > 0 && workload.client === 'http1'
   const latency = !isRated ? null : await traffic.atRate(rate / 2, lengths.rated)
-  return { cpu, rate, idle, loaded, startedIn, latency }
+  return { warmed, cpu, rate, idle, loaded, startedIn, latency }
 }

@@ -4,6 +4,7 @@ import type { Measured } from './measured.ts'
 import { CORES, pinned } from './cores.ts'
 import { curveLines } from './curves/report.ts'
 import { loader } from './load.ts'
+import { ENOUGH, WARM } from './traffic.ts'
 import {
   floodTable,
   neighbourTable,
@@ -52,7 +53,10 @@ function heading({ machine: on, quick, rounds, upstream, load }: Measured): stri
     'upstream open, and a log of all requests in a file, as each has it: Seatgate by 32 KiB, the proxies in Node.js by 4, nginx and',
     'Apache buffered, HAProxy and Caddy a line at a time. Seatgate without a log, and the bare Node.js server, keep none.',
     'In the mixed workload, peers that know no API keys get tokens in their place. Envoy is not measured: Debian has no package of it.',
-    'Each is warmed up by 200,000 requests, or for 15 seconds (5 for the other workloads).',
+    quick
+      ? `Each is warmed up by ${1.5 * WARM} requests, or for 30 seconds. One short round cannot show differences below a half:`
+      : `Each is warmed up by ${ENOUGH} requests, or for 15 seconds (5 for the other workloads).`,
+    ...(quick ? ['compare only lines of this run, and use `npm run bench` for any other statement.'] : []),
   ]
 }
 
@@ -60,6 +64,14 @@ function notes({ left, results }: Measured): string[] {
   const failed = results.flatMap(({ peer, workload, failures }) =>
     failures.map((failure) => `${peer}, ${workload}: ${failure}`),
   )
-  const all = [...left, ...failed].map((line) => `- ${line.replaceAll('\n', ' ').slice(0, 300)}`)
-  return all.length === 0 ? [] : ['## Left out', '', ...all]
+  const cold = results.flatMap(({ peer, workload, samples }) =>
+    samples
+      .filter(({ warmed }) => warmed < WARM)
+      .map(
+        ({ warmed }) =>
+          `${peer}, ${workload}: measured after ${warmed} requests; a program that V8 compiles is warm after ${WARM}`,
+      ),
+  )
+  const all = [...left, ...failed, ...cold].map((line) => `- ${line.replaceAll('\n', ' ').slice(0, 300)}`)
+  return all.length === 0 ? [] : ['## Left out, failed or not warm', '', ...all]
 }

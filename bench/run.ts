@@ -23,6 +23,7 @@ import type { Measured } from './measured.ts'
 import { report } from './results.ts'
 import { messageOf } from './rounds.ts'
 import { Ending } from './scale/ending.ts'
+import { ENOUGH, WARM } from './traffic.ts'
 import { WholeBench } from './whole.ts'
 import { workloads } from './workloads.ts'
 
@@ -49,8 +50,8 @@ async function bench(): Promise<number> {
   const ending = new Ending()
   try {
     const lengths = quick
-      ? { warmUp: 4, shortWarmUp: 4, saturated: 2, rated: 2 }
-      : { warmUp: 15, shortWarmUp: 5, saturated: 3, rated: 3 }
+      ? { warmUp: 30, shortWarmUp: 30, warming: 1.5 * WARM, saturated: 2, rated: 2 }
+      : { warmUp: 15, shortWarmUp: 5, warming: ENOUGH, saturated: 3, rated: 3 }
     const wanted = { ...choice, quick, rounds: roundsOr(quick ? 1 : 3), lengths, say }
     const measured = await new WholeBench(
       wanted,

@@ -44,6 +44,9 @@ export class WholeBench {
     const place = this.#place
     const [before = 0] = loadavg()
     const peers = await this.#peers()
+    const runs = jobsOf(peers, workloads).length * rounds
+    const perRun = lengths.warmUp + lengths.saturated + 2
+    say(`${runs} runs of ${perRun} s or less, then the parts: ${parts.join(', ') || 'none'}`)
     const results = await runRounds(jobsOf(peers, workloads), rounds, place, lengths, say)
     const turns = parts.includes('turns') ? await this.#turns(peers) : []
     const floods = parts.includes('flood') ? await this.#floods(peers) : []

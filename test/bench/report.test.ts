@@ -54,6 +54,7 @@ t.test('jobs: all peers on the first workload, Seatgate on every one', async (t)
 })
 
 const sample = (cpu: number, p99: number | null = null): Sample => ({
+  warmed: 200_000,
   cpu,
   rate: 1e6 / cpu,
   idle: 10 * 1024 * 1024,
@@ -150,6 +151,18 @@ t.test('the report: every row of a table has as many cells as its head', async (
   t.match(text, 'nginx, one-token: none')
   t.match(text, 'Caddy: not installed')
   t.notMatch(text, 'NaN')
+  t.notMatch(text, 'is warm after')
+})
+
+t.test('the report of a quick run says what it cannot say, and which peer was not warm', async (t) => {
+  const cold = { ...sample(514), warmed: 8000 }
+  const results = [{ peer: 'seatgate', workload: 'one-token', samples: [cold], failures: [] }]
+  const text = report({ ...measured, quick: true, rounds: 1, results })
+  t.match(text, 'cannot show differences below a half')
+  t.match(
+    text,
+    'seatgate, one-token: measured after 8000 requests; a program that V8 compiles is warm after 40000',
+  )
 })
 
 t.test('the drawings are well-formed, and have the measured figures', async (t) => {
