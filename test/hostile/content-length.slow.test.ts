@@ -41,6 +41,7 @@ t.test('one number, of digits only', async (t) => {
     'one more than 64 bits hold': '18446744073709551616',
     'which overflows to 4 in 64 bits': '18446744073709551620',
     'of a thousand digits': '9'.repeat(1000),
+    'zeros before': '0004',
     words: 'four',
     Infinity: 'Infinity',
     NaN: 'NaN',
@@ -73,7 +74,6 @@ t.test('a length beyond any real one', async (t) => {
 t.test('unusual valid lengths pass unchanged', async (t) => {
   await passesAll(t, gateway, {
     'one length': sized('4'),
-    'zeros before': sized('0004'),
     'white space around': post('Content-Length: \t 4 \t\r\n', 'abcd'),
     none: 'POST /open HTTP/1.1\r\nHost: a\r\n\r\n',
     nothing: post('Content-Length: 0\r\n'),
