@@ -16,6 +16,23 @@ import { HttpQuestion } from './http-question.ts'
 /** Scheme, host and the rest, which is validated as a target. */
 const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/
 
+const COOKIE = fieldName('cookie')
+
+/** The cookies of the client as one value, and those without the gateway's own; null: none is left. */
+function cookiesOf({ section }: ClientRequest): { readonly all: string; readonly others: string | null } {
+  const all = section.fields.values(COOKIE).join('; ')
+  return { all, others: withoutSession(all) }
+}
+
+/**
+ * The Cookie for the service. Proxies cannot take single cookies out: their configurations put this one in the place of the client's.
+ * Traefik removes the client's where the answer has none.
+ */
+const otherCookies: MoreFields = (question) => {
+  const { others } = cookiesOf(question)
+  return others === null || others === '' ? [] : ['cookie', others]
+}
+
 /** nginx: `auth_request`. */
 const nginx: Dialect = {
   name: 'nginx',
@@ -27,7 +44,7 @@ const nginx: Dialect = {
       throw malformed('x-original-url is not http://host/path or https://host/path.')
     return { method, host, target }
   },
-  more: null,
+  more: otherCookies,
 }
 
 /**
@@ -39,23 +56,6 @@ const nginxRefusal: Dialect = { ...nginx, path: '/auth/nginx/refusal', refusesOn
 /** Traefik calls the scheme of a WebSocket `ws` or `wss`. */
 const SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'ws', 'wss'])
 
-const COOKIE = fieldName('cookie')
-
-/** The cookies of the client as one value, and those without the gateway's own; null: none is left. */
-function cookiesOf({ section }: ClientRequest): { readonly all: string; readonly others: string | null } {
-  const all = section.fields.values(COOKIE).join('; ')
-  return { all, others: withoutSession(all) }
-}
-
-/**
- * Traefik replaces the client's Cookie by that of the answer, and removes it where the answer has none. Other proxies take the fields
- * that their configurations name.
- */
-const forwardFields: MoreFields = (question) => {
-  const { others } = cookiesOf(question)
-  return others === null || others === '' ? [] : ['cookie', others]
-}
-
 /** Traefik: `forwardAuth`; Caddy: `forward_auth`; HAProxy. A query that the proxy appends to the path is ignored. */
 const forward: Dialect = {
   name: 'forward',
@@ -65,7 +65,7 @@ const forward: Dialect = {
     if (!SCHEMES.has(proto)) throw malformed('x-forwarded-proto is not http or https.')
     return { method, host, target }
   },
-  more: forwardFields,
+  more: otherCookies,
 }
 
 /** Envoy removes the fields that this one names from the request (`ext_authz`, HTTP service). */

@@ -3,7 +3,8 @@
 import t from 'tap'
 import { OVERRIDES } from '../../src/proxy/request-header-rules.ts'
 import { verified } from '../identity/support.ts'
-import { type FilesOf, startBeside, startBesideSignIn } from './beside.ts'
+import { type FilesOf, startBeside, startBesideHung, startBesideSignIn } from './beside.ts'
+import { largeCases, startLarge } from './beside-large.ts'
 import { signInCases } from './beside-sign-in.ts'
 import { roundTrip } from '../support/raw-client.ts'
 
@@ -19,6 +20,7 @@ const FORGED: Record<string, string> = {
   'x-forwarded-host': 'evil.example',
   'x-forwarded-proto': 'ftp',
   'x-forwarded-for': '192.0.2.1',
+  forwarded: 'for=192.0.2.1;host=evil.example',
   'x-seatgate-tenant': 'globex',
   'x-seatgate-user': 'root',
   'x-seatgate-email': 'root@globex.example',
@@ -30,6 +32,8 @@ const FORGED: Record<string, string> = {
 export async function besideCases(files: FilesOf, asked: string): Promise<void> {
   const { world, send, seen, key, keyId, proxyPort } = await startBeside(t, files)
   const signIn = await startBesideSignIn(t, files)
+  const large = await startLarge(files)
+  const hung = await startBesideHung(t, files)
   const caller = { 'x-api-key': key, space: 'main' }
   const last = (name: string) => seen.at(-1)?.headersDistinct[name]
   const line = () => world.log().findLast((each) => each['asked_by'] === asked)
@@ -93,8 +97,17 @@ export async function besideCases(files: FilesOf, asked: string): Promise<void> 
     t.match(last('x-seatgate-email')?.join() ?? '', /^$/, 'an email that the caller does not have')
     t.strictSame(last('x-seatgate-permission'), ['trainings:read'])
     await signedFor(keyId)
-    for (const name of ['x-original-url', 'x-original-uri', 'x-forwarded-uri', 'x-forwarded-method'])
+    for (const name of [
+      'x-original-url',
+      'x-original-uri',
+      'x-forwarded-uri',
+      'x-forwarded-method',
+      'forwarded',
+    ])
       t.strictSame(last(name), undefined, name)
+    t.strictSame(last('x-forwarded-for'), ['127.0.0.1'])
+    t.strictSame(last('x-forwarded-proto'), ['http'])
+    t.match(last('x-forwarded-host'), [/^127\.0\.0\.1/])
     t.match(line(), { path: '/v1/trainings/7', host: '127.0.0.1', client: '127.0.0.1' })
     const before = seen.length
     t.equal((await send('DELETE', '/v1/trainings/7', { ...caller, ...FORGED })).status, 403)
@@ -130,6 +143,42 @@ export async function besideCases(files: FilesOf, asked: string): Promise<void> 
       [],
     )
     t.equal(last('cookie')?.join().replaceAll(' ', ''), 'a=1;b=2')
+  })
+
+  t.test('all cookies of the gateway are removed, wherever they are, and the others stay', async (t) => {
+    const own = [
+      '__Host-seatgate_session=s',
+      '__Host-seatgate_signin_AbC-d_0=acme.t.x',
+      '__host-Seatgate_moved=1',
+    ]
+    const [session = '', signIn = '', moved = ''] = own
+    const cookies: [sent: string | string[], others: string][] = [
+      [session, ''],
+      [own.join('; '), ''],
+      [own.join(';'), ''],
+      [['a=1', ...own, 'b=2'].join('; '), 'a=1; b=2'],
+      [['a=1', session, 'b=2', signIn, 'c=3', moved, 'd="4;x"'].join('; '), 'a=1; b=2; c=3; d="4;x"'],
+      [
+        `${signIn}; a=__Host-seatgate; =${session}; not__Host-seatgate_x=1`,
+        'a=__Host-seatgate; not__Host-seatgate_x=1',
+      ],
+      [
+        Array.from({ length: 40 }, (_, at) => `${signIn}${at}; a${at}=1`).join('; '),
+        Array.from({ length: 40 }, (_, at) => `a${at}=1`).join('; '),
+      ],
+      [[session, 'a=1', `b=2; ${signIn}`], 'a=1; b=2'],
+      ['a=1;  b=2', 'a=1;  b=2'],
+    ]
+    for (const [sent, others] of cookies) {
+      t.equal((await send('GET', '/docs/a', { cookie: sent })).status, 200)
+      t.equal(
+        last('cookie')
+          ?.join('; ')
+          .replace(/^[; ]+/, '') ?? '',
+        others,
+        String(sent),
+      )
+    }
   })
 
   t.test('no header that replaces the path or the method reaches the service', async (t) => {
@@ -184,5 +233,14 @@ export async function besideCases(files: FilesOf, asked: string): Promise<void> 
     }
   })
 
+  t.test('a gateway that hangs is not asked over and over, and nothing passes', async (t) => {
+    const { status } = await hung.send('GET', '/docs/a')
+    t.ok(status >= 500 && status <= 504, `${status}`)
+    // nginx asks for the refusal as well.
+    t.equal(hung.asked(), asked === 'nginx' ? 2 : 1)
+    t.equal(hung.seen.length, 0)
+  })
+
+  largeCases(large)
   signInCases(signIn)
 }

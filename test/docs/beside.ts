@@ -12,16 +12,19 @@ import { decisionPort, startAsking } from '../external-authorization/support.ts'
 import { startSignIn } from '../sign-in/world.ts'
 import { Client } from '../support/client.ts'
 import { listen } from '../support/listen.ts'
+import type { WorldOptions } from '../support/world.ts'
 import { findProgram, type ProgramName } from '../support/servers/binaries.ts'
 import { Child } from '../support/servers/child.ts'
 import { serverFolder } from '../support/servers/folder.ts'
-import { onReservedPort } from '../support/servers/ports.ts'
+import { onReservedPort, reservePort } from '../support/servers/ports.ts'
 import { runnable } from './pages.ts'
 
 const PAGE = 'docs/beside-other-proxies.md'
 
 /** Where the configurations of the manual find the others. */
 interface Places {
+  /** Of the proxy itself, for its own requests. */
+  readonly inner: number
   /** The decision listener. */
   readonly decision: number
   /** The listener for clients, with the sign-in. */
@@ -38,10 +41,10 @@ interface ProxyFiles {
   args(folder: string): readonly string[]
 }
 
-/** @param files the proxy's, of the text of blocks */
-export async function startBeside(t: Test, files: FilesOf) {
+/** @param files the proxy's, of the text of blocks @param options of the gateway's configuration */
+export async function startBeside(t: Test, files: FilesOf, options: WorldOptions = {}) {
   const top = [`identity: { lifetime: 5m, keys: [${keyFile(t)}] }`]
-  const asking = await startAsking(t, { top })
+  const asking = await startAsking(t, { ...options, top })
   const seen: IncomingMessage[] = []
   const service = await startService(t, seen)
   const places = { decision: asking.port, gateway: asking.world.port, service }
@@ -68,14 +71,32 @@ export async function startBesideSignIn(t: Test, files: FilesOf) {
   return { world, seen }
 }
 
-function blockText(language: string, { decision, gateway, service }: Places, port: number): string {
+/** The same, and the gateway hangs: it accepts connections, and answers nothing. */
+export async function startBesideHung(t: Test, files: FilesOf) {
+  const seen: IncomingMessage[] = []
+  const service = await startService(t, seen)
+  let asked = 0
+  const hung = createServer(() => void asked++)
+  const decision = await listen(t, hung)
+  t.teardown(() => hung.closeAllConnections())
+  const port = await onReservedPort(t, async (proxyPort) => {
+    await startProxy(t, files, { decision, gateway: decision, service }, proxyPort)
+    return proxyPort
+  })
+  const client = new Client(port)
+  t.teardown(() => client.close())
+  return { seen, asked: () => asked, send: client.send.bind(client) }
+}
+
+function blockText(language: string, { decision, gateway, service, inner }: Places, port: number): string {
   const [block] = runnable(PAGE, language)
   if (block === undefined) throw new Error(`${PAGE} has no block of ${language}`)
   return block.text
     .replaceAll('127.0.0.1:9191', `127.0.0.1:${decision}`)
-    .replaceAll('127.0.0.1:9090', `127.0.0.1:${gateway}`)
+    .replaceAll('127.0.0.1:9192', `127.0.0.1:${inner}`)
+    .replaceAll('127.0.0.1:8080', `127.0.0.1:${gateway}`)
     .replaceAll('127.0.0.1:3000', `127.0.0.1:${service}`)
-    .replace(/(listen |bind :|^:)8080/m, (_, before: string) => `${addressBefore(before)}${port}`)
+    .replace(/(listen |bind :|^:)80\b/m, (_, before: string) => `${addressBefore(before)}${port}`)
 }
 
 /** Tests listen on loopback alone; Caddy by `default_bind`. */
@@ -84,7 +105,13 @@ function addressBefore(before: string): string {
   return before === 'bind :' ? 'bind 127.0.0.1:' : before
 }
 
-async function startProxy(t: Test, filesOf: FilesOf, places: Places, port: number): Promise<void> {
+async function startProxy(
+  t: Test,
+  filesOf: FilesOf,
+  others: Omit<Places, 'inner'>,
+  port: number,
+): Promise<void> {
+  const places = { ...others, inner: await reservePort(t) }
   const { program, files, args } = filesOf((language) => blockText(language, places, port))
   const folder = serverFolder(t, program)
   for (const [name, text] of Object.entries(files(folder))) writeFileSync(join(folder, name), text)
@@ -101,9 +128,12 @@ async function accepts(port: number): Promise<boolean> {
   return connected !== null
 }
 
+/** Bytes: what a client may send, and its identity. Many servers take less. */
+const MAX_HEADERS = 64 * 1024
+
 /** Answers each request, and each handshake of a WebSocket. */
 async function startService(t: Test, seen: IncomingMessage[]): Promise<number> {
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
     seen.push(request)
     request.resume().on('end', () => response.end('from the service'))
   })

@@ -214,12 +214,20 @@ t.test('Envoy removes what replaces path or method, unless the upstream has pass
   t.same(removedBy(await passing.ask('/auth/envoy/docs/a', {})), ['x-api-key', 'authorization'])
 })
 
-t.test('Traefik gets the cookies without the session, to replace those of the client', async (t) => {
-  const fields = { ...forwardFields('GET', '/docs/a') }
-  const cookieOf = async (cookie: Record<string, string>) =>
-    Reflect.get((await ask('/auth/forward', { ...fields, ...cookie })).headers, 'cookie')
-  t.equal(await cookieOf({ cookie: 'a=1; __Host-seatgate_session=x; b=2' }), 'a=1; b=2')
-  t.equal(await cookieOf({ cookie: 'a=1' }), 'a=1', 'Traefik removes a Cookie that the answer lacks')
-  t.equal(await cookieOf({ cookie: '__Host-seatgate_session=x' }), undefined)
-  t.equal(await cookieOf({}), undefined)
-})
+t.test(
+  'nginx, Traefik and HAProxy get the cookies without the session, to replace those of the client',
+  async (t) => {
+    const questions: [path: string, fields: Record<string, string>][] = [
+      ['/auth/nginx', nginxFields('GET', '/docs/a')],
+      ['/auth/forward', forwardFields('GET', '/docs/a')],
+    ]
+    for (const [path, fields] of questions) {
+      const cookieOf = async (cookie: Record<string, string>) =>
+        Reflect.get((await ask(path, { ...fields, ...cookie })).headers, 'cookie')
+      t.equal(await cookieOf({ cookie: 'a=1; __Host-seatgate_session=x; b=2' }), 'a=1; b=2')
+      t.equal(await cookieOf({ cookie: 'a=1' }), 'a=1', 'Traefik removes a Cookie that the answer lacks')
+      t.equal(await cookieOf({ cookie: '__Host-seatgate_session=x' }), undefined)
+      t.equal(await cookieOf({}), undefined)
+    }
+  },
+)
