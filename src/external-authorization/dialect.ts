@@ -22,6 +22,8 @@ export interface Dialect {
   readonly more: MoreFields | null
   /** It only wants the refusal of what was refused before. */
   readonly refusesOnly?: boolean
+  /** It passes the first Set-Cookie on, or joins several into one that no browser reads as they are. */
+  readonly oneCookie?: boolean
 }
 
 /** Further fields of the answer that allows a request: name, value, … */

@@ -45,6 +45,7 @@ const nginx: Dialect = {
     return { method, host, target }
   },
   more: otherCookies,
+  oneCookie: true,
 }
 
 /**

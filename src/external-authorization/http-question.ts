@@ -36,6 +36,8 @@ export function refuseQuestion(
   return exchange
 }
 
+type Asked = Pick<Dialect, 'name' | 'more' | 'refusesOnly' | 'oneCookie'>
+
 export class HttpQuestion implements Question {
   readonly askedBy: string
   readonly client: string | null
@@ -45,9 +47,10 @@ export class HttpQuestion implements Question {
   /** The question itself, whose body is discarded. */
   readonly #received: ClientRequest
   readonly #more: Dialect['more']
+  readonly #oneCookie: boolean
 
   constructor(
-    { name, more, refusesOnly = false }: Pick<Dialect, 'name' | 'more' | 'refusesOnly'>,
+    { name, more, refusesOnly = false, oneCookie = false }: Asked,
     received: ClientRequest,
     client: string | null,
     fault: Refusal | null,
@@ -58,6 +61,7 @@ export class HttpQuestion implements Question {
     this.#received = received
     this.#more = more
     this.refusesOnly = refusesOnly
+    this.#oneCookie = oneCookie
   }
 
   allow(exchange: Exchange, upstream: UpstreamConfig | null, signed: readonly string[]): void {
@@ -82,13 +86,20 @@ export class HttpQuestion implements Question {
     const { type, text } = problemContent(refusal, exchange.id)
     const body = Buffer.from(text)
     const fields = problemHeaders(refusal, exchange.id)
-    fields.push('Content-Type', type, 'Content-Length', String(body.length), ...this.signIn)
+    fields.push('Content-Type', type, 'Content-Length', String(body.length))
+    fields.push(...(this.#oneCookie ? withOneCookie(this.signIn) : this.signIn))
     if (CLOSING.has(refusal.status)) response.shouldKeepAlive = false
     response.writeHead(refusal.status, ResponseFields.of(fields), null, linesOf(exchange))
     response.end(body)
     if (this.#received.method !== 'HEAD') exchange.bytesOut += body.length
     discardBody(this.#received, response, MAX_DISCARDED)
   }
+}
+
+/** The cookie of a new sign-in is the first: the others remove old ones. @param fields name, value, … */
+function withOneCookie(fields: readonly string[]): string[] {
+  const first = fields.indexOf('Set-Cookie')
+  return fields.filter((_, i) => fields[i - (i % 2)] !== 'Set-Cookie' || i - (i % 2) === first)
 }
 
 /** 426 has a Connection of its own. */

@@ -39,13 +39,18 @@ export function open(
 const STATE_IV = Buffer.alloc(NONCE)
 
 /**
- * Derived from the state, 256 random bits, as the key is (HMAC-SHA-256, RFC 2104). The cookie does not contain them, which
+ * Derived from the state, which is random, as the key is (HMAC-SHA-256, RFC 2104). The cookie does not contain them, which
  * keeps it small.
  */
 export interface Derived {
   readonly nonce: string
   /** PKCE (RFC 7636, section 4.1): 256 bits. */
   readonly verifier: string
+}
+
+/** Characters of what {@link sealState} makes of a text. */
+export function sealedLength(text: string): number {
+  return Math.ceil(((Buffer.byteLength(text) + TAG) * 4) / 3)
 }
 
 export function sealState(

@@ -17,6 +17,8 @@ import { verifiedToken } from './other-issuers.ts'
 
 /** Milliseconds: bounds how long tokens of a key count that the provider has withdrawn. */
 const CACHE_FOR = 10 * 60_000
+/** Bytes of the cookies of pending sign-ins: nginx takes 8 KiB of a header line, and other cookies need room too. */
+const SIGN_IN_COOKIES = 4096
 
 /** The dependencies of sign-in, besides the store. */
 export interface SignInPorts {
@@ -56,7 +58,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     now: Date.now,
   }
   const oidc = new Oidc(ports, tenants, {
-    cookieBytes: Math.floor(config.limits.headerBytes / 2),
+    cookieBytes: Math.min(SIGN_IN_COOKIES, Math.floor(config.limits.headerBytes / 2)),
     prefix: config.api.authPrefix,
     proxies: config.providerProxies,
   })

@@ -24,6 +24,19 @@ export function signInCases({ world, seen }: Awaited<ReturnType<typeof startBesi
     t.equal((await visitor.send(page, { headers: NAVIGATION })).status, 303, 'after the end of the session')
   })
 
+  t.test('many tabs with long addresses take 4 KiB of cookies, and the last one signs in', async (t) => {
+    const visitor = world.visitor()
+    const addressOf = (tab: number) => `${world.origin}/pages/${'a'.repeat(800)}?tab=${tab}`
+    for (let tab = 0; tab < 9; tab++) {
+      await visitor.send(addressOf(tab), { headers: NAVIGATION })
+      const cookies = [...visitor.cookies(world.origin)].map((pair) => pair.join('=')).join('; ')
+      t.ok(cookies.length <= 4096, `${cookies.length} after ${tab + 1} tabs`)
+    }
+    const last = await visitor.onward(await visitor.send(addressOf(9), { headers: NAVIGATION }))
+    t.match(last, { status: 200, url: addressOf(9) })
+    t.equal(seen.at(-1)?.headers.cookie ?? '', '', 'the service gets none of them')
+  })
+
   t.test('a program gets the 401, with its document', async (t) => {
     const answer = await world.visitor().send(page)
     t.equal(answer.status, 401)

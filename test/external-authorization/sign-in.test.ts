@@ -30,6 +30,35 @@ t.test('a browser gets 401 with the address of the provider', async (t) => {
   }
 })
 
+t.test(
+  'nginx passes one cookie on: it gets the new one alone, and others those that remove old ones',
+  async (t) => {
+    const old = Array.from(
+      { length: 4 },
+      (_, at) => `__Host-seatgate_signin_${at}=acme.1.${'x'.repeat(1_500)}`,
+    )
+    const more = { ...NAVIGATION, cookie: old.join('; ') }
+    const nginx = await client.send('GET', '/auth/nginx', {
+      ...nginxFields('GET', '/pages/a', host),
+      ...more,
+    })
+    const forward = await client.send('GET', '/auth/forward', {
+      ...forwardFields('GET', '/pages/a', host),
+      ...more,
+    })
+    for (const { headers, count } of [
+      { ...nginx, count: 1 },
+      { ...forward, count: 3 },
+    ]) {
+      const [own = '', ...removed] = headers['set-cookie'] ?? []
+      t.match(own, /^__Host-seatgate_signin_[\w-]{12}=acme\.[^;]+; Path=\/; Max-Age=600;/)
+      t.equal(removed.length, count - 1)
+      t.ok(removed.every((cookie) => /^__Host-seatgate_signin_\d=; Path=\/; Max-Age=0;/.test(cookie)))
+    }
+    t.equal(nginx.headers.location?.split('?')[0], forward.headers.location?.split('?')[0])
+  },
+)
+
 t.test('a program gets the 401 alone', async (t) => {
   const answer = await client.send('GET', '/auth/nginx', nginxFields('GET', '/pages/a', host))
   t.equal(answer.status, 401)

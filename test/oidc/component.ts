@@ -43,7 +43,7 @@ export function openOidc(
       ...ports,
     },
     tenants,
-    { connect: 30_000, total: 30_000, cookieBytes: 16 * 1024, prefix: '' },
+    { connect: 30_000, total: 30_000, cookieBytes: 4096, prefix: '' },
   )
   t.teardown(() => oidc.close())
   return oidc

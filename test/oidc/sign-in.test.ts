@@ -20,7 +20,7 @@ t.test('a program signs in, and its token has the specified claims', async (t) =
   t.equal(parameters.get('code_challenge_method'), 'S256')
   t.equal(parameters.get('redirect_uri'), `${world.origin}/auth/oidc/callback`)
   t.match(begun.headers['set-cookie'], [
-    /^__Host-seatgate_signin_[\w-]{12}=acme\.\w+\.[\w-]+; Path=\/; Max-Age=3600; Secure; HttpOnly; SameSite=Lax$/,
+    /^__Host-seatgate_signin_[\w-]{12}=acme\.\w+\.[\w-]+; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/,
   ])
 
   const back = await browser.walk(begun.json.authorization_url)

@@ -18,6 +18,11 @@ export function signInCookieName(state: string): string {
   return `${SIGN_IN_COOKIE}${state.slice(0, STATE_CHARACTERS)}`
 }
 
+/** The state with the beginning that gives its cookie this name. The rest, 184 bits, stays random. */
+export function stateNamed(state: string, name: string): string {
+  return name.slice(SIGN_IN_COOKIE.length) + state.slice(STATE_CHARACTERS)
+}
+
 const SIGN_IN = new RegExp(`(?:^|;)[ \\t]*(${SIGN_IN_COOKIE}[A-Za-z0-9_-]{0,64})[ \\t]*=([^;]*)`, 'g')
 
 /** The sign-in cookies of the Cookie lines, in order. */
@@ -68,29 +73,63 @@ export function ownOriginsOf(text: string, origins: ReadonlyMap<string, string>)
   return own === undefined ? [...origins.values()] : [own]
 }
 
-/** Pending sign-ins beside the new one. */
-const MAX_PENDING = 40
 /** Cookies that one response removes; the next response removes further ones. */
 const MAX_REMOVED = 64
+/**
+ * A browser that restores its tabs sends their requests at once, none with the cookies of the others: no response can remove them.
+ * Cookies of which at most so many have room therefore share that many names.
+ */
+const MAX_SHARED = 8
+
+/** Where the cookie of a new sign-in goes. */
+export interface CookieRoom {
+  /** Null: a name of its own. */
+  readonly name: string | null
+  /** Values for Set-Cookie. */
+  readonly removed: readonly string[]
+}
 
 /**
- * Bounds the pending sign-ins of one browser: it sends their cookies with every request, and too many of them exceed the
- * limit of the header section.
+ * Bounds the pending sign-ins of one browser: it sends their cookies with every request, and too many of them exceed what
+ * proxies take of a header. The oldest give way. The new cookie replaces one of them by its name, as some proxies pass on a
+ * single Set-Cookie.
  *
- * @param own characters of the new cookie
+ * @param length characters of the new cookie's value
  * @param bytes limit of all sign-in cookies together
- * @returns values for Set-Cookie that remove the oldest sign-ins beyond the limits
  */
-export function removeOldSignIns(cookieLines: readonly string[], own: number, bytes: number): string[] {
+export function roomForSignIn(cookieLines: readonly string[], length: number, bytes: number): CookieRoom {
+  const own = pairLength(OWN_NAME, length)
   const cookies = signInCookiesIn(cookieLines).sort((a, b) => startedAt(b) - startedAt(a))
   let size = own
-  let retained = 0
+  let kept = 0
   for (const { name, value } of cookies) {
-    size += name.length + value.length + '=; '.length
-    if (size > bytes || retained === MAX_PENDING) break
-    retained++
+    size += pairLength(name.length, value.length)
+    if (size > bytes) break
+    kept++
   }
-  return cookies.slice(retained, retained + MAX_REMOVED).map(({ name }) => setCookie(name, '', 0))
+  const old = cookies.slice(kept).map(({ name }) => name)
+  const replaced = old.findLast((name) => name.length === OWN_NAME)
+  const names = cookies.map(({ name }) => name)
+  return {
+    name: replaced ?? sharedName(names, Math.floor(bytes / own)),
+    removed: old
+      .filter((name) => name !== replaced)
+      .slice(0, MAX_REMOVED)
+      .map((name) => setCookie(name, '', 0)),
+  }
+}
+
+const OWN_NAME = SIGN_IN_COOKIE.length + STATE_CHARACTERS
+
+/** In the Cookie of a request: `name=value; `. */
+const pairLength = (name: number, value: number) => name + value + '=; '.length
+
+/** One of the shared names, which the browser does not have yet. @param room cookies of this size that have room */
+function sharedName(taken: readonly string[], room: number): string | null {
+  if (room > MAX_SHARED) return null
+  const names = Array.from({ length: Math.max(1, room) }, (_, at) => `${SIGN_IN_COOKIE}large-place${at}`)
+  const free = names.filter((name) => !taken.includes(name))
+  return free[Math.floor(Math.random() * free.length)] ?? null
 }
 
 /** Read without authentication: a browser that forges the time only removes its own cookies. */

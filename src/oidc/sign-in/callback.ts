@@ -36,7 +36,7 @@ const OTHER_FLOWS = ['response', 'id_token', 'token', 'token_type', 'access_toke
 const notSignedIn = new Refusal('credentials_missing', 'The identity provider did not sign the user in.')
 const notStarted = inputInvalid(
   '/state',
-  'This browser has no pending sign-in: it was already completed, or was started in another browser. ' +
+  'This browser has no pending sign-in: it was already completed, took more than ten minutes, or was started in another browser. ' +
     'Continue if you are signed in, otherwise start again.',
 )
 const expired = inputInvalid('/state', 'This sign-in took more than ten minutes. Start again.')

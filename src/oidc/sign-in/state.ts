@@ -7,15 +7,13 @@ import { randomBytes } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
 import { sanitize } from '../provider/log-text.ts'
 import type { Context } from '../context.ts'
-import { cookieValues, removeOldSignIns, setCookie, signInCookieName } from '../session/cookies.ts'
+import { cookieValues, roomForSignIn, setCookie, signInCookieName, stateNamed } from '../session/cookies.ts'
 import { sha256 } from '../session/session-credentials.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
-import { type Derived, openState, sealState } from '../seal.ts'
+import { type Derived, openState, sealedLength, sealState } from '../seal.ts'
 
 /** ms */
 export const STATE_LIFETIME = 600_000
-/** Seconds. The cookie outlives the state, so that a late callback can lead to the requested page. */
-const COOKIE_LIFETIME = 3_600
 /** ms that a used id is recorded: until every instance refuses its state as expired. */
 const RECORD_LIFETIME = STATE_LIFETIME + LEEWAY * 1000
 
@@ -49,14 +47,15 @@ export async function newState(
   if (epoch instanceof Refusal) return epoch
   if (secret === undefined) throw new Error('no secret to seal with')
   const now = context.now()
-  const state = stateOf(now)
   const startedAt = Math.floor(now / 1000)
+  const text = `${epoch}${returnTo ?? ''}`
+  const label = `${tenant.id}.${startedAt.toString(36)}.`
+  const room = roomForSignIn(cookieLines, label.length + sealedLength(text), context.cookieBytes)
+  const state = room.name === null ? stateOf(now) : stateNamed(stateOf(now), room.name)
   const bound = boundTo({ tenant }, state, startedAt)
-  const { sealed, nonce, verifier } = sealState(`${epoch}${returnTo ?? ''}`, secret, state, bound)
-  const value = `${tenant.id}.${startedAt.toString(36)}.${sealed}`
-  const own = setCookie(signInCookieName(state), value, COOKIE_LIFETIME)
-  const removed = removeOldSignIns(cookieLines, own.length, context.cookieBytes)
-  return { state, nonce, verifier, cookies: [own, ...removed] }
+  const { sealed, nonce, verifier } = sealState(text, secret, state, bound)
+  const own = setCookie(signInCookieName(state), label + sealed, STATE_LIFETIME / 1000)
+  return { state, nonce, verifier, cookies: [own, ...room.removed] }
 }
 
 /**
