@@ -14,7 +14,7 @@ import type { Endpoint } from './handler.ts'
 import { HttpQuestion } from './http-question.ts'
 
 /** Scheme, host and the rest, which is validated as a target. */
-const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/
+const URL_PARTS = /^https?:\/\/([^/?#\\@]+)(\/.*)$/i
 
 const COOKIE = fieldName('cookie')
 
@@ -63,7 +63,7 @@ const forward: Dialect = {
   path: '/auth/forward',
   own: ['x-forwarded-method', 'x-forwarded-proto', 'x-forwarded-host', 'x-forwarded-uri'],
   read([method = '', proto = '', host = '', target = '']) {
-    if (!SCHEMES.has(proto)) throw malformed('x-forwarded-proto is not http or https.')
+    if (!SCHEMES.has(proto.toLowerCase())) throw malformed('x-forwarded-proto is not http or https.')
     return { method, host, target }
   },
   more: otherCookies,

@@ -8,9 +8,12 @@ import type { RequestOwner } from '../http/client/upstream-request.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
-import { peerAddress, type TrustedProxies, writtenAddress } from './forwarded.ts'
+import { clientElement, hopAddress, peerAddress, type TrustedProxies } from './forwarded.ts'
+import { forwardedElements } from './forwarded-field.ts'
 
+const FORWARDED = fieldName('forwarded')
 const FORWARDED_FOR = fieldName('x-forwarded-for')
+const X_FORWARDED = [FORWARDED_FOR, fieldName('x-forwarded-proto'), fieldName('x-forwarded-host')]
 /** Elements of X-Forwarded-For that are read, from the last one. */
 const MAX_HOPS = 32
 /** The length of an address with brackets and port. */
@@ -39,14 +42,22 @@ export function clientNetwork(peer: string | undefined, proxies: TrustedProxies)
   return proxies.has(address) ? null : networkOf(address)
 }
 
-/**
- * The network of the client behind a trusted proxy: the last address in X-Forwarded-For that is not a trusted proxy.
- * Null without a trusted proxy, or if none of them names the client.
- */
+/** The network of the client behind a trusted proxy. Null without a trusted proxy, or if none of them names the client. */
 export function forwardedNetwork(request: ClientRequest, proxies: TrustedProxies): string | null {
   if (clientNetwork(request.socket.remoteAddress, proxies) !== null) return null
-  const address = forwardedAddress(request, proxies)
+  const address = namedAddress(request, proxies)
   return address === null ? null : networkOf(address)
+}
+
+/** The client that a trusted proxy names, in Forwarded (RFC 7239) where that is alone. Null: none. */
+function namedAddress(request: ClientRequest, proxies: TrustedProxies): string | null {
+  const { fields } = request.section
+  const lines = fields.values(FORWARDED)
+  const isAlone = X_FORWARDED.every((name) => fields.values(name).every((value) => value === ''))
+  if (lines.length === 0 || !isAlone) return forwardedAddress(request, proxies)
+  const elements = forwardedElements(lines.join(', ')) ?? []
+  const address = hopAddress(clientElement(elements, proxies)?.for ?? '')
+  return isIP(address) === 0 || proxies.has(address) ? null : address
 }
 
 /**
@@ -56,7 +67,7 @@ export function forwardedNetwork(request: ClientRequest, proxies: TrustedProxies
  */
 export function forwardedAddress({ section }: ClientRequest, proxies: TrustedProxies): string | null {
   for (const hop of lastHops(section.fields.values(FORWARDED_FOR))) {
-    const address = hostOf(hop)
+    const address = hopAddress(hop)
     if (isIP(address) === 0) return null
     if (!proxies.has(address)) return address
   }
@@ -67,7 +78,7 @@ export function forwardedAddress({ section }: ClientRequest, proxies: TrustedPro
 export function clientAddress(request: ClientRequest, proxies: TrustedProxies): string | null {
   const peer = request.socket.remoteAddress ?? null
   if (peer === null || !proxies.has(peerAddress(peer))) return peer
-  return forwardedAddress(request, proxies) ?? peer
+  return namedAddress(request, proxies) ?? peer
 }
 
 /** The network of the client; null where a trusted proxy does not name it. */
@@ -80,22 +91,18 @@ export function networkOfClient(request: ClientRequest, proxies: TrustedProxies)
   return knownNetwork(request, proxies) ?? networkOf(peerAddress(request.socket.remoteAddress))
 }
 
-/** The last hops, from last to first, at most `MAX_HOPS`. */
+/** The last hops, from last to first, at most `MAX_HOPS`. Empty elements are none (RFC 9110, section 5.6.1). */
 function* lastHops(lines: readonly string[]): Generator<string> {
   let remaining = MAX_HOPS
   for (const list of lines.toReversed()) {
     for (let end = list.length; end >= 0 && remaining-- > 0;) {
       const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1)
-      yield end - comma > MAX_HOP_LENGTH ? '' : list.slice(comma + 1, end).trim()
+      const isLong = end - comma > MAX_HOP_LENGTH
+      const hop = isLong ? '' : list.slice(comma + 1, end).trim()
+      if (hop !== '' || isLong) yield hop
       end = comma
     }
   }
-}
-
-/** Without port and brackets. */
-function hostOf(hop: string): string {
-  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(hop) ?? []
-  return writtenAddress(bracketed ?? plain ?? hop)
 }
 
 /**

@@ -5,6 +5,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 import { detachedText } from '../lib/heap-size.ts'
 import { RecentValues } from '../lib/recent-values.ts'
+import { type ForwardedElement, forwardedElements } from './forwarded-field.ts'
 
 /** The peers whose X-Forwarded-* are continued. The values of all other peers are dropped. */
 export class TrustedProxies {
@@ -52,46 +53,54 @@ export function writtenAddress(text: string): string {
 /** Each IPv4-mapped address has this group. The spelling of others need not change, which would take 2 µs. */
 const MAPPED = /:ffff:/i
 
-/** The values of a trusted proxy as received; '' if absent. */
+/** An address that a proxy has written, without port and brackets. */
+export function hopAddress(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(hop) ?? []
+  return writtenAddress(bracketed ?? plain ?? hop)
+}
+
+/** The lists of a trusted proxy as received; '' if absent. */
 export class ForwardedContext {
+  readonly proxies: TrustedProxies
   for = ''
   proto = ''
   host = ''
   forwarded = ''
 
-  addFor(value: string): void {
-    this.for = this.for === '' ? value : `${this.for}, ${value}`
+  constructor(proxies: TrustedProxies) {
+    this.proxies = proxies
   }
 
-  addProto(value: string): void {
-    this.proto = this.proto === '' ? value : MALFORMED
-  }
-
-  addHost(value: string): void {
-    this.host = this.host === '' ? value : MALFORMED
-  }
-
-  addForwarded(value: string): void {
-    this.forwarded = this.forwarded === '' ? value : `${this.forwarded}, ${value}`
+  add(name: 'for' | 'proto' | 'host' | 'forwarded', value: string): void {
+    this[name] = this[name] === '' ? value : `${this[name]}, ${value}`
   }
 }
 
 /** The values of an untrusted peer. */
-const NOTHING: Readonly<ForwardedContext> = new ForwardedContext()
-
-/** In place of a repeated value that is not a list: {@link forwardedFields} drops it. */
-const MALFORMED = ','
-
-/** RFC 7239, section 4: pairs `token=token` or `token="quoted"`, separated by `;`, in elements separated by `,`. */
-const FORWARDED = (() => {
-  const token = "[\\w!#$%&'*+.^`|~-]+"
-  const pair = `${token}=(?:${token}|"[\\t !#-\\[\\]-~]*")`
-  const element = `${pair}(?:;${pair})*`
-  return new RegExp(`^${element}(?:[ \\t]*,[ \\t]*${element})*$`)
-})()
+const NOTHING: Readonly<ForwardedContext> = new ForwardedContext(new TrustedProxies([]))
 
 /** `reg-name`, IPv4 or `[IPv6]`, and a port. */
 const HOST = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/
+
+/** What `ws` and `wss` stand for (RFC 6455, section 3) is what services know. Schemes have no case (RFC 3986, section 3.1). */
+const SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['http', 'http'],
+  ['ws', 'http'],
+  ['https', 'https'],
+  ['wss', 'https'],
+])
+
+/**
+ * What the proxy says whose peer is the client: the ones behind it are trusted, so their elements name trusted proxies. The elements
+ * before it may be the client's own.
+ */
+export function clientElement(
+  elements: readonly ForwardedElement[],
+  proxies: TrustedProxies,
+): ForwardedElement | undefined {
+  const at = elements.findLastIndex((element) => !proxies.has(hopAddress(element.for)))
+  return elements[Math.max(0, at)]
+}
 
 /**
  * The fields of the gateway: name, value, … `forwardedContext` is null for an untrusted peer. A malformed value of a
@@ -104,15 +113,51 @@ export function forwardedFields(
   host: string,
 ): string[] {
   const before = forwardedContext ?? NOTHING
-  const hops = lastHops(before.for)
-  const chain = isChain(hops) ? `${hops}, ${peer}` : peer
-  const originalProto = /^https?$/.test(before.proto) ? before.proto : proto
-  const originalHost = HOST.test(before.host) ? before.host : host
-  const headers = ['x-forwarded-for', chain, 'x-forwarded-proto', originalProto]
+  const elements = forwardedElements(before.forwarded) ?? []
+  const stated = statedBy(before, elements)
+  const chain = [...hopsOf(stated.for), peer].join(', ')
+  const originalHost = hostOf(stated.host) ?? host
+  const headers = ['x-forwarded-for', chain, 'x-forwarded-proto', schemeOf(stated.proto) ?? proto]
   if (originalHost !== '') headers.push('x-forwarded-host', originalHost)
-  if (!isLongList(before.forwarded) && FORWARDED.test(before.forwarded))
-    headers.push('forwarded', `${before.forwarded}, for=${isIPv6(peer) ? `"[${peer}]"` : peer}`)
+  if (elements.length > 0) {
+    const own = `for=${isIPv6(peer) ? `"[${peer}]"` : peer}`
+    headers.push('forwarded', [...elements.map(({ text }) => text), own].join(', '))
+  }
   return headers
+}
+
+/** X-Forwarded-* count where there is one of them. */
+function statedBy(
+  context: Readonly<ForwardedContext>,
+  elements: readonly ForwardedElement[],
+): Pick<ForwardedContext, 'for' | 'proto' | 'host'> {
+  const client = clientElement(elements, context.proxies)
+  if (client === undefined || context.for !== '' || context.proto !== '' || context.host !== '')
+    return context
+  const hops = elements.map((element) => (element.for === '' ? 'unknown' : element.for))
+  return { for: hops.join(', '), proto: client.proto, host: client.host }
+}
+
+/** Null: none, or malformed. Proxies that disagree: `http`, which promises less. */
+function schemeOf(list: string): string | null {
+  const schemes = elementsOf(list).map((each) => SCHEMES.get(each.toLowerCase()))
+  if (schemes.length === 0 || schemes.includes(undefined)) return null
+  return schemes.includes('http') ? 'http' : 'https'
+}
+
+/** The last one, which the nearest proxy has added: the client may have sent the earlier ones. Null as above. */
+function hostOf(list: string): string | null {
+  const hosts = elementsOf(list)
+  return hosts.every((each) => HOST.test(each)) ? (hosts.at(-1) ?? null) : null
+}
+
+/** Without the empty ones (RFC 9110, section 5.6.1). A list that is longer than any chain of proxies counts as malformed. */
+function elementsOf(list: string): string[] {
+  if (list === '' || isLongList(list)) return []
+  return list
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
 }
 
 interface DirectLines {
@@ -135,16 +180,13 @@ export function directLines(connection: object, peer: string, proto: string, hos
   return lines
 }
 
-/** The last elements, which proxies added. The client controls the earlier ones and their number. */
-function lastHops(list: string): string {
-  if (!isLongList(list)) return list
+/** The last hops, which proxies added. The client controls the earlier ones and their number. None: malformed. */
+function hopsOf(list: string): readonly string[] {
   let at = list.length
-  for (let hops = 0; hops < MAX_LIST_ELEMENTS; hops++) at = list.lastIndexOf(',', at - 1)
-  return list.slice(at + 1).trimStart()
-}
-
-function isChain(list: string): boolean {
-  return list !== '' && list.split(',').every((hop) => isHop(hop.trim()))
+  if (!isLongList(list)) at = -1
+  else for (let hops = 0; hops < MAX_LIST_ELEMENTS; hops++) at = list.lastIndexOf(',', at - 1)
+  const hops = elementsOf(list.slice(at + 1))
+  return hops.every(isHop) ? hops : []
 }
 
 /** An address with an optional port, or an obfuscated identifier (RFC 7239, section 6). */

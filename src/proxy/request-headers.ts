@@ -29,7 +29,7 @@ export function requestHeaders(
 ): readonly FieldLines[] {
   const { request, evaluation, trace } = exchange
   const peer = peerAddress(request.socket.remoteAddress)
-  const forwardedContext = proxies.has(peer) ? new ForwardedContext() : null
+  const forwardedContext = proxies.has(peer) ? new ForwardedContext(proxies) : null
   const decision = evaluation?.decision ?? null
   const isPublic = decision === null || decision.permission === 'public'
   const ownTrace = trace?.propagates === true
@@ -107,16 +107,16 @@ function passing(
         break
       }
       case 'x-forwarded-for':
-        forwardedContext?.addFor(fields.value(i))
+        forwardedContext?.add('for', fields.value(i))
         break
       case 'x-forwarded-proto':
-        forwardedContext?.addProto(fields.value(i))
+        forwardedContext?.add('proto', fields.value(i))
         break
       case 'x-forwarded-host':
-        forwardedContext?.addHost(fields.value(i))
+        forwardedContext?.add('host', fields.value(i))
         break
       case 'forwarded':
-        forwardedContext?.addForwarded(fields.value(i))
+        forwardedContext?.add('forwarded', fields.value(i))
     }
     const isNamed = named !== null && named.has(foldName(fields.name(i)))
     if (passes && !isNamed) continue

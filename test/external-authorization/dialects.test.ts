@@ -190,6 +190,12 @@ function removedBy({ headers }: { readonly headers: object }): string[] {
   return typeof names === 'string' ? names.split(', ') : []
 }
 
+t.test('a scheme has no case', async (t) => {
+  for (const scheme of ['HTTPS', 'Http', 'WSS'])
+    t.equal((await ask('/auth/forward', { ...FORWARD, 'x-forwarded-proto': scheme })).status, 200)
+  t.equal((await ask('/auth/nginx', { ...NGINX, 'x-original-url': 'HTTPS://a/docs/a' })).status, 200)
+})
+
 t.test('Envoy removes the credentials of the gateway, and overwrites the cookies', async (t) => {
   const caller = { 'x-api-key': key, space: 'main' }
   const plain = await ask('/auth/envoy/v1/trainings/7', caller)

@@ -57,19 +57,22 @@ t.test('the values of a trusted proxy are continued', async (t) => {
 t.test('malformed values are dropped, also from a trusted proxy', async (t) => {
   for (const line of [
     'X-Forwarded-For: <script>',
-    'X-Forwarded-For: 192.0.2.1,, 10.0.0.1',
+    'X-Forwarded-For: 192.0.2.1, <script>,, 10.0.0.1',
+    'X-Forwarded-For: , ,',
     'X-Forwarded-For: 192.0.2.1; 10.0.0.1',
     'X-Forwarded-For: 192.0.2.256',
     'X-Forwarded-For: [::1',
     'X-Forwarded-Proto: HTTPS://',
-    'X-Forwarded-Proto: https,http',
-    'X-Forwarded-Proto: https\r\nX-Forwarded-Proto: http',
+    'X-Forwarded-Proto: https, ftp',
+    'X-Forwarded-Proto: https https',
     'X-Forwarded-Host: evil.example/path',
-    'X-Forwarded-Host: a.example, b.example',
+    'X-Forwarded-Host: evil.example/path, b.example',
     'X-Forwarded-Host: user@evil.example',
-    'X-Forwarded-Host: a.example\r\nX-Forwarded-Host: b.example',
     'Forwarded: for="192.0.2.1',
-    'Forwarded: for=192.0.2.1, ',
+    'Forwarded: for=192.0.2.1;for=192.0.2.2',
+    'Forwarded: for=192.0.2.1 ;; proto',
+    'Forwarded: for=2001:db8::1',
+    'Forwarded: ,;, ',
     'Forwarded: for=192.0.2.1;host="a\\"',
     'Forwarded: evil',
   ]) {
@@ -82,6 +85,97 @@ t.test('malformed values are dropped, also from a trusted proxy', async (t) => {
         ['x-forwarded-host', 'gw.example'],
       ],
       line,
+    )
+  }
+})
+
+t.test('the spellings of a scheme, and lists', async (t) => {
+  const https = [
+    'https',
+    'HTTPS',
+    'wss',
+    'WSS',
+    'https, https',
+    'https,wss',
+    ' https ,, https',
+    'https\r\nX-Forwarded-Proto: https',
+  ]
+  const http = ['http', 'ws', 'Http', 'https, http', 'http, https', 'https\r\nX-Forwarded-Proto: http']
+  for (const [scheme, values] of Object.entries({ https, http }))
+    for (const value of values) {
+      const seen = await seenBy(t, get(`X-Forwarded-Proto: ${value}`), TRUSTED)
+      t.same(valuesOf(seen, 'x-forwarded-proto'), [scheme], value)
+    }
+  for (const [value, host] of [
+    ['shop.example, shop.example', 'shop.example'],
+    ['shop.example,,', 'shop.example'],
+    ['evil.example, shop.example:8443', 'shop.example:8443'],
+    ['evil.example\r\nX-Forwarded-Host: shop.example', 'shop.example'],
+  ])
+    t.same(valuesOf(await seenBy(t, get(`X-Forwarded-Host: ${value}`), TRUSTED), 'x-forwarded-host'), [host])
+  const chain = await seenBy(t, get('X-Forwarded-For: 203.0.113.9,,10.1.2.3 ,'), TRUSTED)
+  t.same(valuesOf(chain, 'x-forwarded-for'), ['203.0.113.9, 10.1.2.3, 127.0.0.1'])
+})
+
+t.test('Forwarded alone: what the proxy says whose peer is the client', async (t) => {
+  const cases: [value: string, chain: string, proto: string, host: string][] = [
+    ['for=203.0.113.9;proto=https', '203.0.113.9', 'https', 'gw.example'],
+    [
+      'For="[2001:DB8::1]:4711"; Proto=WSS; Host="shop.example:8443"',
+      '[2001:DB8::1]:4711',
+      'https',
+      'shop.example:8443',
+    ],
+    [
+      'for=192.0.2.66;host=evil.example;proto=https, for=203.0.113.9;proto=http, for=10.1.2.3;proto=https;host=inner',
+      '192.0.2.66, 203.0.113.9, 10.1.2.3',
+      'http',
+      'gw.example',
+    ],
+    [
+      'for=192.0.2.66;host=evil.example,, for=203.0.113.9;host=shop.example\r\nForwarded: for=10.1.2.3',
+      '192.0.2.66, 203.0.113.9, 10.1.2.3',
+      'http',
+      'shop.example',
+    ],
+    ['for=192.0.2.66;proto=https;host=evil.example, proto=http', '192.0.2.66, unknown', 'http', 'gw.example'],
+    [
+      'for=192.0.2.66;proto=https;host=evil.example, for=_hidden',
+      '192.0.2.66, _hidden',
+      'http',
+      'gw.example',
+    ],
+    [
+      'for=10.9.9.9;proto=https;host=inner.example, for=10.1.2.3;host=proxy',
+      '10.9.9.9, 10.1.2.3',
+      'https',
+      'inner.example',
+    ],
+    ['proto=https', 'unknown', 'https', 'gw.example'],
+    ['for=203.0.113.9;proto=ftp;host="a/b"', '203.0.113.9', 'http', 'gw.example'],
+  ]
+  for (const [value, chain, proto, host] of cases) {
+    const seen = await seenBy(t, get(`Forwarded: ${value}`), TRUSTED)
+    t.same(valuesOf(seen, 'x-forwarded-for'), [`${chain}, 127.0.0.1`], value)
+    t.same(valuesOf(seen, 'x-forwarded-proto'), [proto], value)
+    t.same(valuesOf(seen, 'x-forwarded-host'), [host], value)
+  }
+})
+
+t.test('beside a field X-Forwarded-*, Forwarded is continued and not read', async (t) => {
+  const forwarded = 'Forwarded: for=192.0.2.66;proto=https;host=evil.example'
+  for (const line of [
+    'X-Forwarded-For: 203.0.113.9',
+    'X-Forwarded-Proto: http',
+    'X-Forwarded-Host: shop.example',
+    'X-Forwarded-For: ,',
+  ]) {
+    const seen = fieldsOf(await seenBy(t, get(forwarded, line), TRUSTED))
+    const others = seen.filter(([name]) => name !== 'forwarded')
+    t.notMatch(others.join(' '), /192\.0\.2\.66|https|evil/, line)
+    t.same(
+      seen.filter(([name]) => name === 'forwarded').map(([, value]) => value),
+      ['for=192.0.2.66;proto=https;host=evil.example, for=127.0.0.1'],
     )
   }
 })

@@ -1,0 +1,50 @@
+/** The Forwarded field (RFC 7239): what each proxy says of the hop before it. */
+
+import { isLongList } from '../http/wire/fields.ts'
+
+/** What one proxy says; '' for what it does not say. */
+export interface ForwardedElement {
+  /** With the brackets and port that it may have. */
+  readonly for: string
+  readonly proto: string
+  readonly host: string
+  /** As received, without the white space around it. */
+  readonly text: string
+}
+
+/** RFC 7239, section 4: a pair `token=token` or `token="quoted"`, and what ends it. A quoted-pair is not read. */
+const PAIR = (() => {
+  const token = "[\\w!#$%&'*+.^`|~-]+"
+  return new RegExp(`[ \\t]*(?:(${token})=(?:(${token})|"([\\t !#-\\[\\]-~]*)")[ \\t]*)?([;,]|$)`, 'y')
+})()
+
+/** The elements in order, without the empty ones (RFC 9110, section 5.6.1). Null: malformed, or more than any chain of proxies has. */
+export function forwardedElements(value: string): readonly ForwardedElement[] | null {
+  if (isLongList(value)) return null
+  const elements: ForwardedElement[] = []
+  let start = 0
+  let pairs = new Map<string, string>()
+  for (let at = 0; at < value.length;) {
+    PAIR.lastIndex = at
+    const match = PAIR.exec(value)
+    if (match === null) return null
+    const [whole, name, token, quoted = '', end] = match
+    const folded = name?.toLowerCase()
+    if (folded !== undefined) {
+      if (pairs.has(folded)) return null
+      pairs.set(folded, token ?? quoted)
+    }
+    at += whole.length
+    if (end === ';') continue
+    const text = value.slice(start, end === '' ? at : at - 1).trim()
+    if (pairs.size > 0) elements.push(elementOf(pairs, text))
+    pairs = new Map()
+    start = at
+  }
+  return elements
+}
+
+function elementOf(pairs: ReadonlyMap<string, string>, text: string): ForwardedElement {
+  const get = (name: string) => pairs.get(name) ?? ''
+  return { for: get('for'), proto: get('proto'), host: get('host'), text }
+}
