@@ -26,6 +26,19 @@ export const VALUES = {
   routes: { trainings: { upstream: 'trainings', routes: { 'GET /v1/trainings': 'trainings:list' } } },
 }
 
+const KEYS = '/etc/seatgate-tls'
+
+/** With every key that `listen` of the configuration has for TLS. */
+export const FRONT_TLS = {
+  certificates: [
+    { cert: `${KEYS}/api/tls.crt`, key: `${KEYS}/api/tls.key` },
+    { cert: `${KEYS}/internal/tls.crt`, key: `${KEYS}/internal/tls.key` },
+  ],
+  min_version: '1.3',
+  client_ca: `${KEYS}/api/ca.crt`,
+  client_auth: 'require',
+}
+
 /** With members of all lists and maps that are empty by default. */
 export const MUCH = {
   ...VALUES,
@@ -44,10 +57,29 @@ export const MUCH = {
   decision: {
     enabled: true,
     clients: ['10.0.0.0/8'],
+    url: 'https://decisions.internal',
     from: [{ podSelector: { matchLabels: { app: 'nginx' } } }],
   },
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
-  config: { trusted_proxies: ['10.0.0.0/8'], limits: { connections: 20000, max_body: '1MiB' } },
+  tlsSecrets: ['api', 'internal'],
+  listen: [
+    {
+      name: 'https',
+      port: 8443,
+      servicePort: 443,
+      nodePort: 30443,
+      appProtocol: 'https',
+      http2: true,
+      tls: FRONT_TLS,
+    },
+    { name: 'http', port: 8080 },
+    { name: 'internal', port: 9443, http2: false, tls: { certificates: FRONT_TLS.certificates } },
+  ],
+  config: {
+    trusted_proxies: ['10.0.0.0/8'],
+    proxy_protocol: true,
+    limits: { connections: 20000, max_body: '1MiB' },
+  },
 }
 
 /** As Helm does: maps are merged, null takes a key away, anything else is replaced. */

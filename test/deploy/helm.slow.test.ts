@@ -1,10 +1,11 @@
 /** The rendered chart: its objects fit together, and the gateway loads its configuration as a pod would. */
 
 import { join } from 'node:path'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { serverFolder } from '../support/servers/folder.ts'
+import { root } from '../docs/pages.ts'
 import { MUCH, VALUES } from './chart.ts'
 import { faultsOf } from './kubernetes.ts'
 import { cannotRender, type Render, renderer, type KubernetesObject } from './render/render.ts'
@@ -113,11 +114,60 @@ t.test('chart', { skip: cannotRender }, async (t) => {
         ENVIRONMENT,
       )
       const { listen, ops, decision } = config
+      t.equal(listen.length, values === MUCH ? 3 : 1)
       t.same(
         new Set([...listen.map(({ host }) => host), ops.host, decision?.listen.host ?? '::']),
         new Set(['::']),
       )
     }
+  })
+
+  t.test('listeners have all that those of a configuration have', async (t) => {
+    const much = render(MUCH)
+    const name = 'seatgate-edge'
+    const folder = mounted(t, find(much, 'ConfigMap', name).data)
+    const { config } = await loadWithTables(join(folder, 'gateway.config.yaml'), ENVIRONMENT)
+    const ca = readFileSync(certificate('ca.pem'), 'utf8')
+    t.match(config.listen, [
+      {
+        port: 8443,
+        http2: true,
+        tls: { minVersion: '1.3', clientAuth: 'require', clientCa: ca, certificates: [{}, {}] },
+      },
+      { port: 8080, http2: false, tls: null },
+      { port: 9443, http2: false, tls: { minVersion: '1.2', clientAuth: 'none' } },
+    ])
+    t.match(config, { proxyProtocol: true, decision: { url: 'https://decisions.internal' } })
+    t.same(find(much, 'Service', name).spec['ports'], [
+      {
+        name: 'https',
+        port: 443,
+        targetPort: 'https',
+        protocol: 'TCP',
+        nodePort: 30443,
+        appProtocol: 'https',
+      },
+      { name: 'http', port: 8080, targetPort: 'http', protocol: 'TCP' },
+      { name: 'internal', port: 9443, targetPort: 'internal', protocol: 'TCP' },
+    ])
+    const { containers, volumes } = podOf(much, name).spec as Record<string, Record<string, unknown>[]>
+    const [{ ports, volumeMounts } = {}] = containers ?? []
+    t.same(
+      (ports as { name: string; containerPort: number }[]).map((port) => [port.name, port.containerPort]),
+      [
+        ['https', 8443],
+        ['http', 8080],
+        ['internal', 9443],
+        ['ops', 9090],
+        ['decision', 9191],
+      ],
+    )
+    t.match((volumeMounts as unknown[]).slice(-2), [
+      { name: 'tls-api', mountPath: '/etc/seatgate-tls/api', readOnly: true },
+      { name: 'tls-internal', mountPath: '/etc/seatgate-tls/internal', readOnly: true },
+    ])
+    t.match(volumes?.slice(-2), [{ secret: { secretName: 'api' } }, { secret: { secretName: 'internal' } }])
+    t.match(find(render(VALUES), 'Service').spec['ports'], [{ name: 'http', port: 80, targetPort: 'http' }])
   })
 
   t.test('a changed configuration replaces the pods, another number of them does not', async (t) => {
@@ -155,7 +205,7 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     t.match(find(much, 'NetworkPolicy', name).spec, {
       policyTypes: ['Ingress', 'Egress'],
       ingress: [
-        { ports: [{ port: 'http' }], from: [{ podSelector: {} }] },
+        { ports: [{ port: 'https' }, { port: 'http' }, { port: 'internal' }], from: [{ podSelector: {} }] },
         { ports: [{ port: 'decision' }], from: [{ podSelector: { matchLabels: { app: 'nginx' } } }] },
         { ports: [{ port: 'ops' }] },
       ],
@@ -183,6 +233,10 @@ t.test('chart', { skip: cannotRender }, async (t) => {
   })
 })
 
+/** What a Secret of cert-manager has, of the certificates of the tests. */
+const SECRET = { 'tls.crt': 'server.pem', 'tls.key': 'server-key.pem', 'ca.crt': 'ca.pem' }
+const certificate = (name: string) => join(root, 'test/support/servers/tls', name)
+
 function find(objects: readonly KubernetesObject[], kind: string, name = 'seatgate'): KubernetesObject {
   const found = objects.find((each) => each.kind === kind && each.metadata.name === name)
   if (found === undefined) throw new Error(`no ${kind} ${name}`)
@@ -199,10 +253,16 @@ function podOf(objects: readonly KubernetesObject[], name?: string) {
 /** As the kubelet mounts a ConfigMap: each key is a link into a folder that a link names. */
 function mounted(t: Test, data: Readonly<Record<string, string>>): string {
   const folder = serverFolder(t, 'configmap')
+  const secrets = serverFolder(t, 'secrets')
+  for (const name of MUCH.tlsSecrets) {
+    mkdirSync(join(secrets, name))
+    for (const [file, source] of Object.entries(SECRET))
+      copyFileSync(certificate(source), join(secrets, name, file))
+  }
   mkdirSync(join(folder, '..2026'))
   symlinkSync('..2026', join(folder, '..data'))
   for (const [name, text] of Object.entries(data)) {
-    writeFileSync(join(folder, '..2026', name), text)
+    writeFileSync(join(folder, '..2026', name), text.replaceAll('/etc/seatgate-tls', secrets))
     symlinkSync(join('..data', name), join(folder, name))
   }
   return folder

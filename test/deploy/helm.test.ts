@@ -5,7 +5,9 @@ import { Ajv } from 'ajv'
 import t from 'tap'
 import { parse } from 'yaml'
 import { root } from '../docs/pages.ts'
-import { defaults, fileOf, schema, templates, VALUES, withDefaults } from './chart.ts'
+import type { JsonSchema } from '../../seats-admin/model/json-schema.ts'
+import { schemas } from '../../src/config/schema.ts'
+import { defaults, fileOf, FRONT_TLS, MUCH, schema, templates, VALUES, withDefaults } from './chart.ts'
 
 const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(schema)
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
@@ -21,12 +23,31 @@ t.test('the schema of the values', async (t) => {
     ['no Secret', { secretName: '' }],
     ['an unknown key', { replica: 3 }],
     ['a key that the chart sets', { config: { listen: '0.0.0.0:80' } }],
+    ['no listener', { listen: [] }],
+    ['HTTP/2 without TLS', { listen: [{ name: 'http', port: 8080, http2: true }] }],
+    ['the port of the operators', { listen: [{ name: 'http', port: 9090 }] }],
+    ['the name of another port', { listen: [{ name: 'ops', port: 8080 }] }],
+    ['an address', { listen: [{ name: 'http', address: '[::]:8080' }] }],
     ['a duration in place of seconds', { drain: '30s' }],
     ['a name that is no file', { routes: { 'a/b': { upstream: 'a', routes: {} } } }],
   ]
   for (const [what, values] of faulty)
     t.notOk(validate(withDefaults(values, withDefaults(VALUES))), `${what} is refused`)
   t.notOk(validate(defaults), 'without values of the installation')
+})
+
+t.test('the listeners have each key that those of the configuration have', async (t) => {
+  const properties = schemas.gateway.properties?.['listen']?.items?.properties ?? {}
+  const known = Object.keys(properties).filter((key) => key !== 'address')
+  t.ok(known.includes('tls'))
+  const own = (schema.properties['listen'] as JsonSchema).items?.properties ?? {}
+  for (const key of known) t.ok(key in own, key)
+  t.same(
+    Object.keys(FRONT_TLS).sort(),
+    Object.keys(properties['tls']?.properties ?? {}).sort(),
+    'the test has all',
+  )
+  t.ok(validate(withDefaults(MUCH)), JSON.stringify(validate.errors))
 })
 
 t.test('every value has a default, and is used', async (t) => {

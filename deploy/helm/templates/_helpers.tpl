@@ -30,7 +30,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{/* gateway.config.yaml. The schema of the values refuses a `config` with one of these keys. */}}
 {{- define "seatgate.config" -}}
 # Every address, of IPv6 too; of IPv4 alone where the node has no IPv6.
-listen: '[::]:8080'
+listen:
+  {{- range .Values.listen }}
+  - address: '[::]:{{ .port }}'
+    {{- with .tls }}
+    tls: {{- toYaml . | nindent 6 }}
+    {{- end }}
+    {{- if .http2 }}
+    http2: true
+    {{- end }}
+  {{- end }}
 # seatgate: accept ops_open
 ops: '[::]:9090'
 {{- with .Values.decision }}
@@ -38,6 +47,9 @@ ops: '[::]:9090'
 decision:
   listen: '[::]:9191'
   clients: {{- toYaml .clients | nindent 4 }}
+  {{- with .url }}
+  url: {{ . }}
+  {{- end }}
 {{- end }}
 {{- end }}
 store: ${SEATGATE_STORE}
