@@ -59,12 +59,12 @@ export async function startLarge(files: FilesOf) {
     else t.strictSame(await identityIn(seen.at(-1)?.headers ?? {}), whole, 'the service gets the identity')
     return status
   }
-  return { callerOf, expected, wholeOrRefused }
+  return { world, callerOf, expected, wholeOrRefused }
 }
 
 type Large = Awaited<ReturnType<typeof startLarge>>
 
-export function largeCases({ callerOf, expected, wholeOrRefused }: Large): void {
+export function largeCases({ world, callerOf, expected, wholeOrRefused }: Large): void {
   t.test('each caller passes with all of its identity, beside a body of any size', async (t) => {
     for (const count of COUNTS) {
       const caller = await callerOf(count)
@@ -72,6 +72,16 @@ export function largeCases({ callerOf, expected, wholeOrRefused }: Large): void 
       for (const body of BODIES)
         t.equal(await wholeOrRefused(caller, body, whole), 200, `${count} Seats, ${body} bytes`)
     }
+  })
+
+  t.test('so does a caller whose token names the Seats', async (t) => {
+    const caller = {
+      authorization: `Bearer ${await world.token(NAMES.map((name) => `main:${name}`))}`,
+      space: 'main',
+    }
+    t.ok(caller.authorization.length > 12_000)
+    const whole = await expected(caller)
+    for (const body of BODIES) t.equal(await wholeOrRefused(caller, body, whole), 200, `${body} bytes`)
   })
 
   t.test('beside headers and cookies of any size too, or it is refused', async (t) => {

@@ -30,6 +30,8 @@ interface Places {
   /** The listener for clients, with the sign-in. */
   readonly gateway: number
   readonly service: number
+  /** The gateway does not answer: the configuration's own time limits apply. */
+  readonly hangs?: boolean
 }
 
 export type FilesOf = (block: (language: string) => string) => ProxyFiles
@@ -80,7 +82,7 @@ export async function startBesideHung(t: Test, files: FilesOf) {
   const decision = await listen(t, hung)
   t.teardown(() => hung.closeAllConnections())
   const port = await onReservedPort(t, async (proxyPort) => {
-    await startProxy(t, files, { decision, gateway: decision, service }, proxyPort)
+    await startProxy(t, files, { decision, gateway: decision, service, hangs: true }, proxyPort)
     return proxyPort
   })
   const client = new Client(port)
@@ -88,15 +90,21 @@ export async function startBesideHung(t: Test, files: FilesOf) {
   return { seen, asked: () => asked, send: client.send.bind(client) }
 }
 
-function blockText(language: string, { decision, gateway, service, inner }: Places, port: number): string {
+function blockText(language: string, places: Places, port: number): string {
+  const { decision, gateway, service, inner, hangs = false } = places
   const [block] = runnable(PAGE, language)
   if (block === undefined) throw new Error(`${PAGE} has no block of ${language}`)
-  return block.text
+  return (hangs ? block.text : patient(block.text))
     .replaceAll('127.0.0.1:9191', `127.0.0.1:${decision}`)
     .replaceAll('127.0.0.1:9192', `127.0.0.1:${inner}`)
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${gateway}`)
     .replaceAll('127.0.0.1:3000', `127.0.0.1:${service}`)
     .replace(/(listen |bind :|^:)80\b/m, (_, before: string) => `${addressBefore(before)}${port}`)
+}
+
+/** A slow machine is no gateway that hangs. */
+function patient(text: string): string {
+  return text.replace(/\b5s\b/g, '60s').replace('timeout = 10000', 'timeout = 120000')
 }
 
 /** Tests listen on loopback alone; Caddy by `default_bind`. */
