@@ -127,7 +127,11 @@ async function startProxy(
   t.teardown(() => child.end())
   await child.spawn({ program: await findProgram(program), args: args(folder) })
   await child.comesUp(() => accepts(port))
+  if (WARNING.test(child.log)) throw new Error(`${program} warns of its configuration:\n${child.log}`)
 }
+
+/** As nginx and HAProxy write it. */
+const WARNING = /\[warn(?:ing)?\]/i
 
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
