@@ -5,7 +5,7 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isOwnPermission } from '../../seats-admin/model/permission.ts'
 import { acceptanceOf, acceptedEntries, type Surroundings } from '../access/openapi/acceptance.ts'
-import { type Description, type Place, readDescription } from '../access/openapi/description.ts'
+import { type Description, type Place, readDescription, SyntaxFault } from '../access/openapi/description.ts'
 import {
   DEFAULT_TEMPLATE,
   entriesOf,
@@ -180,8 +180,10 @@ function describedIn(file: string, text: string): { described: Described; placeO
     const { value, twice, placeOf } = readDescription(text)
     return { described: readOperations(value, twice), placeOf }
   } catch (cause) {
-    const what = cause instanceof NotADescription ? 'is no OpenAPI description' : 'is neither YAML nor JSON'
-    throw new CommandFailed(`${file} ${what}: ${(cause as Error).message.split('\n')[0]}`)
+    if (cause instanceof SyntaxFault)
+      throw new ConfigError([{ place: { file, ...cause.place }, message: cause.message }])
+    if (!(cause instanceof NotADescription)) throw cause
+    throw new CommandFailed(`${file} is no OpenAPI description: ${cause.message}`)
   }
 }
 

@@ -59,7 +59,8 @@ export function parse(
     uniqueKeys: false,
   })
   const { contents } = yaml
-  const syntax = syntaxFault(yaml, source.text)
+  const error = yaml.errors[0] ?? yaml.warnings[0]
+  const syntax = error === undefined ? null : syntaxFault(yaml, error, source.text)
   if (syntax !== null) document.fault(syntax.at, syntax.message)
   else if (yaml.directives?.yaml.version !== '1.2')
     document.fault(0, 'only YAML 1.2 is supported: remove the %YAML line')
@@ -76,6 +77,7 @@ const NESTED = `maps and lists are nested too deeply: at most ${MAX_DEPTH} level
 const UNKNOWN_TAG = 'unknown tag (!…): a value that begins with ! must be in quotes'
 /** Values that all aliases of a file may expand to, together: protects against alias bombs. */
 const MAX_ALIASED = 10_000
+export const TOO_MANY_ALIASES = 'the aliases (*) in this file expand to too many values: write the values out'
 const VARIABLE_KEY = 'variables are replaced in values only, not in keys (write $${ for a literal ${)'
 const MERGE_KEY =
   '<< (merge) is not part of YAML 1.2: write the entries out, or write "<<" in quotes where it is a name'
@@ -109,10 +111,7 @@ class Composer {
     const data = this.#map(root, 0)
     if (this.#aliased <= MAX_ALIASED) return data
     this.#document.faults.length = 0
-    this.#document.fault(
-      root.range?.[0] ?? 0,
-      'the aliases (*) in this file expand to too many values: write the values out',
-    )
+    this.#document.fault(root.range?.[0] ?? 0, TOO_MANY_ALIASES)
     return null
   }
 
@@ -202,8 +201,7 @@ class Composer {
   /** Composes the anchor's node again, so that every entry has its own location. */
   #alias(name: string, offset: number, depth: number): Value {
     const target = this.#anchors.get(name)
-    if (target === undefined)
-      return this.#invalid(offset, 'an alias without an anchor: a value that begins with * must be in quotes')
+    if (target === undefined) return this.#invalid(offset, UNKNOWN_ALIAS)
     this.#aliasDepth++
     const value = this.#value(target, offset, depth)
     this.#aliasDepth--
@@ -221,6 +219,9 @@ function writtenIn(node: Node | null): string | null {
   return isScalar(node) && typeof node.value === 'string' && node.value.includes('${') ? node.value : null
 }
 
+/** Of an alias without an anchor before it. */
+export const UNKNOWN_ALIAS = 'an alias without an anchor: a value that begins with * must be in quotes'
+
 /**
  * Messages for the YAML parser's errors. The parser's own messages are not shown: some quote the file, which may contain
  * secrets.
@@ -235,6 +236,7 @@ const MESSAGES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'a map cannot begin here: a value that contains ": " must be in quotes, and a nested map begins on its own line',
   BLOCK_IN_FLOW: 'inside [ ] and { }, nested maps and lists also need [ ] and { }',
+  DUPLICATE_KEY: 'the map has this key already: remove one',
   KEY_OVER_1024_CHARS: 'a key has more than 1024 characters: shorten it',
   MISSING_CHAR: 'a comma, a colon, a closing quote or a closing bracket is missing here',
   MULTILINE_IMPLICIT_KEY:
@@ -247,10 +249,12 @@ const MESSAGES: Readonly<Partial<Record<YAMLError['code'], string>>> = {
   UNEXPECTED_TOKEN: 'unexpected character: a value with special characters must be in quotes',
 }
 
-/** The first error, which usually causes the others. @returns its offset in the text, and the message */
-function syntaxFault(document: YamlDocument, text: string): { at: number; message: string } | null {
-  const error = document.errors[0] ?? document.warnings[0]
-  if (error === undefined) return null
+/** @param error the first one, which usually causes the others @returns its offset in the text, and the message */
+export function syntaxFault(
+  document: YamlDocument,
+  error: YAMLError,
+  text: string,
+): { at: number; message: string } {
   const at = error.pos[0]
   const open = unclosed(document, error)
   const opening = text[open ?? -1] ?? ''

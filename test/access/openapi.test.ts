@@ -297,7 +297,8 @@ t.test('merge keys', async (t) => {
     'its own, before',
   )
   t.throws(() => made(`${head}paths:\n  /a:\n    <<: 7\n`), {
-    message: 'line 8, column 5: << merges maps alone',
+    message: '<< merges maps alone',
+    place: { line: 8, column: 5 },
   })
 })
 

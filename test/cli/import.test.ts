@@ -84,7 +84,7 @@ t.test('JSON, and faults', async (t) => {
     seatgateHere(cwd, ['import', 'openapi', file, '--upstream', 'u', ...args])
   t.match(await run('api.json'), { code: 0, out: /^ {2}GET \/d: d:list$/m, err: /^api\.json:5:4: GET \/a/ })
   for (const [args, code, message] of [
-    [['bad.yaml'], 1, 'bad.yaml is neither YAML nor JSON'],
+    [['bad.yaml'], 1, 'bad.yaml:1:4: this [ is not closed: add ]'],
     [['other.yaml'], 1, 'other.yaml is no OpenAPI description: it has neither "openapi" nor "swagger"'],
     [['nowhere.yaml'], 1, 'nowhere.yaml cannot be read: ENOENT'],
     [
@@ -131,7 +131,67 @@ t.test('whatever is not taken is listed with its place', async (t) => {
     })
     t.equal((await run(file, '--out', out, '--check', '--strict')).code, 3, file)
   }
-  t.match(await run('merge.yaml'), { code: 1, err: 'line 3, column 16: << merges maps alone' })
+  t.equal((await run('merge.yaml')).err, 'merge.yaml:3:16: << merges maps alone\n')
+})
+
+t.test('a fault of syntax has its place', async (t) => {
+  const faults = {
+    'openapi: 3.1.0\npaths:\n  /a: {}\n  /a: {}\n': '4:3: the map has this key already',
+    'a: 1\nb: "\\q"\n': '2:5: unknown escape in double quotes',
+    'a: 1\n\tb: 1\n': '2:1: a tab in the indentation',
+    'a: 1\n---\nb: 1\n': '2:1: a second document begins here',
+    'a: 1\nb: [*x]\n': '2:5: an alias without an anchor',
+    '{"a": 1,\n "b": {,}}': '2:8: unexpected character',
+    '{"a": 1,\n "b": "c}': '2:7: this " is not closed',
+    [`a: &a [1]\nb: [${'*a,'.repeat(2000)}]`]: '1:1: the aliases (*) in this file expand to too many values',
+  }
+  const cwd = folderWith(t, {})
+  for (const [text, message] of Object.entries(faults)) {
+    writeFileSync(join(cwd, 'f.yaml'), text)
+    const { code, err } = await seatgateHere(cwd, ['import', 'openapi', 'f.yaml', '--upstream', 'u'])
+    t.match({ code, err }, { code: 1, err: `f.yaml:${message}` })
+    t.equal(err.trim().split('\n').length, 1, 'no line of the file')
+  }
+})
+
+t.test('parameters with a pattern, of several frameworks', async (t) => {
+  const paths = {
+    '/users/{id:[0-9]+}': 'users/{id}',
+    '/files/{p:path}': 'files/{p}',
+    '/blobs/{p:.*}': 'blobs/*',
+  }
+  const lines = Object.keys(paths).map((path) => `  ${path}: { get: {} }\n`)
+  const cwd = folderWith(t, { 'api.yaml': `openapi: 3.1.0\npaths:\n${lines.join('')}` })
+  const run = (...args: string[]) =>
+    seatgateHere(cwd, [
+      'import',
+      'openapi',
+      'api.yaml',
+      '--upstream',
+      'u',
+      '--permission',
+      'x:{verb}',
+      ...args,
+    ])
+  const { code, out, err } = await run('--strict')
+  t.equal(code, 3)
+  t.match(
+    out,
+    Object.values(paths)
+      .map((path) => `  GET /${path}: x:read`)
+      .join('\n'),
+  )
+  t.same(
+    err.split('\n').map((line) => line.split(' counts as ')[0]),
+    [
+      'api.yaml:3:25: GET /users/{id:[0-9]+}: {id:[0-9]+}',
+      'api.yaml:4:22: GET /files/{p:path}: {p:path}',
+      '',
+    ],
+  )
+  await run('--out', 'u.yaml')
+  t.equal((await run('--out', 'u.yaml', '--check')).code, 0)
+  t.equal((await run('--out', 'u.yaml', '--check', '--strict')).code, 3)
 })
 
 t.test('no entry that check refuses', async (t) => {

@@ -13,6 +13,7 @@ import {
   visit,
 } from 'yaml'
 import { endOfString } from '../../lib/json.ts'
+import { syntaxFault, TOO_MANY_ALIASES, UNKNOWN_ALIAS } from '../../config/yaml-parser.ts'
 import type { Place as FilePlace } from '../../model/route.ts'
 
 export type Place = Pick<FilePlace, 'line' | 'column'>
@@ -26,13 +27,23 @@ export interface Description {
   placeOf(at: readonly string[]): Place
 }
 
+/** The text is neither YAML nor JSON. */
+export class SyntaxFault extends Error {
+  readonly place: Place
+
+  constructor(place: Place, message: string) {
+    super(message)
+    this.place = place
+  }
+}
+
 /** An alias is a value each time that it is used: bounds alias bombs. */
 const MAX_ALIASES = 1000
 
 /**
  * JSON is YAML as well, but its own parser takes a hundredth of the time.
  *
- * @throws Error with the reason where it is neither
+ * @throws SyntaxFault where it is neither
  */
 export function readDescription(text: string): Description {
   // RFC 8259, section 8.1, lets a parser ignore a byte order mark; YAML 1.2 allows it, section 5.2.
@@ -68,23 +79,55 @@ function placeAt(text: string, offset: number): Place {
 
 function readYaml(text: string): Description {
   const lines = new LineCounter()
-  const document = parseDocument(text, { merge: true, lineCounter: lines })
-  const [error] = document.errors
-  if (error !== undefined) throw error
+  // Pretty messages repeat lines of the text.
+  const document = parseDocument(text, { merge: true, lineCounter: lines, prettyErrors: false })
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
+  const fail = (offset: number, message: string): never => {
+    throw new SyntaxFault(placeOf(offset), message)
+  }
+  const [error] = document.errors
+  if (error !== undefined) {
+    const { at, message } = syntaxFault(document, error, text)
+    fail(at, message)
+  }
   const wrong = wrongMerge(document)
-  if (wrong !== null) {
-    const { line, column } = placeOf(wrong)
-    throw new Error(`line ${line}, column ${column}: << merges maps alone`)
+  if (wrong !== null) fail(wrong, '<< merges maps alone')
+  const value = expanded(document)
+  if (value === undefined) {
+    const unknown = unknownAlias(document)
+    if (unknown !== null) fail(unknown, UNKNOWN_ALIAS)
+    fail(document.contents?.range?.[0] ?? 0, TOO_MANY_ALIASES)
   }
   return {
-    value: document.toJS({ maxAliasCount: MAX_ALIASES }),
+    value,
     twice: [],
     placeOf: (at) => placeOf(offsetOf(document.contents, at)),
   }
+}
+
+/** Null: the text is empty. Undefined: an alias has no anchor, or the aliases are too many. */
+function expanded(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: MAX_ALIASES })
+  } catch (cause) {
+    if (cause instanceof ReferenceError) return undefined
+    throw cause
+  }
+}
+
+function unknownAlias(document: Document): number | null {
+  let found: number | null = null
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined
+      found = alias.range?.[0] ?? 0
+      return visit.BREAK
+    },
+  })
+  return found
 }
 
 /** The offset of a merge key whose value is neither a map nor a list of maps. */

@@ -2,7 +2,8 @@
 
 import { isOwnPermission, isPermission } from '../../../seats-admin/model/permission.ts'
 import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
-import { type Described, leftOut, type Operation, type Remark } from './operations.ts'
+import { type Described, leftOut, type Operation, type Remark, remarkName } from './operations.ts'
+import { readTemplate } from './path-template.ts'
 
 export interface ImportedEntry {
   readonly method: string
@@ -44,22 +45,45 @@ export function entriesOf(
   template: string,
   upstream = 'service',
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
-  const entries = new Map<string, ImportedEntry>()
+  const entries = new Map<string, Candidate>()
   const found = [...remarks]
   for (const operation of operations) {
-    const entry = entryOf(operation, template, upstream)
-    const leaveOut = (reason: string) => void found.push(leftOut(operation.at, reason))
-    if (typeof entry === 'string') {
-      leaveOut(entry)
+    const { at } = operation
+    const candidate = entryOf(operation, template, upstream)
+    if (typeof candidate === 'string') {
+      found.push(leftOut(at, candidate))
       continue
     }
-    const key = requestKey(entry)
+    for (const message of candidate.guesses) found.push({ at, message, isLeftOut: false })
+    const key = requestKey(candidate.entry)
     const known = entries.get(key)
-    if (known !== undefined) leaveOut(`it matches the same requests as ${known.method} ${known.path}`)
-    else entries.set(key, entry)
+    if (known === undefined) {
+      entries.set(key, candidate)
+      continue
+    }
+    const { method, path } = known.entry
+    found.push(leftOut(at, `it matches the same requests as ${method} ${path}`))
+    if (!areOne(known, candidate)) known.twin ??= candidate.entry
   }
-  const { kept, dropped } = withoutUnsafeAny([...entries.values()], found)
+  const alone: ImportedEntry[] = []
+  for (const { entry, twin } of entries.values())
+    if (twin === undefined) alone.push(entry)
+    else found.push(leftOut(entry.at, `a table cannot tell its requests from those of ${remarkName(twin)}`))
+  const { kept, dropped } = withoutUnsafeAny(alone, found)
   return { entries: withoutHead(kept), remarks: [...found, ...dropped] }
+}
+
+interface Candidate {
+  readonly entry: ImportedEntry
+  readonly guesses: readonly string[]
+  /** Another entry for the same requests of the table. The service has them apart, with another permission. */
+  twin?: ImportedEntry
+}
+
+/** A service tells `{id:[0-9]+}` from `{name}`. It does not tell two parameters without a pattern apart. */
+function areOne(known: Candidate, other: Candidate): boolean {
+  const isGuess = known.guesses.length + other.guesses.length > 0
+  return !isGuess || known.entry.permission === other.entry.permission
 }
 
 /** `ANY` would serve the methods of operations that are left out, with a permission that is not theirs. */
@@ -93,10 +117,12 @@ function withoutHead(entries: readonly ImportedEntry[]): ImportedEntry[] {
   )
 }
 
-function entryOf(operation: Operation, template: string, upstream: string): ImportedEntry | string {
+function entryOf(operation: Operation, template: string, upstream: string): Candidate | string {
   const { method, summary } = operation
   if (method === 'TRACE') return 'the gateway does not serve TRACE'
-  const path = patternOf(operation)
+  const read = readTemplate(operation.path, operation.multiSegment)
+  if (typeof read === 'string') return read
+  const { pattern: path, guesses } = read
   const fault = readPattern(path, NO_EXCEPTIONS)
   if (typeof fault === 'string') return fault
   const permission = permissionOf(operation, path, template, upstream)
@@ -104,28 +130,8 @@ function entryOf(operation: Operation, template: string, upstream: string): Impo
     return `x-seatgate-permission ${JSON.stringify(operation.permission)} is not a permission, authenticated or public`
   const isFixed = operation.permission !== undefined
   const review = !isFixed && operation.isOpen ? REVIEW_OPEN : ''
-  return { method, path, permission, isFixed, review, summary: shortLine(summary), at: operation.at }
-}
-
-/** Parameters get names that a table allows; one that may contain slashes becomes `*` at the end. */
-function patternOf({ path, multiSegment }: Operation): string {
-  const used = new Set<string>()
-  const segments = path.split('/')
-  const written = segments.map((segment, index) => {
-    const name = /^\{([^{}]*)\}$/.exec(segment)?.[1]
-    if (name === undefined) return segment
-    if (index === segments.length - 1 && (multiSegment.has(name) || /[+*]/.test(name))) return '*'
-    return `{${uniqueName(name, used)}}`
-  })
-  return written.join('/')
-}
-
-function uniqueName(name: string, used: Set<string>): string {
-  const plain = name.replace(/[^A-Za-z0-9_-]/g, '_').replace(/^(?![A-Za-z])/, 'p')
-  let unique = plain
-  for (let number = 2; used.has(unique); number++) unique = `${plain}${number}`
-  used.add(unique)
-  return unique
+  const entry = { method, path, permission, isFixed, review, summary: shortLine(summary), at: operation.at }
+  return { entry, guesses }
 }
 
 function permissionOf(operation: Operation, path: string, template: string, upstream: string): string | null {

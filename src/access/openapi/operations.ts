@@ -35,7 +35,7 @@ export function leftOut(at: readonly string[], reason: string): Remark {
 }
 
 /** As `METHOD /path`, where it is about an operation. */
-export function remarkName({ at }: Remark): string {
+export function remarkName({ at }: Pick<Remark, 'at'>): string {
   const [first = '', key, ...rest] = at
   if (first !== 'paths' || key === undefined) return at.join('.')
   const [method, ...inner] = rest[0] === 'additionalOperations' && rest.length > 1 ? rest.slice(1) : rest
@@ -186,13 +186,16 @@ class Reader {
   /** The path of the first server; Swagger 2 has `basePath`. Without a final slash. */
   #baseOf(holder: Json, at: readonly string[]): string {
     const servers = holder['servers']
-    const urls = Array.isArray(servers) ? servers.map((each) => serverAddress(mapOf(each))) : []
+    const holders = Array.isArray(servers) ? servers.map(mapOf) : []
+    const urls = holders.map(serverAddress)
     const found = urls.length === 0 ? [textOrNull(holder['basePath']) ?? ''] : urls
     const paths = found.map(serverPath)
     const [first = ''] = paths
     const place = [...at, Array.isArray(servers) ? 'servers' : 'basePath']
     if (paths.some((each) => each !== first))
       this.#remark(place, `its servers have different paths: the first one counts, ${first || '/'}`)
+    for (const name of holders.slice(0, 1).flatMap(openVariables))
+      this.#remark(place, `{${name}} can have other values: its default counts, ${first || '/'}`)
     const [address = ''] = found
     if (address !== '' && !/^(?:[a-z][a-z0-9+.-]*:|\/)/i.test(address))
       this.#remark(
@@ -261,6 +264,15 @@ function serverAddress({ url, variables }: Json): string {
   return (textOrNull(url) ?? '').replace(/\{([^}]*)\}/g, (_, name: string) =>
     String(mapOf(mapOf(variables)[name])['default'] ?? ''),
   )
+}
+
+/** Names in the path of variables with more than one value. A table has paths of one value alone. */
+function openVariables({ url, variables }: Json): string[] {
+  const names = [...serverPath(textOrNull(url) ?? '').matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => name)
+  return names.filter((name) => {
+    const values = mapOf(mapOf(variables)[name])['enum']
+    return !Array.isArray(values) || values.length !== 1
+  })
 }
 
 /** Without a final slash. A relative address (RFC 3986, section 4.2) counts from `/`, as the description's own is not known. */
