@@ -6,6 +6,7 @@ import type { TenantConfig } from '../config/config.ts'
 import { loadConfig } from '../config/load.ts'
 import { duration } from '../config/units.ts'
 import { mintToken, type TokenSubject } from '../decision/authn/gateway-token.ts'
+import { isIssuerUser } from '../model/issuer-user.ts'
 import { CONFIG, parsedOption, TENANT, UsageError } from './arguments.ts'
 import { defineCommand, tenantOf } from './command.ts'
 import { withStore } from './existing-store.ts'
@@ -33,6 +34,10 @@ export const token = defineCommand({
   example: 'seatgate token --tenant acme --sub alice --seat Viewer --lifetime 30m',
   run: async ({ values }, terminal) => {
     const { sub, email } = values
+    if (isIssuerUser(sub))
+      throw new UsageError(
+        `--sub "${sub}" is a user of an issuer, whom only a token of that issuer authenticates`,
+      )
     const lifetime =
       values.lifetime === undefined ? undefined : parsedOption('lifetime', values.lifetime, duration)
     if (lifetime !== undefined && lifetime < 1000) throw new UsageError('--lifetime must be at least 1s')

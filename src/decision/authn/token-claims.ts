@@ -5,6 +5,7 @@
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
 import { isSessionId } from '../../../seats-admin/model/session-record.ts'
 import { Refusal } from '../../model/errors.ts'
+import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import type { Principal, SeatClaims } from '../../model/principal.ts'
 import {
   authorizationBytes,
@@ -54,6 +55,7 @@ export function readClaims(payload: Payload, tenant: string, leeway: number): Ve
   const iat = optionalTime(payload.iat)
   if (iat === null) return invalidIat
   if (!isText(sub) || sub === '') return invalidSub
+  if (isIssuerUser(sub)) return foreignSub
   const email = payload.email ?? null
   if (email !== null && !isText(email)) return invalidEmail
   const session = payload.sid ?? null

@@ -5,6 +5,7 @@
 
 import type { ClaimMatch, IssuerConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
+import { issuerUser } from '../../model/issuer-user.ts'
 import { ProviderError } from '../provider/provider-errors.ts'
 import { LEEWAY } from '../provider/provider.ts'
 import { claimAt, claimMatches, readSeatsClaim } from '../tokens/id-token-claims.ts'
@@ -16,7 +17,7 @@ import {
   readCompact,
   type Signer,
 } from '../tokens/compact-jws.ts'
-import { checkTimes, isSubject } from '../tokens/id-token.ts'
+import { checkTimes, isUserId } from '../tokens/id-token.ts'
 import { ambiguous, checkType, type ProviderToken } from '../tokens/provider-token.ts'
 
 /** An entry of a tenant's `issuers`. */
@@ -103,11 +104,11 @@ function matches(claims: Claims, { name, value }: ClaimMatch): boolean {
   return claimMatches(claimAt(claims, name), value)
 }
 
-/** `issuer|sub`, at most as long as a user that can be blocked; null: the token names none. */
+/** At most as long as a user that can be blocked; null: the token names none. */
 function userOf(claims: Claims, { issuer, userClaim }: IssuerConfig): string | null {
   const name = claimAt(claims, userClaim)
-  const user = typeof name === 'string' && name !== '' ? `${issuer}|${name}` : null
-  return isSubject(user) ? user : null
+  const user = typeof name === 'string' && name !== '' ? issuerUser(issuer, name) : null
+  return isUserId(user) ? user : null
 }
 
 function toToken(claims: Claims, { tenant, config }: AcceptedIssuer, now: number): ProviderToken | Refusal {

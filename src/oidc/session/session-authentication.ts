@@ -8,6 +8,7 @@ import type { BrowserContext } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
 import type { Trace } from '../../model/decision.ts'
+import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import type { Principal } from '../../model/principal.ts'
 import { hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
@@ -118,6 +119,8 @@ export class Sessions {
     const now = this.#options.now()
     if (!(now < record.expiresAt)) return sessionExpired.of(record)
     if (record.endedAt !== null) return sessionEnded.of(record)
+    // Of a version that let such a user sign in.
+    if (isIssuerUser(record.user)) return foreignSub
     if (now < record.renewAt) return this.#principal(record)
     return this.#renew(record, requestId, trace)
   }

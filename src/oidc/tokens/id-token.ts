@@ -4,6 +4,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
+import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import { hashOf } from '../provider/algorithms.ts'
 import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
@@ -60,7 +61,8 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
     checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks)
   if (refusal !== null) return refusal
   if (!matchesAccessToken(jws, checks.accessToken)) return otherAccessToken
-  if (!isSubject(claims.sub)) return noSub
+  if (!isUserId(claims.sub)) return noSub
+  if (!isSubject(claims.sub)) return foreignSub
   if (checks.sub !== null && claims.sub !== checks.sub) return otherSub
   return { claims, sub: claims.sub }
 }
@@ -121,8 +123,13 @@ export function userOf({ sub }: Claims): string | null {
   return isSubject(sub) ? sub : null
 }
 
-/** Whether the value is a usable user id: a non-empty bounded string, safe in headers and log lines. */
+/** Whether a provider can have a user with this id. */
 export function isSubject(value: unknown): value is string {
+  return isUserId(value) && !isIssuerUser(value)
+}
+
+/** Whether the value is a usable user id: a non-empty bounded string, safe in headers and log lines. */
+export function isUserId(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     value !== '' &&

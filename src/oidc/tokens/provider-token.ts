@@ -10,7 +10,8 @@
 
 import type { Refusal } from '../../model/errors.ts'
 import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
-import { checkTimes, isSubject, userOf } from './id-token.ts'
+import { foreignSub } from '../../model/issuer-user.ts'
+import { checkTimes, isSubject, isUserId, userOf } from './id-token.ts'
 import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -101,7 +102,7 @@ function checkParty(claims: Claims, provider: Provider): Refusal | null {
 
 function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
   const { sub, iat, exp, nbf = 0 } = claims
-  if (!isSubject(sub)) return noSub
+  if (!isSubject(sub)) return isUserId(sub) ? foreignSub : noSub
   const issuedAt = Math.floor(iat as number)
   const { names } = readSeatsClaim(claims, tenant.oidc.seatsClaim)
   return {

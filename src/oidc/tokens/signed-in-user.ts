@@ -6,7 +6,7 @@
 import * as client from 'openid-client'
 import { Refusal } from '../../model/errors.ts'
 import { type Claims, invalidToken } from './compact-jws.ts'
-import { type IdTokenChecks, verifyIdToken } from './id-token.ts'
+import { type IdTokenChecks, isSubject, verifyIdToken } from './id-token.ts'
 import {
   type Identity,
   identityOf,
@@ -97,7 +97,7 @@ async function verifiedToken(
 ): Promise<{ sub: string; claims: Claims } | Refusal> {
   if (idToken !== null)
     return verifyIdToken(idToken, provider, { ...checks, source: 'provider', accessToken })
-  if (checks.sub === null || !(await provider.discovered()).hasUserinfo) return noIdentity
+  if (!isSubject(checks.sub) || !(await provider.discovered()).hasUserinfo) return noIdentity
   return { sub: checks.sub, claims: NO_CLAIMS }
 }
 
