@@ -23,3 +23,12 @@ export const foreignSub = new Refusal(
   'token_invalid',
   'The sub names a user of an issuer (issuer|user), whom only a token of that issuer authenticates.',
 )
+
+/** Characters. */
+const MAX_SHOWN = 200
+
+/** What a token says in `iss`, for answers and log lines: in quotes, on one line, in visible ASCII, and bounded. */
+export function shownIssuer(iss: string): string {
+  const visible = iss.slice(0, MAX_SHOWN).replace(/[^\x20-\x7e]/g, '?')
+  return JSON.stringify(iss.length > MAX_SHOWN ? `${visible}...` : visible)
+}

@@ -15,7 +15,8 @@ import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
 import { timeRefusal, verifiedBytes, type VerifiedToken } from './token-claims.ts'
-import { type TokenIssuers, verifyToken } from './gateway-token.ts'
+import { isUnverified, type TokenIssuers, verifyToken } from './gateway-token.ts'
+import { KnownIssuers } from './unknown-issuer.ts'
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header must be "Bearer" and one token.')
 
@@ -53,6 +54,7 @@ function hashOfEnd(line: string): number {
 export class BearerTokens {
   readonly #options: BearerOptions
   readonly #issuers: TokenIssuers
+  readonly #known: KnownIssuers
   readonly #lookups: Lookups
   /** By the hash of the line's end. */
   readonly #verified: LRUCache<number, CachedToken>
@@ -64,6 +66,7 @@ export class BearerTokens {
     const issuers = [...options.tenants.values()].flatMap((tenant) => tenant.issuers ?? [])
     const reserved = new Set(issuers.map(({ issuer }) => issuer))
     this.#issuers = reserved.size === 0 ? options : { ...options, reserved }
+    this.#known = new KnownIssuers(options.tenants)
     this.#lookups = options.lookups ?? new Lookups()
     this.#verified = new LRUCache({
       maxSize: options.memory,
@@ -100,13 +103,17 @@ export class BearerTokens {
     const ownResult = verifyToken(token, this.#issuers)
     if (!(ownResult instanceof Refusal)) return this.#cache(key, ownResult)
     const { otherIssuer = null } = this.#options
-    if (otherIssuer === null) return ownResult
+    if (otherIssuer === null) return this.#explained(ownResult, token)
     const verdict = this.#pending.get(token) ?? this.#verifyElsewhere(otherIssuer, key, token, requestId)
     // The gateway's own verdict stands unless another issuer knows the token.
     return verdict.then((it) => {
-      if (it === null) return ownResult
+      if (it === null) return this.#explained(ownResult, token)
       return it instanceof Refusal ? it : this.#admit(key, it)
     })
+  }
+
+  #explained(refusal: Refusal, token: string): Refusal {
+    return (isUnverified(refusal) ? this.#known.refusalOf(token) : null) ?? refusal
   }
 
   #admit(key: string, verified: VerifiedToken): Principal | Refusal {

@@ -39,6 +39,11 @@ const unverified = new Refusal(
   'The signature of the token is not valid, or its tenant is unknown.',
 )
 
+/** Nothing of the token is verified. */
+export function isUnverified(refusal: Refusal): boolean {
+  return refusal === malformed || refusal === unverified
+}
+
 const otherIssuer = new Refusal('token_invalid', 'The token names an issuer whose keys did not sign it.')
 
 /**

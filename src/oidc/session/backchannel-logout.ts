@@ -12,6 +12,7 @@ import type { AnswersOf } from '../sign-in-endpoints.ts'
 import { isForm } from '../sign-in/body.ts'
 import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
+import { sanitizeName } from '../provider/log-text.ts'
 import type { CompactJws } from '../tokens/compact-jws.ts'
 import { type LogoutToken, readLogoutToken, verifyLogoutToken } from '../tokens/logout-token.ts'
 import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest } from './provider-logout.ts'
@@ -37,7 +38,7 @@ export async function backchannelLogout(context: Context, request: PublicRequest
   const known =
     caller === null ? {} : { tenant: caller.tenant, ...(caller.user === null ? {} : { user: caller.user }) }
   context.log.warn(
-    { event: 'backchannel_logout_refused', ...known, reason: detail },
+    { event: 'backchannel_logout_refused', ...known, ...issuerIn(request, refusal), reason: detail },
     'a logout token was refused',
   )
   // Section 2.8. The names are those of OAuth 2.0 (RFC 6749, sections 4.1.2.1 and 5.2).
@@ -67,6 +68,15 @@ function tokenIn({ rawHeaders, body }: PublicRequest): string | Refusal {
   if (body === null || body.length > MAX_BODY || !isForm(rawHeaders) || !isUtf8(body)) return notForm
   const [token, ...others] = new URLSearchParams(Buffer.from(body).toString()).getAll('logout_token')
   return token === undefined || token === '' || others.length > 0 ? noToken : token
+}
+
+/** The answer does not name it, nor what was expected: both would tell which tenants exist. */
+function issuerIn(request: PublicRequest, refusal: Refusal): { readonly issuer?: string } {
+  const text = refusal === otherProvider ? tokenIn(request) : refusal
+  const jws = text instanceof Refusal ? text : readLogoutToken(text)
+  return jws instanceof Refusal || typeof jws.claims.iss !== 'string'
+    ? {}
+    : { issuer: sanitizeName(jws.claims.iss) }
 }
 
 /**

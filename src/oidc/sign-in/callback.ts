@@ -22,7 +22,7 @@ import { clearSignInCookie, type PendingSignIn, readState, markUsed } from './st
 import { redeemCode } from '../provider/token-endpoint.ts'
 import { scopeAdvice } from '../provider/client-auth.ts'
 import { providerUnavailable } from '../provider/provider-errors.ts'
-import { sanitize, sanitizeErrorCode } from '../provider/log-text.ts'
+import { sanitize, sanitizeErrorCode, sanitizeName } from '../provider/log-text.ts'
 import type { Provider } from '../provider/provider.ts'
 import { mintFor } from '../tokens/token-response.ts'
 
@@ -183,7 +183,15 @@ async function checkResponse(
   const { sendsIssuer } = await provider.discovered()
   const iss = query.get('iss')
   const required = sendsIssuer || context.sharedRedirect.has(provider.tenant.id)
-  if (iss === null ? required : iss !== issuer) return otherIssuer
+  if (iss === null ? required : iss !== issuer) {
+    const reason =
+      iss === null ? 'the response names no issuer' : `the response names the issuer ${sanitizeName(iss)}`
+    context.log.warn(
+      { event: 'sign_in_failed', tenant: provider.tenant.id, reason },
+      'the response is of another issuer',
+    )
+    return otherIssuer
+  }
   const error = query.get('error')
   if (error !== null) return providerRefused(context, provider, error, query.get('error_description') ?? '')
   const other = OTHER_FLOWS.find((name) => query.has(name))

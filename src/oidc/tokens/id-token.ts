@@ -4,7 +4,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Refusal } from '../../model/errors.ts'
-import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
+import { foreignSub, isIssuerUser, shownIssuer } from '../../model/issuer-user.ts'
 import { hashOf } from '../provider/algorithms.ts'
 import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
@@ -26,7 +26,6 @@ export interface IdTokenChecks {
 
 const malformed = invalidToken('The ID token is not a signed JWT in canonical form.')
 const notIdToken = invalidToken('The token is not an ID token.')
-const otherIssuer = invalidToken("The ID token is not from the tenant's provider.")
 const otherAudience = invalidToken('The ID token is for another client.')
 const otherParty = invalidToken('The ID token was issued to another party.')
 const invalidTimes = invalidToken('The ID token must have exp and iat, and its times must be finite numbers.')
@@ -55,7 +54,7 @@ export async function verifyIdToken(text: string, provider: Provider, checks: Id
 function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks) {
   const { claims } = jws
   const { issuer, clientId } = provider.tenant.oidc
-  if (claims.iss !== issuer) return otherIssuer
+  if (claims.iss !== issuer) return otherIssuer(claims.iss, issuer)
   if (isOtherType(claims)) return notIdToken
   const refusal =
     checkAudience(claims, clientId) ?? checkTimes(claims, checks.now) ?? checkNonce(claims, checks)
@@ -65,6 +64,12 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   if (!isSubject(claims.sub)) return foreignSub
   if (checks.sub !== null && claims.sub !== checks.sub) return otherSub
   return { claims, sub: claims.sub }
+}
+
+/** Of a verified token. The address of the tenant's sign-in has its provider's issuer too. */
+function otherIssuer(iss: unknown, issuer: string): Refusal {
+  const named = typeof iss === 'string' ? `names the issuer ${shownIssuer(iss)}` : 'names no issuer'
+  return invalidToken(`The ID token ${named}. The issuer of the tenant's provider is ${shownIssuer(issuer)}.`)
 }
 
 /**
