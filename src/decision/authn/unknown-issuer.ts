@@ -8,13 +8,15 @@ import { Refusal } from '../../model/errors.ts'
 import { shownIssuer } from '../../model/issuer-user.ts'
 import { readPayload } from './jws.ts'
 
-/** Issuers that a token's is compared with, which bounds the time of a refusal. */
-const MAX_COMPARED = 1000
+/** Issuers that a token's is compared with, and characters of it: they bound the time of a refusal. */
+const [MAX_COMPARED, MAX_LENGTH] = [200, 300]
 /** Characters beside the part that two issuers share: a final slash, a scheme, a misspelled name. */
 const NEAR = 3
 
 export class KnownIssuers {
   readonly #accepted: ReadonlySet<string>
+  /** As written → in lower case. */
+  readonly #compared: ReadonlyMap<string, string>
   /** Providers whose tokens are no bearer tokens. */
   readonly #forSignIn: ReadonlySet<string>
   readonly #isOfOneTenant: boolean
@@ -28,6 +30,8 @@ export class KnownIssuers {
       forSignIn: oidc === null ? [] : [oidc.issuer],
     }))
     this.#accepted = new Set(found.flatMap(({ accepted }) => accepted))
+    const compared = [...this.#accepted].slice(0, MAX_COMPARED)
+    this.#compared = new Map(compared.map((each) => [each, each.toLowerCase()]))
     this.#forSignIn = new Set(found.flatMap(({ forSignIn }) => forSignIn))
     this.#isOfOneTenant = found.filter(({ accepted }) => accepted.length > 0).length === 1
   }
@@ -51,9 +55,10 @@ export class KnownIssuers {
 
   /** Of several tenants, only an issuer that the token almost names: a stranger does not learn whose issuers there are. */
   #nearest(iss: string): string | null {
+    const named = iss.slice(0, MAX_LENGTH).toLowerCase()
     let [best, least]: [string | null, number] = [null, Infinity]
-    for (const each of [...this.#accepted].slice(0, MAX_COMPARED)) {
-      const distance = differenceOf(iss, each)
+    for (const [each, lower] of this.#compared) {
+      const distance = differenceOf(named, lower)
       if (distance < least) [best, least] = [each, distance]
     }
     if (best === null || this.#isOfOneTenant || least <= NEAR) return best
@@ -61,14 +66,14 @@ export class KnownIssuers {
   }
 }
 
-/** Characters of the longer text beside the beginning and the end that both share, letter case aside. */
-function differenceOf(one: string, other: string): number {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
+/** Characters of the longer text beside the beginning and the end that both share. */
+function differenceOf(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
+  const isSame = (i: number, j: number) => a.charCodeAt(i) === b.charCodeAt(j)
   let head = 0
-  while (head < most && a[head] === b[head]) head++
+  while (head < most && isSame(head, head)) head++
   let tail = 0
-  while (tail < most - head && a.at(-1 - tail) === b.at(-1 - tail)) tail++
+  while (tail < most - head && isSame(a.length - 1 - tail, b.length - 1 - tail)) tail++
   return Math.max(a.length, b.length) - head - tail
 }
 
