@@ -109,6 +109,8 @@ export interface AnswersOf {
 export interface SignInEndpoint extends EndpointDescription<ErrorCode> {
   /** A browser gets refusals as a page. */
   readonly pages: boolean
+  /** A browser's form gets this status with a page; left out: none. */
+  readonly page?: number
 }
 
 const backchannelLogout = {
@@ -200,11 +202,12 @@ export const SIGN_IN_ENDPOINTS: readonly SignInEndpoint[] = [
     path: '/auth/oidc/logout',
     operation: 'signOut',
     summary:
-      'Ends a session everywhere. A form is redirected to the provider, or to the page after the logout.',
+      'Ends a session everywhere. A form is redirected to the provider, or to the page after the logout; without both it gets a page.',
     details:
       'The session is that of the cookie, or of the refresh token in the body. Once it has been answered, no instance accepts its cookie or tokens.',
     body: { schema: logoutFields, types: ['json', 'form'], optional: true },
     answers: { 200: logoutAnswer, 303: null },
+    page: 200,
     codes: ['origin_refused'],
     pages: false,
   },

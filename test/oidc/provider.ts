@@ -32,6 +32,9 @@ export interface ProviderOptions {
   readonly claimsInIdToken?: boolean
   /** Loads it at the first request, which takes a second: for clients that wait. */
   readonly lazy?: boolean
+  /** Metadata more of each client, and features more of the provider, as `oidc-provider` names them. */
+  readonly client?: Readonly<Record<string, unknown>>
+  readonly features?: Readonly<Record<string, unknown>>
   /** Of the issuer, where it is not the address that it listens at, 127.0.0.1: clients get there by a proxy alone. */
   readonly host?: string
 }
@@ -127,7 +130,11 @@ export class TestProvider {
         return account === undefined ? undefined : { accountId: sub, claims: () => ({ sub, ...account }) }
       },
       jwks: { keys: await keys },
-      features: { revocation: { enabled: true }, backchannelLogout: { enabled: true } },
+      features: {
+        revocation: { enabled: true },
+        backchannelLogout: { enabled: true },
+        ...this.#options.features,
+      },
       // The provider's own dispatcher refuses loopback addresses.
       fetch: (url: string, { dispatcher: _dispatcher, ...init }: Record<string, unknown>) => {
         this.sends(String(init.body))
@@ -225,5 +232,6 @@ export function clientOf(method: (typeof METHODS)[number], alg: Algorithm, optio
       backchannel_logout_session_required: backchannelLogout.session,
     }),
     id_token_signed_response_alg: alg,
+    ...options.client,
   }
 }

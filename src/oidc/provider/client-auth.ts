@@ -59,3 +59,20 @@ export function scopeAdvice({ scopes }: OidcConfig): string {
   const others = scopes.filter((scope) => scope !== 'offline_access')
   return `(set scopes without offline_access: [${others.join(', ')}])`
 }
+
+/** Members of the discovery document: RFC 9126, section 5; RFC 9101, section 10.5. */
+const REQUIREMENTS: Readonly<Record<string, readonly [words: RegExp, name: string]>> = {
+  require_pushed_authorization_requests: [/pushed|\bPAR\b/i, 'pushed authorization requests'],
+  require_signed_request_object: [/request object|\bJAR\b/i, 'signed request objects'],
+}
+
+/** What the provider requires of every client, and the gateway does not do; '': nothing. */
+export function requirementOf(metadata: Readonly<Record<string, unknown>>): string {
+  return Object.entries(REQUIREMENTS).find(([member]) => metadata[member] === true)?.[1][1] ?? ''
+}
+
+/** For the log, after an error that the user has no part in. @param requires as of `requirementOf` */
+export function requestAdvice(description: string, requires: string): string {
+  const found = Object.values(REQUIREMENTS).find(([words]) => words.test(description))?.[1] ?? requires
+  return found === '' ? '' : `(the gateway sends no ${found}: do not require them of this client)`
+}

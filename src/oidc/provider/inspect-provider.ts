@@ -19,7 +19,14 @@ export interface ProviderInspection {
 
 /** Rejects with ProviderError. */
 export function inspectProvider(oidc: OidcConfig, limits: HttpLimits = {}): Promise<ProviderInspection> {
-  const advertised = (document: DiscoveryHttp) => discover(oidc, document)
+  const advertised = async (document: DiscoveryHttp) => {
+    const found = await discover(oidc, document)
+    if (found.requires !== '')
+      throw new ProviderError(
+        `the provider requires ${found.requires} of every client, which the gateway does not send`,
+      )
+    return found
+  }
   return inspect(new ProviderHttp(oidc, limits), oidc.issuer, advertised)
 }
 

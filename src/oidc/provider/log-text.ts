@@ -29,7 +29,7 @@ export function sanitizeName(text: string): string {
   return text.length > MAX_LENGTH ? `${visible}…` : visible
 }
 
-/** Codes of RFC 6749, sections 4.1.2.1 and 5.2, OpenID Connect Core 1.0, section 3.1.2.6, and RFC 6750, section 3.1. */
+/** Codes of RFC 6749, sections 4.1.2.1 and 5.2, OpenID Connect Core 1.0, section 3.1.2.6, RFC 6750, section 3.1, and RFC 9449, section 5. */
 const REGISTERED = new Set([
   'access_denied',
   'account_selection_required',
@@ -37,6 +37,7 @@ const REGISTERED = new Set([
   'insufficient_scope',
   'interaction_required',
   'invalid_client',
+  'invalid_dpop_proof',
   'invalid_grant',
   'invalid_request',
   'invalid_request_object',

@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import * as client from 'openid-client'
 import { acceptedAlgorithms } from './algorithms.ts'
-import { authentication, chosenAuth } from './client-auth.ts'
+import { authentication, chosenAuth, requirementOf } from './client-auth.ts'
 import { type FetchOptions, type HttpLimits, isAllowedScheme, ProviderHttp } from './http.ts'
 import { KeySet } from './jwks.ts'
 import { StaleWhileRevalidate } from './stale-while-revalidate.ts'
@@ -77,7 +77,11 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
     /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    /** Of every client, and what the gateway does not do; '': nothing. */
+    requires: requirementOf(metadata),
     jwksUri: metadata.jwks_uri ?? '',
+    /** RFC 9449, section 5.1: clients may have to bind their tokens to a key. */
+    hasDpop: metadata.dpop_signing_alg_values_supported !== undefined,
     hasUserinfo: metadata.userinfo_endpoint !== undefined,
   }
 }

@@ -51,11 +51,12 @@ async function redeemGrant(
   grant: Grant,
   redeem: (configuration: client.Configuration) => Promise<client.TokenEndpointResponse>,
 ): Promise<ProviderTokens> {
-  const { configured, clientAuth } = await provider.discovered()
+  const { configured, clientAuth, hasDpop } = await provider.discovered()
   let idToken: string | null = null
   const configuration = configured((fetch) => async (url, options) => {
     const response = await fetch(url, options)
-    if (response.status !== 200) throw await refusalOf(response, grant, provider.tenant.oidc, clientAuth)
+    if (response.status !== 200)
+      throw await refusalOf(response, grant, provider.tenant.oidc, { clientAuth, hasDpop })
     const { id_token: taken, ...rest } = await readTokens(response)
     idToken = taken
     // `expires_in`, `scope` and others only inform, whatever they are (RFC 6749, section 5.1).
@@ -77,7 +78,9 @@ async function readTokens(response: Response) {
   const { token_type, access_token } = body.value
   // RFC 6749, section 7.1. openid-client also accepts DPoP tokens, for which the gateway has no key.
   if (typeof token_type !== 'string' || token_type.toLowerCase() !== 'bearer')
-    throw new ProviderError('the response of the token endpoint has a token_type other than Bearer')
+    throw new ProviderError(
+      `the response of the token endpoint has a token_type other than Bearer${/^dpop$/i.test(String(token_type)) ? `, DPoP ${BOUND}` : ''}`,
+    )
   if (typeof access_token !== 'string' || access_token === '')
     throw new ProviderError(
       'the response of the token endpoint has no access_token, or one that is not a text',
@@ -95,10 +98,15 @@ function optionalToken(body: Readonly<Record<string, unknown>>, name: string): s
   throw new ProviderError(`the response of the token endpoint has a ${name} that is not a text`)
 }
 
+/** For the log. */
+const BOUND = '(the gateway has no key that tokens could be bound to: turn off DPoP for this client)'
+
 /** These concern the client, thus the gateway's configuration. */
 const ABOUT_CLIENT = ['invalid_client', 'unauthorized_client']
 /** Outages. Some providers send these codes, which RFC 6749 defines for redirects only, with status 400. */
 const OUTAGES = ['server_error', 'temporarily_unavailable']
+/** `invalid_grant`, and what some providers send in place of it: `invalid_code` (glewlwyd), `bad_verification_code` (GitHub). */
+const REFUSED_CODE = /^invalid_grant$|(?:^|_)code(?:_|$)/
 /** Request Timeout and Too Many Requests: a retry may succeed. */
 const RETRYABLE = [408, 429]
 
@@ -111,7 +119,7 @@ async function refusalOf(
   response: Response,
   grant: Grant,
   oidc: OidcConfig,
-  clientAuth: ClientAuth,
+  { clientAuth, hasDpop }: { readonly clientAuth: ClientAuth; readonly hasDpop: boolean },
 ): Promise<ProviderRefused | ProviderError> {
   const { status } = response
   const { error, description } = await errorOf(response)
@@ -121,11 +129,20 @@ async function refusalOf(
   const parts = [`the ${grant}: the provider responded with ${answer}`, description]
   if (aboutClient || (status === 401 && error !== 'invalid_grant')) parts.push(clientAdvice(clientAuth))
   if (error === 'invalid_scope') parts.push(scopeAdvice(oidc))
+  // A provider that requires DPoP of the client may say no more than invalid_grant.
+  if (isAboutDpop(error, description) || (hasDpop && error === 'invalid_grant' && grant === 'code'))
+    parts.push(BOUND)
   const message = parts.filter((each) => each !== '').join(' ')
   const isFinal = status >= 400 && status < 500 && !RETRYABLE.includes(status)
   const isRefused = isFinal && !aboutClient && !OUTAGES.includes(error ?? '')
-  const isRefusedGrant = isRefused && (grant === 'refresh token' || error === 'invalid_grant')
+  const isRefusedGrant =
+    isRefused && (grant === 'refresh token' || (error !== null && REFUSED_CODE.test(error)))
   return isRefusedGrant ? new ProviderRefused(message) : new ProviderError(message)
+}
+
+/** RFC 9449, sections 5 and 8. */
+function isAboutDpop(error: string | null, description: string): boolean {
+  return /dpop/i.test(`${error} ${description}`)
 }
 
 async function errorOf(response: Response): Promise<{ error: string | null; description: string }> {

@@ -16,7 +16,7 @@ import { type ProviderGrant, openProviderGrant } from './open-session.ts'
 import type { Reply } from '../ports.ts'
 import type { PublicRequest } from '../../model/route.ts'
 import type { Provider } from '../provider/provider.ts'
-import { returnAddress } from '../sign-in/return-to.ts'
+import { signedOutPage } from '../sign-in/refusal-page.ts'
 import { foreignOrigin } from './session-authentication.ts'
 import type { StoredSession } from '../../../seats-admin/index.ts'
 import { codeOf } from '../provider/provider-errors.ts'
@@ -44,9 +44,10 @@ export async function logout(context: Context, request: PublicRequest): Promise<
   const headers = byCookie === null ? [] : ['Set-Cookie', setCookie(SESSION_COOKIE, '', 0)]
   const body: AnswersOf['logout'] = { logged_out: true, ...(url === null ? {} : { end_session_url: url }) }
   if (!fields.form) return { status: 200, headers, body }
-  const home = provider === undefined ? '/' : returnAddress('/', originOf(provider))
-  const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? home
-  return { status: 303, headers: [...headers, 'Location', location] }
+  const location = url ?? provider?.tenant.oidc.postLogoutRedirect ?? null
+  return location === null
+    ? signedOutPage(headers)
+    : { status: 303, headers: [...headers, 'Location', location] }
 }
 
 /** Whether the request has a session cookie, valid or not, and no page of the gateway's own origin sent it. */

@@ -20,7 +20,7 @@ import type { PublicRequest, PublicResponse } from '../../model/route.ts'
 import { callbackAtCanonicalHost, redirectTo, canonicalAddress, signedInAlready } from './redirect.ts'
 import { clearSignInCookie, type PendingSignIn, readState, markUsed } from './state.ts'
 import { redeemCode } from '../provider/token-endpoint.ts'
-import { scopeAdvice } from '../provider/client-auth.ts'
+import { requestAdvice, scopeAdvice } from '../provider/client-auth.ts'
 import { providerUnavailable } from '../provider/provider-errors.ts'
 import { sanitize, sanitizeErrorCode, sanitizeName } from '../provider/log-text.ts'
 import type { Provider } from '../provider/provider.ts'
@@ -44,6 +44,14 @@ const used = inputInvalid(
   '/state',
   'This sign-in was already completed. Continue if you are signed in, otherwise start again.',
 )
+/** The user has no part in it: the client, or what the provider requires of it, must be corrected. */
+const refusedRequest = new Refusal(
+  'credentials_missing',
+  'The identity provider refused the request of this gateway. Its log has the reason, and what to do.',
+)
+/** Errors of such requests (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core 1.0, section 3.1.2.6; RFC 8707). */
+const ABOUT_REQUEST =
+  /^(?:invalid_(?:request|scope|client|target)|invalid_request_(?:uri|object)|unauthorized_client|unsupported_response_type|(?:request|request_uri|registration)_not_supported)$/
 /** For the page: the user has most likely cancelled at the provider. */
 const cancelled = 'The sign-in was cancelled, or the identity provider did not allow it.'
 
@@ -180,7 +188,7 @@ async function checkResponse(
   query: URLSearchParams,
 ): Promise<Refusal | null> {
   const { issuer } = provider.tenant.oidc
-  const { sendsIssuer } = await provider.discovered()
+  const { sendsIssuer, requires } = await provider.discovered()
   const iss = query.get('iss')
   const required = sendsIssuer || context.sharedRedirect.has(provider.tenant.id)
   if (iss === null ? required : iss !== issuer) {
@@ -193,7 +201,12 @@ async function checkResponse(
     return otherIssuer
   }
   const error = query.get('error')
-  if (error !== null) return providerRefused(context, provider, error, query.get('error_description') ?? '')
+  if (error !== null)
+    return providerRefused(context, provider, {
+      error,
+      description: query.get('error_description') ?? '',
+      requires,
+    })
   const other = OTHER_FLOWS.find((name) => query.has(name))
   if (other !== undefined) return inputInvalid(`/${other}`, 'belongs to a flow that was not requested')
   // An empty code counts as absent.
@@ -204,17 +217,21 @@ async function checkResponse(
 function providerRefused(
   { log }: Context,
   { tenant }: Provider,
-  error: string,
-  description: string,
+  { error, description, requires }: Readonly<Record<'error' | 'description' | 'requires', string>>,
 ): Refusal {
-  const advice = error === 'invalid_scope' ? scopeAdvice(tenant.oidc) : ''
+  const isRequest = ABOUT_REQUEST.test(error)
+  const advice =
+    error === 'invalid_scope'
+      ? scopeAdvice(tenant.oidc)
+      : !isRequest
+        ? ''
+        : requestAdvice(description, requires)
   const parts = [sanitizeErrorCode(error), sanitize(description), advice]
   const reason = parts.filter((each) => each !== '').join(' ')
-  // invalid_scope is a configuration fault; the other errors concern the user or the provider.
-  log[advice === '' ? 'info' : 'warn'](
+  log[isRequest ? 'warn' : 'info'](
     { event: 'sign_in_failed', tenant: tenant.id, reason },
     'the identity provider did not sign the user in',
   )
   if (error === 'temporarily_unavailable' || error === 'server_error') return providerUnavailable
-  return notSignedIn
+  return isRequest ? refusedRequest : notSignedIn
 }

@@ -1,10 +1,11 @@
 /**
- * Pages of refusals: plain text, and a link or a form to sign in. No script and no image; from the request only the id, and
+ * Pages of refusals, and of a logout: plain text, and a link or a form to sign in. No script and no image; from the request only the id, and
  * the path of the page.
  */
 
 import { createHash } from 'node:crypto'
 import { errors, type Refusal } from '../../model/errors.ts'
+import type { PublicResponse } from '../../model/route.ts'
 import type { OidcTenant } from '../ports.ts'
 
 const STYLE =
@@ -78,11 +79,31 @@ interface Page {
 
 function withPage(refusal: Refusal, { title, message, rest, headers }: Page): Refusal {
   const html = (requestId: string) =>
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>` +
-    `<p>${escaped(message)}</p>${rest}` +
-    `<p><small>${escaped(errors[refusal.code].title)} (${refusal.status}, ${escaped(requestId)})</small></p></main></body></html>`
+    htmlOf(
+      title,
+      `<p>${escaped(message)}</p>${rest}` +
+        `<p><small>${escaped(errors[refusal.code].title)} (${refusal.status}, ${escaped(requestId)})</small></p>`,
+    )
   return refusal.withPage({ html, headers })
+}
+
+function htmlOf(title: string, main: string): string {
+  return (
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+    `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1>${main}</main></body></html>`
+  )
+}
+
+/** Where no address of the provider or of the configuration follows. @param cookies fields that remove the session's */
+export function signedOutPage(cookies: readonly string[]): PublicResponse {
+  const message =
+    'Your session here has ended. If the identity provider has a session of yours too, it goes on: sign out there as well.'
+  return {
+    status: 200,
+    headers: [...cookies, ...WITHOUT_FORM],
+    body: Buffer.from(htmlOf('You are signed out', `<p>${message}</p>`)),
+    contentType: 'text/html; charset=utf-8',
+  }
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

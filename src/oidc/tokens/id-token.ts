@@ -25,6 +25,9 @@ export interface IdTokenChecks {
 }
 
 const malformed = invalidToken('The ID token is not a signed JWT in canonical form.')
+const encrypted = invalidToken(
+  'The ID token is encrypted, and the gateway has no key for it: have the provider only sign ID tokens of this client.',
+)
 const notIdToken = invalidToken('The token is not an ID token.')
 const otherAudience = invalidToken('The ID token is for another client.')
 const otherParty = invalidToken('The ID token was issued to another party.')
@@ -42,7 +45,8 @@ const otherSub = invalidToken('The ID token has a different sub.')
 /** Rejects with ProviderError when the provider's keys are unavailable. */
 export async function verifyIdToken(text: string, provider: Provider, checks: IdTokenChecks) {
   const jws = readCompact(text)
-  if (jws === null) return malformed
+  // A compact JWE has five parts (RFC 7516, section 7.1).
+  if (jws === null) return text.split('.', 6).length === 5 ? encrypted : malformed
   if (jws.type !== null && jws.type !== 'jwt') return notIdToken
   const forged = await checkSignature(jws, provider, checks.source)
   if (forged !== null) return forged

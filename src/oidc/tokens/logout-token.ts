@@ -22,6 +22,8 @@ export interface LogoutToken {
 
 /** Characters. A logout token names no groups. */
 const MAX_TOKEN = 8 * 1024
+/** Seconds after `iat` that stand for a missing `exp`, which section 2.4 requires: glewlwyd and Hydra leave it out. */
+const DEFAULT_AGE = 120
 /** Seconds after `iat`. Providers send the token at once, with an `exp` of about two minutes. */
 const MAX_AGE = 3600
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -64,11 +66,16 @@ export async function verifyLogoutToken(
 function readClaims(claims: Claims, now: number): LogoutToken | Refusal {
   const { sid = null, sub = null, jti, iat, nonce } = claims
   if (nonce !== undefined) return withNonce
-  if (checkTimes(claims, now) !== null) return invalidTimes
+  if (checkTimes(withExp(claims), now) !== null) return invalidTimes
   // Bounds how long a used token has to be remembered, whatever its `exp`.
   if (!(now / 1000 < Number(iat) + MAX_AGE + LEEWAY)) return invalidTimes
   if (!isOpaqueId(jti)) return noId
   if (sid === null && sub === null) return noSubject
   if ((sid !== null && !isOpaqueId(sid)) || (sub !== null && !isSubject(sub))) return noSubject
   return { sid, sub, jti }
+}
+
+function withExp(claims: Claims): Claims {
+  const { iat, exp } = claims
+  return exp === undefined && typeof iat === 'number' ? { ...claims, exp: iat + DEFAULT_AGE } : claims
 }

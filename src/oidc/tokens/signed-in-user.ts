@@ -17,13 +17,15 @@ import {
   otherTenant,
   readSeatsClaim,
 } from './id-token-claims.ts'
+import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { foreignSub } from '../../model/issuer-user.ts'
 import { withFields } from '../context.ts'
 import type { OidcLog } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import type { ProviderTokens } from '../provider/token-endpoint.ts'
 import {
   clientErrorCode,
-  type ProviderError,
+  ProviderError,
   type ProviderRefused,
   translateError,
 } from '../provider/provider-errors.ts'
@@ -41,10 +43,16 @@ export interface SignedInUser {
 export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
 
 const NO_CLAIMS: Claims = Object.freeze({})
-/** Codes of openid-client: `sub` of userinfo differs or is missing. */
-const SUBJECT = new Set(['OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED', 'OAUTH_INVALID_RESPONSE'])
+/** Codes of openid-client: `sub` of userinfo differs, or is missing. */
+const OTHER_SUB = 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
+const NO_SUB = 'OAUTH_INVALID_RESPONSE'
 const otherSub = invalidToken('The sub of userinfo differs from the sub of the ID token.')
-const noIdentity = invalidToken('The identity provider did not identify the user.')
+const noIdToken = invalidToken(
+  'The token response of the identity provider has no id_token, which says who the user is. The provider must know the client as one of OpenID Connect, and grant it the scope openid.',
+)
+const noIdentity = invalidToken(
+  'The token response of the identity provider has no id_token, and the provider has no userinfo endpoint that identifies the user.',
+)
 
 /** Rejects with ProviderError or ProviderRefused. */
 export async function readUser(
@@ -61,7 +69,8 @@ export async function readUser(
   const first = readSeatsClaim(claims, path)
   const decides = tokens.idToken === null || first.names === null || lacksTenant(claims, tenant.oidc)
   const informs = claims.email === undefined && tenant.oidc.scopes.includes('email')
-  const asked = decides || informs ? await userinfo(provider, tokens.accessToken, sub) : NO_CLAIMS
+  const asked =
+    decides || informs ? await userinfo(provider, tokens.accessToken, { sub, decides }) : NO_CLAIMS
   if (asked instanceof Refusal) return asked.of({ tenant: tenant.id, user: sub })
   if (asked instanceof Error && decides) {
     asked.user = sub
@@ -97,25 +106,50 @@ async function verifiedToken(
 ): Promise<{ sub: string; claims: Claims } | Refusal> {
   if (idToken !== null)
     return verifyIdToken(idToken, provider, { ...checks, source: 'provider', accessToken })
-  if (!isSubject(checks.sub) || !(await provider.discovered()).hasUserinfo) return noIdentity
+  if (checks.sub === null) return noIdToken
+  if (!isSubject(checks.sub)) return foreignSub
+  if (!(await provider.discovered()).hasUserinfo) return noIdentity
   return { sub: checks.sub, claims: NO_CLAIMS }
 }
 
 /**
  * No claims without a userinfo endpoint. A Refusal for a response about another user.
  *
+ * @param asked `decides`: on the sign-in, which then needs a `sub`
  * @returns the error where userinfo could not be read. Rejects with ProviderError when discovery fails.
  */
 async function userinfo(
   provider: Provider,
   accessToken: string,
-  sub: string,
+  { sub, decides }: { readonly sub: string; readonly decides: boolean },
 ): Promise<Claims | Refusal | ProviderError | ProviderRefused> {
-  const { configuration, hasUserinfo } = await provider.discovered()
+  const { configured, hasUserinfo } = await provider.discovered()
   if (!hasUserinfo) return NO_CLAIMS
+  const configuration = configured((fetch) => async (url, options) => readable(await fetch(url, options)))
   try {
     return await client.fetchUserInfo(configuration, accessToken, sub)
   } catch (cause) {
-    return SUBJECT.has(clientErrorCode(cause)) ? otherSub : translateError(cause, 'userinfo')
+    const code = clientErrorCode(cause)
+    if (code === OTHER_SUB || (code === NO_SUB && decides)) return otherSub
+    return code === NO_SUB ? new ProviderError('userinfo has no sub') : translateError(cause, 'userinfo')
   }
+}
+
+/** openid-client reads the response, and does not say what is wrong with it. @throws ProviderError */
+async function readable(response: Response): Promise<Response> {
+  if (response.status !== 200) return response
+  const text = await response.text()
+  const same = new Response(text, { headers: response.headers })
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';')
+  // OpenID Connect Core 1.0, section 5.3.2. An encrypted one has five parts (RFC 7516, section 7.1), a signed one three.
+  if (type.trim().toLowerCase() === 'application/jwt') {
+    if (text.split('.', 6).length !== 5) return same
+    throw new ProviderError(
+      'userinfo is encrypted, and the gateway has no key for it: have the provider send it to this client without encryption',
+    )
+  }
+  const body = parseJson(text)
+  if ('fault' in body) throw new ProviderError(`userinfo cannot be read: ${body.fault}`)
+  if (!isJsonObject(body.value)) throw new ProviderError('userinfo is not a JSON object')
+  return same
 }

@@ -11,6 +11,8 @@ export interface Operation extends EndpointDescription<ErrorCode> {
   readonly prefix?: string
   /** A browser gets refusals as a page. */
   readonly pages?: boolean
+  /** A browser's form gets this status with a page; left out: none. */
+  readonly page?: number
 }
 
 interface CodeGroup {

@@ -18,6 +18,8 @@ const MORE_HEADERS: Readonly<Record<number, readonly Header[]>> = {
   503: ['Retry-After'],
 }
 
+const HTML = { 'text/html': { schema: { type: 'string' } } }
+
 export class Responses {
   readonly #schemas: NamedSchemas
   /** Its content → the name of a refusal. */
@@ -30,10 +32,10 @@ export class Responses {
 
   /** By status. */
   of(operation: Operation): Record<string, Response | { readonly $ref: string }> {
-    const { answers, events, pages = false, tagged = false } = operation
+    const { answers, pages = false } = operation
     const own = Object.entries(answers).map(([status, schema]) => [
       status,
-      this.#answer(+status, schema, tagged, events),
+      this.#answer(+status, schema, operation),
     ])
     const byStatus = Map.groupBy(codesOf(operation), (code) => errors[code].status)
     const refusals = [...byStatus].map(([status, codes]) => {
@@ -49,7 +51,8 @@ export class Responses {
     return this.#refusals
   }
 
-  #answer(status: number, schema: JsonSchema | null, tagged: boolean, events?: string): Response {
+  #answer(status: number, schema: JsonSchema | null, operation: Operation): Response {
+    const { events, page, tagged = false } = operation
     const isRedirect = status >= 300 && status < 400
     const hasTag = tagged && status === 200
     return {
@@ -58,7 +61,15 @@ export class Responses {
         ...(isRedirect ? (['Location'] as const) : []),
         ...(hasTag ? (['ETag'] as const) : []),
       ]),
-      ...(schema === null ? {} : { content: { ...this.#json(schema), ...eventContent(status, events) } }),
+      ...(schema === null
+        ? {}
+        : {
+            content: {
+              ...this.#json(schema),
+              ...eventContent(status, events),
+              ...(page === status ? HTML : {}),
+            },
+          }),
     }
   }
 
@@ -73,7 +84,7 @@ export class Responses {
       headers: headersOf(MORE_HEADERS[status] ?? []),
       content: {
         'application/problem+json': { schema: { allOf: [this.#schemas.refer(problem), narrowed] } },
-        ...(pages ? { 'text/html': { schema: { type: 'string' } } } : {}),
+        ...(pages ? HTML : {}),
       },
     }
   }
