@@ -1,10 +1,12 @@
 /**
- * The HTTP proxies by which identity providers and other issuers are asked, as the environment names them: `HTTPS_PROXY`,
- * `HTTP_PROXY` and `NO_PROXY`, in lower case too. No specification describes these variables: the meaning is curl's
- * (https://everything.curl.dev/usingcurl/proxies/env.html). Nothing else is asked by a proxy.
+ * The HTTP proxy by which identity providers and other issuers are asked, as the environment names it: `HTTPS_PROXY` and
+ * `NO_PROXY`, in lower case too. `HTTP_PROXY` has no use: plain http is for loopback alone. No specification describes these
+ * variables: the meaning is curl's (https://everything.curl.dev/usingcurl/proxies/env.html), and as in Go
+ * (net/http.ProxyFromEnvironment), loopback is asked directly. Nothing else is asked by a proxy.
  */
 
 import { BlockList, isIP } from 'node:net'
+import { isLoopback } from './addresses.ts'
 import { type Environment, setVariable } from './environment.ts'
 import type { Fault } from './faults.ts'
 import type { SettingSource } from './section.ts'
@@ -23,14 +25,13 @@ export interface ProviderProxy {
 }
 
 export interface ProviderProxies {
-  /** For https:// and http:// addresses; null: they are asked directly. */
+  /** For https:// addresses; null: they are asked directly. */
   readonly https: ProviderProxy | null
-  readonly http: ProviderProxy | null
   /** Hosts that are asked directly, as `NO_PROXY` has them. */
   readonly except: readonly string[]
 }
 
-export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, http: null, except: [] })
+export const NO_PROXIES: ProviderProxies = Object.freeze({ https: null, except: [] })
 
 /**
  * No message contains a value.
@@ -57,7 +58,6 @@ export function readProviderProxies(
   const excepted = variable(env, 'NO_PROXY')?.value.toLowerCase() ?? ''
   const proxies = {
     https: read('HTTPS_PROXY'),
-    http: read('HTTP_PROXY'),
     except: Object.freeze(excepted.split(/[\s,]+/).filter((each) => each !== '')),
   }
   return { proxies: Object.freeze(proxies), faults }
@@ -112,19 +112,18 @@ export function proxyText(proxy: ProviderProxy): string {
   return `the proxy ${proxyUrl(proxy)} of ${proxy.variable}`
 }
 
-/** Null: the endpoint is asked directly. */
+/** Null: the endpoint is asked directly, as each on this machine is: a proxy would ask its own. */
 export function proxyFor(
   { protocol, hostname, port }: Pick<URL, 'protocol' | 'hostname' | 'port'>,
-  { https, http, except }: ProviderProxies,
+  { https, except }: ProviderProxies,
 ): ProviderProxy | null {
-  const proxy = protocol === 'https:' ? https : http
-  if (proxy === null) return null
+  if (https === null || protocol !== 'https:') return null
   const host = hostname
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '')
     .toLowerCase()
-  const number = Number(port || (protocol === 'https:' ? 443 : 80))
-  return except.some((entry) => covers(entry, host, number)) ? null : proxy
+  const isDirect = isLoopback(host) || except.some((entry) => covers(entry, host, Number(port || 443)))
+  return isDirect ? null : https
 }
 
 /** An entry of NO_PROXY: `*`, a domain with all that is below it, an address, a block of addresses; perhaps with a port. */

@@ -18,7 +18,6 @@ function proxyOf(url: string, env: Record<string, string>): string | null {
 t.test('the variable of the scheme, in lower case first', async (t) => {
   const both = { HTTPS_PROXY: 'http://a:3128', HTTP_PROXY: 'http://b' }
   t.equal(proxyOf('https://login.example', both), 'the proxy http://a:3128 of HTTPS_PROXY')
-  t.equal(proxyOf('http://127.0.0.1:1', both), 'the proxy http://b:80 of HTTP_PROXY')
   t.equal(proxyOf('https://login.example', { HTTP_PROXY: 'http://b' }), null)
   t.match(
     proxyOf('https://login.example', { ...both, https_proxy: 'c:8080' }),
@@ -27,6 +26,24 @@ t.test('the variable of the scheme, in lower case first', async (t) => {
   t.match(proxyOf('https://login.example', { ...both, https_proxy: '' }), 'http://a:3128')
   t.equal(proxyOf('https://login.example', { HTTPS_PROXY: ' ' }), null)
   t.match(proxyOf('https://login.example', { HTTPS_PROXY: 'https://[fd00::1]/' }), 'https://[fd00::1]:443')
+})
+
+t.test('what is on this machine is asked directly', async (t) => {
+  const both = { HTTPS_PROXY: 'http://a', HTTP_PROXY: 'http://b' }
+  for (const host of [
+    '127.0.0.1',
+    '127.0.0.1:8443',
+    '127.9.9.9',
+    'localhost',
+    'LOCALHOST.',
+    'idp.localhost',
+    '[::1]',
+    '[::1]:8443',
+  ])
+    for (const scheme of ['http', 'https'])
+      t.equal(proxyOf(`${scheme}://${host}`, both), null, `${scheme}://${host}`)
+  for (const host of ['127.example', '127.0.0.1.example', 'localhost.example', '[::2]', '10.0.0.1'])
+    t.match(proxyOf(`https://${host}`, both), 'http://a:80', host)
 })
 
 t.test('without an issuer nothing is read', async (t) => {
@@ -58,10 +75,10 @@ t.test('hosts without a proxy', async (t) => {
     ['other, a.example  b.example', ['https://a.example', 'https://b.example'], ['https://c.example']],
     ['10.0.0.1', ['https://10.0.0.1'], ['https://10.0.0.10', 'https://10.0.0.1.example']],
     ['0.0.1', [], ['https://10.0.0.1']],
-    ['10.0.0.0/8', ['https://10.9.9.9'], ['https://11.0.0.1', 'https://10.example', 'https://[::1]']],
+    ['10.0.0.0/8', ['https://10.9.9.9'], ['https://11.0.0.1', 'https://10.example', 'https://[::a]']],
     ['10.0.0.0/99,10.0.0.0/x,/8,:443', [], ['https://10.0.0.1', 'https://a.example']],
-    ['::1', ['https://[::1]', 'https://[::1]:8443'], ['https://[::2]', 'https://1']],
-    ['[::1]:8443', ['https://[::1]:8443'], ['https://[::1]']],
+    ['::a', ['https://[::a]', 'https://[::a]:8443'], ['https://[::2]', 'https://1']],
+    ['[::a]:8443', ['https://[::a]:8443'], ['https://[::a]']],
     ['fd00::/8', ['https://[fd12::1]'], ['https://[fe80::1]']],
   ]
   for (const [except, direct, proxied] of cases) {
@@ -91,7 +108,7 @@ t.test('a faulty URL is refused with the name of its variable', async (t) => {
     'http://user:PASSWORD%zz@a',
   ]
   for (const [index, value] of faulty.entries()) {
-    const variable = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY'][index % 3] ?? ''
+    const variable = ['HTTPS_PROXY', 'https_proxy'][index % 2] ?? ''
     const printed = await folder.faultsAt(t, '2:13', { [variable]: value.replace('PASSWORD', PASSWORD) })
     t.match(printed, `${variable} `)
     t.notMatch(printed, PASSWORD)

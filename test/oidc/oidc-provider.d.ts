@@ -5,6 +5,8 @@ declare module 'oidc-provider' {
 
   export default class Provider {
     constructor(issuer: string, configuration: Readonly<Record<string, unknown>>)
+    /** Whether it reads X-Forwarded-Proto. */
+    proxy: boolean
     callback(): (request: IncomingMessage, response: ServerResponse) => void
     /** Rejects where the browser has no such interaction. */
     interactionDetails(request: IncomingMessage, response: ServerResponse): Promise<unknown>

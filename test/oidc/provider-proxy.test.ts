@@ -17,8 +17,8 @@ import { NameServer } from './name-server.ts'
 import { TestProvider } from './provider.ts'
 import { freshWorld } from './world.ts'
 
-/** Nothing listens there: only the proxy leads to it. */
-const HOST = '127.0.0.5'
+/** Only the proxy leads to it. */
+const NAME = 'idp.acme.test'
 const PASSWORD = 'hush-hush@secret'
 const CREDENTIALS = `gate:${PASSWORD}`
 const USERINFO = `gate:${encodeURIComponent(PASSWORD)}@`
@@ -31,14 +31,44 @@ function proxiesOf(env: Record<string, string>): ProviderProxies {
   return proxies
 }
 
+const ISSUER = 'https://login.acme.test'
+const authority = new Authority()
+const identity = authority.issue({ names: [NAME, 'login.acme.test', 'keys.acme.test', 'proxy.acme.test'] })
+
+/** Trusted until the end of the test. */
+function trust(t: Test): void {
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, authority.cert])
+  t.teardown(() => setDefaultCACertificates(before))
+}
+
+/** A server of TLS in front of a plain one. @returns its port */
+function startTls(t: Test, port: number): Promise<number> {
+  const server = createSecureServer(identity, (socket) => {
+    const onward = connect(port, '127.0.0.1')
+    socket
+      .on('error', () => onward.destroy())
+      .pipe(onward)
+      .pipe(socket)
+    onward.on('error', () => socket.destroy())
+  })
+  return listen(t, server)
+}
+
 async function startSignIn(t: Test, env: (proxy: ForwardProxy) => Record<string, string>) {
   const world = await freshWorld()
+  trust(t)
   const redirectUri = `${world.origin}/auth/oidc/callback`
-  const provider = await TestProvider.start(t, { redirectUri, host: HOST, claimsInIdToken: false })
+  const provider = await TestProvider.start(t, { redirectUri, name: NAME, claimsInIdToken: false })
   const { host, port, origin: issuer } = new URL(provider.issuer)
   const proxy = await ForwardProxy.start(t, { credentials: CREDENTIALS })
-  proxy.routes.set(host, Number(port))
-  const take = (variables = env(proxy)) => world.configure({ acme: { issuer }, env: variables })
+  proxy.routes.set(host, await startTls(t, Number(port)))
+  const { address } = await NameServer.start(t)
+  const limits = {
+    ...PATIENT,
+    names: { servers: [address], resolvFile: '/nowhere', total: 60_000, timeout: 20_000 },
+  }
+  const take = (variables = env(proxy)) => world.configure({ acme: { issuer }, limits, env: variables })
   await take()
   provider.user('alice', { memberOf: ['Viewer'] })
   const begin = () => world.visitor().begin()
@@ -46,7 +76,7 @@ async function startSignIn(t: Test, env: (proxy: ForwardProxy) => Record<string,
   return { world, provider, host, proxy, take, begin, reason }
 }
 
-const through = ({ port }: ForwardProxy) => ({ HTTP_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
+const through = ({ port }: ForwardProxy) => ({ HTTPS_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
 
 t.test('a whole sign-in, refresh and logout', async (t) => {
   const { world, provider, host, proxy, take, begin, reason } = await startSignIn(t, through)
@@ -62,19 +92,35 @@ t.test('a whole sign-in, refresh and logout', async (t) => {
   const before = proxy.targets.length
   await take({})
   t.equal((await begin()).status, 503, 'without the proxy the provider is out of reach')
-  t.match(reason(), 'the provider is unreachable (ECONNREFUSED)')
-  await take({ ...through(proxy), NO_PROXY: '127.0.0.0/8' })
+  const unreachable = reason()
+  t.notMatch(unreachable, 'proxy')
+  await take({ ...through(proxy), NO_PROXY: 'acme.test' })
   t.equal((await begin()).status, 503, 'NO_PROXY')
-  t.match(reason(), 'the provider is unreachable (ECONNREFUSED)')
+  t.equal(reason(), unreachable)
   t.equal(proxy.targets.length, before)
+})
+
+t.test('a provider on loopback is asked directly', async (t) => {
+  const proxy = await ForwardProxy.start(t)
+  const url = `http://127.0.0.1:${proxy.port}`
+  const env = { HTTP_PROXY: url, http_proxy: url, HTTPS_PROXY: url, https_proxy: url }
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const world = await freshWorld()
+    const redirectUri = `${world.origin}/auth/oidc/callback`
+    const provider = await TestProvider.start(t, { redirectUri, loopback: host })
+    provider.user('alice', { memberOf: [] })
+    await world.configure({ acme: { issuer: provider.issuer }, env })
+    t.equal((await world.visitor().signIn()).status, 200, host)
+  }
+  t.same([proxy.targets, proxy.others], [[], []])
 })
 
 t.test('a proxy that refuses, is away or answers garbage', async (t) => {
   const { world, proxy, take, begin, reason } = await startSignIn(t, through)
-  const named = (more = '') => `the proxy http://127.0.0.1:${proxy.port} of HTTP_PROXY${more}`
+  const named = (more = '') => `the proxy http://127.0.0.1:${proxy.port} of HTTPS_PROXY${more}`
   const cases: Record<string, string> = {
-    'HTTP/1.1 403 Forbidden\r\n\r\n': ` refused a connection to ${HOST}:`,
-    'HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n': ` refused a connection to ${HOST}:`,
+    'HTTP/1.1 403 Forbidden\r\n\r\n': ` refused a connection to ${NAME}:`,
+    'HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n': ` refused a connection to ${NAME}:`,
     'SSH-2.0-OpenSSH_9.2\r\n': ' sent what is not a response of HTTP/1.1 (HPE_INVALID_CONSTANT)',
     '': ' closed the connection (ECONNRESET)',
     'HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n': ' sent data before the request',
@@ -88,7 +134,7 @@ t.test('a proxy that refuses, is away or answers garbage', async (t) => {
     t.match(reason(), named(expected))
   }
   proxy.instead = null
-  await take({ HTTP_PROXY: `http://gate:wrong-secret@127.0.0.1:${proxy.port}` })
+  await take({ HTTPS_PROXY: `http://gate:wrong-secret@127.0.0.1:${proxy.port}` })
   t.equal((await begin()).status, 503)
   t.match(reason(), /refused a connection to \S+ without the right user name and password \(407\)$/)
   proxy.routes.clear()
@@ -98,9 +144,9 @@ t.test('a proxy that refuses, is away or answers garbage', async (t) => {
   const nobody = createServer()
   const port = await listen(t, nobody)
   await new Promise((resolve) => nobody.close(resolve))
-  await take({ HTTP_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
+  await take({ HTTPS_PROXY: `http://${USERINFO}127.0.0.1:${port}` })
   t.equal((await begin()).status, 503)
-  t.match(reason(), `the proxy http://127.0.0.1:${port} of HTTP_PROXY is unreachable (ECONNREFUSED)`)
+  t.match(reason(), `the proxy http://127.0.0.1:${port} of HTTPS_PROXY is unreachable (ECONNREFUSED)`)
   const encoded = Buffer.from(CREDENTIALS).toString('base64')
   for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), encoded, 'wrong-secret'])
     t.notMatch(JSON.stringify(world.lines()), secret)
@@ -109,35 +155,21 @@ t.test('a proxy that refuses, is away or answers garbage', async (t) => {
 t.test('a proxy that answers nothing', async (t) => {
   const silent = await listen(t, createServer())
   const { world, begin, reason } = await startSignIn(t, through)
-  const HTTP_PROXY = `http://127.0.0.1:${silent}`
+  const HTTPS_PROXY = `http://127.0.0.1:${silent}`
   await world.configure({
-    acme: { issuer: `http://${HOST}:9` },
+    acme: { issuer: `https://${NAME}:9` },
     limits: { connect: 20, total: 60_000 },
-    env: { HTTP_PROXY },
+    env: { HTTPS_PROXY },
   })
   t.equal((await begin()).status, 503)
-  t.match(reason(), `the proxy http://127.0.0.1:${silent} of HTTP_PROXY has not answered within 20 ms`)
+  t.match(reason(), `the proxy http://127.0.0.1:${silent} of HTTPS_PROXY has not answered within 20 ms`)
 })
-
-const ISSUER = 'https://login.acme.test'
-const authority = new Authority()
-const identity = authority.issue({ names: ['login.acme.test', 'keys.acme.test', 'proxy.acme.test'] })
 
 /** An issuer at a name that only the proxy knows, over TLS. */
 async function startIssuer(t: Test, options: ForwardProxyOptions = {}) {
-  const before = getCACertificates('default')
-  setDefaultCACertificates([...before, authority.cert])
-  t.teardown(() => setDefaultCACertificates(before))
+  trust(t)
   const provider = await HostileProvider.start(t)
-  const server = createSecureServer(identity, (socket) => {
-    const onward = connect(Number(new URL(provider.issuer).port), '127.0.0.1')
-    socket
-      .on('error', () => onward.destroy())
-      .pipe(onward)
-      .pipe(socket)
-    onward.on('error', () => socket.destroy())
-  })
-  const port = await listen(t, server)
+  const port = await startTls(t, Number(new URL(provider.issuer).port))
   const proxy = await ForwardProxy.start(t, options)
   for (const name of ['login.acme.test', 'keys.acme.test', '10.0.0.7']) proxy.routes.set(`${name}:443`, port)
   const nameServer = await NameServer.start(t)

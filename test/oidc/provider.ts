@@ -35,8 +35,10 @@ export interface ProviderOptions {
   /** Metadata more of each client, and features more of the provider, as `oidc-provider` names them. */
   readonly client?: Readonly<Record<string, unknown>>
   readonly features?: Readonly<Record<string, unknown>>
-  /** Of the issuer, where it is not the address that it listens at, 127.0.0.1: clients get there by a proxy alone. */
-  readonly host?: string
+  /** Of the issuer; left out: 127.0.0.1, where it listens. */
+  readonly loopback?: string
+  /** Of the issuer, https: its clients get there by a proxy and a server of TLS alone. */
+  readonly name?: string
 }
 
 /** Settings of `oidc-provider`: those of the demo's provider as well. */
@@ -91,7 +93,8 @@ export class TestProvider {
   private constructor(server: Server, port: number, options: ProviderOptions) {
     this.#server = server
     this.#options = options
-    this.issuer = `http://${options.host ?? '127.0.0.1'}:${port}`
+    const { name, loopback = '127.0.0.1' } = options
+    this.issuer = name === undefined ? `http://${loopback}:${port}` : `https://${name}:${port}`
   }
 
   static async start(t: Test, options: ProviderOptions): Promise<TestProvider> {
@@ -149,6 +152,8 @@ export class TestProvider {
         context.body = `error page of the provider: ${out.error}`
       },
     })
+    // It reads X-Forwarded-Proto.
+    provider.proxy = this.#options.name !== undefined
     return provider.callback()
   }
 
@@ -194,7 +199,8 @@ export class TestProvider {
     this.requestCounts.set(path, this.count(path) + 1)
     if (this.instead?.(request, response) === true) return
     // Browsers of the tests know the port alone.
-    if (this.#options.host !== undefined) request.headers.host = new URL(this.issuer).host
+    request.headers.host = new URL(this.issuer).host
+    if (this.#options.name !== undefined) request.headers['x-forwarded-proto'] = 'https'
     this.#ready().then(
       (handle) => handle(request, response),
       (cause: unknown) => response.destroy(cause instanceof Error ? cause : new Error(String(cause))),

@@ -4,9 +4,13 @@
  */
 
 import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createServer as createSecureServer } from 'node:tls'
 import t from 'tap'
-import { seatgate } from '../cli/command-line.ts'
+import { folderWith, seatgate } from '../cli/command-line.ts'
 import { CLIENT_SECRET, TestProvider } from '../oidc/provider.ts'
+import { Authority } from '../proxy/authority.ts'
 import { Client } from '../support/client.ts'
 import { GatewayProcess } from '../support/gateway-process.ts'
 import { listen } from '../support/listen.ts'
@@ -15,13 +19,22 @@ import { until } from '../support/until.ts'
 import { handshake, startWebSocketUpstream, WebSocketClient } from '../websocket/support.ts'
 
 const PASSWORD = 'hush-hush-secret'
+/** Only the proxy leads to it. */
+const NAME = 'idp.acme.test'
 
 t.test('all that a gateway asks', async (t) => {
   const redirectUri = 'https://gw.example/auth/oidc/callback'
-  const provider = await TestProvider.start(t, { redirectUri, host: '127.0.0.5', lazy: true })
+  const provider = await TestProvider.start(t, { redirectUri, name: NAME, lazy: true })
   const proxy = await ForwardProxy.start(t, { credentials: `gate:${PASSWORD}` })
   const { host, port } = new URL(provider.issuer)
-  proxy.routes.set(host, Number(port))
+  const authority = new Authority()
+  const secured = createSecureServer(authority.issue({ names: [NAME] }), (socket) => {
+    const onward = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => onward.destroy())
+    onward.on('error', () => socket.destroy())
+    socket.pipe(onward).pipe(socket)
+  })
+  proxy.routes.set(host, await listen(t, secured))
   const upstream = await startWebSocketUpstream(t)
   let exports = 0
   const collector = createServer((request, response) => {
@@ -37,6 +50,7 @@ t.test('all that a gateway asks', async (t) => {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await listen(t, collector)}`,
     OTEL_BSP_SCHEDULE_DELAY: '50',
     ACME_OIDC_SECRET: CLIENT_SECRET,
+    NODE_EXTRA_CA_CERTS: join(folderWith(t, { 'authority.pem': authority.cert }), 'authority.pem'),
   }
   const oidc = {
     issuer: provider.issuer,
@@ -84,7 +98,7 @@ t.test('all that a gateway asks', async (t) => {
 
   const variables = { ...env, ACME_SECRET: 'x'.repeat(40), GLOBEX_SECRET: 'y'.repeat(40) }
   const checked = await seatgate(gateway.folder, ['check', '--online'], variables)
-  const shown = `http://127.0.0.1:${proxy.port} of HTTP_PROXY`
+  const shown = `http://127.0.0.1:${proxy.port} of HTTPS_PROXY`
   t.match(
     checked.out,
     `ok: tenants.acme.oidc.issuer: ${provider.issuer}, 4 usable keys, by the proxy ${shown}\n`,
@@ -96,22 +110,22 @@ t.test('all that a gateway asks', async (t) => {
       tenant: 'acme',
       issuer: provider.issuer,
       proxy: `http://127.0.0.1:${proxy.port}`,
-      variable: 'HTTP_PROXY',
+      variable: 'HTTPS_PROXY',
     },
   ])
   proxy.routes.clear()
   const refused = await seatgate(gateway.folder, ['check', '--online'], variables)
   t.match(refused, {
     code: 1,
-    err: `the proxy ${shown} refused a connection to ${host} (502). Correct the environment variable HTTP_PROXY, or the proxy; where`,
+    err: `the proxy ${shown} refused a connection to ${host} (502). Correct the environment variable HTTPS_PROXY, or the proxy; where`,
   })
   const { code, err } = await seatgate(gateway.folder, ['start'], {
     ...variables,
-    HTTP_PROXY: `socks5://x:${PASSWORD}@a`,
+    HTTPS_PROXY: `socks5://x:${PASSWORD}@a`,
   })
   t.match(
     { code, err },
-    { code: 1, err: /tenants\.acme\.oidc\.issuer: HTTP_PROXY is not http:\/\/host:port/ },
+    { code: 1, err: /tenants\.acme\.oidc\.issuer: HTTPS_PROXY is not http:\/\/host:port/ },
   )
   for (const text of [gateway.log, checked.out, json2.out, refused.err, err]) t.notMatch(text, PASSWORD)
 })
