@@ -1,6 +1,7 @@
 /** The header and trailer fields of a forwarded response. */
 
 import type { ResponseHead } from '../http/client/upstream-request.ts'
+import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { FieldTable } from '../http/wire/field-table.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
@@ -179,22 +180,17 @@ export function interimHeaders(
 
 /** Fields that are not allowed in trailers (RFC 9110, section 6.5.1). */
 const NOT_TRAILERS = new Set([
-  'age',
   'authorization',
-  'cache-control',
   'content-encoding',
   'content-length',
   'content-range',
   'content-type',
-  'date',
-  'expires',
   'host',
-  'location',
-  'retry-after',
   'set-cookie',
-  'vary',
   'www-authenticate',
 ])
+/** Nor these, which control caches and what comes next. In gRPC they are metadata of the service, as any other name. */
+const CONTROL = new Set(['age', 'cache-control', 'date', 'expires', 'location', 'retry-after', 'vary'])
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
@@ -206,18 +202,19 @@ const NO_TRAILERS: readonly string[] = Object.freeze([])
 export function responseTrailers(
   raw: readonly string[],
   named: ReadonlySet<string> | null,
-  cors: string | null = null,
-  limited = false,
+  { cors, isLimited, grpcResponse }: Pick<Exchange, 'cors' | 'isLimited' | 'grpcResponse'>,
 ): readonly string[] {
   if (raw.length === 0) return NO_TRAILERS
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)
   const fields = FieldTable.of(raw)
   if (fields === null) throw new Error('a malformed trailer field')
   const trailers: string[] = []
-  const rules = rulesFor(cors, limited)
+  const rules = rulesFor(cors, isLimited)
   for (let i = 0; i < fields.count; i++) {
     const name = fields.name(i)
-    if (rules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(name.toLowerCase())) continue
+    const plain = name.toLowerCase()
+    const isControl = CONTROL.has(plain)
+    if (isControl ? !grpcResponse : rules.treatment(fields, i) !== 'pass' || NOT_TRAILERS.has(plain)) continue
     if (named?.has(foldName(name)) === true) continue
     trailers.push(name, fields.value(i))
   }

@@ -128,8 +128,7 @@ export class ResponseRelay implements ResponseListener {
 
   /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
-    const { cors, isLimited } = this.#exchange
-    const trailers = responseTrailers(rawTrailers, this.#named, cors, isLimited)
+    const trailers = responseTrailers(rawTrailers, this.#named, this.#exchange)
     const grpcStatus = trailers.indexOf('grpc-status')
     if (grpcStatus % 2 === 0) this.#noteGrpcStatus(trailers[grpcStatus + 1])
     if (this.#headers === null) this.#finish(trailers)

@@ -18,6 +18,26 @@ t.test('every kind of call', async (t) => {
   t.same(first?.metadata.get('authorization'), [], 'the credential stays at the gateway')
 })
 
+t.test('trailing metadata of any name', async (t) => {
+  const of = ['location', 'retry-after', 'date', 'age', 'expires', 'vary', 'cache-control']
+  const sent = Object.fromEntries(
+    [...of, 'etag', 'server-timing', 'x-own'].map((name) => [name, `the ${name}`]),
+  )
+  for (const fields of [{}, { origin: 'https://page.example' }]) {
+    const { status } = await (await caller(seats, fields)).unary(JSON.stringify(sent))
+    t.equal(status.code, 0)
+    t.same(status.metadata.getMap(), sent)
+  }
+  const refused = {
+    'content-encoding': 'gzip',
+    'content-type': 'a/b',
+    'set-cookie': 'a=b',
+    'x-seatgate-user': 'eve',
+  }
+  const { status } = await (await caller(seats)).unary(JSON.stringify({ ...refused, 'x-own': 'a' }))
+  t.same(status.metadata.getMap(), { 'x-own': 'a' }, 'no framing, no credential and nothing of the gateway')
+})
+
 t.test('a cancelled call is cancelled at the service at once', async (t) => {
   const call = (await caller(seats)).chat()
   call.on('error', () => {})

@@ -55,7 +55,7 @@ const failure = { name: 'Failure', message: '', code: 9, details: 'not now', met
 
 /**
  * `Unary` and each message of `Chat` are echoed; `Collect` answers with all messages; `Count` sends as many messages as
- * asked for. Texts with a meaning: `fail` is answered with status 9 and a trailer, `crash` with a status that needs
+ * asked for. Texts with a meaning: a JSON object is the trailing metadata; `fail` is answered with status 9 and a trailer, `crash` with a status that needs
  * percent-encoding, `hold` with nothing.
  */
 export class Talk {
@@ -128,6 +128,6 @@ export class Talk {
     if (text === 'hold') return
     if (text === 'fail') return answer(failure)
     if (text === 'crash') return answer({ code: 13, details: 'a line\nand 100 % of it: ä' })
-    answer(null, `${text}!`, DONE)
+    answer(null, `${text}!`, text.startsWith('{') ? Metadata.fromHttp2Headers(JSON.parse(text)) : DONE)
   }
 }

@@ -26,7 +26,7 @@ t.test("framing and routing fields and the gateway's own are not", async (t) => 
   const port = await answering(
     t,
     chunkedWith(
-      'Set-Cookie: a=b\r\nConnection: close\r\nX-Request-Id: evil\r\nX-Seatgate-User: evil\r\nContent-Type: a/b\r\nX-Ok: 1\r\n',
+      'Set-Cookie: a=b\r\nConnection: close\r\nX-Request-Id: evil\r\nX-Seatgate-User: evil\r\nContent-Type: a/b\r\nLocation: /\r\nRetry-After: 1\r\nDate: x\r\nAge: 1\r\nExpires: 0\r\nVary: a\r\nCache-Control: public\r\nX-Ok: 1\r\n',
     ),
   )
   const { port: gatewayPort } = await front(t, port)
