@@ -38,9 +38,20 @@ const readOrigin: ValueParser<string> = (text) => {
     )
   if (text.includes('*'))
     return new InvalidValue('has a wildcard: list each origin by itself, or * alone without credentials')
+  if (OF_APPS.test(text))
+    return APP_ORIGIN.test(text)
+      ? text
+      : new InvalidValue(
+          'must have scheme and host only, as the app sends them, such as capacitor://localhost',
+        )
   const url = origin(text)
   return url instanceof InvalidValue ? url : url.origin
 }
+
+/** Schemes of the pages of apps and of browsers' extensions. Their origins have no other form than the one that they send. */
+const OF_APPS =
+  /^(?:capacitor|ionic|tauri|app|vscode-webview|chrome-extension|moz-extension|safari-web-extension):\/\//i
+const APP_ORIGIN = /^[a-z-]+:\/\/[A-Za-z0-9](?:[A-Za-z0-9._-]{0,253}[A-Za-z0-9])?(?::[1-9][0-9]{0,4})?$/
 
 /** Field names are case-insensitive. */
 const readName: ValueParser<string> = (text) => {

@@ -62,6 +62,21 @@ t.test('origins are kept as browsers send them', async (t) => {
   ])
 })
 
+t.test('origins of apps and extensions', async (t) => {
+  const origins = [
+    'capacitor://localhost',
+    'ionic://localhost',
+    'tauri://localhost',
+    'app://obsidian.md',
+    'vscode-webview://0b7t9f1hk8r4k',
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+    'moz-extension://5d3f8a0e-0a55-4a3c-9f0e-2d1c8f0a7b11',
+    'safari-web-extension://E5D0CE5B-7A6F-4B7E-9C1A-0F6C5E2D1B3A',
+    'capacitor://app:8080',
+  ]
+  t.same((await corsOf(t, `cors: { origins: ${JSON.stringify(origins)} }\n`)).cors?.origins, origins)
+})
+
 /** The keys of `cors`, one a line from line 3 on → the place of the fault. */
 const FAULTS: readonly (readonly [string, string])[] = [
   ['credentials: true', '2:1'],
@@ -73,6 +88,16 @@ const FAULTS: readonly (readonly [string, string])[] = [
   ['origins: [https://u:p@app.example]', '3:13'],
   ['origins: [app.example]', '3:13'],
   ['origins: [ftp://app.example]', '3:13'],
+  ['origins: [capacitor://localhost/]', '3:13'],
+  ['origins: ["capacitor://"]', '3:13'],
+  ['origins: ["tauri://*"]', '3:13'],
+  ['origins: [CAPACITOR://localhost]', '3:13'],
+  ['origins: [chrome-extension://u@abc]', '3:13'],
+  ['origins: ["app://a b"]', '3:13'],
+  ['origins: [tauri://localhost:0]', '3:13'],
+  ['origins: [capacitor://localhost, capacitor://localhost]', '3:36'],
+  ['origins: ["javascript://a"]', '3:13'],
+  ['origins: [data://a]', '3:13'],
   ['origins: [file:///]', '3:13'],
   ['origins: ["null"]', '3:13'],
   ['origins: ["https://*.example"]', '3:13'],

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { serveRaw } from '../proxy/support.ts'
-import { APP, corsOf, useTables } from '../support/cors.ts'
+import { APP, corsOf, preflight, useTables } from '../support/cors.ts'
 import { roundTrip } from '../support/raw-client.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -267,4 +267,23 @@ t.test('the store cannot be asked: the page can read that too', async (t) => {
   t.same(corsOf(answer), GRANT)
   t.equal(answer.headers.vary, 'Origin')
   t.same(corsOf(await ask('https://evil.example')), {})
+})
+
+t.test('pages of apps and extensions', async (t) => {
+  const origins = [
+    'capacitor://localhost',
+    'tauri://localhost',
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+  ]
+  const world = await startWorld(t)
+  const cors = `{ origins: ${JSON.stringify(origins.slice(0, 2))}, credentials: true }`
+  await useTables(world, { main: { cors, routes: ['GET /doc: public'] } })
+  for (const [at, origin] of origins.entries()) {
+    const isListed = at < 2
+    const granted = isListed ? { 'allow-origin': origin, 'allow-credentials': 'true' } : {}
+    const asked = await preflight(world.client, '/doc', 'GET', { origin })
+    t.equal(asked.status, isListed ? 204 : 403, origin)
+    const { 'expose-headers': _names, ...found } = corsOf(await world.client.send('GET', '/doc', { origin }))
+    t.same(found, granted, origin)
+  }
 })
