@@ -189,6 +189,12 @@ t.test('parameters with a pattern, of several frameworks', async (t) => {
       '',
     ],
   )
+  // As an earlier version made it: all of it is taken out.
+  writeFileSync(join(cwd, 'old.yaml'), 'upstream: u\nroutes:\n  GET /users/*: x:read\n')
+  t.match(await run('--out', 'old.yaml', '--check'), { code: 3, out: 'the description has no GET /users/*' })
+  t.equal((await run('--out', 'old.yaml', '--update', '--prune')).code, 0)
+  t.notMatch(readFileSync(join(cwd, 'old.yaml'), 'utf8'), '/users/*')
+  t.equal((await run('--out', 'old.yaml', '--check')).code, 0)
   await run('--out', 'u.yaml')
   t.equal((await run('--out', 'u.yaml', '--check')).code, 0)
   t.equal((await run('--out', 'u.yaml', '--check', '--strict')).code, 3)

@@ -113,7 +113,9 @@ export class OpenApiTable {
     const changes = drift.other.map(({ entry }) => this.#edit(entry))
     const edits = [...changes, this.#addition(drift.missing), ...removals]
     const known = edits.filter((edit) => edit !== null)
-    return known.length === edits.length ? edited(this.#text, known) : this.#rewritten(drift, surplus)
+    if (known.length === edits.length) return edited(this.#text, known)
+    // It changes its document, and this table may be asked again.
+    return new OpenApiTable(this.#text).#rewritten(drift, surplus)
   }
 
   /** Entries without an operation, as the table writes them, without those that others use by an alias. */
