@@ -78,6 +78,21 @@ t.test('only the rest of the path becomes *', async (t) => {
     }
 })
 
+t.test('parameters with slashes, as the description says, once for all operations', async (t) => {
+  const parameters = [{ name: 'branch', in: 'path', 'x-multi-segment': true }]
+  const item = { parameters, get: {}, put: {} }
+  const paths = { '/a/{branch}/b': item, '/c/{branch}/d': item, '/e/{branch}': item }
+  const { entries, remarks } = entriesOf(readOperations({ openapi: '3.1.0', paths }), 'x:{verb}')
+  t.same([...new Set(entries.map(({ path }) => path))], ['/a/{branch}/b', '/c/{branch}/d', '/e/*'])
+  t.match(remarks, [
+    {
+      at: ['paths', '/a/{branch}/b', 'get'],
+      message: /^\{branch\} counts as one segment, here and in 3 more operations/,
+    },
+  ])
+  t.equal(remarks.length, 1)
+})
+
 t.test('no template becomes the rest, or loses what it says, without a line', async () => {
   const text = fc.string({
     unit: fc.constantFrom(...'ab.*+?:<>=[]{}()^/|,;#&$\\0{}'),

@@ -3,7 +3,7 @@
 import { isOwnPermission, isPermission } from '../../../seats-admin/model/permission.ts'
 import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
 import { type Described, leftOut, type Operation, type Remark, remarkName } from './operations.ts'
-import { readTemplate } from './path-template.ts'
+import { type ReadTemplate, readTemplate } from './path-template.ts'
 
 export interface ImportedEntry {
   readonly method: string
@@ -47,6 +47,8 @@ export function entriesOf(
 ): { entries: ImportedEntry[]; remarks: Remark[] } {
   const entries = new Map<string, Candidate>()
   const found = [...remarks]
+  /** Parameter → the operations that have it. Some descriptions have hundreds of them. */
+  const narrowed = new Map<string, Operation[]>()
   for (const operation of operations) {
     const { at } = operation
     const candidate = entryOf(operation, template, upstream)
@@ -55,6 +57,8 @@ export function entriesOf(
       continue
     }
     for (const message of candidate.guesses) found.push({ at, message, isLeftOut: false })
+    for (const segment of candidate.narrowed)
+      narrowed.set(segment, [...(narrowed.get(segment) ?? []), operation])
     const key = requestKey(candidate.entry)
     const known = entries.get(key)
     if (known === undefined) {
@@ -65,6 +69,8 @@ export function entriesOf(
     found.push(leftOut(at, `it matches the same requests as ${method} ${path}`))
     if (!areOne(known, candidate)) known.twin ??= candidate.entry
   }
+  for (const [segment, [first, ...others]] of narrowed)
+    if (first !== undefined) found.push(narrowedRemark(segment, first, others.length))
   const alone: ImportedEntry[] = []
   for (const { entry, twin } of entries.values())
     if (twin === undefined) alone.push(entry)
@@ -73,9 +79,14 @@ export function entriesOf(
   return { entries: withoutHead(kept), remarks: [...found, ...dropped] }
 }
 
-interface Candidate {
+function narrowedRemark(segment: string, { at }: Operation, others: number): Remark {
+  const more = others === 0 ? '' : `, here and in ${others} more operations`
+  const message = `${segment} counts as one segment${more}: the rest of a path can only be at its end`
+  return { at, message, isLeftOut: false }
+}
+
+interface Candidate extends Pick<ReadTemplate, 'guesses' | 'narrowed'> {
   readonly entry: ImportedEntry
-  readonly guesses: readonly string[]
   /** Another entry for the same requests of the table. The service has them apart, with another permission. */
   twin?: ImportedEntry
 }
@@ -122,7 +133,7 @@ function entryOf(operation: Operation, template: string, upstream: string): Cand
   if (method === 'TRACE') return 'the gateway does not serve TRACE'
   const read = readTemplate(operation.path, operation.multiSegment)
   if (typeof read === 'string') return read
-  const { pattern: path, guesses } = read
+  const { pattern: path, guesses, narrowed } = read
   const fault = readPattern(path, NO_EXCEPTIONS)
   if (typeof fault === 'string') return fault
   const permission = permissionOf(operation, path, template, upstream)
@@ -131,7 +142,7 @@ function entryOf(operation: Operation, template: string, upstream: string): Cand
   const isFixed = operation.permission !== undefined
   const review = !isFixed && operation.isOpen ? REVIEW_OPEN : ''
   const entry = { method, path, permission, isFixed, review, summary: shortLine(summary), at: operation.at }
-  return { entry, guesses }
+  return { entry, guesses, narrowed }
 }
 
 function permissionOf(operation: Operation, path: string, template: string, upstream: string): string | null {

@@ -8,6 +8,8 @@ export interface ReadTemplate {
   readonly pattern: string
   /** What the pattern does not express of the template. */
   readonly guesses: readonly string[]
+  /** Parameters that the description says to contain slashes, and the pattern has as one segment. */
+  readonly narrowed: readonly string[]
 }
 
 /** A name as in OpenAPI, without the syntax of any framework. */
@@ -30,6 +32,7 @@ const REST = new RegExp(
 export function readTemplate(path: string, multiSegment: ReadonlySet<string>): ReadTemplate | string {
   const used = new Set<string>()
   const guesses: string[] = []
+  const narrowed: string[] = []
   const segments = splitOutsideBraces(path)
   // One segment for some frameworks, the rest of the path for others.
   if (segments.includes('*'))
@@ -44,14 +47,16 @@ export function readTemplate(path: string, multiSegment: ReadonlySet<string>): R
     if (isRest && index === segments.length - 1) return '*'
     // A part of several segments, as in `{name=shelves/*}`, is in no single segment.
     if (name.includes('/') && !SEGMENT.test(name)) return segment
-    if (isRest) guesses.push(`${segment} counts as one segment: the rest of a path can only be at its end`)
+    if (multiSegment.has(name)) narrowed.push(segment)
+    else if (isRest)
+      guesses.push(`${segment} counts as one segment: the rest of a path can only be at its end`)
     else if (!PLAIN.test(name) && !SEGMENT.test(name))
       guesses.push(
         `${segment} counts as one segment of any text, as a table knows no patterns and types; for the rest of the path, write {name+}`,
       )
     return `{${uniqueName(name, used)}}`
   })
-  return { pattern: written.join('/'), guesses }
+  return { pattern: written.join('/'), guesses, narrowed }
 }
 
 /** Patterns in braces may have slashes and braces. */

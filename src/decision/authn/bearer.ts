@@ -15,7 +15,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
 import { timeRefusal, verifiedBytes, type VerifiedToken } from './token-claims.ts'
-import { isUnverified, type TokenIssuers, verifyToken } from './gateway-token.ts'
+import { mayNameIssuer, type TokenIssuers, verifyToken } from './gateway-token.ts'
 import { KnownIssuers } from './unknown-issuer.ts'
 
 const unreadable = new Refusal('token_invalid', 'The Authorization header must be "Bearer" and one token.')
@@ -113,7 +113,7 @@ export class BearerTokens {
   }
 
   #explained(refusal: Refusal, token: string): Refusal {
-    return (isUnverified(refusal) ? this.#known.refusalOf(token) : null) ?? refusal
+    return (mayNameIssuer(refusal) ? this.#known.refusalOf(token) : null) ?? refusal
   }
 
   #admit(key: string, verified: VerifiedToken): Principal | Refusal {

@@ -39,9 +39,12 @@ const unverified = new Refusal(
   'The signature of the token is not valid, or its tenant is unknown.',
 )
 
-/** Nothing of the token is verified. */
-export function isUnverified(refusal: Refusal): boolean {
-  return refusal === malformed || refusal === unverified
+/** The same, where the token names an issuer. */
+const unverifiedIssuer = new Refusal(unverified.code, unverified.detail)
+
+/** Nothing of the token is verified, and it may name an issuer. Most of a flood of bad tokens need not be read again. */
+export function mayNameIssuer(refusal: Refusal): boolean {
+  return refusal === malformed || refusal === unverifiedIssuer
 }
 
 const otherIssuer = new Refusal('token_invalid', 'The token names an issuer whose keys did not sign it.')
@@ -100,7 +103,7 @@ export function verifyToken(text: string, issuers: TokenIssuers): VerifiedToken 
   const { tenant_id: tenantId = issuers.defaultTenant } = jws.payload
   const tenant = typeof tenantId === 'string' ? issuers.tenants.get(tenantId) : undefined
   if (tenant === undefined || !matchesAlgorithm(jws, tenant.token) || !isSigned(jws, tenant.token))
-    return unverified
+    return jws.payload.iss === undefined ? unverified : unverifiedIssuer
   const read = readClaims(jws.payload, tenant.id, tenant.token.leeway)
   return read instanceof Refusal ? read.of({ tenant: tenant.id, user: null }) : read
 }
