@@ -29,9 +29,10 @@ export const WARNINGS = {
   ops_open: 'the operations listener, which requires no credential, accepts connections from other machines',
   everyone_trusted:
     'a list of trusted addresses, such as `trusted_proxies`, contains a network of all addresses',
-  certificate_expires: 'a certificate expires within 30 days',
+  certificate_expires: 'a certificate expires within 30 days, and is in the last third of its lifetime',
   env_file_shared: 'group or others may read `.env`',
   env_file_unreadable: '`.env` is not readable',
+  telemetry_variable: 'a variable `OTEL_…` cannot be read',
   store_missing: 'the store does not exist yet: the gateway creates it when it starts (`--online`)',
   store_older: 'the store has an older schema: the gateway migrates it when it starts (`--online`)',
   clock_differs:

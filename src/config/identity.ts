@@ -3,14 +3,13 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { resolve } from 'node:path'
 import { InvalidValue } from './invalid-value.ts'
-import { keyFault, pem } from './pem.ts'
+import { pem } from './pem.ts'
 import { headerName, isReservedField } from './reserved-fields.ts'
 import type { Section } from './section.ts'
 import { durationWithin } from './units.ts'
 
 /** The one name of the gateway's own namespace that is free. */
 const OWN_FIELD = 'x-seatgate-jwt'
-const BEGIN = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/g
 
 export type IdentityAlgorithm = 'ES256' | 'EdDSA'
 
@@ -39,7 +38,7 @@ export function buildIdentity(root: Section, folder: string) {
 /** A key under two names would be published twice. */
 function buildKeys(section: Section, folder: string, algorithm: IdentityAlgorithm): string[] {
   const known: KeyObject[] = []
-  const read = pem(folder, (text) => {
+  const read = pem(folder, 'key', (text) => {
     const key = signingKey(text, algorithm)
     if (typeof key === 'string') return key
     if (known.some((each) => each.equals(key))) return 'is the same key as an earlier one: remove one of them'
@@ -79,16 +78,8 @@ export function identityFiles(root: Section, folder: string): string[] {
  * @returns a text for a fault, worded to follow the name of the file, without anything of its content
  */
 function signingKey(pem: string, algorithm: IdentityAlgorithm): KeyObject | string {
-  const missing = keyFault(pem)
-  if (missing !== null) return missing
-  if ((pem.match(BEGIN) ?? []).length > 1)
-    return 'contains several private keys: put each into a file of its own'
-  try {
-    const key = createPrivateKey(pem)
-    return fits(key, algorithm) ? key : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
-  } catch {
-    return 'cannot be parsed: name a PEM private key (PKCS#8) without a passphrase'
-  }
+  const key = createPrivateKey(pem)
+  return fits(key, algorithm) ? key : `is not a key for ${algorithm}: make one ${NEEDED[algorithm]}`
 }
 
 const NEEDED: Readonly<Record<IdentityAlgorithm, string>> = {

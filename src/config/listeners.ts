@@ -3,9 +3,10 @@
  * and `decision:`. Certificates and keys are read and compared here, so that a faulty pair never serves.
  */
 
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
+import { isPair } from '../../seats-admin/model/pem-text.ts'
 import {
   type Address,
   address,
@@ -15,7 +16,7 @@ import {
   isEveryone,
   origin,
 } from './addresses.ts'
-import { authorities, keyFault, ownCertificate, pem, warnOfTime } from './pem.ts'
+import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
 import type { Section, SettingSource } from './section.ts'
 
 export function buildAddresses(root: Section, folder: string) {
@@ -168,7 +169,7 @@ function buildCertificates(tls: Section, folder: string, now: number) {
 
 function buildCertificate(section: Section, folder: string, now: number) {
   const cert = section.text('cert', ownCertificate(folder, now))
-  const key = section.text('key', pem(folder, keyFault))
+  const key = section.text('key', pem(folder, 'key'))
   if (cert === undefined || key === undefined) return null
   warnOfTime(section, 'cert', cert, now)
   const fault = pairFault(cert, key)
@@ -185,12 +186,8 @@ function buildCertificate(section: Section, folder: string, now: number) {
 
 /** @returns a sentence without a secret, or null */
 function pairFault(cert: string, key: string): string | null {
-  try {
-    if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-      return 'does not match the certificate: name the key of the first certificate in the file of cert'
-  } catch {
-    return 'cannot be parsed: name a PEM private key without a passphrase'
-  }
+  if (!isPair(cert, key))
+    return 'does not match the certificate: name the key of the first certificate in the file of cert'
   try {
     createSecureContext({ cert, key })
     return null

@@ -13,6 +13,7 @@ import type { Config, RouteEntry, TablesConfig } from './config.ts'
 import { contentHash } from './content-hash.ts'
 import { noEnvFile, readEnvFile } from './env-file.ts'
 import { ConfigError, displayPath, distinctFaults, sortFaults, type Warning } from './faults.ts'
+import { extraAuthoritiesFault } from './extra-authorities.ts'
 import { identityFiles } from './identity.ts'
 import { InvalidValue } from './invalid-value.ts'
 import { listenerFiles } from './listeners.ts'
@@ -113,11 +114,20 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     ...issuers.values(),
     ...[...tokenIssuers.values()].flat(),
   ])
-  const faults = sortFaults([...envFile.faults, ...inDocuments, ...inComments, ...ofProxies])
+  const beginning = () => ({ file: display(path), line: 1, column: 1 })
+  const extra = extraAuthoritiesFault(env ?? {}, Date.now())
+  const ofVariables = extra === null ? [] : [{ place: beginning(), message: extra }]
+  const faults = sortFaults([...envFile.faults, ...ofVariables, ...inDocuments, ...inComments, ...ofProxies])
   const ofHosts = distinctFaults([activeTables, candidateTables ?? []].flatMap(hostWarnings))
   const inFiles = [...documents.flatMap((document) => document.warnings), ...ofHosts].filter(
     (each) => !accepts(each),
   )
+  const openTelemetry = readOpenTelemetry(variables)
+  const ofTelemetry = openTelemetry.warnings.map((message): Warning => ({
+    code: 'telemetry_variable',
+    place: beginning(),
+    message,
+  }))
   const files = Object.freeze([
     path,
     envFile.path,
@@ -130,7 +140,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
       ? null
       : Object.freeze({
           ...settings,
-          openTelemetry: await readOpenTelemetry(variables),
+          openTelemetry,
           providerProxies: proxies,
           file,
           files,
@@ -143,7 +153,7 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
     config,
     faults,
     /** Without those of the tables, and without accepted ones. */
-    warnings: [...fileWarnings, ...inFiles],
+    warnings: [...fileWarnings, ...ofTelemetry, ...inFiles],
     /** About the files themselves. */
     fileWarnings,
     /** Whether a comment in a file accepts it. */

@@ -4,8 +4,10 @@
  * warning. No warning holds a value.
  */
 
-import { readFile } from 'node:fs/promises'
+import type { PemUse } from '../../seats-admin/model/pem-text.ts'
 import { type Environment, setVariable } from './environment.ts'
+import { InvalidValue, Undetermined } from './invalid-value.ts'
+import { readPemFile } from './pem.ts'
 
 /** An hour, in ms. */
 const MAX_TIME = 3_600_000
@@ -41,18 +43,18 @@ const RESERVED = new Set([
   'upgrade',
 ])
 
-export type OpenTelemetryConfig = Awaited<ReturnType<typeof readOpenTelemetry>>
+export type OpenTelemetryConfig = ReturnType<typeof readOpenTelemetry>
 export type TracesConfig = NonNullable<OpenTelemetryConfig['traces']>
 export type BatchConfig = TracesConfig['batches']
 export type SamplerConfig = TracesConfig['sampler']
 
 /** What the `OTEL_*` variables say. @param env as the gateway sees it, `.env` included */
-export async function readOpenTelemetry(env: Environment) {
+export function readOpenTelemetry(env: Environment) {
   const variables = new Variables(env)
   const isOff =
     variables.choice('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true' ||
     variables.choice('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none'
-  const traces = isOff ? null : await tracesOf(variables)
+  const traces = isOff ? null : tracesOf(variables)
   return Object.freeze({
     /** Null: no request is traced. */
     traces,
@@ -62,12 +64,12 @@ export async function readOpenTelemetry(env: Environment) {
 }
 
 /** Null without an endpoint, and where the exporter would not be as it is meant: without its certificates, say. */
-async function tracesOf(variables: Variables) {
+function tracesOf(variables: Variables) {
   const endpoint = endpointOf(variables)
   if (endpoint === null) return null
-  const ca = await pemOf(variables, 'CERTIFICATE')
-  const cert = await pemOf(variables, 'CLIENT_CERTIFICATE')
-  const key = await pemOf(variables, 'CLIENT_KEY')
+  const ca = pemOf(variables, 'CERTIFICATE', 'authorities')
+  const cert = pemOf(variables, 'CLIENT_CERTIFICATE', 'certificate')
+  const key = pemOf(variables, 'CLIENT_KEY', 'key')
   if (ca === undefined || cert === undefined || key === undefined) return null
   return Object.freeze({
     /** Where batches are posted: an absolute URL. */
@@ -118,16 +120,16 @@ function protocolOf(variables: Variables): 'http/protobuf' | 'http/json' {
 }
 
 /** @returns null without one, undefined for one that can't be read */
-async function pemOf(variables: Variables, name: string): Promise<string | null | undefined> {
+function pemOf(variables: Variables, name: string, use: PemUse): string | null | undefined {
   const variable = variables.otlp(name)
   const file = variables.get(variable)
   if (file === null) return null
-  try {
-    return await readFile(file, 'utf8')
-  } catch {
-    variables.warn(variable, 'names a file that cannot be read: requests are not traced')
-    return undefined
-  }
+  const pem = readPemFile(file, use)
+  if (!(pem instanceof InvalidValue)) return pem
+  // What names no file may be a secret that was set by mistake.
+  const named = pem instanceof Undetermined ? 'a file that' : `the file ${JSON.stringify(file)}, which`
+  variables.warn(variable, `names ${named} ${pem.message}. Requests are not traced`)
+  return undefined
 }
 
 /** Of two names for the service, its own variable counts. */

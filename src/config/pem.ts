@@ -3,9 +3,10 @@
  * certificate outside its time of validity: a peer would refuse it, in the middle of the first request.
  */
 
-import { X509Certificate } from 'node:crypto'
+import type { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { certificatesOf, PemFault, type PemUse, readPem } from '../../seats-admin/model/pem-text.ts'
 import { fileFault } from './file-fault.ts'
 import { InvalidValue, Undetermined, type ValueParser } from './invalid-value.ts'
 import type { Section } from './section.ts'
@@ -14,63 +15,46 @@ import type { Section } from './section.ts'
 const MAX_PEM = 1024 * 1024
 
 /**
- * A parser of the paths of PEM files. No message contains the content of a file.
+ * A parser of the paths of PEM files.
  *
  * @param folder base of relative paths
- * @param faultOf returns the fault of the text, worded to follow the file's name
+ * @param faultOf returns a further fault of the text, worded to follow the file's name
  */
-export function pem(folder: string, faultOf: (text: string) => string | null): ValueParser<string> {
+export function pem(
+  folder: string,
+  use: PemUse,
+  faultOf: (pem: string) => string | null = () => null,
+): ValueParser<string> {
   return (path) => {
-    try {
-      const file = resolve(folder, path)
-      if (!statSync(file).isFile() || statSync(file).size > MAX_PEM)
-        return new InvalidValue('is not a regular file of at most 1 MiB: name a PEM file')
-      const text = readFileSync(file, 'latin1')
-      const fault = faultOf(text)
-      return fault === null ? text : new InvalidValue(fault)
-    } catch (cause) {
-      return new Undetermined(fileFault(cause))
-    }
+    const text = readPemFile(resolve(folder, path), use)
+    if (text instanceof InvalidValue) return text
+    const fault = faultOf(text)
+    return fault === null ? text : new InvalidValue(fault)
+  }
+}
+
+/** No message contains the content of a file. @param file an absolute path, or one relative to the working directory */
+export function readPemFile(file: string, use: PemUse): string | InvalidValue {
+  try {
+    const found = statSync(file)
+    if (!found.isFile() || found.size > MAX_PEM)
+      return new InvalidValue('is not a regular file of at most 1 MiB: name a PEM file')
+    const text = readPem(readFileSync(file, 'latin1'), use)
+    return text instanceof PemFault ? new InvalidValue(text.message) : text
+  } catch (cause) {
+    return new Undetermined(fileFault(cause))
   }
 }
 
 /** A parser of the paths of files with authorities. @param now ms since the epoch */
 export function authorities(folder: string, now: number): ValueParser<string> {
-  return pem(folder, (text) => certificateFault(text) ?? authorityTime(text, now))
+  return pem(folder, 'authorities', (text) => authorityTime(text, now))
 }
 
 /** A parser of the paths of files with our own certificate. @param now ms since the epoch */
 export function ownCertificate(folder: string, now: number): ValueParser<string> {
-  return pem(folder, (text) => certificateFault(text) ?? clientCertificateTime(text, now))
+  return pem(folder, 'certificate', (text) => clientCertificateTime(text, now))
 }
-
-/** @returns the fault, worded to follow the file's name, or null */
-export function keyFault(pem: string): string | null {
-  return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem)
-    ? null
-    : 'contains no PEM private key: name a file that has -----BEGIN PRIVATE KEY-----'
-}
-
-const BEGIN = /-----BEGIN CERTIFICATE-----/g
-const BLOCK = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
-
-/**
- * @returns the fault, worded to follow the file's name, or null. Every block is parsed, because OpenSSL silently skips
- * certificates that it can't parse.
- */
-export function certificateFault(pem: string): string | null {
-  const blocks = pem.match(BLOCK) ?? []
-  const beginnings = pem.match(BEGIN)?.length ?? 0
-  if (beginnings === 0) return 'contains no PEM certificate: name a file that has -----BEGIN CERTIFICATE-----'
-  try {
-    for (const block of blocks) new X509Certificate(block)
-  } catch {
-    return UNREADABLE
-  }
-  return blocks.length === beginnings ? null : UNREADABLE
-}
-
-const UNREADABLE = 'contains a certificate that cannot be parsed: issue it anew, or correct the file'
 
 /**
  * @param pem parsable certificates @param now ms since the epoch
@@ -86,24 +70,35 @@ export function authorityTime(pem: string, now: number): string | null {
   return faults.includes(null) ? null : (faults[0] ?? null)
 }
 
-/** Time to renew it. */
+/** Time to renew it, in ms, and as a share of its lifetime: certificates of six days are renewed after four. */
 const SOON = 30 * 24 * 60 * 60 * 1000
+const LAST_SHARE = 1 / 3
+
+/** A certificate's time of validity, in ms since the epoch. */
+export interface Validity {
+  readonly from: number
+  readonly until: number
+}
+
+export function validityOf({ validFrom, validTo }: Pick<X509Certificate, 'validFrom' | 'validTo'>): Validity {
+  return { from: Date.parse(validFrom), until: Date.parse(validTo) }
+}
 
 /** Warns of the first certificate where it expires soon. @param pem parsable certificates */
 export function warnOfTime(section: Section, key: string, pem: string, now: number): void {
-  const [block] = pem.match(BLOCK) ?? []
-  const day = block === undefined ? null : soon(Date.parse(new X509Certificate(block).validTo), now)
+  const [certificate] = certificatesOf(pem)
+  const day = certificate === undefined ? null : soon(validityOf(certificate), now)
   if (day !== null)
     section.warn(key, 'certificate_expires', `${key}: the certificate expires on ${day}: renew it`)
 }
 
-/** The day of that time, where it is soon; null: it is not. Both in ms since the epoch. */
-export function soon(validUntil: number, now: number): string | null {
-  return validUntil - now < SOON ? day(validUntil) : null
+/** The day on which a certificate expires, where it is soon; null: it is not. @param now ms since the epoch */
+export function soon({ from, until }: Validity, now: number): string | null {
+  return until - now < Math.min(SOON, (until - from) * LAST_SHARE) ? day(until) : null
 }
 
 function timesOf(pem: string, now: number): (string | null)[] {
-  return (pem.match(BLOCK) ?? []).map((block) => timeFault(new X509Certificate(block), now))
+  return certificatesOf(pem).map((each) => timeFault(each, now))
 }
 
 function timeFault({ validFrom, validTo }: X509Certificate, now: number): string | null {

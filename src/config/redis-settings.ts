@@ -1,10 +1,10 @@
 /** Parses the URL of `redis:`. It may contain secrets: no message shows a value. */
 
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { fileFault } from './file-fault.ts'
+import { isPair } from '../../seats-admin/model/pem-text.ts'
 import type { Address } from './addresses.ts'
 import { InvalidValue, quote, Undetermined } from './invalid-value.ts'
+import { readPemFile } from './pem.ts'
 
 /** A Redis or Valkey: cache and messenger of a fleet. */
 export type RedisConfig = Exclude<ReturnType<typeof redisUrl>, InvalidValue>
@@ -99,36 +99,57 @@ function unknownParameter(name: string, query: string): string {
   return `has an unknown parameter${shown}: the known ones are ${[...PARAMETERS].join(', ')}`
 }
 
+/** Parameters that name PEM files. */
+const FILES = { ca: 'authorities', cert: 'certificate', key: 'key' } as const
+
+/** @returns PEM texts; null: the parameter is not there */
+function readFiles(given: URLSearchParams, query: string, folder: string) {
+  const texts: Record<keyof typeof FILES, string | null> = { ca: null, cert: null, key: null }
+  for (const name of ['ca', 'cert', 'key'] as const) {
+    const path = given.get(name)
+    if (path === null) continue
+    const text = readPemFile(resolve(folder, path), FILES[name])
+    if (text instanceof InvalidValue) return ofFile(name, shownFile(path, query), text)
+    texts[name] = text
+  }
+  const { cert, key } = texts
+  return cert === null || key === null || isPair(cert, key)
+    ? texts
+    : new InvalidValue('has a key that does not match its cert: name the key of this certificate')
+}
+
+/** As `unknownParameter`: it may be a part of a password. */
+function shownFile(path: string, query: string): string {
+  return query.includes('@') ? 'a file that' : `the file ${JSON.stringify(path)}, which`
+}
+
+function ofFile(name: string, file: string, fault: InvalidValue): InvalidValue {
+  const message = `has the parameter ${name} with ${file} ${fault.message}`
+  return fault instanceof Undetermined ? new Undetermined(message) : new InvalidValue(message)
+}
+
 function parameters(query: string, tls: boolean, folder: string) {
   const given = new URLSearchParams(query)
   for (const name of given.keys()) {
     if (!PARAMETERS.has(name)) return new InvalidValue(unknownParameter(name, query))
     if (given.getAll(name).length > 1) return new InvalidValue(`has the parameter ${name} twice: remove one`)
   }
-  const files = (['ca', 'cert', 'key'] as const).filter((name) => given.has(name))
-  if (files.length > 0 && !tls)
+  const file = Object.keys(FILES).find((name) => given.has(name))
+  if (file !== undefined && !tls)
     return new InvalidValue(
-      `has the parameter ${files[0]}, which requires TLS: write rediss://, or remove the parameter`,
+      `has the parameter ${file}, which requires TLS: write rediss://, or remove the parameter`,
     )
   if (given.has('cert') !== given.has('key'))
     return new InvalidValue('has one of cert and key: set both or neither')
-  const file = (name: string) => (given.has(name) ? resolve(folder, given.get(name) ?? '') : null)
-  for (const name of files)
-    try {
-      readFileSync(file(name) ?? '')
-    } catch (cause) {
-      return new Undetermined(`has the parameter ${name} with a file that ${fileFault(cause)}`)
-    }
+  const tlsFiles = readFiles(given, query, folder)
+  if (tlsFiles instanceof InvalidValue) return tlsFiles
   const prefix = given.get('prefix') ?? 'seatgate:'
   if (!/^[A-Za-z0-9._:-]{1,64}$/.test(prefix))
     return new InvalidValue('has a prefix that is not 1 to 64 letters, digits and . _ : -')
   return {
     /** Of every key and channel. */
     prefix,
-    /** Absolute paths. */
-    ca: file('ca'),
-    cert: file('cert'),
-    key: file('key'),
+    ...tlsFiles,
     sentinelUsername: given.get('sentinel_username'),
     sentinelPassword: given.get('sentinel_password'),
   }

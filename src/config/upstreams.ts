@@ -3,7 +3,7 @@
 import { createSecureContext } from 'node:tls'
 import { origin } from './addresses.ts'
 import { confidential, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
-import { authorities, keyFault, ownCertificate, pem, warnOfTime } from './pem.ts'
+import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
 import type { Section } from './section.ts'
 import { staticPath } from './static-path.ts'
 import { durationWithin } from './units.ts'
@@ -145,7 +145,7 @@ function buildTls(parent: Section, folder: string) {
   const built = {
     ca: section.text('ca', authorities(folder, now)) ?? null,
     cert: section.text('cert', ownCertificate(folder, now)) ?? null,
-    key: section.text('key', pem(folder, keyFault)) ?? null,
+    key: section.text('key', pem(folder, 'key')) ?? null,
     serverName: section.text('server_name', serverName) ?? null,
     insecureSkipVerify: section.flag('insecure_skip_verify'),
   }

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { UpstreamConfig } from '../config/config.ts'
+import { type Validity, validityOf } from '../config/pem.ts'
 import { type Address, connectEvent, openSocket, tlsOptions } from '../http/client/connector.ts'
 import { Http2Connection } from '../http/client/http2-client-connection.ts'
 import { ClientClosed } from '../http/client/upstream-request.ts'
@@ -10,8 +11,8 @@ import { checkOnce } from './health-checks.ts'
 import { addressOf } from './target.ts'
 
 export interface TargetInspection {
-  /** Of the server's certificate, in ms since the epoch; null without TLS, or where it is not verified. */
-  readonly validUntil: number | null
+  /** Of the server's certificate; null without TLS, or where it is not verified. */
+  readonly validity: Validity | null
   /** Why a health check fails; null: it passes, or none is configured. */
   readonly unhealthy: Error | null
 }
@@ -34,28 +35,28 @@ export async function inspectTarget(
 ): Promise<TargetInspection> {
   const options = tlsOptions(tls)
   const address = addressOf(url, options)
-  const { socket, expiry } = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
-  const validUntil = tls?.insecureSkipVerify === true ? null : expiry
+  const { socket, certificate } = await opened(address, timeout, protocol === 'h2' ? 'h2' : 'http/1.1')
+  const validity = tls?.insecureSkipVerify === true ? null : certificate
   socket.destroy()
   if (protocol !== 'http1') await probeHttp2(address, url.host, timeout)
   const fault = health === null ? null : await checkOnce(url, health, options, protocol)
   const unhealthy = fault === null || fault instanceof Error ? fault : new Error(String(fault))
-  return { validUntil, unhealthy }
+  return { validity, unhealthy }
 }
 
 interface Opened {
   readonly socket: Socket
   /** Of the server's certificate; null without TLS. */
-  readonly expiry: number | null
+  readonly certificate: Validity | null
 }
 
 function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Promise<Opened> {
   const { promise, resolve, reject } = Promise.withResolvers<Opened>()
   const socket = openSocket(address, null, alpn)
-  let expiry: number | null = null
-  const finish = () => resolve({ socket, expiry })
+  let certificate: Validity | null = null
+  const finish = () => resolve({ socket, certificate })
   // Before the check of sessions: getPeerX509Certificate of Node.js 22 and 24 takes the certificate away from later calls.
-  socket.prependOnceListener(connectEvent(address), () => (expiry = expiryOf(socket)))
+  socket.prependOnceListener(connectEvent(address), () => (certificate = certificateOf(socket)))
   const timedOut = Object.assign(new Error('no connection in time'), { code: 'TIMEOUT' })
   const timer = setTimeout(() => socket.destroy(timedOut), timeout)
   socket.once('error', reject)
@@ -74,9 +75,10 @@ function opened(address: Address, timeout: number, alpn: 'http/1.1' | 'h2'): Pro
   return promise
 }
 
-function expiryOf(socket: Socket): number | null {
+function certificateOf(socket: Socket): Validity | null {
   if (!(socket instanceof TLSSocket)) return null
-  return Date.parse(socket.getPeerCertificate().valid_to)
+  const { valid_from: validFrom, valid_to: validTo } = socket.getPeerCertificate()
+  return validityOf({ validFrom, validTo })
 }
 
 /**

@@ -3,7 +3,6 @@
  * never authoritative. Each socket has a guard (`guard.ts`): no bytes from Redis can end the process.
  */
 
-import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Address, RedisConfig } from '../config/config.ts'
@@ -154,9 +153,7 @@ function commonOptions(
 
 /** @returns null without TLS; the system's authorities apply without `ca` */
 function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
-  if (!tls) return null
-  const read = (file: string | null) => (file === null ? undefined : readFileSync(file))
-  return { ca: read(ca), cert: read(cert), key: read(key) }
+  return tls ? { ca: ca ?? undefined, cert: cert ?? undefined, key: key ?? undefined } : null
 }
 
 /**

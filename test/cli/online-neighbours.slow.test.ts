@@ -137,6 +137,7 @@ t.test('identity providers', async (t) => {
 })
 
 t.test('targets', async (t) => {
+  const inDays = (days: number) => new Date(Date.now() + days * DAY)
   const asked: string[] = []
   const plain = await listen(
     t,
@@ -147,9 +148,9 @@ t.test('targets', async (t) => {
   )
   const ports = {
     yearly: await secure(t, yearly),
-    soon: await secure(t, authority.issue({ names, notAfter: new Date(Date.now() + 20 * DAY) })),
+    soon: await secure(t, authority.issue({ names, notBefore: inDays(-60), notAfter: inDays(20) })),
     expired: await secure(t, expired),
-    other: await secure(t, authority.issue({ names: ['other.example'] })),
+    other: await secure(t, authority.issue({ names: ['other.example'], notBefore: inDays(-5) })),
     mutual: await secure(t, { ...yearly, ca: authority.cert, requestCert: true }),
     mutual12: await secure(t, { ...yearly, ca: authority.cert, requestCert: true, maxVersion: 'TLSv1.2' }),
   }

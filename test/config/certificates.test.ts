@@ -1,35 +1,15 @@
-/** PEM files of certificates: an unparsable certificate is an error at any position, because OpenSSL skips it. */
+/** The time of validity of certificates. */
 
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { authorityTime, certificateFault, clientCertificateTime } from '../../src/config/pem.ts'
+import { authorityTime, clientCertificateTime, soon } from '../../src/config/pem.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
 
 const good = readFileSync(CERTIFICATES.files.ca, 'latin1')
-const lines = good.trim().split('\n')
-const truncated = lines.slice(0, 4).join('\n')
-const broken = good.replace('-----BEGIN CERTIFICATE-----\n', (line) => `${line}-`)
-const garbage = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
+const expired = readFileSync(CERTIFICATES.files.expired, 'latin1')
+const DAY = 86_400_000
 
-t.test('valid files', async (t) => {
-  for (const text of [good, good + good, `subject=/CN=a\n${good}`, good.replaceAll('\n', '\r\n')])
-    t.equal(certificateFault(text), null)
-})
-
-t.test('files without a certificate', async (t) => {
-  const key = readFileSync(CERTIFICATES.files.clientKey, 'latin1')
-  for (const text of ['', 'x', key]) t.match(certificateFault(text), /contains no PEM certificate/)
-})
-
-t.test('an unparsable one alone, first, or last', async (t) => {
-  for (const bad of [truncated, broken, garbage]) {
-    for (const text of [bad, `${bad}\n${good}`, `${good}\n${bad}`, `${good}\n${bad}\n${good}`])
-      t.match(certificateFault(text), /cannot be parsed/)
-  }
-})
-
-t.test('the time of validity: of the first certificate, and of any authority', async (t) => {
-  const expired = readFileSync(CERTIFICATES.files.expired, 'latin1')
+t.test('of the first certificate, and of any authority', async (t) => {
   const now = Date.UTC(2026, 0, 1)
   t.equal(clientCertificateTime(good + expired, now), null)
   t.match(clientCertificateTime(expired + good, now), /expired on 2021-01-01: .* shows 2026-01-01T/)
@@ -37,3 +17,22 @@ t.test('the time of validity: of the first certificate, and of any authority', a
   t.equal(authorityTime(expired + good, now), null)
   t.match(authorityTime(expired + expired, now), /expired on 2021-01-01/)
 })
+
+t.test(
+  'a certificate expires soon in its last 30 days, and not before the last third of its lifetime',
+  async (t) => {
+    for (const [lifetime, days] of [
+      [6, 2],
+      [45, 15],
+      [90, 30],
+      [365, 30],
+      [3650, 30],
+    ] as const) {
+      const validity = { from: 0, until: lifetime * DAY }
+      const until = (left: number) => validity.until - left * DAY
+      t.equal(soon(validity, 0), null, `${lifetime} days: at its birth`)
+      t.equal(soon(validity, until(days + 0.01)), null, `${lifetime} days`)
+      t.equal(soon(validity, until(days - 0.01)), new Date(validity.until).toISOString().slice(0, 10))
+    }
+  },
+)

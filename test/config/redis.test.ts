@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { redisUrl } from '../../src/config/redis-settings.ts'
+import { Authority } from '../proxy/authority.ts'
 import { BASE, faultsAt, Folder, refuses } from './support.ts'
 
 const read = (text: string) => redisUrl(text, '/etc/gateway')
@@ -30,13 +31,15 @@ t.test('valid forms', async (t) => {
   t.same(read('redis://:p%40ss@127.0.0.1'), { ...PLAIN, password: 'p@ss' })
   t.same(read('redis://gate:pa:ss@127.0.0.1'), { ...PLAIN, username: 'gate', password: 'pa:ss' })
   t.same(read('redis://127.0.0.1?prefix=acme:'), { ...PLAIN, prefix: 'acme:' })
-  const { path } = new Folder(t, { 'tls/ca.pem': '', 'c.pem': '', 'k.pem': '' })
+  const authority = new Authority()
+  const { cert, key } = authority.issue({ names: ['gate'] })
+  const { path } = new Folder(t, { 'tls/ca.pem': authority.cert, 'c.pem': cert, 'k.pem': key })
   t.same(redisUrl(`rediss://127.0.0.1?ca=tls/ca.pem&cert=${path}/c.pem&key=k.pem`, path), {
     ...PLAIN,
     tls: true,
-    ca: `${path}/tls/ca.pem`,
-    cert: `${path}/c.pem`,
-    key: `${path}/k.pem`,
+    ca: authority.cert,
+    cert,
+    key,
   })
   const nodes = [
     { host: 'a', port: 26379 },
@@ -92,6 +95,15 @@ t.test('invalid forms', async (t) => {
 })
 
 t.test('an unreadable file is a configuration error', async (t) => {
-  for (const name of ['ca', 'cert=own.pem&key'])
-    await faultsAt(t, `${BASE}redis: rediss://127.0.0.1:6379?${name}=missing.pem\n`, '3:8')
+  for (const query of ['ca=missing.pem', 'cert=own.pem&key=missing.pem', 'ca=p@ss.pem'])
+    await faultsAt(t, `${BASE}redis: rediss://127.0.0.1:6379?${query}\n`, '3:8')
+})
+
+t.test('a key of another certificate', async (t) => {
+  const authority = new Authority()
+  const { path } = new Folder(t, {
+    'c.pem': authority.issue({ names: [] }).cert,
+    'k.pem': authority.issue({ names: [] }).key,
+  })
+  refuses(t, (text) => redisUrl(text, path), 'rediss://h?cert=c.pem&key=k.pem')
 })

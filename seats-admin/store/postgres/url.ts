@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, getCACertificates } from 'node:tls'
 import type { ClientConfig } from 'pg'
+import { isPair, PemFault, type PemUse, readPem } from '../../model/pem-text.ts'
 
 export interface Target {
   /** For display: the URL without user name, password and parameters. */
@@ -119,17 +120,23 @@ function tlsOf(parameters: ReadonlyMap<string, string>): false | ConnectionOptio
   // Any public authority would vouch for any server.
   if (system && mode !== 'verify-full')
     throw new Error(`sslrootcert=system requires sslmode=verify-full, and sslmode is ${mode}`)
-  const files = { ca: fileOf('sslrootcert'), cert: fileOf('sslcert'), key: fileOf('sslkey') }
+  const files = {
+    ca: system ? null : fileOf('sslrootcert', 'authorities'),
+    cert: fileOf('sslcert', 'certificate'),
+    key: fileOf('sslkey', 'key'),
+  }
   if (mode === 'disable') return refuseFiles(files)
   if ((files.cert === null) !== (files.key === null))
     throw new Error('sslcert and sslkey must be set together')
+  if (files.cert !== null && files.key !== null && !isPair(files.cert, files.key))
+    throw new Error('sslkey does not match sslcert: name the key of this certificate')
   const given = Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null))
   const authorities = system ? { ca: getCACertificates('system') } : {}
   return { ...given, ...authorities, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
 
-  function fileOf(name: (typeof TLS_PARAMETERS)[number]): Buffer | null {
+  function fileOf(name: (typeof TLS_PARAMETERS)[number], use: PemUse): string | null {
     const path = parameters.get(name)
-    return path === undefined || (name === 'sslrootcert' && system) ? null : read(name, path)
+    return path === undefined ? null : readFile(name, path, use)
   }
 }
 
@@ -140,7 +147,7 @@ function insteadOf(mode: string): string {
 }
 
 /** Certificate files without TLS are a mistake. */
-function refuseFiles(files: Readonly<Record<string, Buffer | null>>): false {
+function refuseFiles(files: Readonly<Record<string, string | null>>): false {
   if (Object.values(files).every((file) => file === null)) return false
   throw new Error('certificate files require an sslmode other than disable, which is the default')
 }
@@ -154,9 +161,15 @@ function verificationOf(mode: string, hasRoot: boolean): ConnectionOptions {
   return { rejectUnauthorized: true, checkServerIdentity: () => undefined }
 }
 
-function read(name: string, path: string): Buffer {
+function readFile(name: string, path: string, use: PemUse): string {
+  const pem = readPem(textOf(name, path), use)
+  if (pem instanceof PemFault) throw new Error(`${name}: ${path} ${pem.message}`)
+  return pem
+}
+
+function textOf(name: string, path: string): string {
   try {
-    return readFileSync(path)
+    return readFileSync(path, 'latin1')
   } catch (cause) {
     const { code = 'unknown' } = cause as NodeJS.ErrnoException
     throw new Error(`${name} cannot be read: ${code} ${path}`, { cause })

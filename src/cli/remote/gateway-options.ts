@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { isSpaceId } from '../../../seats-admin/model/space.ts'
 import { isLoopback } from '../../config/addresses.ts'
 import { InvalidValue } from '../../config/invalid-value.ts'
+import { readPemFile } from '../../config/pem.ts'
 import { durationWithin } from '../../config/units.ts'
 import { type Given, type Option, UsageError } from '../arguments.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
@@ -101,9 +102,9 @@ async function keyOf(given: string | undefined, terminal: Terminal): Promise<str
 }
 
 function certificates(file: string): string {
-  const text = textOf(file, file)
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text
-  throw new CommandFailed(`${file} has no certificate in PEM form`)
+  const pem = readPemFile(file, 'authorities')
+  if (pem instanceof InvalidValue) throw new CommandFailed(`${file} ${pem.message}`)
+  return pem
 }
 
 /** @param name of the file in messages @throws CommandFailed */

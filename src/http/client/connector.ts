@@ -2,11 +2,10 @@
 
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
-import { certificateFault } from '../../config/pem.ts'
 import type { UpstreamTls } from '../../config/config.ts'
 import { TargetSessions } from './tls-sessions.ts'
 
-/** PEM texts. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
+/** PEM texts, as the configuration has read them. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
 export type TlsSettings = Partial<UpstreamTls>
 
 export interface Address {
@@ -24,13 +23,11 @@ export interface TlsOptions {
   servername?: string
 }
 
-/** Builds the TLS options of an upstream, once. Throws on an unreadable setting; the message holds no secret. */
+/** Builds the TLS options of an upstream, once. Throws on a faulty setting; the message holds no secret. */
 export function tlsOptions(tls: TlsSettings | null): TlsOptions {
   // Explicit, as Node.js otherwise reads NODE_TLS_REJECT_UNAUTHORIZED from the environment.
   if (tls === null) return { rejectUnauthorized: true }
   const { ca = null, cert = null, key = null, serverName = null, insecureSkipVerify = false } = tls
-  if (ca !== null) checkCertificates('ca', ca)
-  if (cert !== null) checkCertificates('cert', cert)
   if ((cert === null) !== (key === null)) throw new Error('tls: cert and key go together')
   if (serverName !== null && (serverName === '' || isIP(serverName) !== 0))
     throw new Error('tls: server_name is not a host name')
@@ -44,11 +41,6 @@ export function tlsOptions(tls: TlsSettings | null): TlsOptions {
   }
   if (serverName !== null) options.servername = serverName
   return options
-}
-
-function checkCertificates(name: string, pem: string | Buffer): void {
-  const fault = certificateFault(pem.toString('latin1'))
-  if (fault !== null) throw new Error(`tls: ${name} ${fault}`)
 }
 
 /**

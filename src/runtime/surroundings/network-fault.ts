@@ -59,10 +59,6 @@ const FINDINGS: Readonly<Record<string, Describe>> = {
     cause: `${at} requires a client certificate, and none is given`,
     advice: `Name certificate and key in ${setting}`,
   }),
-  ERR_OSSL_X509_KEY_VALUES_MISMATCH: ({ setting }) => ({
-    cause: 'the client certificate and the key do not match (ERR_OSSL_X509_KEY_VALUES_MISMATCH)',
-    advice: `Name the key of this certificate in ${setting}`,
-  }),
 }
 
 function unknownHost({ at, host, setting }: ServerText, code: string): Finding {

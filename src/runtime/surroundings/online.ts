@@ -130,9 +130,9 @@ function ofTargets({ upstreams, sources }: Config): Question[] {
 
 async function ofTarget(url: URL, upstream: UpstreamConfig, source: SettingSource): Promise<Observation> {
   const timeout = Math.min(upstream.connectTimeout, TARGET_TIMEOUT)
-  const { validUntil, unhealthy } = await inspectTarget(url, upstream, timeout)
+  const { validity, unhealthy } = await inspectTarget(url, upstream, timeout)
   if (unhealthy !== null) return fault('target_unavailable', source, healthFinding(url, upstream, unhealthy))
-  const day = validUntil === null ? null : soon(validUntil, Date.now())
+  const day = validity === null ? null : soon(validity, Date.now())
   if (day !== null)
     return warning('certificate_expires', source, {
       cause: `the certificate of ${url.origin} expires on ${day}`,

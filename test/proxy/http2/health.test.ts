@@ -51,8 +51,8 @@ t.test('an inspection tells HTTP/2 from other protocols', async (t) => {
   let requests = 0
   const { port: secured } = await serveTls2(t, identity, () => requests++)
   const [url = new URL('http://a')] = tlsTarget(secured).targets
-  const { validUntil } = await inspectTarget(url, { tls, health: null, protocol: 'h2' }, 30_000)
-  t.ok((validUntil ?? 0) > Date.now())
+  const { validity } = await inspectTarget(url, { tls, health: null, protocol: 'h2' }, 30_000)
+  t.ok((validity?.until ?? 0) > Date.now())
   const { port } = await serve2(t, () => requests++)
   const at = (of: number) => new URL(`http://127.0.0.1:${of}`)
   const plain = { tls: null, health: null, protocol: 'h2c' } as const

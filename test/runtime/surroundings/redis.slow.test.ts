@@ -67,12 +67,6 @@ const cases: { fault: string; url: string; message: string | RegExp }[] = [
     message:
       /redis: Redis at 127\.0\.0\.1:\d+ (?:requires a client certificate, and none is given\. Name certificate and key in|closed the connection after the TLS handshake\. Name a client certificate, cert and key, in) \$\{REDIS\}/,
   },
-  {
-    fault: 'a key of another certificate',
-    url: `rediss://127.0.0.1:${tls.port}?cert=${CERTIFICATES.files.client}&key=${CERTIFICATES.files.serverKey}`,
-    message:
-      /redis: the client certificate and the key do not match \(ERR_OSSL_X509_KEY_VALUES_MISMATCH\)\. Name the key of this certificate in \$\{REDIS\}\.$/,
-  },
 ]
 
 for (const { fault, url, message } of cases)
