@@ -4,7 +4,7 @@
  */
 
 import { Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { SecureContext, Server, TLSSocket } from 'node:tls'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -66,6 +66,15 @@ export function resetTls(socket: TLSSocket): void {
     tcp.close = (closed) => reset.call(tcp, closed)
   }
   socket.destroy()
+}
+
+/**
+ * Makes a server use this context for connections that ask for no server name. Node.js makes one of the options that it knows
+ * there, without `allowPartialTrustChain` (`setSecureContext` of tls.Server, Node.js 22 to 24).
+ * Without the field it keeps its own, which trusts less.
+ */
+export function useContext(server: Server, context: SecureContext): void {
+  if ('_sharedCreds' in server) server._sharedCreds = context
 }
 
 type Collect = (options: { readonly type: 'minor' }) => void

@@ -3,7 +3,7 @@
  * never authoritative. Each socket has a guard (`guard.ts`): no bytes from Redis can end the process.
  */
 
-import type { ConnectionOptions } from 'node:tls'
+import { type ConnectionOptions, createSecureContext } from 'node:tls'
 import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import type { Address, RedisConfig } from '../config/config.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
@@ -45,8 +45,8 @@ export function connectRedis(
   socketTimeout = SOCKET_TIMEOUT,
 ): RedisConnection {
   const timeouts = { commandTimeout, socketTimeout }
-  const connection =
-    config.mode === 'cluster' ? cluster(config, timeouts, report) : single(config, timeouts, report)
+  if (config.mode === 'cluster') return cluster(config, timeouts, report)
+  const connection = single(config, timeouts, report)
   connection.on('error', report)
   return connection
 }
@@ -106,10 +106,13 @@ function anyNode(config: RedisConfig, publisher: Cluster, report: Report): Redis
   })
 }
 
-function cluster(config: RedisConfig, timeouts: Timeouts, report: Report): Cluster {
-  const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes))
+function cluster(config: RedisConfig, timeouts: Timeouts, report: Report): ReconnectingCluster {
+  let lost: Error | null = null
+  const connector = connectorTo(ownServer, tlsOf(config), new Nodes(config.nodes), (cause) => (lost = cause))
   const nodes = config.nodes.map(({ host, port }) => ({ host, port }))
-  return new ReconnectingCluster(nodes, {
+  const connection = new ReconnectingCluster(nodes, {
+    // Names are kept: the certificate is for them, and TLS asks for it by name.
+    dnsLookup: (host, callback) => callback(null, host),
     redisOptions: commonOptions(config, timeouts, connector, refusalsOf(config.mode, report)),
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
@@ -120,6 +123,21 @@ function cluster(config: RedisConfig, timeouts: Timeouts, report: Report): Clust
     retryDelayOnFailover: RETRY_MIN,
     retryDelayOnClusterDown: RETRY_MIN,
   })
+  const tell = (cause: Error | null) => {
+    lost = null
+    if (cause !== null && !connection.ended) report(cause)
+  }
+  connection.on('ready', () => (lost = null))
+  connection.on('error', (cause: Error) => tell(isUnexplained(cause) ? (lost ?? cause) : cause))
+  // Where all nodes fail that the cluster has named, ioredis connects again without an error.
+  connection.on('close', () => tell(lost))
+  return connection
+}
+
+/** It says no more of a node than that its connection is closed. */
+function isUnexplained(cause: Error): boolean {
+  const last = 'lastNodeError' in cause ? cause.lastNodeError : null
+  return !(last instanceof Error) || last.message === 'Connection is closed.'
 }
 
 /** @param reconnectOnError that of `redis-errors.ts` */
@@ -153,7 +171,16 @@ function commonOptions(
 
 /** @returns null without TLS; the system's authorities apply without `ca` */
 function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
-  return tls ? { ca: ca ?? undefined, cert: cert ?? undefined, key: key ?? undefined } : null
+  if (!tls) return null
+  const secureContext = createSecureContext({
+    // An authority that `ca` names is trusted by itself, though another one has issued it.
+    allowPartialTrustChain: true,
+    ca: ca ?? undefined,
+    cert: cert ?? undefined,
+    key: key ?? undefined,
+  })
+  // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply.
+  return { secureContext, rejectUnauthorized: true }
 }
 
 /**
@@ -163,8 +190,11 @@ function tlsOf({ tls, ca, cert, key }: RedisConfig): ConnectionOptions | null {
 class ReconnectingCluster extends Cluster {
   readonly #timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref()
   #failed = 0
+  /** This side has ended it, for good. */
+  ended = false
 
   override disconnect(reconnect = false): void {
+    if (!reconnect) this.ended = true
     if (!reconnect) clearInterval(this.#timer)
     super.disconnect(reconnect)
   }

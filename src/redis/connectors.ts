@@ -8,6 +8,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { AbstractConnector, Redis } from 'ioredis'
 import type { Address, RedisConfig } from '../config/config.ts'
 import { GuardedSocket } from './guard.ts'
+import { failedAt } from './redis-errors.ts'
 import { addressOf, Nodes } from './reply-validator.ts'
 
 /** Milliseconds for TCP connect and TLS handshake, and for a sentinel's reply. Clients have it as `connectTimeout`. */
@@ -28,11 +29,15 @@ export interface Route {
   check?(info: Readonly<Record<string, unknown>>): boolean
 }
 
-/** @param routeOf called with the options of each client that ioredis creates */
+/**
+ * @param routeOf called with the options of each client that ioredis creates
+ * @param failed receives the errors of connections: the client of a cluster keeps those of its nodes to itself
+ */
 export function connectorTo(
   routeOf: (options: unknown) => Route,
   tls: ConnectionOptions | null,
   nodes = new Nodes([]),
+  failed: (cause: Error) => void = () => {},
 ): Connector {
   return class GuardedConnector extends AbstractConnector {
     readonly #route: Route
@@ -60,6 +65,11 @@ export function connectorTo(
         // ioredis recognizes this message and does not report it.
         if (!this.connecting) throw new Error('Connection is closed.')
         const socket = tls === null ? connectTcp(address) : connectTls({ ...tls, ...address })
+        // Before the guard's listener, which passes it on.
+        socket.once('error', (cause) => {
+          failedAt(cause, address)
+          failed(cause)
+        })
         return new GuardedSocket(socket, nodes)
       } catch (cause) {
         this.firstError = cause instanceof Error ? cause : new Error(String(cause))

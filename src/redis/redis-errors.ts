@@ -4,7 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import type { RedisConfig } from '../config/config.ts'
+import type { Address, RedisConfig } from '../config/config.ts'
 
 /** An error that Redis replied, as ioredis gives it. Arguments may hold credentials: they are left out of messages. */
 export type RedisRefusal = Error & { readonly command?: { readonly name: string } }
@@ -18,6 +18,18 @@ const WRONG_SERVER = new Set(['READONLY', 'MASTERDOWN', 'LOADING'])
 /** Milliseconds between two renewals of one connection: at those, and at every other refusal. */
 const RENEW_EVERY = 1000
 const RENEW_OTHERS_EVERY = 5000
+
+const SERVERS = new WeakMap<Error, Address>()
+
+/** Of a connection that failed: the server that it was for. A sentinel or a cluster may have named it. */
+export function failedAt(cause: Error, server: Address): void {
+  SERVERS.set(cause, server)
+}
+
+/** Null: the error is of no connection. */
+export function serverOf(cause: Error): Address | null {
+  return SERVERS.get(cause) ?? null
+}
 
 export function isRedisRefusal(cause: unknown): cause is RedisRefusal {
   return cause instanceof Error && cause.name === 'ReplyError'

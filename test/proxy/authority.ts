@@ -62,12 +62,16 @@ export class Authority {
   readonly cert: string
   readonly #name: string
   readonly #key: KeyObject
+  /** What a certificate is sent with: this authority's own one, where another has issued it. */
+  readonly #chain: string
 
-  constructor(name = 'Test authority') {
+  /** @param issuer left out: itself */
+  constructor(name = 'Test authority', issuer?: Authority) {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     this.#name = name
     this.#key = privateKey
-    this.cert = this.#certificate(name, publicKey, isAuthority, {})
+    this.cert = (issuer ?? this).#certificate(name, publicKey, isAuthority, {})
+    this.#chain = issuer === undefined ? '' : this.cert
   }
 
   /** Its own certificate as a server's: self-signed. */
@@ -79,7 +83,7 @@ export class Authority {
   issue(subject: Subject): Identity {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const cert = this.#certificate('Test', publicKey, alternativeNames(subject.names), subject)
-    return { cert, key: pem(privateKey) }
+    return { cert: cert + this.#chain, key: pem(privateKey) }
   }
 
   #certificate(

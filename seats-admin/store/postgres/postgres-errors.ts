@@ -33,7 +33,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Has no `cause`, because the details of a server error may contain stored values.
+ * Has no `cause`, because the details of a server error may contain stored values; but for a certificate for other names,
+ * which a message has to name.
  *
  * @param place of {@link Target}
  */
@@ -44,7 +45,11 @@ export function unavailable(place: string, cause: unknown): StoreUnavailable {
   const code = codeOf(cause)
   return isEnding(cause)
     ? new ConnectionLost(message, code)
-    : new StoreUnavailable(message, { fault: faultOf(cause), code })
+    : new StoreUnavailable(message, {
+        fault: faultOf(cause),
+        code,
+        ...(code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? { cause } : {}),
+      })
 }
 
 /** The driver has no codes for these. */

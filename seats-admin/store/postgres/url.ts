@@ -132,7 +132,9 @@ function tlsOf(parameters: ReadonlyMap<string, string>): false | ConnectionOptio
     throw new Error('sslkey does not match sslcert: name the key of this certificate')
   const given = Object.fromEntries(Object.entries(files).filter(([, file]) => file !== null))
   const authorities = system ? { ca: getCACertificates('system') } : {}
-  return { ...given, ...authorities, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
+  // An authority that sslrootcert names is trusted by itself, though another one has issued it.
+  const trust = { ...authorities, allowPartialTrustChain: true }
+  return { ...given, ...trust, minVersion: 'TLSv1.2', ...verificationOf(mode, files.ca !== null) }
 
   function fileOf(name: (typeof TLS_PARAMETERS)[number], use: PemUse): string | null {
     const path = parameters.get(name)

@@ -25,15 +25,16 @@ export interface TlsOptions {
 
 /** Builds the TLS options of an upstream, once. Throws on a faulty setting; the message holds no secret. */
 export function tlsOptions(tls: TlsSettings | null): TlsOptions {
-  // Explicit, as Node.js otherwise reads NODE_TLS_REJECT_UNAUTHORIZED from the environment.
-  if (tls === null) return { rejectUnauthorized: true }
-  const { ca = null, cert = null, key = null, serverName = null, insecureSkipVerify = false } = tls
+  const { ca = null, cert = null, key = null, serverName = null, insecureSkipVerify = false } = tls ?? {}
   if ((cert === null) !== (key === null)) throw new Error('tls: cert and key go together')
   if (serverName !== null && (serverName === '' || isIP(serverName) !== 0))
     throw new Error('tls: server_name is not a host name')
   const options: TlsOptions = {
+    // Explicit, as Node.js otherwise reads NODE_TLS_REJECT_UNAUTHORIZED from the environment.
     rejectUnauthorized: !insecureSkipVerify,
     secureContext: createSecureContext({
+      // An authority that a file names is trusted by itself, though another one has issued it.
+      allowPartialTrustChain: true,
       ca: ca ?? undefined,
       cert: cert ?? undefined,
       key: key ?? undefined,

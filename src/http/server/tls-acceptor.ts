@@ -15,6 +15,7 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import type { ListenerTls, ServerCertificate } from '../../config/config.ts'
+import { useContext } from '../../lib/node-internals.ts'
 import { type HandshakeFault, handshakeFault, UnknownServerName } from './handshake-faults.ts'
 
 export interface TlsAcceptorOptions {
@@ -99,11 +100,12 @@ function failed(error: Error, socket: TLSSocket, owner: HandshakeOwner): void {
 /** It never listens: connections are handed to it. */
 function buildServer(options: TlsAcceptorOptions, day: number): Server {
   const { tls, http2 } = options
-  const contexts = contextsOf(options, ticketKeysOf(options.secrets, day))
+  const keys = ticketKeysOf(options.secrets, day)
+  const contexts = contextsOf(options, keys)
   const [first] = tls.certificates
   if (first === undefined) throw new Error('tls: there is no certificate')
-  return createServer({
-    ...contextOptions(options, ticketKeysOf(options.secrets, day), first),
+  const server = createServer({
+    ...contextOptions(options, keys, first),
     ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
     requestCert: tls.clientAuth !== 'none',
     rejectUnauthorized: tls.clientAuth === 'require',
@@ -113,6 +115,8 @@ function buildServer(options: TlsAcceptorOptions, day: number): Server {
       else select(null, context)
     },
   })
+  useContext(server, createSecureContext(contextOptions(options, keys, first)))
+  return server
 }
 
 function contextsOf(options: TlsAcceptorOptions, keys: TicketKeys): CertificateNames<SecureContext> {
@@ -134,7 +138,8 @@ function contextOptions(
     cert,
     key,
     ...keys,
-    ...(clientCa === null ? {} : { ca: clientCa }),
+    // An issuing authority is trusted by itself: with its root, its siblings would be too.
+    ...(clientCa === null ? {} : { ca: clientCa, allowPartialTrustChain: true }),
     minVersion: `TLSv${minVersion}`,
     secureOptions: SSL_OP_NO_RENEGOTIATION | resumption,
   }

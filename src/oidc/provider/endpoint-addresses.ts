@@ -73,8 +73,10 @@ export class EndpointAddresses {
 
   /** For undici's Agent. @param timeout ms for look-up, TCP connect and TLS handshake */
   connector(timeout: number): buildConnector.connector {
-    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply.
-    const options = { timeout, rejectUnauthorized: true, allowH2: false } as const
+    // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority of NODE_EXTRA_CA_CERTS is trusted
+    // by itself, though another one has issued it.
+    const trust = { rejectUnauthorized: true, allowPartialTrustChain: true } as const
+    const options = { timeout, ...trust, allowH2: false } as const
     const anyAddress = this.#lookup(() => false)
     const unrestricted = buildConnector({ ...options, lookup: anyAddress })
     const globalOnly = buildConnector({ ...options, lookup: this.#lookup(isInnerAddress) })

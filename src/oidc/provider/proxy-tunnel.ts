@@ -57,8 +57,8 @@ export function openTunnel(proxy: ProviderProxy, target: string, options: Tunnel
 function openSocket({ host, port, tls }: ProviderProxy, lookup: LookupFunction): Socket {
   const tcp = { host, port, lookup, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   if (!tls) return connectTcp(tcp)
-  // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply.
-  const secure = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] }
+  // As of the provider itself.
+  const secure = { rejectUnauthorized: true, allowPartialTrustChain: true, ALPNProtocols: ['http/1.1'] }
   return connectTls({ ...tcp, ...secure, servername: isIP(host) === 0 ? host : '' })
 }
 

@@ -15,12 +15,37 @@ export interface ServerText {
   readonly authorities: string
 }
 
-/** @returns null for a code that is not of the network or of TLS */
-export function networkFinding(server: ServerText, code: string): Finding | null {
-  return FINDINGS[code]?.(server, code) ?? null
+/** @param cause of the fault @returns null for a code that is not of the network or of TLS */
+export function networkFinding(server: ServerText, code: string, cause: unknown): Finding | null {
+  return FINDINGS[code]?.(server, code, cause) ?? null
 }
 
-type Describe = (server: ServerText, code: string) => Finding
+type Describe = (server: ServerText, code: string, cause: unknown) => Finding
+
+/** That a certificate is for other names, and for which. */
+export function otherNames(
+  { at, host }: Pick<ServerText, 'at' | 'host'>,
+  code: string,
+  cause: unknown,
+): string {
+  return `the certificate of ${at} is for other names than ${host} (${code}${namesIn(cause)})`
+}
+
+/** Names that a message shows. */
+const MOST_NAMES = 5
+
+/** The names of the certificate that the error is about: text that the server has sent. */
+function namesIn(cause: unknown): string {
+  for (let at = cause, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const certificate = 'cert' in at ? at.cert : null
+    if (typeof certificate !== 'object' || certificate === null) continue
+    const text = 'subjectaltname' in certificate ? String(certificate.subjectaltname) : ''
+    const names = text.split(', ').flatMap((each) => /^(?:DNS|IP Address):([\w.:*-]+)$/.exec(each)?.[1] ?? [])
+    const more = names.length > MOST_NAMES ? ', …' : ''
+    return names.length === 0 ? ': it has none' : `: it has ${names.slice(0, MOST_NAMES).join(', ')}${more}`
+  }
+  return ''
+}
 
 const FINDINGS: Readonly<Record<string, Describe>> = {
   ECONNREFUSED: ({ name, at, setting }) => ({
@@ -46,9 +71,9 @@ const FINDINGS: Readonly<Record<string, Describe>> = {
     cause: `the certificate of ${at} is not valid yet (CERT_NOT_YET_VALID)`,
     advice: 'Check the clock of this machine, and the certificate',
   }),
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ at, host, setting }) => ({
-    cause: `the certificate of ${at} is for other names than ${host} (ERR_TLS_CERT_ALTNAME_INVALID)`,
-    advice: `Use a name of the certificate as the host in ${setting}, or issue the certificate for ${host}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (server, code, cause) => ({
+    cause: otherNames(server, code, cause),
+    advice: `Use a name of the certificate as the host in ${server.setting}, or issue the certificate for ${server.host}`,
   }),
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,

@@ -12,8 +12,13 @@ interface About extends ServerText {
   readonly message: string
 }
 
-/** @param url checked when the configuration was loaded @param setting what to edit */
-export function postgresFinding(url: string, setting: string, { code, message }: Reason): Finding {
+/** @param url checked when the configuration was loaded @param setting what to edit @param cause of the reason */
+export function postgresFinding(
+  url: string,
+  setting: string,
+  { code, message }: Reason,
+  cause: unknown = null,
+): Finding {
   const parts = new URL(url)
   const host = decodeURIComponent(parts.hostname)
   const about: About = {
@@ -27,7 +32,7 @@ export function postgresFinding(url: string, setting: string, { code, message }:
     message,
   }
   if (code === '28P01' && parts.password === '') return noPassword(about)
-  return networkFinding(about, code) ?? (FINDINGS[code] ?? other)(about)
+  return networkFinding(about, code, cause) ?? (FINDINGS[code] ?? other)(about)
 }
 
 /** By SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html) or the store's own code. */

@@ -28,7 +28,7 @@ export function providerFinding(issuer: string, source: SettingSource, cause: Er
       advice: `Name a file with the authority's certificate in the environment, as NODE_EXTRA_CA_CERTS`,
     }
   return (
-    networkFinding(server, LATE.has(code) ? 'TIMEOUT' : code) ?? {
+    networkFinding(server, LATE.has(code) ? 'TIMEOUT' : code, cause) ?? {
       cause: `${server.at}: ${cause.message}`,
       advice: `Correct it at the provider, or correct ${setting}`,
     }

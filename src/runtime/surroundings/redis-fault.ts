@@ -1,9 +1,9 @@
 /** Why Redis can't be used. The gateway goes on without it, so that this is for the log. */
 
-import type { Config, RedisConfig } from '../../config/config.ts'
-import { commandOf, isRedisRefusal, wordOf } from '../../redis/redis-errors.ts'
+import type { Address, Config, RedisConfig } from '../../config/config.ts'
+import { commandOf, isRedisRefusal, serverOf, wordOf } from '../../redis/redis-errors.ts'
 import { codeOf, describeFault, type Finding, settingOf } from './fault.ts'
-import { networkFinding, type ServerText } from './network-fault.ts'
+import { networkFinding, otherNames, type ServerText } from './network-fault.ts'
 
 /** Characters of a cause: it may be text that Redis sent. */
 const MAX_CAUSE = 200
@@ -16,23 +16,45 @@ export function redisMessage({ redis, sources }: Pick<Config, 'redis' | 'sources
 
 export function redisFinding(config: RedisConfig, setting: string, reported: Error): Finding {
   const cause = ofOneNode(reported)
-  const addresses = config.nodes.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
+  const asked = serverOf(cause)
+  const servers = asked === null ? config.nodes : [asked]
   const server: ServerText = {
     name: 'Redis',
-    at: `Redis at ${addresses.join(', ')}`,
-    host: config.nodes[0]?.host ?? '',
+    at: `Redis at ${servers.map(addressText).join(', ')}`,
+    host: servers[0]?.host ?? '',
     setting,
     authorities: 'ca',
   }
   return (
     tlsMismatch(server, config.tls, cause) ??
-    networkFinding(server, codeOf(cause)) ??
+    namedWithoutName(server, config, cause) ??
+    networkFinding(server, codeOf(cause), cause) ??
     refusedLogin(server, config, cause.message) ??
     refusedCommand(server, config, cause) ?? {
       cause: `${server.at}: ${cause.message.slice(0, MAX_CAUSE).replace(/\.$/, '')}`,
       advice: `See the log of Redis, and check ${setting}`,
     }
   )
+}
+
+function addressText({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Sentinels and clusters name servers by their addresses, unless they are told otherwise. */
+function namedWithoutName(server: ServerText, { mode, nodes }: RedisConfig, cause: Error): Finding | null {
+  const code = codeOf(cause)
+  const asked = serverOf(cause)
+  const isConfigured = nodes.some(({ host }) => host === asked?.host)
+  if (code !== 'ERR_TLS_CERT_ALTNAME_INVALID' || asked === null || isConfigured) return null
+  const { host } = asked
+  return {
+    cause: `${otherNames(server, code, cause)}, and ${mode === 'cluster' ? 'the cluster names' : 'the sentinels name'} this server so`,
+    advice:
+      mode === 'cluster'
+        ? `Have the cluster name its nodes by a name of the certificate (cluster-announce-hostname, and cluster-preferred-endpoint-type hostname), or issue the certificate for ${host}`
+        : `Have the sentinels name it by a name of the certificate (sentinel resolve-hostnames yes and announce-hostnames yes; replica-announce-ip of its replicas), or issue the certificate for ${host}`,
+  }
 }
 
 /** A cluster's error has that of the node which was tried last. */

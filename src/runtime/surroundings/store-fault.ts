@@ -14,7 +14,7 @@ export function storeFinding({ store, sources }: StoreSettings, cause: StoreUnav
   const reason = { code, message: cause.message }
   return store.kind === 'sqlite'
     ? sqliteFinding(store.path, setting, reason)
-    : postgresFinding(store.url, setting, reason)
+    : postgresFinding(store.url, setting, reason, cause)
 }
 
 /** @returns a SurroundingsFault for a store that is unavailable, any other cause as it is */

@@ -2,7 +2,7 @@
 
 import type { SettingSource, UpstreamConfig } from '../../config/config.ts'
 import { codeOf, type Finding, settingOf } from './fault.ts'
-import { networkFinding, type ServerText } from './network-fault.ts'
+import { networkFinding, otherNames, type ServerText } from './network-fault.ts'
 
 interface About extends ServerText {
   /** The keys with the settings of TLS, and of the version of HTTP. */
@@ -28,7 +28,7 @@ export function targetFinding(
     url,
   }
   const code = codeOf(cause)
-  return FINDINGS[code]?.(about, code) ?? networkFinding(about, code) ?? other(about, cause)
+  return FINDINGS[code]?.(about, code, cause) ?? networkFinding(about, code, cause) ?? other(about, cause)
 }
 
 /** A health check that fails. */
@@ -43,7 +43,7 @@ export function healthFinding(
   }
 }
 
-type Describe = (about: About, code: string) => Finding
+type Describe = (about: About, code: string, cause: unknown) => Finding
 
 const FINDINGS: Readonly<Record<string, Describe>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
@@ -53,9 +53,9 @@ const FINDINGS: Readonly<Record<string, Describe>> = {
     cause: `${at} accepts connections, but does not speak HTTP/2`,
     advice: `Set ${protocol} to http1, or enable HTTP/2 in the service`,
   }),
-  ERR_TLS_CERT_ALTNAME_INVALID: ({ at, host, tls }) => ({
-    cause: `the certificate of ${at} is for other names than ${host} (ERR_TLS_CERT_ALTNAME_INVALID)`,
-    advice: `Name one of its names as ${tls}.server_name, or issue the certificate for ${host}`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (about, code, cause) => ({
+    cause: otherNames(about, code, cause),
+    advice: `Name one of its names as ${about.tls}.server_name, or issue the certificate for ${about.host}`,
   }),
   DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,

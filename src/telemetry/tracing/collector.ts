@@ -45,6 +45,10 @@ export class Collector {
     this.#agent = new Agent({
       connect: {
         timeout,
+        // Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED does not apply. An authority that the variable names is
+        // trusted by itself, though another one has issued it.
+        rejectUnauthorized: true,
+        allowPartialTrustChain: true,
         ...(ca === null ? {} : { ca }),
         ...(cert === null ? {} : { cert }),
         ...(key === null ? {} : { key }),

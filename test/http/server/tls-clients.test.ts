@@ -84,6 +84,25 @@ for (const maxVersion of VERSIONS)
     t.match(completed, [{ version: maxVersion, resumed: false }])
   })
 
+for (const maxVersion of VERSIONS)
+  t.test(`client_ca may be an authority that another one has issued, ${maxVersion}`, async (t) => {
+    const root = new Authority('Root of clients')
+    const [mine, sibling] = [new Authority('Mine', root), new Authority('Sibling', root)]
+    const named = certificate(['b.example'])
+    const statusOf = async (clientCa: string, from: Authority, servername: string) => {
+      const { port } = await openSecured(t, acceptor([a, named], { clientCa, clientAuth: 'require' }))
+      const options = { maxVersion, servername, checkServerIdentity: () => undefined } as const
+      return ask(port, { ...options, ...from.issue({ names: ['someone'] }) })
+    }
+    const refused = /required|HANDSHAKE|alert|closed|ECONNRESET|EPIPE/i
+    for (const name of ['a.example', 'b.example', '']) {
+      t.match(await statusOf(mine.cert, mine, name), /^HTTP\/1\.1 200/, name)
+      t.match(await statusOf(mine.cert, sibling, name), refused, 'a sibling')
+      t.match(await statusOf(mine.cert, root, name), refused, 'of the root itself')
+      t.match(await statusOf(root.cert, sibling, name), /^HTTP\/1\.1 200/, 'the root admits both')
+    }
+  })
+
 t.test('without secrets the keys are random', async (t) => {
   const settings: ListenerTls = { certificates: [a], minVersion: '1.2', clientCa: null, clientAuth: 'none' }
   const of = () => new TlsAcceptor({ tls: settings, http2: false, secrets: [] })

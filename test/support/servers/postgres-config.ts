@@ -3,7 +3,7 @@
 import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { giveTo, ordinaryUser } from './folder.ts'
-import { CERTIFICATES, type Tls } from './tls.ts'
+import { filesOf, type Tls } from './tls.ts'
 
 export interface PostgresOptions {
   readonly tls?: Tls
@@ -37,7 +37,7 @@ export function configure(
     // Files of the data directory, which goes; the default leaves some in /dev/shm after a crash.
     'dynamic_shared_memory_type = mmap',
     `fsync = ${fsync ? 'on' : 'off'}`,
-    ...(tls === undefined ? [] : tlsLines(data)),
+    ...(tls === undefined ? [] : tlsLines(data, tls)),
     ...(standbyOf === undefined ? [] : standbyLines(data, standbyOf)),
     ...settings,
   ]
@@ -45,8 +45,8 @@ export function configure(
   writeFileSync(join(data, 'pg_hba.conf'), accessRule(tls))
 }
 
-function tlsLines(data: string): string[] {
-  const { ca, server, serverKey } = CERTIFICATES.files
+function tlsLines(data: string, tls: Tls): string[] {
+  const { ca, server, serverKey } = filesOf(tls)
   for (const [name, from] of Object.entries({
     'ca.pem': ca,
     'server.pem': server,

@@ -13,7 +13,7 @@ import { onReservedPort } from './ports.ts'
 import { configure, type PostgresOptions } from './postgres-config.ts'
 import { copyTemplate, findPostgres, OWNER } from './postgres-template.ts'
 import { releaseMemory } from './shared-memory.ts'
-import { CERTIFICATES } from './tls.ts'
+import { ownOptions } from './tls.ts'
 import { until } from '../until.ts'
 
 export type { PostgresOptions }
@@ -48,7 +48,8 @@ export class PostgresServer extends Child {
 
   /** One statement as the superuser, on a connection of its own. */
   query(text: string, values: unknown[] = [], database = 'postgres'): Promise<Record<string, unknown>[]> {
-    const ssl = this.#options.tls ? CERTIFICATES.client : false
+    const { tls } = this.#options
+    const ssl = tls === undefined ? false : ownOptions(tls)
     const config = { connectionString: this.urlOf(database), ssl, connectionTimeoutMillis: 30_000 }
     return queryOnce(config, text, values)
   }

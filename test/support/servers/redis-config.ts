@@ -1,7 +1,7 @@
 /** What is written into a test server's redis.conf, and who may log in. */
 
 import { randomBytes } from 'node:crypto'
-import { CERTIFICATES, type Tls } from './tls.ts'
+import { filesOf, type Tls } from './tls.ts'
 
 export interface RedisOptions {
   readonly replicaOf?: { readonly port: number }
@@ -50,7 +50,7 @@ function userLine({ name, password, rules = '~* &* +@all' }: NonNullable<RedisOp
 }
 
 function tlsLines(port: number, tls: Tls): string[] {
-  const { ca, server, serverKey, client, clientKey } = CERTIFICATES.files
+  const { ca, server, serverKey, client, clientKey } = filesOf(tls)
   return [
     'port 0',
     `tls-port ${port}`,

@@ -34,6 +34,8 @@ export interface Sentinels {
 export interface SentinelOptions extends Pick<RedisOptions, 'password' | 'tls'> {
   /** No master is down for them, however busy the machine is, until the test waits for a failover. */
   readonly patient?: boolean
+  /** They know the servers as `localhost`, and name them so: Redis 6.2 or later. */
+  readonly byName?: boolean
 }
 
 /**
@@ -62,14 +64,15 @@ export async function startSentinel(
 async function startOne(
   t: Test,
   master: RedisServer,
-  { patient = false, ...options }: SentinelOptions,
+  { patient = false, byName = false, ...options }: SentinelOptions,
 ): Promise<RedisServer> {
   const { password } = options
   const sentinel = await startRedis(t, {
     ...options,
     sentinel: true,
     config: [
-      `sentinel monitor ${NAME} 127.0.0.1 ${master.port} 2`,
+      ...(byName ? ['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes'] : []),
+      `sentinel monitor ${NAME} ${byName ? 'localhost' : '127.0.0.1'} ${master.port} 2`,
       `sentinel down-after-milliseconds ${NAME} ${patient ? NOT_DOWN_AFTER : DOWN_AFTER}`,
       `sentinel failover-timeout ${NAME} 3000`,
       `sentinel auth-user ${NAME} ${HARNESS.username}`,

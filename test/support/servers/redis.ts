@@ -12,7 +12,7 @@ import { Child } from './child.ts'
 import { serverFolder } from './folder.ts'
 import { onReservedPort } from './ports.ts'
 import { configOf, HARNESS, type RedisOptions } from './redis-config.ts'
-import { CERTIFICATES } from './tls.ts'
+import { ownOptions } from './tls.ts'
 
 export type { RedisOptions }
 
@@ -44,7 +44,7 @@ export class RedisServer extends Child {
     const { tls, sentinel = false, password } = this.#options
     const client = new Redis(this.port, '127.0.0.1', {
       ...(!sentinel ? HARNESS : password === undefined ? {} : { password }),
-      ...(tls === undefined ? {} : { tls: CERTIFICATES.client }),
+      ...(tls === undefined ? {} : { tls: ownOptions(tls) }),
       lazyConnect: true,
       enableReadyCheck: false,
       retryStrategy: () => null,

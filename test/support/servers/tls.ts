@@ -3,11 +3,48 @@
  * machine with no more than Node.js cannot make any.
  */
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ConnectionOptions } from 'node:tls'
 import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import type { Identity } from '../../proxy/authority.ts'
+import { serverFolder } from './folder.ts'
 
-/** `server`: TLS or nothing. `mutual`: the client shows a certificate too. */
-export type Tls = 'server' | 'mutual'
+/**
+ * `server`: TLS or nothing. `mutual`: the client shows a certificate too. Files: as `server`, with a certificate of the
+ * test's own.
+ */
+export type Tls = 'server' | 'mutual' | CertificateFiles
+
+/** Paths. */
+export interface CertificateFiles {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** @param ca what the files of authorities hold @param identity for a server that is asked for as `localhost` */
+export function certificateFiles(t: Test, ca: string, identity: Identity): CertificateFiles {
+  const folder = serverFolder(t, 'tls')
+  const at = { ca: join(folder, 'ca.pem'), cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  for (const [name, text] of Object.entries({ ca, ...identity }))
+    writeFileSync(at[name as keyof typeof at], text)
+  return at
+}
+
+/** The files of a server with this setting; its nodes show each other those of `client`. */
+export function filesOf(tls: Tls) {
+  if (typeof tls === 'string') return files
+  const { ca, cert, key } = tls
+  return { ca, server: cert, serverKey: key, client: cert, clientKey: key }
+}
+
+/** What the tests themselves connect with. */
+export function ownOptions(tls: Tls): ConnectionOptions {
+  if (typeof tls === 'string') return CERTIFICATES.client
+  return { ca: readFileSync(tls.ca), servername: 'localhost' }
+}
 
 const path = (name: string) => fileURLToPath(new URL(`./tls/${name}.pem`, import.meta.url))
 

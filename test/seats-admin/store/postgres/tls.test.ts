@@ -11,7 +11,7 @@ import { CERTIFICATES } from '../../../support/servers/tls.ts'
 import { done, writer } from '../conformance.ts'
 import { emptyDatabase, open } from './support.ts'
 
-const { ca, client, clientKey, server: other } = CERTIFICATES.files
+const { ca, client, clientKey, server: pinned } = CERTIFICATES.files
 /** A loopback address that the certificate doesn't contain. */
 const OTHER = '127.0.0.2'
 
@@ -49,9 +49,10 @@ t.test('a server with a certificate', async (t) => {
   await works(t, url(`sslmode=verify-ca&sslrootcert=${ca}`))
   await works(t, url(`sslmode=verify-full&sslrootcert=${ca}`))
   await works(t, url(`sslmode=verify-full&sslrootcert=${ca}`, 'localhost'))
+  await works(t, url(`sslmode=verify-full&sslrootcert=${pinned}`))
   await refused(t, url('sslmode=verify-full'), /certificate/)
-  await refused(t, url(`sslmode=verify-full&sslrootcert=${other}`), /certificate/)
-  await refused(t, url(`sslmode=verify-ca&sslrootcert=${other}`), /certificate/)
+  await refused(t, url(`sslmode=verify-full&sslrootcert=${client}`), /certificate/)
+  await refused(t, url(`sslmode=verify-ca&sslrootcert=${client}`), /certificate/)
   const port = await forward(t, server.port)
   if (port === null) return t.pass({ skip: 'this machine has no other loopback address' })
   const elsewhere = (query: string) => url(query).replace(`127.0.0.1:${server.port}`, `${OTHER}:${port}`)
