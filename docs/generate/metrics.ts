@@ -36,6 +36,8 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_upstream_retries_total: ['upstream'],
   seatgate_config_reloads_total: ['result'],
   seatgate_config_info: ['hash'],
+  seatgate_certificate_expiration_timestamp_seconds: ['setting'],
+  seatgate_certificate_renewal_timestamp_seconds: ['setting'],
   seatgate_config_changes_total: ['kind'],
   seatgate_shadow_decisions_total: ['result'],
   seatgate_write_answered_seconds: ['by'],

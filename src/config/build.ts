@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { namesSeveralHosts, parseUrl } from '../../seats-admin/store/postgres/url.ts'
 import { canonicalHost, hostMatches } from '../model/host.ts'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
+import { certificateEnds } from './certificate-ends.ts'
 import { cidr, hostName, isEveryone, reachableOrigin, tableHost } from './addresses.ts'
 import { frozenMap } from './frozen.ts'
 import { buildIdentity } from './identity.ts'
@@ -26,8 +27,12 @@ export function buildSettings(root: Section, folder: string) {
   const tenants = buildTenants(root, api)
   warnOfRedirects(root, api, tenants)
   const limits = buildLimits(root, tenants.size)
+  const addresses = buildAddresses(root, folder)
+  const upstreams = buildUpstreams(root, folder, limits.bodyTimeout)
   return {
-    ...buildAddresses(root, folder),
+    ...addresses,
+    /** For metrics. */
+    certificates: Object.freeze(certificateEnds(addresses.listen, upstreams, Date.now())),
     /** The origin at which other programs reach this instance, not its fleet; null: not known. */
     advertise: root.text('advertise', reachableOrigin) ?? null,
     /** Host names that the operators' listener accepts beside addresses and `localhost`; in lower case. */
@@ -42,7 +47,7 @@ export function buildSettings(root: Section, folder: string) {
       ) ?? null,
     defaultTenant: buildDefaultTenant(root, tenants),
     tenants: frozenMap(tenants),
-    upstreams: frozenMap(buildUpstreams(root, folder, limits.bodyTimeout)),
+    upstreams: frozenMap(upstreams),
     api,
     ...buildProxies(root),
     limits,

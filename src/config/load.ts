@@ -25,6 +25,7 @@ import { NO_CONFIGURATION, readSource } from './read-file.ts'
 import type { SchemaName } from './schema.ts'
 import type { Section } from './section.ts'
 import { buildRoutes, type BuiltTable } from './table-entries.ts'
+import { upstreamFiles } from './upstreams.ts'
 import { isCurrent, joinSignatures, listFiles, SETTLE, signatureOf } from './watch.ts'
 
 /** Times that files are read which change meanwhile. */
@@ -75,7 +76,8 @@ async function readOnce(file: string, env: NodeJS.ProcessEnv | null, display: (p
   }
   const before = await signatureOf([path])
   const main = await open(path, 'gateway')
-  const pemFiles = [...listenerFiles(main.root, folder), ...identityFiles(main.root, folder)]
+  const filesOf = [listenerFiles, upstreamFiles, identityFiles]
+  const pemFiles = filesOf.flatMap((each) => each(main.root, folder))
   const beforePem = await signatureOf(pemFiles)
   const settings = buildSettings(main.root, folder)
   const active = await findRouteTables(main.root, folder)

@@ -84,17 +84,32 @@ export function validityOf({ validFrom, validTo }: Pick<X509Certificate, 'validF
   return { from: Date.parse(validFrom), until: Date.parse(validTo) }
 }
 
-/** Warns of the first certificate where it expires soon. @param pem parsable certificates */
+/** From when on a certificate is to be renewed, in ms since the epoch. */
+export function renewalOf({ from, until }: Validity): number {
+  return until - Math.min(SOON, (until - from) * LAST_SHARE)
+}
+
+/**
+ * The certificate of a file that is to be renewed first; null without one. A certificate and its intermediates are all
+ * needed; of authorities that have expired, valid ones have taken the place.
+ */
+export function firstDue(all: readonly Validity[], areAuthorities: boolean, now: number): Validity | null {
+  const valid = areAuthorities ? all.filter(({ until }) => until > now) : all
+  const [first = null] = valid.toSorted((one, other) => renewalOf(one) - renewalOf(other))
+  return first
+}
+
+/** Warns of a certificate that expires soon. @param key `cert`, or that of authorities @param pem parsable certificates */
 export function warnOfTime(section: Section, key: string, pem: string, now: number): void {
-  const [certificate] = certificatesOf(pem)
-  const day = certificate === undefined ? null : soon(validityOf(certificate), now)
+  const due = firstDue(certificatesOf(pem).map(validityOf), key !== 'cert', now)
+  const day = due === null ? null : soon(due, now)
   if (day !== null)
     section.warn(key, 'certificate_expires', `${key}: the certificate expires on ${day}: renew it`)
 }
 
 /** The day on which a certificate expires, where it is soon; null: it is not. @param now ms since the epoch */
-export function soon({ from, until }: Validity, now: number): string | null {
-  return until - now < Math.min(SOON, (until - from) * LAST_SHARE) ? day(until) : null
+export function soon(validity: Validity, now: number): string | null {
+  return now > renewalOf(validity) ? day(validity.until) : null
 }
 
 function timesOf(pem: string, now: number): (string | null)[] {

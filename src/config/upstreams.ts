@@ -1,5 +1,6 @@
 /** Builds `upstreams:`. The PEM files are read here, so that an unreadable or mismatched file is a fault. */
 
+import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { origin } from './addresses.ts'
 import { confidential, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
@@ -155,6 +156,16 @@ function buildTls(parent: Section, folder: string) {
   const fault = tlsFault(built)
   if (fault !== null) parent.faultAtKey('tls', `tls: ${fault}`)
   return Object.freeze(built)
+}
+
+/** Absolute paths of all PEM files of upstreams, whether they are faulty or not: for watching. */
+export function upstreamFiles(root: Section, folder: string): string[] {
+  const all = root.section('upstreams')
+  const named = all.keys().flatMap((name) => {
+    const tls = all.section(name).section('tls')
+    return [tls.value('ca'), tls.value('cert'), tls.value('key')]
+  })
+  return named.filter((path) => typeof path === 'string').map((path) => resolve(folder, path))
 }
 
 const serverName: ValueParser<string> = (text) =>

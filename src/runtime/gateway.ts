@@ -203,6 +203,16 @@ export class Gateway {
       'The running versions of Seatgate and Node.js. The value is always 1.',
       () => build,
     )
+    for (const [end, help] of [
+      ['expiration', 'When the certificates of a file expire, by the setting that names it, as Unix time.'],
+      ['renewal', 'When they are to be renewed: 30 days before, in the last third of the lifetime at most.'],
+    ] as const)
+      metrics.read('gauge', `seatgate_certificate_${end}_timestamp_seconds`, help, () =>
+        this.#config.certificates.map(({ setting, renewal, expiry }) => ({
+          labels: { setting },
+          value: Math.floor((end === 'renewal' ? renewal : expiry) / 1000),
+        })),
+      )
     metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
     metrics.gauge(
       'seatgate_config_files_ok',

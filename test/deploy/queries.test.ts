@@ -126,6 +126,8 @@ t.test('every metric of the gateway that is worth an alert has one', async (t) =
     t.ok(alerted.has(name), name)
   for (const name of ['seatgate_write_answered_seconds', 'seatgate_upstream_target_up'])
     t.ok(alerted.has(name), name)
+  for (const name of ['renewal', 'expiration'])
+    t.ok(alerted.has(`seatgate_certificate_${name}_timestamp_seconds`), name)
   t.ok(alerted.has('seatgate_config_files_ok'))
 })
 
