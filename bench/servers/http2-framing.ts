@@ -22,6 +22,7 @@ const tls = new TlsAcceptor({
   tls: {
     certificates: [{ names: ['localhost'], cert: read(certificate), key: read(key) }],
     minVersion: '1.2',
+    ciphers: ['ECDHE-ECDSA-AES128-GCM-SHA256'],
     clientCa: null,
     clientAuth: 'none',
   },

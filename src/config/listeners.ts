@@ -5,7 +5,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
-import { createSecureContext } from 'node:tls'
+import { createSecureContext, getCiphers } from 'node:tls'
 import { isPair } from '../../seats-admin/model/pem-text.ts'
 import {
   type Address,
@@ -16,6 +16,7 @@ import {
   isEveryone,
   origin,
 } from './addresses.ts'
+import { didYouMean, InvalidValue, quote } from './invalid-value.ts'
 import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
 import type { Section, SettingSource } from './section.ts'
 
@@ -143,15 +144,42 @@ function buildTls(parent: Section, folder: string) {
       `client_auth: ${clientAuth} needs client_ca: name the authorities of clients`,
     )
   if (clientCa !== null) warnOfTime(section, 'client_ca', clientCa, now)
+  const minVersion = section.choice<'1.2' | '1.3'>('min_version')
+  if (minVersion === '1.3' && section.has('ciphers'))
+    section.fault('ciphers', 'ciphers: are for TLS 1.2, which min_version excludes: remove one of the two')
   return Object.freeze({
     /** At least one. The first one is for clients that ask for no name. */
     certificates: Object.freeze(buildCertificates(section, folder, now)),
-    minVersion: section.choice<'1.2' | '1.3'>('min_version'),
+    minVersion,
+    /** Suites of TLS 1.2 by their names of OpenSSL, the preferred ones first. */
+    ciphers: Object.freeze(section.setting('ciphers', cipherSuites)),
     /** A PEM text. Not null unless `clientAuth` is `none`. */
     clientCa,
     /** `request`: a presented certificate must be valid. `require`: one must be presented. */
     clientAuth,
   })
+}
+
+/**
+ * Suites that authenticate by a certificate, without parameters of Diffie-Hellman in a file. OpenSSL skips names that it does
+ * not know, and its keywords mean other suites in other versions.
+ */
+const SUITES = new Set(
+  getCiphers()
+    .map((name) => name.toUpperCase())
+    .filter((name) => /^(?:ECDHE-(?:ECDSA|RSA)|AES\d+)-/.test(name)),
+)
+
+function cipherSuites(text: string): string[] | InvalidValue {
+  const names = text.split(':')
+  const unknown = names.find((name) => !SUITES.has(name))
+  if (unknown !== undefined)
+    return new InvalidValue(
+      'has a name of no suite of TLS 1.2 that listeners have: write names of OpenSSL, with : between them',
+      false,
+      `; it is ${quote(unknown)}${didYouMean(unknown, SUITES)}`,
+    )
+  return new Set(names).size === names.length ? names : new InvalidValue('has a suite twice: remove one')
 }
 
 /** Those without a fault. Without a name, only the first can be selected. */

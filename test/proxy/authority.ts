@@ -17,6 +17,8 @@ interface Subject {
   readonly names: readonly string[]
   readonly notBefore?: Date
   readonly notAfter?: Date
+  /** For an RSA key of 2,048 bits; left out: P-256. */
+  readonly rsa?: boolean
 }
 
 const DAY = 86_400_000
@@ -81,7 +83,10 @@ export class Authority {
 
   /** A certificate for a server or a client. */
   issue(subject: Subject): Identity {
-    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { publicKey, privateKey } =
+      subject.rsa === true
+        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        : generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const cert = this.#certificate('Test', publicKey, alternativeNames(subject.names), subject)
     return { cert: cert + this.#chain, key: pem(privateKey) }
   }

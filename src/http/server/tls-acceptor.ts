@@ -24,6 +24,8 @@ export interface TlsAcceptorOptions {
   readonly http2: boolean
   /** The session tickets are sealed by keys derived from them; see `ticketKeysOf`. */
   readonly secrets: readonly Uint8Array[]
+  /** Seconds for which a session can be resumed, as its ticket announces; 5 minutes by default. */
+  readonly sessionTimeout?: number
 }
 
 /** Receives the result of a handshake. One of the two is called once. */
@@ -42,6 +44,10 @@ interface TicketKeys {
 }
 
 const DAY = 24 * 60 * 60 * 1000
+/** Seconds. OpenSSL's tickets would announce two hours. */
+const SESSION_TIMEOUT = 300
+/** All of TLS 1.3 that Node.js has by default: each is an AEAD with forward secrecy (RFC 8446, appendix B.4). */
+const TLS13_SUITES = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']
 const TICKET_BYTES = 48
 /** OpenSSL accepts 32 bytes at most: as many hexadecimal digits. */
 const CONTEXT_BYTES = 16
@@ -127,11 +133,16 @@ function contextsOf(options: TlsAcceptorOptions, keys: TicketKeys): CertificateN
 }
 
 function contextOptions(
-  { tls: { minVersion, clientCa, clientAuth } }: TlsAcceptorOptions,
+  {
+    tls: { minVersion, ciphers, clientCa, clientAuth },
+    sessionTimeout = SESSION_TIMEOUT,
+  }: TlsAcceptorOptions,
   keys: TicketKeys,
   { cert, key }: ServerCertificate,
 ): SecureContextOptions {
   const { SSL_OP_NO_RENEGOTIATION, SSL_OP_NO_TICKET } = constants
+  // A suite for old clients is never that of a client with a better one. Clients without AES in hardware prefer ChaCha20.
+  const order = constants.SSL_OP_CIPHER_SERVER_PREFERENCE | constants.SSL_OP_PRIORITIZE_CHACHA
   // Resumption skips the check of the client's certificate.
   const resumption = clientAuth === 'none' ? 0 : SSL_OP_NO_TICKET
   return {
@@ -140,8 +151,10 @@ function contextOptions(
     ...keys,
     // An issuing authority is trusted by itself: with its root, its siblings would be too.
     ...(clientCa === null ? {} : { ca: clientCa, allowPartialTrustChain: true }),
+    sessionTimeout,
+    ciphers: [...TLS13_SUITES, ...ciphers].join(':'),
     minVersion: `TLSv${minVersion}`,
-    secureOptions: SSL_OP_NO_RENEGOTIATION | resumption,
+    secureOptions: SSL_OP_NO_RENEGOTIATION | order | resumption,
   }
 }
 

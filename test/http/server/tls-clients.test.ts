@@ -10,7 +10,7 @@ import { ResponseFields } from '../../../src/http/wire/response-fields.ts'
 import { TlsAcceptor } from '../../../src/http/server/tls-acceptor.ts'
 import { Authority } from '../../proxy/authority.ts'
 import { holdTime, untilStepped } from '../../support/held-time.ts'
-import { acceptor, ask, authority, certificate, openSecured, SECRETS, secure } from './tls-support.ts'
+import { acceptor, ask, authority, certificate, openSecured, SECRETS, secure, USUAL } from './tls-support.ts'
 import { until } from '../../support/until.ts'
 
 const a = certificate(['a.example'])
@@ -51,7 +51,7 @@ for (const maxVersion of VERSIONS)
   t.test(`sessions, ${maxVersion}`, async (t) => {
     // Each second, a listener makes the keys those of the current day.
     holdTime(t)
-    const settings: ListenerTls = { certificates: [a], minVersion: '1.2', clientCa: null, clientAuth: 'none' }
+    const settings: ListenerTls = { certificates: [a], ...USUAL }
     const of = (secrets = SECRETS, now = NOW) =>
       new TlsAcceptor({ tls: settings, http2: false, secrets }, now)
     const { port, completed } = await openSecured(t, of())
@@ -104,7 +104,7 @@ for (const maxVersion of VERSIONS)
   })
 
 t.test('without secrets the keys are random', async (t) => {
-  const settings: ListenerTls = { certificates: [a], minVersion: '1.2', clientCa: null, clientAuth: 'none' }
+  const settings: ListenerTls = { certificates: [a], ...USUAL }
   const of = () => new TlsAcceptor({ tls: settings, http2: false, secrets: [] })
   const { session } = await visit((await openSecured(t, of())).port)
   t.equal((await visit((await openSecured(t, of())).port, { session })).resumed, false)

@@ -13,6 +13,13 @@ import { Authority, type Identity } from '../../proxy/authority.ts'
 import { type ListenerParts, openListener } from '../../support/listener.ts'
 
 export const authority = new Authority()
+/** Of the certificates of `authority`. */
+export const USUAL = {
+  minVersion: '1.2',
+  ciphers: ['ECDHE-ECDSA-AES128-GCM-SHA256'],
+  clientCa: null,
+  clientAuth: 'none',
+} as const
 export const SECRETS = [Buffer.alloc(32, 'secret')]
 
 export function certificate(names: readonly string[], from: Identity = authority.issue({ names })) {
@@ -24,7 +31,7 @@ export function acceptor(
   tls: Partial<ListenerTls> = {},
   http2 = false,
 ) {
-  const settings = { certificates, minVersion: '1.2', clientCa: null, clientAuth: 'none', ...tls } as const
+  const settings = { certificates, ...USUAL, ...tls } as const
   return new TlsAcceptor({ tls: settings, http2, secrets: SECRETS })
 }
 
