@@ -34,7 +34,8 @@ export const FRONT_TLS = {
     { cert: `${KEYS}/api/tls.crt`, key: `${KEYS}/api/tls.key` },
     { cert: `${KEYS}/internal/tls.crt`, key: `${KEYS}/internal/tls.key` },
   ],
-  min_version: '1.3',
+  min_version: '1.2',
+  ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   client_ca: `${KEYS}/api/ca.crt`,
   client_auth: 'require',
 }

@@ -190,10 +190,10 @@ t.test('certificates of an upstream', async (t) => {
       message: `${AT}5:72: ca: "ca.pem" cannot be read: EACCES (this user lacks the right: give it the right to read the file and to enter its folders)`,
     },
     {
-      fault: 'no certificate',
+      fault: 'a key in place of a certificate',
       upstream: authority,
       prepare: given('ca.pem', clientKey),
-      message: `${AT}5:72: ca: "ca.pem" contains no PEM certificate: name a file that has -----BEGIN CERTIFICATE-----`,
+      message: `${AT}5:72: ca: "ca.pem" has a private key in line 2: a file of authorities holds certificates alone`,
     },
     {
       fault: 'expired',
