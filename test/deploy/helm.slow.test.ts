@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { readPem } from '../../seats-admin/model/pem-text.ts'
 import { loadWithTables } from '../../src/cli/load-tables.ts'
 import { serverFolder } from '../support/servers/folder.ts'
 import { root } from '../docs/pages.ts'
@@ -127,12 +128,12 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     const name = 'seatgate-edge'
     const folder = mounted(t, find(much, 'ConfigMap', name).data)
     const { config } = await loadWithTables(join(folder, 'gateway.config.yaml'), ENVIRONMENT)
-    const ca = readFileSync(certificate('ca.pem'), 'utf8')
+    const ca = readPem(readFileSync(certificate('ca.pem'), 'latin1'), 'authorities')
     t.match(config.listen, [
       {
         port: 8443,
         http2: true,
-        tls: { minVersion: '1.3', clientAuth: 'require', clientCa: ca, certificates: [{}, {}] },
+        tls: { minVersion: '1.2', clientAuth: 'require', clientCa: ca, certificates: [{}, {}] },
       },
       { port: 8080, http2: false, tls: null },
       { port: 9443, http2: false, tls: { minVersion: '1.2', clientAuth: 'none' } },
