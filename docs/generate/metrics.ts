@@ -31,6 +31,8 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   seatgate_tls_handshakes_total: ['version', 'resumed'],
   seatgate_tls_handshakes_failed_total: ['reason'],
   seatgate_http2_connections_ended_total: ['code'],
+  seatgate_upstream_certificate_expiration_timestamp_seconds: ['upstream', 'target'],
+  seatgate_upstream_certificate_renewal_timestamp_seconds: ['upstream', 'target'],
   seatgate_upstream_target_up: ['upstream', 'target'],
   seatgate_upstream_ejections_total: ['upstream'],
   seatgate_upstream_retries_total: ['upstream'],

@@ -5,7 +5,8 @@
 
 import type { Duplex } from 'node:stream'
 import type { UpstreamConfig } from '../config/config.ts'
-import { type Address, connect, type TlsOptions } from '../http/client/connector.ts'
+import type { Validity } from '../config/pem.ts'
+import { type Address, connect, type TlsOptions, validityAt } from '../http/client/connector.ts'
 import type { ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
 import { RequestPool } from '../http/client/request-pool.ts'
 import { Agent } from '../lib/node-http.ts'
@@ -50,6 +51,11 @@ export class Target {
     this.#address = addressOf(url, tls)
     this.pool = this.#openPool()
     this.agent = new TargetAgent(this.#address, config.connectTimeout)
+  }
+
+  /** Of its certificate, once a connection has verified it; null before, and without TLS. */
+  get certificate(): Validity | null {
+    return validityAt(this.#address)
   }
 
   /** A request starts. @returns the epoch for `end` and for its results to `ejection` */

@@ -1,5 +1,7 @@
 /** Events of the targets of an upstream, for log and metrics. None of them is on the path of a request. */
 
+import type { Validity } from '../config/pem.ts'
+
 /** The functions must not throw. A target is named by its origin. */
 export interface UpstreamListener {
   onRetry?(event: Retry): void
@@ -45,4 +47,6 @@ export interface TargetStatus {
   readonly state: TargetState
   /** Requests in flight and waiting. */
   readonly pending: number
+  /** Null: no connection has verified one. */
+  readonly certificate: Validity | null
 }

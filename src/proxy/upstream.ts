@@ -122,10 +122,11 @@ export class Upstream {
   }
 
   targets(): TargetStatus[] {
-    return this.#targets.map(({ origin, ejection, pending }) => ({
+    return this.#targets.map(({ origin, ejection, pending, certificate }) => ({
       target: origin,
       state: ejection.state,
       pending,
+      certificate,
     }))
   }
 

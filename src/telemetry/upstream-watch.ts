@@ -1,5 +1,6 @@
 /** Metrics and log lines of the upstreams' targets. */
 
+import { renewalOf, type Validity } from '../config/pem.ts'
 import type { Log } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { messageOf } from './readable.ts'
@@ -11,10 +12,28 @@ interface TargetEvent {
 
 type Failure = TargetEvent & { readonly cause: unknown }
 
+interface TargetState {
+  readonly target: string
+  readonly state: string
+  /** Null: no connection has verified one. */
+  readonly certificate: Validity | null
+}
+
 /** The name of each upstream, with the current states of its targets. */
-type TargetStates = Iterable<
-  readonly [string, readonly { readonly target: string; readonly state: string }[]]
->
+type TargetStates = Iterable<readonly [string, readonly TargetState[]]>
+
+const CERTIFICATE_ENDS = [
+  [
+    'expiration',
+    'When the certificate of a target expires, as Unix time, once a connection has verified it.',
+    ({ until }: Validity) => until,
+  ],
+  [
+    'renewal',
+    'When that certificate is to be renewed: 30 days before, in the last third of its lifetime at most.',
+    renewalOf,
+  ],
+] as const
 
 /** For the events of `proxy/upstream.ts`. @param states of the active configuration */
 export function watchUpstreams(metrics: Metrics, { logger }: Log, states: () => TargetStates) {
@@ -38,6 +57,21 @@ export function watchUpstreams(metrics: Metrics, { logger }: Log, states: () => 
       ),
     'min',
   )
+  for (const [end, help, timeOf] of CERTIFICATE_ENDS)
+    metrics.read(
+      'gauge',
+      `seatgate_upstream_certificate_${end}_timestamp_seconds`,
+      help,
+      () =>
+        [...states()].flatMap(([upstream, targets]) =>
+          targets.flatMap(({ target, certificate }) =>
+            certificate === null
+              ? []
+              : [{ labels: { upstream, target }, value: Math.floor(timeOf(certificate) / 1000) }],
+          ),
+        ),
+      'min',
+    )
   const logEjection = ({ upstream, target, cause }: Failure, why: string) => {
     ejections.inc({ upstream })
     logger.warn({ upstream, target, cause: messageOf(cause) }, why)

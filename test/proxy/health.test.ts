@@ -50,7 +50,9 @@ t.test('a check is a plain GET on a connection of its own, and no traffic', asyn
   t.match(checks[0], '"close"')
   t.notMatch(checks[0], /x-/i)
   t.same(exchanges, [])
-  t.same(upstream.targets(), [{ target: `http://127.0.0.1:${port}`, state: 'in', pending: 0 }])
+  t.same(upstream.targets(), [
+    { target: `http://127.0.0.1:${port}`, state: 'in', pending: 0, certificate: null },
+  ])
   await roundTrip(gatewayPort, get())
   t.same(requests, ['GET /a'])
 })

@@ -1,11 +1,16 @@
 /** When certificates expire and are to be renewed, as metrics: of every file of listeners and upstreams. */
 
+import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { join } from 'node:path'
 import t from 'tap'
 import { Authority } from '../proxy/authority.ts'
 import { Folder } from '../config/support.ts'
+import { listen } from '../support/listen.ts'
 import { metricsOf } from '../support/operations.ts'
+import { certificateFiles } from '../support/servers/tls.ts'
+import { until } from '../support/until.ts'
 import { startWorld } from '../support/world.ts'
 
 const DAY = 86_400
@@ -72,5 +77,34 @@ t.test('a reload replaces the values', async (t) => {
   writeFileSync(join(world.folder, 'front.pem'), next.cert)
   writeFileSync(join(world.folder, 'front.key'), next.key)
   await world.reload()
+  t.same(await values(), [`expiration ${label} ${6 * DAY}`, `renewal ${label} ${4 * DAY}`])
+})
+
+t.test('that of a target, as a connection has verified it, and as it is after a renewal', async (t) => {
+  let identity = issued(-100, 265)
+  const server = createServer(identity, (_, response) => response.end('served'))
+  const port = await listen(t, server)
+  const { ca } = certificateFiles(t, root.cert, identity)
+  const target = `https://localhost:${port}`
+  const world = await startWorld(t, { target, upstream: [`tls: { ca: ${ca} }`] })
+  const values = async () =>
+    [
+      ...(await metricsOf(world)).matchAll(
+        /^seatgate_upstream_certificate_(\w+)_timestamp_seconds(\S+) (\d+)$/gm,
+      ),
+    ].map(([, end, labels, value]) => `${end} ${labels} ${Number(value) - NOW}`)
+  t.same(await values(), [], 'no connection yet')
+  const label = `{upstream="main",target="${target}"}`
+  const ask = async () => t.equal((await world.client.send('GET', '/docs/a')).status, 200)
+  await ask()
+  t.same(await values(), [`expiration ${label} ${265 * DAY}`, `renewal ${label} ${235 * DAY}`])
+  identity = issued(0, 6)
+  // Node.js has no other keys of session tickets for it, so that the next handshake would be none.
+  server.setSecureContext({ ...identity, ticketKeys: randomBytes(48) })
+  server.closeAllConnections()
+  await until(async () => {
+    await ask()
+    return (await values()).includes(`expiration ${label} ${6 * DAY}`)
+  }, 'the new certificate')
   t.same(await values(), [`expiration ${label} ${6 * DAY}`, `renewal ${label} ${4 * DAY}`])
 })

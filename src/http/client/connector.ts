@@ -1,8 +1,10 @@
 /** Opens connections to a target: TCP, and TLS for https. */
 
+import type { X509Certificate } from 'node:crypto'
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net'
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
 import type { UpstreamTls } from '../../config/config.ts'
+import { type Validity, validityOf } from '../../config/pem.ts'
 import { TargetSessions } from './tls-sessions.ts'
 
 /** PEM texts, as the configuration has read them. Absent or null: the public certificate authorities, no client certificate, the target's host name. */
@@ -52,10 +54,11 @@ export function tlsOptions(tls: TlsSettings | null): TlsOptions {
  * @param alpn the only protocol that is offered over TLS
  */
 export function openSocket(
-  { host, port, tls }: Address,
+  address: Address,
   onread: OnReadOpts | null = null,
   alpn: 'http/1.1' | 'h2' = 'http/1.1',
 ): Socket {
+  const { host, port, tls } = address
   const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
   const options = onread === null ? tcp : { ...tcp, onread }
   if (tls === null) return connectTcp(options)
@@ -65,11 +68,25 @@ export function openSocket(
   const secure = { ...options, ...tls, servername, ALPNProtocols: [alpn] }
   // Without a check of the certificate there is nothing that resumption could rely on.
   if (!tls.rejectUnauthorized) return connectTls(secure)
-  const sessions = new TargetSessions(tls, host, port, servername === '' ? host : servername)
+  const name = servername === '' ? host : servername
+  const sessions = new TargetSessions(tls, host, port, name, (shown) => verified(address, tls, shown))
   const session = sessions.offer()
   const socket = connectTls(session === undefined ? secure : { ...secure, session })
   sessions.watch(socket)
   return socket
+}
+
+/** By the options of an upstream, and the host and port of a target. */
+const validities = new WeakMap<TlsOptions, Map<string, Validity>>()
+
+/** Of the certificate that was verified last in a full handshake at this address; null: there was none. */
+export function validityAt({ host, port, tls }: Address): Validity | null {
+  return tls === null ? null : (validities.get(tls)?.get(`${host} ${port}`) ?? null)
+}
+
+function verified({ host, port }: Address, tls: TlsOptions, certificate: X509Certificate): void {
+  const known = validities.get(tls) ?? new Map<string, Validity>()
+  validities.set(tls, known.set(`${host} ${port}`, validityOf(certificate)))
 }
 
 /** The event of a completed connection. With TLS the certificate is verified by then. */

@@ -29,13 +29,22 @@ export class TargetSessions {
   readonly #sessions: Map<string, Session>
   readonly #key: string
   readonly #name: string
+  readonly #shown: (certificate: X509Certificate) => void
   #offered: Session | null = null
 
   /**
    * @param options of the upstream: the sessions belong to this object
    * @param name the host name or IP address that the certificate must have
+   * @param shown receives the certificate of a full handshake, which is valid
    */
-  constructor(options: object, host: string, port: number, name: string) {
+  constructor(
+    options: object,
+    host: string,
+    port: number,
+    name: string,
+    shown: (certificate: X509Certificate) => void = () => {},
+  ) {
+    this.#shown = shown
     this.#sessions = all.get(options) ?? new Map<string, Session>()
     all.set(options, this.#sessions)
     this.#key = JSON.stringify([host, port, name])
@@ -74,8 +83,11 @@ export class TargetSessions {
   #check(socket: TLSSocket): Omit<Session, 'bytes'> | null {
     const certificate = socket.getPeerX509Certificate()
     if (!socket.authorized) return null
-    if (!socket.isSessionReused())
-      return certificate === undefined ? null : { certificate, since: performance.now() }
+    if (!socket.isSessionReused()) {
+      if (certificate === undefined) return null
+      this.#shown(certificate)
+      return { certificate, since: performance.now() }
+    }
     // After a resumption Node.js does not know the certificate: it is that of the session.
     const offered = this.#offered
     return offered !== null && this.#isValid(offered.certificate) ? offered : null
