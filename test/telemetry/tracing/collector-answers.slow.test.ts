@@ -85,15 +85,16 @@ t.test('the end of the gateway sends what waits, and does not wait for a collect
   t.ok(hanging.requests <= 1, 'one attempt')
 })
 
-t.test('TLS: an authority of its own, a client certificate, and no other', async (t) => {
-  const authority = new Authority('collector')
-  const stranger = new Authority('stranger')
+t.test('TLS: an issuing authority without its root, a client certificate, and no other', async (t) => {
+  const root = new Authority('root')
+  const authority = new Authority('collector', root)
+  const stranger = new Authority('stranger', root)
   const server = authority.issue({ names: ['127.0.0.1'] })
   const client = authority.issue({ names: ['gateway'] })
   const tls = {
     cert: server.cert,
     key: server.key,
-    ca: authority.cert,
+    ca: root.cert,
     requestCert: true,
     rejectUnauthorized: true,
   }
