@@ -53,6 +53,8 @@ t.test('what is returned is what OpenSSL reads', async (t) => {
   t.equal(readPem(odd, 'authorities'), `${ca}\n${own}\n`)
   t.equal(readPem(`text\n${key.replaceAll('\n', '\r\n')}\n${own}`, 'key'), `${key}\n`)
   t.equal(readPem(`${key}\n${own}`, 'certificate'), `${own}\n`)
+  const curve = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----'
+  t.equal(readPem(`${curve}\n${key}`, 'key'), `${key}\n`, 'as `openssl ecparam -genkey` writes it')
   t.ok(isPair(`${own}\n`, `${key}\n`))
   t.notOk(isPair(`${ca}\n`, `${key}\n`))
 })
