@@ -191,12 +191,12 @@ for (const http2 of [false, true]) {
   })
 }
 
-t.test("Node.js' own fetch", async (t) => {
+t.test("Node.js' own fetch (Node.js 24)", async (t) => {
   const asked = ASKED.map(({ what, method, path, headers }) => ({ what, method, path, headers }))
   const args = [fileOf('client.ts'), JSON.stringify({ base, asked, upload: MIB })]
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: ca }
   const { stdout } = await run(process.execPath, args, { env, timeout: 120_000 })
-  report(t, "Node.js' own fetch", 'HTTP/2', resultsIn(stdout))
+  report(t, "Node.js' own fetch (Node.js 24)", 'HTTP/1.1', resultsIn(stdout))
 })
 
 t.test('requests, HTTP/1.1', skipped(await found(PYTHON, ['-c', 'import requests'])), async (t) => {
