@@ -38,7 +38,9 @@ export const sqlite: Dialect = {
   texts: (parameter) => `SELECT value FROM json_each(${parameter})`,
   records(parameter, name, columns) {
     const selected = Object.keys(columns).map((column) => `value ->> '${column}' AS ${column}`)
-    return `(SELECT ${selected.join(', ')} FROM json_each(${parameter})) AS ${name}`
+    // With a LIMIT, a join has the records once and finds the rows of a table by its index. Without one, it may parse the
+    // whole parameter again for each row of the table.
+    return `(SELECT ${selected.join(', ')} FROM json_each(${parameter}) LIMIT -1) AS ${name}`
   },
   // The driver reads one row at a time, and stops.
   page: (rows) => rows,
