@@ -1,22 +1,41 @@
 /**
- * Strict JSON: as `JSON.parse`, but without duplicate members (RFC 8259, section 4, leaves their meaning open) and with
- * a limit on nesting.
+ * Strict JSON: as `JSON.parse`, but without duplicate members (RFC 8259, section 4, leaves their meaning open), and with
+ * limits that are checked before anything is built.
  */
 
 /** The limit on nested arrays and objects. */
 export const MAX_DEPTH = 64
 
-const QUOTE = 0x22
-const COLON = 0x3a
-const OPEN_ARRAY = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_ARRAY = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
+export interface JsonLimits {
+  /** Of all objects together. */
+  readonly members: number
+  /** Of all arrays together, and as many more as there are objects, arrays and members. */
+  readonly elements: number
+}
 
-const NOT_JSON = { fault: 'not valid JSON' } as const
-const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } as const
-const DUPLICATE = { fault: 'an object has the same member twice' } as const
+const UNLIMITED: JsonLimits = { members: Infinity, elements: Infinity }
+
+export type Parsed = { readonly value: unknown } | { readonly fault: string }
+
+export const QUOTE = 0x22
+export const COMMA = 0x2c
+export const COLON = 0x3a
+export const OPEN_ARRAY = 0x5b
+export const BACKSLASH = 0x5c
+export const CLOSE_ARRAY = 0x5d
+export const OPEN_OBJECT = 0x7b
+export const CLOSE_OBJECT = 0x7d
+
+export const NOT_JSON = { fault: 'not valid JSON' } as const
+export const TOO_DEEP = { fault: `nested more than ${MAX_DEPTH} levels deep` } as const
+export const DUPLICATE = { fault: 'an object has the same member twice' } as const
+
+/** Null: the counts are within the limits. */
+export function overLimit(members: number, parts: number, limits: JsonLimits): { fault: string } | null {
+  if (members > limits.members) return { fault: `has more than ${limits.members} members` }
+  if (parts > limits.elements + members) return { fault: `has more than ${limits.elements} elements` }
+  return null
+}
 
 /**
  * Parses a JSON text. Never throws. `fault` is public and holds nothing of the input.
@@ -24,9 +43,9 @@ const DUPLICATE = { fault: 'an object has the same member twice' } as const
  * A member named `__proto__` is an ordinary own property. Numbers out of range are ±Infinity: the caller checks
  * numbers.
  */
-export function parseJson(text: string): { value: unknown } | { fault: string } {
-  const members = countMembersInText(text)
-  if (members === null) return TOO_DEEP
+export function parseJson(text: string, limits = UNLIMITED): Parsed {
+  const members = countMembersInText(text, limits)
+  if (typeof members !== 'number') return members
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -37,21 +56,24 @@ export function parseJson(text: string): { value: unknown } | { fault: string } 
 }
 
 /**
- * Members in the text: each has one colon outside strings. Null if the nesting is too deep, which is found before any
- * recursive code sees the text. Invalid JSON gives an arbitrary number; `JSON.parse` rejects it later.
+ * Members in the text: each has one colon outside strings. A fault is found before any recursive code sees the text. Invalid
+ * JSON gives an arbitrary number; `JSON.parse` rejects it later.
  */
-function countMembersInText(text: string): number | null {
+function countMembersInText(text: string, limits: JsonLimits): number | { fault: string } {
   let members = 0
+  let parts = 0
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at)
     else if (code === COLON) members++
+    else if (code === COMMA) parts++
     else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      if (++depth > MAX_DEPTH) return null
+      parts++
+      if (++depth > MAX_DEPTH) return TOO_DEEP
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) depth--
   }
-  return members
+  return overLimit(members, parts, limits) ?? members
 }
 
 /** The position of the closing quote of the string that opens at `start`; the end of the text if it is unterminated. */
@@ -67,8 +89,12 @@ export function endOfString(text: string, start: number): number {
 /** Members of the parsed value: `JSON.parse` keeps only the last of two with one name. */
 function countParsedMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
-  let members = Array.isArray(value) ? 0 : Object.keys(value).length
-  for (const each of Object.values(value)) members += countParsedMembers(each)
+  let members = 0
+  if (Array.isArray(value)) for (const each of value) members += countParsedMembers(each)
+  else {
+    for (const name of Object.keys(value))
+      members += 1 + countParsedMembers((value as Readonly<Record<string, unknown>>)[name])
+  }
   return members
 }
 

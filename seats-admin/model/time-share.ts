@@ -1,0 +1,62 @@
+/**
+ * Work of one request that takes long, in slices between which the event loop serves other work. All such work of the process
+ * takes turns, one slice in each iteration of the loop, so that many of these requests together delay others as one does.
+ */
+
+import { performance } from 'node:perf_hooks'
+
+/** Milliseconds of a slice. A step that has begun is finished. */
+const SLICE = 2
+
+const waiting: (() => void)[] = []
+
+export class TimeShare {
+  readonly #work: number
+  #end: number
+
+  /** @param work ms in a row */
+  constructor(work = SLICE) {
+    this.#work = work
+    this.#end = performance.now() + work
+  }
+
+  /** To be awaited before each step, if it is not null: the slice is used up then. A step takes less than a millisecond. */
+  spent(): Promise<void> | null {
+    return performance.now() < this.#end ? null : this.#rest()
+  }
+
+  /** {@link spent} for steps that are awaited. */
+  async next(): Promise<void> {
+    const rest = this.spent()
+    if (rest !== null) await rest
+  }
+
+  async #rest(): Promise<void> {
+    await turn()
+    this.#end = performance.now() + this.#work
+  }
+}
+
+/** @returns what the generator returns; each `next` is one step */
+export async function inShares<R>(steps: Iterator<unknown, R>, share = new TimeShare()): Promise<R> {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    const rest = share.spent()
+    if (rest !== null) await rest
+  }
+}
+
+/** Awaited memory never leaves the turn of the event loop by itself. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(resume)
+  })
+}
+
+/** The next one is scheduled first: an immediate that is set while others run belongs to the next iteration. */
+function resume(): void {
+  const next = waiting.shift()
+  if (waiting.length > 0) setImmediate(resume)
+  next?.()
+}
