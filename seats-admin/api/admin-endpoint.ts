@@ -4,6 +4,7 @@ import { type ChangeReader, type Committed, committedOf } from '../model/change.
 import type { Answers, EndpointDescription } from '../model/endpoint-description.ts'
 import type { EventSource } from '../model/event-source.ts'
 import type { IfMatch } from '../model/entity-tag.ts'
+import type { JsonLimits } from '../model/json-limits.ts'
 import type { JsonSchema, ValueOf } from '../model/json-schema.ts'
 import type { BlockReader } from '../model/readings.ts'
 import { type AdminCode, type AdminRefusal, inputInvalid, isRefusal } from '../model/refusal.ts'
@@ -19,6 +20,8 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   readonly permission: string
   /** Bytes of the request's body; left out: as of most endpoints. */
   readonly maxBody?: number
+  /** What the JSON of the body may have; left out: as of most endpoints. */
+  readonly json?: JsonLimits
   /** It changes nothing, although its method is not GET. */
   readonly reads?: boolean
   /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */

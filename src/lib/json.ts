@@ -3,17 +3,13 @@
  * limits that are checked before anything is built.
  */
 
+import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
+
 /** The limit on nested arrays and objects. */
 export const MAX_DEPTH = 64
 
-export interface JsonLimits {
-  /** Of all objects together. */
-  readonly members: number
-  /** Of all arrays together, and as many more as there are objects, arrays and members. */
-  readonly elements: number
-}
-
-const UNLIMITED: JsonLimits = { members: Infinity, elements: Infinity }
+/** Of a text that may have any number of objects and lists: an identity provider's answer, or a body. */
+export const JSON_LIMITS: JsonLimits = { members: 32_768, elements: 65_536 }
 
 export type Parsed = { readonly value: unknown } | { readonly fault: string }
 
@@ -43,7 +39,7 @@ export function overLimit(members: number, parts: number, limits: JsonLimits): {
  * A member named `__proto__` is an ordinary own property. Numbers out of range are ±Infinity: the caller checks
  * numbers.
  */
-export function parseJson(text: string, limits = UNLIMITED): Parsed {
+export function parseJson(text: string, limits = JSON_LIMITS): Parsed {
   const members = countMembersInText(text, limits)
   if (typeof members !== 'number') return members
   let value: unknown

@@ -3,6 +3,7 @@
  * of more than {@link PIECE} bytes is built from pieces of about that size, which `JSON.parse` reads.
  */
 
+import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -10,8 +11,8 @@ import {
   COLON,
   COMMA,
   DUPLICATE,
+  JSON_LIMITS,
   isJsonObject,
-  type JsonLimits,
   MAX_DEPTH,
   NOT_JSON,
   OPEN_ARRAY,
@@ -50,7 +51,7 @@ interface Container {
 }
 
 /** Reads a JSON text. Each `next` takes the work of at most {@link MAX_PIECE} bytes, and usually of {@link PIECE}. */
-export function* jsonSteps(bytes: Uint8Array, limits: JsonLimits): Generator<void, Parsed> {
+export function* jsonSteps(bytes: Uint8Array, limits = JSON_LIMITS): Generator<void, Parsed> {
   if (bytes.length <= PIECE) return parseBytes(bytes, '', '', limits)
   const scan = new Scan(bytes, limits)
   while (scan.at < bytes.length) {

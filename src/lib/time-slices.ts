@@ -1,7 +1,7 @@
 /** Runs long work in slices, between which the event loop serves other work. */
 
 import { performance } from 'node:perf_hooks'
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * @param steps each `next` is one small step
@@ -24,25 +24,5 @@ export async function inSlices<R>(
       const { done, value } = steps.next()
       if (done === true) return value
     } while (performance.now() < end)
-  }
-}
-
-/** Work of many steps that are awaited: the event loop serves other work at least every `work` milliseconds of it. */
-export class TimeShare {
-  readonly #work: number
-  #end: number
-
-  /** @param work ms in a row; a step that has begun is finished */
-  constructor(work: number) {
-    this.#work = work
-    this.#end = performance.now() + work
-  }
-
-  /** To be awaited before each step. */
-  async next(): Promise<void> {
-    if (performance.now() < this.#end) return
-    // Awaited memory never leaves the turn of the event loop by itself.
-    await immediate()
-    this.#end = performance.now() + this.#work
   }
 }

@@ -1,6 +1,7 @@
 /** A route of the compiled table, and the handlers that serve built-in routes. */
 
 import type { EventSource } from '../../seats-admin/model/event-source.ts'
+import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 import type { CorsPolicy } from './cors.ts'
 import type { Refusal } from './errors.ts'
 import type { Principal } from './principal.ts'
@@ -136,7 +137,11 @@ export function upstreamOf({ target }: Route): string {
 }
 
 /** A built-in endpoint. It runs after the decision, as an upstream does, and returns its response as a value. */
-export type LocalHandler = (request: LocalRequest) => Promise<LocalResponse | Refusal>
+export interface LocalHandler {
+  (request: LocalRequest): Promise<LocalResponse | Refusal>
+  /** What its body may have; left out: as of most endpoints. */
+  readonly json?: JsonLimits
+}
 
 /** A built-in endpoint that requires no credential and reads the request itself: sign-in, the keys of signed identity. */
 export type PublicHandler = (request: PublicRequest) => Promise<PublicResponse | Refusal>

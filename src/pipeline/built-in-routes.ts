@@ -64,9 +64,16 @@ export function builtInRoutes(
   place: BuiltInPlace,
   adminSpace: (tenant: string) => string | undefined,
 ): Route[] {
-  const routes = endpoints.map((endpoint) =>
-    localRoute(endpoint, place, endpoint.permission, (request) => serve(endpoint, request, adminSpace)),
-  )
+  const routes = endpoints.map((endpoint) => {
+    const handler = (request: LocalRequest) => serve(endpoint, request, adminSpace)
+    const { json } = endpoint
+    return localRoute(
+      endpoint,
+      place,
+      endpoint.permission,
+      json === undefined ? handler : Object.assign(handler, { json }),
+    )
+  })
   const describe = serveDocument(operationsOf(endpoints, place))
   const besideSignIn = { ...place, prefix: place.authPrefix }
   return [

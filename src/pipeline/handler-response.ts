@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
 import type { LocalResponse } from '../model/route.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
+import { bytesOf, RenderedPieces } from './rendered-body.ts'
 import { discardBody } from '../http/server/discard-body.ts'
 
 /** Bytes of an unread request body that are discarded after the response. */
@@ -25,11 +26,14 @@ export function sendHandlerResponse(
     response.writeHead(status, ResponseFields.of(fields))
     response.end()
   } else {
-    const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body))
-    fields.push('content-type', contentType, 'content-length', String(bytes.length))
+    const pieces = body instanceof RenderedPieces ? body.pieces : [bytesOf(body)]
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    fields.push('content-type', contentType, 'content-length', String(length))
     response.writeHead(status, ResponseFields.of(fields))
-    if (request.method !== 'HEAD') exchange.bytesOut += bytes.length
-    response.end(bytes)
+    if (request.method !== 'HEAD') exchange.bytesOut += length
+    const last = pieces.at(-1)
+    for (const piece of pieces) if (piece !== last) response.write(piece)
+    response.end(last)
   }
   discardBody(request, response, MAX_DISCARDED)
 }

@@ -9,6 +9,7 @@ import type { HeldPermissions, LocalResponse } from '../model/route.ts'
 import type { Refuse } from '../proxy/forward.ts'
 import type { EventStreams } from './event-streams.ts'
 import { sendHandlerResponse } from './handler-response.ts'
+import { renderedBody } from './rendered-body.ts'
 import { type BodyLimits, readBody, readJson, WITH_BODY } from './whole-body.ts'
 
 const IF_MATCH = fieldName('if-match')
@@ -36,7 +37,8 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
       exchange.logged = result.logged ?? null
       const { events } = result
       if (events === undefined) {
-        if (!exchange.response.destroyed) sendHandlerResponse(exchange, result)
+        const rendered = await renderedBody(result.body)
+        if (!exchange.response.destroyed) sendHandlerResponse(exchange, { ...result, body: rendered })
         return
       }
       const refused = await pipeline.streams.begin(exchange, events)
@@ -49,9 +51,11 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
 
 async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<LocalResponse | Refusal> {
   const { request } = exchange
-  const limits = { bytes: exchange.evaluation?.decision.route?.maxBody ?? 0, time: pipeline.bodyTimeout }
+  const asked = exchange.evaluation?.decision.route
+  const limits = { bytes: asked?.maxBody ?? 0, time: pipeline.bodyTimeout }
+  const json = asked?.target.kind === 'local' ? asked.target.handler.json : undefined
   const body = WITH_BODY.has(request.method)
-    ? await readJson(exchange, limits)
+    ? await readJson(exchange, limits, json)
     : await ignoreBody(exchange, limits)
   if (body instanceof Refusal) return body
   // The caller may have lost the permission while the body arrived: the request is evaluated again.

@@ -1,7 +1,9 @@
 /** Reads the whole body of a request to a built-in endpoint: its bytes, or the value of its JSON. */
 
 import type { Exchange } from '../http/server/exchange.ts'
-import { parseJson } from '../lib/json.ts'
+import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
+import { inShares } from '../../seats-admin/model/time-share.ts'
+import { jsonSteps } from '../lib/large-json.ts'
 import { Refusal } from '../model/errors.ts'
 import { type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from '../proxy/request-body.ts'
 
@@ -71,29 +73,21 @@ export function isJsonType(value: string): boolean {
 export async function readJson(
   exchange: Exchange,
   limits: BodyLimits,
+  json?: JsonLimits,
 ): Promise<{ value: unknown } | Refusal> {
   const { rawHeaders, length } = exchange.request
   if (length === 0) return { value: undefined }
   if (!isJsonType(joined(rawHeaders, 'content-type'))) return notJson
   if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
   const bytes = await readBody(exchange, limits)
-  return bytes instanceof Refusal ? bytes : parse(bytes ?? Buffer.alloc(0))
+  if (bytes instanceof Refusal) return bytes
+  const parsed = await inShares(jsonSteps(bytes ?? Buffer.alloc(0), json))
+  return 'fault' in parsed ? invalid(parsed.fault) : parsed
 }
 
 /** The values of all field lines with the name, joined; '' without one. */
 function joined(rawHeaders: readonly string[], wanted: string): string {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === wanted).join(', ')
-}
-
-function parse(bytes: Buffer): { value: unknown } | Refusal {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return invalid('not valid UTF-8')
-  }
-  const parsed = parseJson(text)
-  return 'fault' in parsed ? invalid(parsed.fault) : parsed
 }
 
 function invalid(message: string): Refusal {

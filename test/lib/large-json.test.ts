@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { type JsonLimits, MAX_DEPTH, type Parsed, parseJson } from '../../src/lib/json.ts'
+import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
+import { MAX_DEPTH, type Parsed, parseJson } from '../../src/lib/json.ts'
 import { jsonSteps, MAX_PIECE, PIECE } from '../../src/lib/large-json.ts'
 import { anyText } from './any-text.ts'
 

@@ -2,7 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
-import { inSlices, TimeShare } from '../../src/lib/time-slices.ts'
+import { inSlices } from '../../src/lib/time-slices.ts'
 import { until } from '../support/until.ts'
 
 const NEVER = new AbortController().signal
@@ -66,18 +66,4 @@ t.test('a fault of a step is the fault of the whole', async (t) => {
     throw new Error('broken')
   })()
   await t.rejects(inSlices(steps, { work: 5, pause: 0 }, NEVER), { message: 'broken' })
-})
-
-t.test('awaited work lets the event loop turn when its time is over, and not before', async (t) => {
-  let turns = 0
-  const count = () => void turns++
-  setImmediate(count)
-  await new TimeShare(60_000).next()
-  t.equal(turns, 0)
-  const share = new TimeShare(0)
-  await share.next()
-  t.equal(turns, 1)
-  setImmediate(count)
-  await share.next()
-  t.equal(turns, 2)
 })

@@ -1,7 +1,7 @@
 /** `POST /access/v1/evaluation` and `/access/v1/evaluations` (Authorization API 1.0, sections 6 and 7). */
 
+import { TimeShare } from '../../../seats-admin/model/time-share.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { TimeShare } from '../../lib/time-slices.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Decisions } from './authzen-decisions.ts'
 import { BodyReader, invalid, notObject, type Question } from './questions.ts'
@@ -9,8 +9,6 @@ import type { Reason } from './decision-reasons.ts'
 
 /** The items of one request. */
 export const MAX_EVALUATIONS = 1000
-/** Milliseconds of work in a row. */
-const WORK = 2
 
 export interface DecisionAnswer {
   readonly decision: boolean
@@ -63,7 +61,7 @@ async function inOrder(
   decisions: Decisions,
 ): Promise<DecisionAnswer[]> {
   const answers: DecisionAnswer[] = []
-  const share = new TimeShare(WORK)
+  const share = new TimeShare()
   for (const item of items) {
     await share.next()
     const answer = await answerToItem(item, defaults, decisions)

@@ -3,8 +3,8 @@
  * question of its own: an evaluation of it is `true`.
  */
 
+import { TimeShare } from '../../../seats-admin/model/time-share.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { TimeShare } from '../../lib/time-slices.ts'
 import { Refusal } from '../../model/errors.ts'
 import { type CandidateDeps, type Candidates, candidatesFor } from './candidates.ts'
 import type { Decisions } from './authzen-decisions.ts'
@@ -26,8 +26,6 @@ export interface SearchAnswer {
 export const MAX_EXAMINED = 1000
 /** Candidates that are read at once. */
 const CHUNK = 100
-/** Milliseconds of work in a row. */
-const WORK = 2
 
 /** Rejects when the store can't be asked. */
 export async function search(
@@ -65,7 +63,7 @@ async function permitted(
   decisions: Decisions,
 ): Promise<{ results: unknown[]; next: SearchPage | null }> {
   const results: unknown[] = []
-  const share = new TimeShare(WORK)
+  const share = new TimeShare()
   let from = after
   // A page with few candidates, or none, costs as much as a full one.
   for (let examined = 0; examined < MAX_EXAMINED; examined += CHUNK) {

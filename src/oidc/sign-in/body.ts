@@ -15,6 +15,8 @@ export interface Fields {
 
 /** Bytes; enough for an ID token and the other fields. */
 const MAX_BODY = 128 * 1024
+/** Fields, of which no endpoint has more than a few. They are counted before anything is parsed. */
+const MAX_FIELDS = 64
 /** The only accepted charset is UTF-8. */
 const TYPE =
   /^(application\/json|application\/x-www-form-urlencoded)[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i
@@ -57,6 +59,7 @@ const jsonAsForm = invalid('', 'is JSON, and Content-Type says a form: send Cont
 
 function readForm(text: string): RawFields | Refusal {
   if (/^\s*\{/.test(text)) return jsonAsForm
+  if (hasMore(text)) return invalid('', `has more than ${MAX_FIELDS} fields`)
   const fields: Record<string, unknown> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) {
     if (name in fields) return invalid(pointer(name), 'must not occur more than once')
@@ -65,8 +68,17 @@ function readForm(text: string): RawFields | Refusal {
   return fields
 }
 
+function hasMore(form: string): boolean {
+  let at = -1
+  for (let fields = 0; fields < MAX_FIELDS; fields++) {
+    at = form.indexOf('&', at + 1)
+    if (at === -1) return false
+  }
+  return true
+}
+
 function readJson(text: string): RawFields | Refusal {
-  const parsed = parseJson(text)
+  const parsed = parseJson(text, { members: MAX_FIELDS, elements: MAX_FIELDS })
   if ('fault' in parsed) return invalid('', parsed.fault)
   return isJsonObject(parsed.value) ? parsed.value : invalid('', 'must be an object')
 }
