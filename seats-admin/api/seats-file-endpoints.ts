@@ -1,6 +1,5 @@
 /** `POST /v1/seats/plan` and `POST /v1/seats/apply`: the Seats of a tenant as a file has them. */
 
-import { setImmediate as breathe } from 'node:timers/promises'
 import { type Committed, committedOf } from '../model/change.ts'
 import {
   flag,
@@ -23,6 +22,7 @@ import {
 } from '../model/refusal.ts'
 import type { WantedSeats } from '../model/seat.ts'
 import { type AdminDeps, type AdminEndpoint, type Caller, endpoint, writerOf } from './admin-endpoint.ts'
+import { TimeShare } from '../model/time-share.ts'
 import { isUlid } from '../model/ulid.ts'
 import { FORMATS } from './formats.ts'
 import { fieldsOfSeat } from './seat-endpoints.ts'
@@ -39,8 +39,8 @@ import {
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
 const MAX_BODY = 8 * 1024 * 1024
-/** Seats that are checked in a row. */
-const SLICE = 100
+/** Of the body: a Seat has four members with its name, and one in `versions`. Its size bounds the elements. */
+const JSON_LIMITS = { members: 60_000, elements: MAX_BODY / 4 }
 
 /** A Seat of a file, under its name. */
 export const seatOfFileSchema = strictObject(
@@ -116,6 +116,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         'The answer lists each change with the users, API keys and routes that it affects, and the versions on which the plan is based.',
       body: planBody,
       maxBody: MAX_BODY,
+      json: JSON_LIMITS,
       answers: { 200: planAnswer },
       codes: ['grant_exceeds_own'],
       async handle({ body, caller }) {
@@ -130,7 +131,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         const unadministered = await administrationWarnings(caller, deps, pending)
         const warnings = together(unadministered, await warningsOf(wanted, deps))
         const place = { tenant, space: scope.space }
-        return { status: 200, body: shownPlan(plan, place, deps.asked(), warnings) }
+        return { status: 200, body: await shownPlan(plan, place, deps.asked(), warnings) }
       },
     }),
     endpoint({
@@ -143,6 +144,7 @@ export function seatsFileEndpoints(deps: AdminDeps): AdminEndpoint[] {
         'In one transaction. With the versions of a plan, nothing is written unless exactly the changes of that plan are due.',
       body: applyBody,
       maxBody: MAX_BODY,
+      json: JSON_LIMITS,
       answers: { 200: appliedAnswer },
       codes: ['grant_exceeds_own', 'last_administrator', 'precondition_failed'],
       async handle({ body, caller }) {
@@ -197,8 +199,10 @@ function fileChecker<T extends Body>(schema: Schema<T>): Checker<T> {
     const frame = checkFrame(body)
     if (isRefusal(frame)) return frame
     const faults: AdminFault[] = []
-    for (const [at, [name, item]] of Object.entries(frame.seats).entries()) {
-      if (at % SLICE === SLICE - 1) await breathe()
+    const share = new TimeShare()
+    for (const [name, item] of Object.entries(frame.seats)) {
+      const rest = share.spent()
+      if (rest !== null) await rest
       faults.push(...faultsOf(name, item))
       if (faults.length >= MAX_FAULTS) break
     }

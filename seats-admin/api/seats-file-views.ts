@@ -15,6 +15,7 @@ import {
 import { EVERY_PERMISSION } from '../model/permission.ts'
 import type { SeatLists } from '../model/seat.ts'
 import type { AppliedSeats, PlannedSeat, SeatsPlan } from '../model/planned-seats.ts'
+import { mapInShares } from '../model/time-share.ts'
 import { versionOf } from '../store/seats-file-rules.ts'
 import type { AskedPermissions } from './admin-endpoint.ts'
 import { type Warning, warnings } from './warnings.ts'
@@ -101,21 +102,22 @@ export const appliedAnswer = named(
   }),
 )
 
-export function shownPlan(
+export async function shownPlan(
   { changes, unchanged, unnamed }: SeatsPlan,
   { tenant, space }: { readonly tenant: string; readonly space: string },
   asked: AskedPermissions,
   found: readonly Warning[],
 ) {
+  const versions = await mapInShares(changes, (change) => [change.name, versionOf(change)] as const)
   return {
     tenant,
     space,
-    changes: changes.map((change) => shownChange(change, asked)),
+    changes: await mapInShares(changes, (change) => shownChange(change, asked)),
     unchanged,
     unnamed,
     warnings: found,
     // A name may be __proto__: fromEntries makes it a member like any other.
-    versions: Object.fromEntries(changes.map((change) => [change.name, versionOf(change)])),
+    versions: Object.fromEntries(versions),
   }
 }
 

@@ -3,8 +3,6 @@
  * could administer it.
  */
 
-import { performance } from 'node:perf_hooks'
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { KeyAdministration } from '../model/change.ts'
 import { list, named, object, oneOf, text, type ValueOf } from '../model/json-schema.ts'
 import { EVERY_PERMISSION } from '../model/permission.ts'
@@ -12,6 +10,7 @@ import { pointerTo } from '../model/refusal.ts'
 import type { HoldingKeys, SeatsPlan } from '../model/planned-seats.ts'
 import { administrates } from '../model/scope.ts'
 import type { Administration } from '../store/store.ts'
+import { TimeShare } from '../model/time-share.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import type { AdminDeps, AskedPermissions, Caller } from './admin-endpoint.ts'
 
@@ -36,8 +35,8 @@ export type Warning = ValueOf<typeof warning>
 
 /** Of one answer. Further ones are left out. */
 const MAX_WARNINGS = 100
-/** Milliseconds of looking for near names before other requests have their turn. */
-const SLICE = 1
+/** Known permissions that are looked up in a row. */
+const CHECKED = 1000
 
 export const warnings = list(warning, `At most ${MAX_WARNINGS} warnings. Absent if there are none.`)
 
@@ -47,18 +46,18 @@ export async function unaskedPermissions(
   asked: AskedPermissions,
 ): Promise<Warning[]> {
   const found: Warning[] = []
-  let since = performance.now()
+  const share = new TimeShare()
   for (const [pointer, permissions] of seats)
     for (const [at, permission] of permissions.entries()) {
+      const rest = at % CHECKED === 0 ? share.spent() : null
+      if (rest !== null) await rest
       if (permission === EVERY_PERMISSION || asked.has(permission)) continue
       if (found.length === MAX_WARNINGS) return found
       const near = asked.nearest(permission)
       const meant = near === null ? '' : `: perhaps ${near} is meant`
       const message = `no route requires ${permission}${meant}`
       found.push({ path: pointerTo(pointer, String(at)), code: 'permission_unasked', message })
-      if (performance.now() - since < SLICE) continue
-      await breathe()
-      since = performance.now()
+      await share.next()
     }
   return found
 }

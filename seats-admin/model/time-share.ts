@@ -47,6 +47,32 @@ export async function inShares<R>(steps: Iterator<unknown, R>, share = new TimeS
   }
 }
 
+/** The results for all items. Each takes less than a millisecond. */
+export async function mapInShares<T, R>(
+  items: Iterable<T>,
+  resultOf: (item: T) => R,
+  share = new TimeShare(),
+): Promise<R[]> {
+  const results: R[] = []
+  for (const item of items) {
+    const rest = share.spent()
+    if (rest !== null) await rest
+    results.push(resultOf(item))
+  }
+  return results
+}
+
+/** Whether each item has it. */
+export async function everyInShares<T>(items: Iterable<T>, has: (item: T) => boolean): Promise<boolean> {
+  const share = new TimeShare()
+  for (const item of items) {
+    const rest = share.spent()
+    if (rest !== null) await rest
+    if (!has(item)) return false
+  }
+  return true
+}
+
 /** Awaited memory never leaves the turn of the event loop by itself. */
 function turn(): Promise<void> {
   return new Promise((resolve) => {

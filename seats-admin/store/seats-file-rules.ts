@@ -16,6 +16,7 @@ import {
 } from '../model/refusal.ts'
 import { administrates, managerOf, type Scope, SEAT_RIGHTS } from '../model/scope.ts'
 import type { ListedSeat, SeatLists, StoredSeat, WantedSeat, WantedSeats } from '../model/seat.ts'
+import { everyInShares, TimeShare } from '../model/time-share.ts'
 import { endsAdministration, largerThanAllowed, newSeat, seatAfter } from './seat-rules.ts'
 import type { Writer } from './store.ts'
 
@@ -63,14 +64,20 @@ export interface DueChanges {
   readonly unchanged: number
 }
 
-export function dueChanges(wanted: WantedSeats, { seats, hidden }: SeatsReading): DueChanges | AdminRefusal {
+export async function dueChanges(
+  wanted: WantedSeats,
+  { seats, hidden }: SeatsReading,
+): Promise<DueChanges | AdminRefusal> {
   const found = new Map(seats.map((seat) => [seat.name, seat]))
   // As by single writes, which do not reveal the Seat.
   if (wanted.seats.some(({ name }) => hidden.has(name))) return grantExceedsOwn
   const changes: SeatChange[] = []
   const faults: AdminFault[] = []
   const kept = new Set<string>()
+  const share = new TimeShare()
   for (const after of wanted.seats) {
+    const rest = share.spent()
+    if (rest !== null) await rest
     const { name, was } = after
     const [own, former] = [found.get(name), was === null ? undefined : found.get(was)]
     if (own !== undefined && former !== undefined)
@@ -105,21 +112,24 @@ export interface SeatWrite {
  *
  * @param idTime gives the time part of the next id
  */
-export function seatWritesDue(
+export async function seatWritesDue(
   writer: Writer,
   { changes }: DueChanges,
   versions: SeatVersions | null,
   idTime: () => number,
-): SeatWrite[] | AdminRefusal {
+): Promise<SeatWrite[] | AdminRefusal> {
   const denied = rightsMissing(writer.scope, changes)
   if (denied !== null) return denied
   const mayManage = managerOf(writer.scope)
-  for (const { before, after } of changes)
-    if ((before !== null && !mayManage(before)) || (after !== null && !mayManage(after)))
-      return grantExceedsOwn
-  if (versions !== null && !isPlanned(changes, versions)) return preconditionFailed
+  const managed = ({ before, after }: SeatChange) =>
+    (before === null || mayManage(before)) && (after === null || mayManage(after))
+  if (!(await everyInShares(changes, managed))) return grantExceedsOwn
+  if (versions !== null && !(await isPlanned(changes, versions))) return preconditionFailed
   const writes: SeatWrite[] = []
+  const share = new TimeShare()
   for (const change of changes) {
+    const rest = share.spent()
+    if (rest !== null) await rest
     const { action, before, after } = change
     const tooLarge = tooLargeIn(writer, change)
     if (tooLarge !== null) return tooLarge
@@ -203,9 +213,9 @@ function rightsMissing(scope: Scope, changes: readonly SeatChange[]): AdminRefus
   return scope.all || missing === undefined ? null : permissionDenied(SEAT_RIGHTS[missing])
 }
 
-function isPlanned(changes: readonly SeatChange[], versions: SeatVersions): boolean {
+async function isPlanned(changes: readonly SeatChange[], versions: SeatVersions): Promise<boolean> {
   if (changes.length !== versions.size) return false
-  return changes.every((change) => versions.get(change.name) === versionOf(change))
+  return everyInShares(changes, (change) => versions.get(change.name) === versionOf(change))
 }
 
 /** The order of a list has no meaning. */

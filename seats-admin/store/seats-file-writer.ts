@@ -1,7 +1,7 @@
 /** Plans and makes changes to many Seats, in one transaction of few statements. */
 
 import type { Change } from '../model/change.ts'
-import type { HoldingKeys } from '../model/planned-seats.ts'
+import type { HoldingKeys, SeatChange } from '../model/planned-seats.ts'
 import {
   type AdminRefusal,
   inputInvalid,
@@ -12,6 +12,7 @@ import {
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
+import { everyInShares, mapInShares } from '../model/time-share.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyIsVisible, seatIsVisible, visibilityOf } from './pages.ts'
@@ -68,12 +69,11 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
     async planSeats({ tenant, scope, now, ...limit }, wanted) {
       const reading = await readSeats(lists, tenant, scope, wanted)
       if (isRefusal(reading)) return reading
-      const due = dueChanges(wanted, reading)
+      const due = await dueChanges(wanted, reading)
       if (isRefusal(due)) return due
-      for (const change of due.changes) {
-        const tooLarge = tooLargeIn(limit, change)
-        if (tooLarge !== null) return tooLarge
-      }
+      let tooLarge: AdminRefusal | null = null
+      const isAllowed = (change: SeatChange) => (tooLarge = tooLargeIn(limit, change)) === null
+      if (!(await everyInShares(due.changes, isAllowed)) && tooLarge !== null) return tooLarge
       const ids = JSON.stringify(idsBefore(due.changes))
       const keys = holdingKeys(await lists.all(queries.keys, { tenant, now, ids, ...visibilityOf(scope) }))
       return {
@@ -99,15 +99,16 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
       const apply = async (transaction: Transaction, writer: Writer) => {
         const reading = await readSeats(transaction, tenant, scope, wanted)
         if (isRefusal(reading)) return reading
-        const due = dueChanges(wanted, reading)
+        const due = await dueChanges(wanted, reading)
         if (isRefusal(due)) return due
-        const writes = seatWritesDue(writer, due, versions, () => transaction.idTime())
+        const writes = await seatWritesDue(writer, due, versions, () => transaction.idTime())
         if (isRefusal(writes)) return writes
         if (writes.length === 0) return appliedSeats(writes, due, transaction.unchanged)
         const changes = await changesAfter(transaction, tenant, writes)
-        for (const { action, before, after } of writes)
-          transaction.record(seatEvent(`seat.${action}`, before, after))
-        const values = valuesOf(transaction, writer, writes)
+        await mapInShares(writes, ({ action, before, after }) =>
+          transaction.record(seatEvent(`seat.${action}`, before, after)),
+        )
+        const values = await valuesOf(transaction, writer, writes)
         const committed = await transaction.commitAdministrative(parts, changes, values, idsBefore(writes))
         if (mayEndAdministration(writer, writes)) {
           const others = otherAdministratorValues(tenant, '', scope)
@@ -139,7 +140,10 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
     const named = await statements.all(queries.named, values)
     const rows = wanted.prune ? [...named, ...(await statements.all(queries.others, values))] : named
     const hidden = await statements.all(queries.hidden, values)
-    return { seats: rows.map(listedSeat), hidden: new Set(hidden.map((row) => text(row, 'name'))) }
+    return {
+      seats: await mapInShares(rows, listedSeat),
+      hidden: new Set(hidden.map((row) => text(row, 'name'))),
+    }
   }
 
   async function unnamed(tenant: string, scope: Scope, wanted: WantedSeats) {
@@ -183,17 +187,22 @@ function unstorable(wanted: WantedSeats): AdminRefusal | null {
   )
 }
 
-function valuesOf(transaction: Transaction, writer: Writer, writes: readonly SeatWrite[]): Values {
-  const seats = (action: SeatWrite['action']) =>
-    JSON.stringify(
-      writes.flatMap(({ action: own, after }) => (own === action && after !== null ? seatRow(after) : [])),
-    )
+async function valuesOf(
+  transaction: Transaction,
+  writer: Writer,
+  writes: readonly SeatWrite[],
+): Promise<Values> {
+  const seats = async (action: SeatWrite['action']) => {
+    const due = writes.filter((write) => write.action === action)
+    const rows = await mapInShares(due, ({ after }) => (after === null ? '' : JSON.stringify(seatRow(after))))
+    return `[${rows.join()}]`
+  }
   return {
     tenant: writer.tenant,
     by: writer.by,
     now: writer.now,
-    made: seats('create'),
-    updated: seats('update'),
+    made: await seats('create'),
+    updated: await seats('update'),
     deleted: JSON.stringify(idsBefore(writes.filter(({ after }) => after === null))),
     ...givingUp(transaction, writer, writes.map(nameGivenUp)),
   }

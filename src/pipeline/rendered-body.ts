@@ -3,7 +3,7 @@
 import { inShares } from '../../seats-admin/model/time-share.ts'
 
 /** Entries of a list or map that are rendered in a row. */
-const SMALL = 100
+const SMALL = 16
 /** Characters of a piece. */
 const PIECE = 64 * 1024
 

@@ -2,7 +2,8 @@
 
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
-import { type Part, replaceParameters, statementsOf, type Values } from '../statements.ts'
+import { TimeShare } from '../../model/time-share.ts'
+import { type Insertion, type Part, replaceParameters, statementsOf, type Values } from '../statements.ts'
 import type { Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
 import {
@@ -54,11 +55,39 @@ export function composed(parts: readonly Part[], result: string, values: Values)
   return [parts.length === 0 ? result : `WITH ${named.join(', ')} ${result}`, all]
 }
 
+/** Records that are inserted by one statement whatever their size. */
+const FEW = 100
+/** Characters of the records of one statement. */
+const PIECE = 256 * 1024
+const DONE = 'SELECT 1 AS done'
+
 function openTransaction(connection: Connection, call: Call): OpenTransaction {
   const all = (statement: string, values: Values): Promise<Row[]> => connection.query(statement, values)
+  /** Inserts all records but the last ones, in pieces: one statement of many large records would stop the event loop. */
+  const insertMost = async (insertion: Insertion): Promise<Insertion> => {
+    if (insertion.records.length <= FEW) return insertion
+    const { table, columns } = insertion
+    let records: Values[] = []
+    let size = 0
+    const share = new TimeShare()
+    for (const record of insertion.records) {
+      await share.next()
+      records.push(record)
+      for (const value of Object.values(record)) size += typeof value === 'string' ? value.length : 8
+      if (size < PIECE) continue
+      await all(...composed([{ table, columns, records }], DONE, {}))
+      records = []
+      size = 0
+    }
+    return { table, columns, records }
+  }
   return {
     ...statementsOf(all),
-    modify: (parts, result, values) => all(...composed(parts, result, values)),
+    modify: async (parts, result, values) => {
+      const rest: Part[] = []
+      for (const part of parts) rest.push(typeof part === 'string' ? part : await insertMost(part))
+      return all(...composed(rest, result, values))
+    },
     get elapsed() {
       return call.elapsed
     },

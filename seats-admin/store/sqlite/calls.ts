@@ -2,6 +2,7 @@
 
 import type { StoreMethods } from '../store-methods.ts'
 import type { StoreFault } from '../store.ts'
+import type { PackedCalls } from './packed-calls.ts'
 import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
@@ -64,9 +65,10 @@ export interface RunningCall {
   throwIfExpired(): void
 }
 
-type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit'> & {
-  readonly [M in keyof StoreMethods['sessions'] as `sessions.${M}`]: StoreMethods['sessions'][M]
-} & { readonly [M in keyof StoreMethods['audit'] as `audit.${M}`]: StoreMethods['audit'][M] }
+type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit' | keyof PackedCalls> &
+  PackedCalls & {
+    readonly [M in keyof StoreMethods['sessions'] as `sessions.${M}`]: StoreMethods['sessions'][M]
+  } & { readonly [M in keyof StoreMethods['audit'] as `audit.${M}`]: StoreMethods['audit'][M] }
 
 /** `grantByName`, `sessions.create`, … */
 export type MethodName = keyof MethodsByName

@@ -6,6 +6,7 @@ import { PATIENCE } from '../seats-file-rules.ts'
 import { type Store, StoreUnavailable } from '../store.ts'
 import type { Owner, Role, ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
+import { unpackedCalls } from './packed-calls.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
 /** `timeout`: milliseconds until a call rejects. Tests set more, so that none of their calls fails on a slow machine. */
@@ -72,10 +73,12 @@ function storeOf(threads: Threads, owner: Owner | null): Store {
     createSeat: writer.method('createSeat'),
     updateSeat: writer.method('updateSeat'),
     deleteSeat: writer.method('deleteSeat'),
-    planSeats: lister.method('planSeats', PATIENCE),
     seatHolders: lister.method('seatHolders'),
     isAdministered: lister.method('isAdministered'),
-    applySeats: writer.method('applySeats', PATIENCE),
+    ...unpackedCalls({
+      planSeats: lister.method('planSeats', PATIENCE),
+      applySeats: writer.method('applySeats', PATIENCE),
+    }),
     createApiKey: writer.method('createApiKey'),
     revokeApiKey: writer.method('revokeApiKey'),
     createBlock: writer.method('createBlock'),

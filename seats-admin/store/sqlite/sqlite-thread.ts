@@ -21,6 +21,7 @@ import { checkIntegrity, connect, faultOf, CallExpired, openingCode, enableWal }
 import { methodsOn } from './sqlite-database.ts'
 import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
 import { checkFile } from './sqlite-file-check.ts'
+import { movable, packedCalls } from './packed-calls.ts'
 import { migrate } from './sqlite-migrations.ts'
 import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
 import { withReserve } from './reserve.ts'
@@ -65,7 +66,10 @@ async function respondInTurn(): Promise<void> {
   isBusy = true
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     if (next === CLOSE) close()
-    else port.postMessage(await respond(next))
+    else {
+      const reply = await respond(next)
+      port.postMessage(reply, 'value' in reply ? movable(reply.value) : [])
+    }
   }
   isBusy = false
 }
@@ -85,7 +89,11 @@ function storeOn(connection: DatabaseSync): MethodsByName {
   const { sessions, audit, ...methods } = methodsOn(connection, running, data.owner?.lock ?? null)
   const named = (prefix: string, group: object) =>
     Object.entries(group).map(([name, method]) => [prefix + name, method] as const)
-  return new Map([...named('', methods), ...named('sessions.', sessions), ...named('audit.', audit)])
+  return new Map([
+    ...named('', { ...methods, ...packedCalls(methods) }),
+    ...named('sessions.', sessions),
+    ...named('audit.', audit),
+  ])
 }
 
 interface OpenStore extends Opened {
