@@ -132,7 +132,7 @@ function filled(schema: JsonSchema, at: number, size: number): unknown {
   }
   if (types.includes('boolean')) return true
   const example = schema.examples?.[0] ?? schema.enum?.[0]
-  return typeof example === 'string' && schema.enum === undefined && schema.format === undefined
+  return typeof example === 'string' && schema.enum === undefined && schema.format === undefined && at > 0
     ? `${example}${at}`
     : (example ?? null)
 }
