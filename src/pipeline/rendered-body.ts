@@ -46,11 +46,12 @@ function* rendered(body: object): Generator<void, Buffer[]> {
 function* parts(body: object): Generator<string> {
   let before = '{'
   for (const [name, value] of Object.entries(body)) {
-    if (value === undefined) continue
-    yield `${before}${JSON.stringify(name)}:`
+    const isSmall = !isLong(value)
+    const text = isSmall ? JSON.stringify(value) : ''
+    if (text === undefined) continue
+    yield `${before}${JSON.stringify(name)}:${text}`
     before = ','
-    if (isLong(value)) yield* entries(value)
-    else yield JSON.stringify(value)
+    if (!isSmall) yield* entries(value)
   }
   yield before === '{' ? '{}' : '}'
 }
@@ -59,8 +60,9 @@ function* entries(value: object): Generator<string> {
   const isList = Array.isArray(value)
   let before = isList ? '[' : '{'
   for (const [name, entry] of isList ? value.entries() : Object.entries(value)) {
-    if (entry === undefined && !isList) continue
-    yield `${before}${isList ? '' : `${JSON.stringify(name)}:`}${JSON.stringify(entry) ?? 'null'}`
+    const text = JSON.stringify(entry) ?? (isList ? 'null' : null)
+    if (text === null) continue
+    yield before + (isList ? text : `${JSON.stringify(name)}:${text}`)
     before = ','
   }
   yield isList ? ']' : '}'
