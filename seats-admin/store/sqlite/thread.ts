@@ -60,6 +60,8 @@ export class Thread {
   readonly #running = new Set<Worker>()
   /** By call id; null after the call's timeout. Those count too, so that a hung thread does not accumulate calls. */
   readonly #pending = new Map<number, Waiting | null>()
+  /** Of the pending calls that may take longer than others: how many times as long. */
+  readonly #patient = new Map<number, number>()
   #lastId = 0
   #starts = 0
   #closing: Promise<void> | null = null
@@ -84,7 +86,7 @@ export class Thread {
   method<M extends MethodName>(name: M, patience = 1): Method<M> {
     const call = (...args: readonly unknown[]) =>
       this.#owner.health.observe(WORK[this.#role], () =>
-        this.#send(name, args, this.#timeout * patience, () => this.#owner.gate()),
+        this.#send(name, args, this.#timeout, () => this.#owner.gate(), patience),
       )
     return call as Method<M>
   }
@@ -112,8 +114,9 @@ export class Thread {
   #send(
     method: string,
     args: readonly unknown[],
-    timeout: number,
+    usual: number,
     gateOf: () => Promise<void> | null,
+    patience = 1,
   ): Promise<unknown> {
     if (this.#closing !== null) return Promise.reject(new StoreUnavailable('the store is closed'))
     if (this.#pending.size >= MAX_PENDING) {
@@ -124,11 +127,15 @@ export class Thread {
     // Called only here: an unhandled rejection of the gate would end the process.
     const gate = gateOf()
     const id = ++this.#lastId
+    // A call waits for those before it: it may wait as long as they may take.
+    const timeout = usual * Math.max(patience, ...this.#patient.values())
+    if (patience > 1) this.#patient.set(id, patience)
     const startedAt = monotonic()
     const call: Call = { id, method, args, startedAt, deadline: startedAt + timeout }
     return new Promise((resolve, reject) => {
       const expire = () => {
         if (!this.#pending.has(id)) return
+        this.#patient.delete(id)
         this.#pending.set(id, null)
         reject(new StoreUnavailable(`the store did not respond within ${timeout} ms`, { fault: 'timeout' }))
       }
@@ -188,6 +195,7 @@ export class Thread {
   #settle(reply: Settling): void {
     const waiting = this.#pending.get(reply.id)
     this.#pending.delete(reply.id)
+    this.#patient.delete(reply.id)
     if (waiting === undefined || waiting === null) return
     clearTimeout(waiting.timer)
     if ('value' in reply) waiting.resolve(reply.value)
@@ -210,6 +218,7 @@ export class Thread {
       waiting.reject(cause)
     }
     this.#pending.clear()
+    this.#patient.clear()
   }
 }
 
