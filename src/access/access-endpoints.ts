@@ -18,11 +18,12 @@ import {
 import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { apiKeyNotFound, inputInvalid, seatNotFound, userNotFound } from '../../seats-admin/model/refusal.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { inShares } from '../../seats-admin/model/time-share.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
 import { ambiguousHost } from '../decision/authn/request-space.ts'
 import { Refusal } from '../model/errors.ts'
-import { accessRows, type HeldSeat, holdingOf, type Holdings, isRowId } from './callable-routes.ts'
-import { canAnswer, whoCanAnswer } from './answers.ts'
+import { accessSteps, type HeldSeat, holdingOf, type Holdings, isRowId } from './callable-routes.ts'
+import { type AccessRow, canAnswer, whoCanAnswer } from './answers.ts'
 import type { Tables } from './tables.ts'
 import {
   asked,
@@ -172,11 +173,22 @@ async function can(read: Values<typeof CAN>, { tenant, scope }: Asker, { store, 
     return { status: 200, body: { data: [], has_more: false } } as const
   const options = { tenant, space: where, allowed: true, after: read.after }
   const limit = limitOf(read)
-  const data = [...accessRows(routes, holdings, options).take(limit + 1)]
+  const data = await inShares(taken(accessSteps(routes, holdings, options), limit + 1))
   return { status: 200, body: { data: data.slice(0, limit), has_more: data.length > limit } } as const
 }
 
-/** Spaces and permissions of a holder that are compiled at once, in some 20 ms. */
+/** The first rows of these steps. */
+function* taken(steps: Iterable<AccessRow | null>, most: number): Generator<void, AccessRow[]> {
+  const rows: AccessRow[] = []
+  for (const row of steps) {
+    if (row !== null) rows.push(row)
+    if (rows.length === most) break
+    yield
+  }
+  return rows
+}
+
+/** Spaces and permissions of a holder that are compiled for one answer, in some 20 ms of slices. */
 const MAX_ELEMENTS = 100_000
 
 const tooLarge = faulty('/space', 'is required for a holder of so many spaces and permissions')

@@ -51,18 +51,69 @@ export function holdingOf(routes: readonly Route[], space: string | null): (seat
 /** One row for each route and space, in the order of the tables. None behind a row that there is not. */
 export function* accessRows(
   routes: readonly Route[],
+  holdings: Holdings,
+  options: RowsOptions,
+): Generator<AccessRow> {
+  for (const row of accessSteps(routes, holdings, options)) if (row !== null) yield row
+}
+
+/** {@link accessRows} in steps of bounded work: null is a step without a row. */
+export function* accessSteps(
+  routes: readonly Route[],
   { accepted, seats }: Holdings,
   { tenant, space, allowed, after = null }: RowsOptions,
-): Generator<AccessRow> {
+): Generator<AccessRow | null> {
   const held = accepted ? seats : []
-  const spaces = space === null ? [...new Set(seats.flatMap((seat) => [...seat.spaces]))].sort() : [space]
+  const spaces = space === null ? yield* spacesOf(seats) : [space]
   const grants = granting(held, spaces)
   const { at, space: last } = after === null ? { at: -1, space: null } : placeOf(routes, after)
   for (const [index, route] of routes.entries()) {
     if (index < at) continue
     for (const row of rowsOf(route, takesTenant(route, tenant), accepted, allowed, spaces, grants))
-      if (index > at || (row.space !== null && last !== null && row.space > last)) yield row
+      if (row === null || index > at || (row.space !== null && last !== null && row.space > last)) yield row
+      else yield null
   }
+}
+
+/** Spaces that are looked at in a row. */
+const SOME = 4000
+
+/** The spaces of the Seats, sorted, in steps: to sort 100,000 texts in a row takes some 80 ms. */
+function* spacesOf(seats: readonly HeldSeat[]): Generator<null, string[]> {
+  const all = new Set<string>()
+  for (const { spaces } of seats) {
+    for (const space of spaces) all.add(space)
+    yield null
+  }
+  const texts = [...all]
+  let lists: string[][] = []
+  for (let at = 0; at < texts.length; at += SOME) {
+    lists.push(texts.slice(at, at + SOME).sort())
+    yield null
+  }
+  while (lists.length > 1) {
+    const longer: string[][] = []
+    for (let at = 0; at < lists.length; at += 2)
+      longer.push(yield* merged(lists[at] ?? [], lists[at + 1] ?? []))
+    lists = longer
+  }
+  return lists[0] ?? []
+}
+
+function* merged(one: readonly string[], other: readonly string[]): Generator<null, string[]> {
+  const all: string[] = []
+  for (let [i, j] = [0, 0]; i < one.length || j < other.length;) {
+    const [a, b] = [one[i], other[j]]
+    if (b === undefined || (a !== undefined && a < b)) {
+      all.push(a ?? '')
+      i++
+    } else {
+      all.push(b)
+      j++
+    }
+    if (all.length % SOME === 0) yield null
+  }
+  return all
 }
 
 /** Whether a route of the tables has rows of this id. */
@@ -90,7 +141,7 @@ function* rowsOf(
   allowed: boolean,
   spaces: readonly string[],
   grants: ReturnType<typeof granting>,
-): Generator<AccessRow> {
+): Generator<AccessRow | null> {
   const { requirement, target } = route
   if (!isOwn) {
     if (!allowed) yield rowOf(route, null, null)
@@ -102,13 +153,14 @@ function* rowsOf(
     if (allowed && (accepted || requirement === 'public')) yield rowOf(route, null, null)
     return
   }
-  const granted = grants(requirement)
+  const granted = yield* grants(requirement)
   const isPossible = possibleSpaces(route)
   if (allowed) {
-    for (const [space, seat] of granted) if (isPossible(space)) yield rowOf(route, space, seat)
+    for (const [space, seat] of granted) yield isPossible(space) ? rowOf(route, space, seat) : null
   } else if (spaces.length === 0) yield rowOf(route, null, null)
   else
-    for (const space of spaces) if (!granted.has(space) || !isPossible(space)) yield rowOf(route, space, null)
+    for (const space of spaces)
+      yield granted.has(space) && isPossible(space) ? null : rowOf(route, space, null)
 }
 
 /** Whether some request of the route has the space: its table may fix it, or read it from its own hosts. */
@@ -139,22 +191,32 @@ function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
     // A larger map is remembered alone: it would be computed again for each route.
     sizeCalculation: ({ size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
   })
-  return (permission: string): ReadonlyMap<string, string> => {
+  return function* (permission: string): Generator<null, ReadonlyMap<string, string>> {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
     const key = named.has(permission) ? permission : EVERY_PERMISSION
-    const found = known.get(key) ?? firstGranting(seats, spaces, key)
+    const found = known.get(key) ?? (yield* firstGranting(seats, spaces, key))
     known.set(key, found)
     return found
   }
 }
 
-function firstGranting(seats: readonly HeldSeat[], spaces: readonly string[], permission: string) {
-  const granting = seats.filter(({ permissions }) => holds(permissions, permission))
+function* firstGranting(
+  seats: readonly HeldSeat[],
+  spaces: readonly string[],
+  permission: string,
+): Generator<null, ReadonlyMap<string, string>> {
+  const first = new Map<string, string>()
+  for (const seat of seats) {
+    if (!holds(seat.permissions, permission)) continue
+    for (const space of seat.spaces) if (!first.has(space)) first.set(space, seat.name)
+    yield null
+  }
   const found = new Map<string, string>()
-  if (granting.length === 0) return found
-  for (const space of spaces) {
-    const seat = granting.find((each) => each.spaces.has(space))
-    if (seat !== undefined) found.set(space, seat.name)
+  if (first.size === 0) return found
+  for (const [at, space] of spaces.entries()) {
+    const name = first.get(space)
+    if (name !== undefined) found.set(space, name)
+    if (at % SOME === 0) yield null
   }
   return found
 }

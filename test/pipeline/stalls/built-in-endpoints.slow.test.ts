@@ -98,6 +98,11 @@ const big = (at: number) => ({
   spaces: ['main'],
   permissions: Array.from({ length: 2500 }, (_, each) => `resource-${each}:op-${at}`),
 })
+/** The Seats of one holder may have 100,000 spaces and permissions. */
+const wide = (at: number) => ({
+  spaces: Array.from({ length: 98 }, (_, each) => `space-${each}-of-${at}`),
+  permissions: ['*'],
+})
 const nothing = () => ({ spaces: [], permissions: [] })
 
 const plan = (name: string, body: string) =>
@@ -125,10 +130,7 @@ await t.test('plans and changes of many and large Seats', { timeout: 300_000 }, 
   const kept = file(100, () => STAR, { prune: true }).replace('"seats":{', `"seats":{"admin":${ADMIN},`)
   await plan('9,900 Seats to be deleted', kept)
   await apply('9,900 deleted Seats', kept)
-  await apply(
-    '1,000 Seats',
-    file(1000, () => STAR),
-  )
+  await apply('1,000 Seats of 98 spaces each', file(1000, wide))
   for (let from = 0; from < BIG; from += 125)
     await apply(
       '125 Seats of 50 KiB',
