@@ -14,7 +14,8 @@ import {
   textItem,
   type ValueOf,
 } from '../../seats-admin/model/json-schema.ts'
-import { inputInvalid } from '../../seats-admin/model/refusal.ts'
+import { type AdminRefusal, inputInvalid, isRefusal } from '../../seats-admin/model/refusal.ts'
+import { mapInShares, TimeShare } from '../../seats-admin/model/time-share.ts'
 import { isUlid } from '../../seats-admin/model/ulid.ts'
 import type { User } from '../../seats-admin/model/user.ts'
 import type { IdentityConfig, TenantConfig } from '../config/config.ts'
@@ -50,6 +51,8 @@ interface ExplainDeps {
 
 /** As of an API key. */
 const MAX_SEATS = 1000
+/** Spaces of all these Seats together: a token of a sign-in names 5,000 at most. */
+const MAX_ENTRIES = 20_000
 /** The characters of a token: whatever a token names can be asked about. */
 const MAX_USER = 16 * 1024
 
@@ -161,9 +164,11 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
       if (holders.length > 1)
         return inputInvalid([{ path: '', message: 'at most one of seats, user and api_key is allowed' }])
       const explaining = deps.explaining()
-      const { decision } = await explained(asked, { tenant, scope }, explaining, deps)
+      const evaluation = await explained(asked, { tenant, scope }, explaining, deps)
+      if (isRefusal(evaluation)) return evaluation
+      const { decision } = evaluation
       const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
-      return { status: 200, body: decisionRecord(withoutOthers(decision, tenant), { signedIdentity }) }
+      return { status: 200, body: await recordOf(withoutOthers(decision, tenant), { signedIdentity }) }
     },
   })
 }
@@ -176,7 +181,7 @@ async function explained(
   { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
   deps: ExplainDeps,
-): Promise<Evaluation> {
+): Promise<Evaluation | AdminRefusal> {
   const { method, path, host = null, space = null } = asked
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
@@ -186,6 +191,7 @@ async function explained(
   if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
+  let isTooLarge = false
   let isBlockable = false
   let signedIn: User | null = null
   // The engine sees the caller, and no more of its tenant than the asker.
@@ -196,6 +202,7 @@ async function explained(
         const found = await explainedCaller(asked, { tenant, scope }, deps, trace)
         isBlockable = found.canBeBlocked
         signedIn = found.signedIn
+        isTooLarge = found.isTooLarge
         return found.caller
       },
     },
@@ -210,8 +217,26 @@ async function explained(
       reads.outdated()
     return made
   })
-  return engine.nameSpaces(evaluation, SPACES_PATIENCE)
+  return isTooLarge ? tooManyEntries(asked) : engine.nameSpaces(evaluation, SPACES_PATIENCE)
 }
+
+function tooManyEntries({ user }: Asked): AdminRefusal {
+  const message = `names Seats with more than ${MAX_ENTRIES} spaces together`
+  return inputInvalid([{ path: user == null ? '/seats' : '/user', message }])
+}
+
+/** The record, whose only part that may be large is made in slices: the entries of a token. */
+async function recordOf(decision: Decision, more: Readonly<Record<string, unknown>>) {
+  const { principal } = decision
+  if (principal?.claims.by !== 'name') return decisionRecord(decision, more)
+  const { claims } = principal
+  const entries: Record<string, readonly string[]> = {}
+  await mapInShares(claims.entries, ([space, names]) => (entries[space] = names))
+  const record = decisionRecord({ ...decision, principal: { ...principal, claims: NO_CLAIMS } }, more)
+  return { ...record, principal: { ...principal, claims: { ...claims, entries } } }
+}
+
+const NO_CLAIMS = { by: 'name', entries: new Map(), issuedAt: 0 } as const
 
 function readUser(user: string, tenant: string, scope: Scope, { store }: ExplainDeps): Promise<User | null> {
   return store.readUser(tenant, user, { ...scope, admin: true })
@@ -233,8 +258,13 @@ async function explainedCaller(
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: ExplainDeps,
   trace: Trace,
-): Promise<{ caller: Principal | Refusal; canBeBlocked: boolean; signedIn: User | null }> {
-  const ofNoUser = { canBeBlocked: false, signedIn: null }
+): Promise<{
+  caller: Principal | Refusal
+  canBeBlocked: boolean
+  signedIn: User | null
+  isTooLarge: boolean
+}> {
+  const ofNoUser = { canBeBlocked: false, signedIn: null, isTooLarge: false }
   if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps, trace), ...ofNoUser }
   if (seats === null && user === null) return { caller: missingCredential, ...ofNoUser }
   const now = deps.now()
@@ -242,10 +272,15 @@ async function explainedCaller(
   // A name without a Seat counts in the space of the request, so that the record has its verdict.
   const ofUnknown = seats === null || space === null ? [] : [space]
   const entries = new Map<string, string[]>()
+  let count = 0
+  const share = new TimeShare()
   for (const name of new Set(seats ?? found?.seats ?? [])) {
     const load = () => deps.store.seatByName(tenant.id, name)
     const { seat } = await trace.read('seat-name', tenant.id, name, load)
     const shown = seat === null ? [] : shownSpaces(seat.spaces, scope)
+    count += shown.length
+    if (count > MAX_ENTRIES) return { caller: missingCredential, ...ofNoUser, isTooLarge: true }
+    await share.next()
     for (const each of shown.length === 0 && (seat === null || !scope.admin) ? ofUnknown : shown) {
       const named = entries.get(each) ?? []
       named.push(name)
@@ -264,7 +299,7 @@ async function explainedCaller(
     session: null,
     validUntil: now + lifetime,
   }
-  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found }
+  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found, isTooLarge: false }
 }
 
 /** One answer for every key that the asker can't see, as for one that there is not. */

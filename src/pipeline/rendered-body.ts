@@ -2,8 +2,10 @@
 
 import { inShares } from '../../seats-admin/model/time-share.ts'
 
-/** Entries of a list or map that are rendered in a row. */
+/** Entries up to which a list or object is rendered in one piece. */
 const SMALL = 16
+/** Levels of objects in a body that may be large. */
+const DEPTH = 3
 /** Characters of a piece. */
 const PIECE = 64 * 1024
 
@@ -24,7 +26,7 @@ export function bytesOf(body: unknown): Buffer {
 /** @param body undefined: there is none */
 export async function renderedBody(body: unknown): Promise<Buffer | RenderedPieces | undefined> {
   if (body === undefined) return undefined
-  if (Buffer.isBuffer(body) || !isObject(body) || !Object.values(body).some(isLong)) return bytesOf(body)
+  if (Buffer.isBuffer(body) || !isLarge(body)) return bytesOf(body)
   return new RenderedPieces(await inShares(rendered(body)))
 }
 
@@ -42,34 +44,38 @@ function* rendered(body: object): Generator<void, Buffer[]> {
   return pieces
 }
 
-/** The entries of long members are rendered one by one. */
-function* parts(body: object): Generator<string> {
-  let before = '{'
-  for (const [name, value] of Object.entries(body)) {
-    const isSmall = !isLong(value)
-    const text = isSmall ? JSON.stringify(value) : ''
+/** Whether it has many entries: a list of objects, an object, or an object in it. */
+function isLarge(value: unknown, depth = DEPTH): value is object {
+  if (!isObject(value)) return false
+  if (Array.isArray(value)) return value.length > SMALL && isObject(value[0])
+  let count = 0
+  for (const name in value) if (++count > SMALL || !Object.hasOwn(value, name)) return true
+  return depth > 0 && Object.values(value).some((each) => isLarge(each, depth - 1))
+}
+
+/** The text of a large value, by entries. */
+function* parts(value: object, depth = DEPTH): Generator<string> {
+  let before = ''
+  if (Array.isArray(value)) {
+    yield '['
+    for (const entry of value) {
+      yield before + (JSON.stringify(entry) ?? 'null')
+      before = ','
+    }
+    yield ']'
+    return
+  }
+  yield '{'
+  for (const name of Object.keys(value)) {
+    const entry: unknown = Reflect.get(value, name)
+    const isOneByOne = isLarge(entry, depth - 1)
+    const text = isOneByOne ? '' : JSON.stringify(entry)
     if (text === undefined) continue
     yield `${before}${JSON.stringify(name)}:${text}`
     before = ','
-    if (!isSmall) yield* entries(value)
+    if (isOneByOne) yield* parts(entry, depth - 1)
   }
-  yield before === '{' ? '{}' : '}'
-}
-
-function* entries(value: object): Generator<string> {
-  const isList = Array.isArray(value)
-  let before = isList ? '[' : '{'
-  for (const [name, entry] of isList ? value.entries() : Object.entries(value)) {
-    const text = JSON.stringify(entry) ?? (isList ? 'null' : null)
-    if (text === null) continue
-    yield before + (isList ? text : `${JSON.stringify(name)}:${text}`)
-    before = ','
-  }
-  yield isList ? ']' : '}'
-}
-
-function isLong(value: unknown): value is object {
-  return isObject(value) && (Array.isArray(value) ? value : Object.keys(value)).length > SMALL
+  yield '}'
 }
 
 function isObject(value: unknown): value is object {

@@ -68,6 +68,18 @@ t.test('holders of Seats', async (t) => {
   t.match(await explain({ ...LIST, space: undefined, seats: ['Viewer'] }), { code: 'space_required' })
 })
 
+t.test('Seats with many spaces', async (t) => {
+  const spaces = Array.from({ length: 7000 }, (_, at) => `s${at}`)
+  const seats = ['Wide 1', 'Wide 2', 'Wide 3']
+  for (const name of seats) await world.seat(name, spaces, ['trainings:list'])
+  const { principal, ...rest } = await explain({ ...LIST, seats: seats.slice(0, 2) })
+  t.match(rest, { code: 'allow', seats: [{ name: 'Wide 1' }, { name: 'Wide 2' }] })
+  t.match(principal, { method: 'bearer', claims: { by: 'name', issuedAt: Number } })
+  t.same(Object.keys(principal.claims.entries), spaces)
+  t.same(principal.claims.entries.s6999, seats.slice(0, 2))
+  t.match(await explain({ ...LIST, seats }), { code: 'input_invalid', errors: [{ path: '/seats' }] })
+})
+
 t.test('API keys, by id and by themselves', async (t) => {
   for (const api_key of [key.id, key.key])
     t.match(await explain({ ...LIST, api_key }), {
