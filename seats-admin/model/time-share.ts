@@ -4,6 +4,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
+import { setImmediate as immediate } from 'node:timers/promises'
 
 /** Milliseconds of a slice. A step that has begun is finished. */
 const SLICE = 2
@@ -12,11 +13,13 @@ const waiting: (() => void)[] = []
 
 export class TimeShare {
   readonly #work: number
+  readonly #isUrgent: boolean
   #end: number
 
-  /** @param work ms in a row */
-  constructor(work = SLICE) {
+  /** @param work ms in a row @param isUrgent others wait for it, so it has a slice in each iteration */
+  constructor(work = SLICE, isUrgent = false) {
     this.#work = work
+    this.#isUrgent = isUrgent
     this.#end = performance.now() + work
   }
 
@@ -32,7 +35,7 @@ export class TimeShare {
   }
 
   async #rest(): Promise<void> {
-    await turn()
+    await (this.#isUrgent ? immediate() : turn())
     this.#end = performance.now() + this.#work
   }
 }
@@ -63,8 +66,11 @@ export async function mapInShares<T, R>(
 }
 
 /** Whether each item has it. */
-export async function everyInShares<T>(items: Iterable<T>, has: (item: T) => boolean): Promise<boolean> {
-  const share = new TimeShare()
+export async function everyInShares<T>(
+  items: Iterable<T>,
+  has: (item: T) => boolean,
+  share = new TimeShare(),
+): Promise<boolean> {
   for (const item of items) {
     const rest = share.spent()
     if (rest !== null) await rest

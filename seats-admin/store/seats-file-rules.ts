@@ -67,6 +67,7 @@ export interface DueChanges {
 export async function dueChanges(
   wanted: WantedSeats,
   { seats, hidden }: SeatsReading,
+  share = new TimeShare(),
 ): Promise<DueChanges | AdminRefusal> {
   const found = new Map(seats.map((seat) => [seat.name, seat]))
   // As by single writes, which do not reveal the Seat.
@@ -74,7 +75,6 @@ export async function dueChanges(
   const changes: SeatChange[] = []
   const faults: AdminFault[] = []
   const kept = new Set<string>()
-  const share = new TimeShare()
   for (const after of wanted.seats) {
     const rest = share.spent()
     if (rest !== null) await rest
@@ -117,16 +117,16 @@ export async function seatWritesDue(
   { changes }: DueChanges,
   versions: SeatVersions | null,
   idTime: () => number,
+  share = new TimeShare(),
 ): Promise<SeatWrite[] | AdminRefusal> {
   const denied = rightsMissing(writer.scope, changes)
   if (denied !== null) return denied
   const mayManage = managerOf(writer.scope)
   const managed = ({ before, after }: SeatChange) =>
     (before === null || mayManage(before)) && (after === null || mayManage(after))
-  if (!(await everyInShares(changes, managed))) return grantExceedsOwn
-  if (versions !== null && !(await isPlanned(changes, versions))) return preconditionFailed
+  if (!(await everyInShares(changes, managed, share))) return grantExceedsOwn
+  if (versions !== null && !(await isPlanned(changes, versions, share))) return preconditionFailed
   const writes: SeatWrite[] = []
-  const share = new TimeShare()
   for (const change of changes) {
     const rest = share.spent()
     if (rest !== null) await rest
@@ -213,9 +213,13 @@ function rightsMissing(scope: Scope, changes: readonly SeatChange[]): AdminRefus
   return scope.all || missing === undefined ? null : permissionDenied(SEAT_RIGHTS[missing])
 }
 
-async function isPlanned(changes: readonly SeatChange[], versions: SeatVersions): Promise<boolean> {
+async function isPlanned(
+  changes: readonly SeatChange[],
+  versions: SeatVersions,
+  share: TimeShare,
+): Promise<boolean> {
   if (changes.length !== versions.size) return false
-  return everyInShares(changes, (change) => versions.get(change.name) === versionOf(change))
+  return everyInShares(changes, (change) => versions.get(change.name) === versionOf(change), share)
 }
 
 /** The order of a list has no meaning. */

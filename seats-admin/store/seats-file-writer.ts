@@ -12,7 +12,7 @@ import {
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
-import { everyInShares, mapInShares } from '../model/time-share.ts'
+import { everyInShares, mapInShares, TimeShare } from '../model/time-share.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyIsVisible, seatIsVisible, visibilityOf } from './pages.ts'
@@ -97,18 +97,22 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
     applySeats(author, wanted, versions) {
       const { tenant, scope } = author
       const apply = async (transaction: Transaction, writer: Writer) => {
-        const reading = await readSeats(transaction, tenant, scope, wanted)
+        // All other writes wait for this one.
+        const share = new TimeShare(undefined, true)
+        const reading = await readSeats(transaction, tenant, scope, wanted, share)
         if (isRefusal(reading)) return reading
-        const due = await dueChanges(wanted, reading)
+        const due = await dueChanges(wanted, reading, share)
         if (isRefusal(due)) return due
-        const writes = await seatWritesDue(writer, due, versions, () => transaction.idTime())
+        const writes = await seatWritesDue(writer, due, versions, () => transaction.idTime(), share)
         if (isRefusal(writes)) return writes
         if (writes.length === 0) return appliedSeats(writes, due, transaction.unchanged)
         const changes = await changesAfter(transaction, tenant, writes)
-        await mapInShares(writes, ({ action, before, after }) =>
-          transaction.record(seatEvent(`seat.${action}`, before, after)),
+        await mapInShares(
+          writes,
+          ({ action, before, after }) => transaction.record(seatEvent(`seat.${action}`, before, after)),
+          share,
         )
-        const values = await valuesOf(transaction, writer, writes)
+        const values = await valuesOf(transaction, writer, writes, share)
         const committed = await transaction.commitAdministrative(parts, changes, values, idsBefore(writes))
         if (mayEndAdministration(writer, writes)) {
           const others = otherAdministratorValues(tenant, '', scope)
@@ -125,6 +129,7 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
     tenant: string,
     scope: Scope,
     wanted: WantedSeats,
+    share = new TimeShare(),
   ): Promise<SeatsReading | AdminRefusal> {
     const faults = faultsIn(wanted) ?? unstorable(wanted)
     if (faults !== null) return faults
@@ -141,7 +146,7 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
     const rows = wanted.prune ? [...named, ...(await statements.all(queries.others, values))] : named
     const hidden = await statements.all(queries.hidden, values)
     return {
-      seats: await mapInShares(rows, listedSeat),
+      seats: await mapInShares(rows, listedSeat, share),
       hidden: new Set(hidden.map((row) => text(row, 'name'))),
     }
   }
@@ -191,10 +196,15 @@ async function valuesOf(
   transaction: Transaction,
   writer: Writer,
   writes: readonly SeatWrite[],
+  share: TimeShare,
 ): Promise<Values> {
   const seats = async (action: SeatWrite['action']) => {
     const due = writes.filter((write) => write.action === action)
-    const rows = await mapInShares(due, ({ after }) => (after === null ? '' : JSON.stringify(seatRow(after))))
+    const rows = await mapInShares(
+      due,
+      ({ after }) => (after === null ? '' : JSON.stringify(seatRow(after))),
+      share,
+    )
     return `[${rows.join()}]`
   }
   return {

@@ -69,7 +69,7 @@ function openTransaction(connection: Connection, call: Call): OpenTransaction {
     const { table, columns } = insertion
     let records: Values[] = []
     let size = 0
-    const share = new TimeShare()
+    const share = new TimeShare(undefined, true)
     for (const record of insertion.records) {
       await share.next()
       records.push(record)

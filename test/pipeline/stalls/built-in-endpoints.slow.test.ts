@@ -13,19 +13,17 @@ import {
 import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
 import { decisionPort } from '../../external-authorization/support.ts'
 import { startSignIn } from '../../sign-in/world.ts'
+import { isShort } from '../../support/stalls.ts'
 import type { Sent } from './client-thread.ts'
-import { MeasuredClient, slowness } from './stall-meter.ts'
+import { MeasuredClient } from './measured-client.ts'
 import { type Described, worstRequests } from './worst-requests.ts'
 
-/** Milliseconds of CPU time of the event loop's thread, on a machine of usual speed. */
-const MOST = 50
 /** Garbage of requests before is collected at any time: what is too long is tried again. */
 const TRIES = 5
 
 const world = await startSignIn(t, { top: ['decision: { listen: 127.0.0.1:0 }'] })
 const { gateway } = world
 const client = new MeasuredClient(t)
-const limit = MOST * slowness()
 const administrator = { 'x-api-key': gateway.keys['acme'] ?? '', space: 'admin' }
 const pep = { authorization: `Bearer ${gateway.keys['acme']}` }
 const longest = new Map<string, number>()
@@ -39,15 +37,14 @@ async function measured(
 ): Promise<number> {
   const headers = { 'content-type': 'application/json', ...(sent.headers ?? administrator) }
   const whole = { port: gateway.port, method: 'GET', path: '/', body: null, ...sent, headers }
-  let [least, status, isShort] = [Infinity, 0, false]
-  for (let round = 0; round < tries && !isShort; round++) {
+  let [least, status, isFine] = [Infinity, 0, false]
+  for (let round = 0; round < tries && !isFine; round++) {
     const answer = await client.send(whole)
     least = Math.min(least, answer.stall)
     status = answer.status
-    // Other load on the machine may have made it slower meanwhile.
-    isShort = least <= limit || least <= MOST * slowness()
+    isFine = isShort(least)
   }
-  t.ok(isShort, `${operation}: ${name}: ${least.toFixed(1)} ms, at most ${limit.toFixed(0)}`)
+  t.ok(isFine, `${operation}: ${name}: held for ${least.toFixed(1)} ms`)
   longest.set(operation, Math.max(longest.get(operation) ?? 0, least))
   return status
 }

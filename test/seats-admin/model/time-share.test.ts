@@ -56,3 +56,21 @@ t.test('a step that fails ends the work, and not the turns of others', async (t)
   const results = await Promise.allSettled([failing, other].map((steps) => inShares(steps, new TimeShare(0))))
   t.match(results, [{ reason: { message: 'broken' } }, { value: 'done' }])
 })
+
+t.test('urgent work has a slice in each iteration, whoever takes turns', async (t) => {
+  let iteration = 0
+  let isOver = false
+  const count = () => {
+    iteration++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const steps = function* () {
+    for (let step = 0; step < 10; step++) yield
+    return iteration
+  }
+  const others = Array.from({ length: 5 }, () => inShares(steps(), new TimeShare(0)))
+  t.ok((await inShares(steps(), new TimeShare(0, true))) <= 11)
+  t.ok(Math.max(...(await Promise.all(others))) >= 40)
+  isOver = true
+})
