@@ -79,11 +79,17 @@ t.test('a key without the permission, or with it elsewhere, or no longer', async
 })
 
 t.test('huge batches and bodies', async (t) => {
-  const many = JSON.stringify({ evaluations: Array.from({ length: 300_000 }, () => 0) })
-  t.match(await ask('/access/v1/evaluations', many), {
-    status: 400,
-    json: { errors: [{ path: '/evaluations' }] },
-  })
+  const many = (length: number) => JSON.stringify({ evaluations: Array.from({ length }, () => 0) })
+  const batches: [length: number, path: string][] = [
+    [MAX_EVALUATIONS + 1, '/evaluations'],
+    [60_000, '/evaluations'],
+    // It is refused before anything is built.
+    [300_000, ''],
+  ]
+  for (const [length, path] of batches) {
+    const refused = { status: 400, json: { errors: [{ path }] } }
+    t.match(await ask('/access/v1/evaluations', many(length)), refused)
+  }
   const most = Array.from({ length: MAX_EVALUATIONS }, (_, i) =>
     onRoute(`user:u${i}`, 'GET', '/v1/trainings', 'main'),
   )
