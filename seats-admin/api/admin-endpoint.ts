@@ -24,6 +24,11 @@ export interface AdminEndpoint extends EndpointDescription<AdminCode> {
   readonly json?: JsonLimits
   /** It changes nothing, although its method is not GET. */
   readonly reads?: boolean
+  /**
+   * Checks a body, which may take long: before the rights of the caller are read, so that these are not old at the write. `handle`
+   * does not check the same body again.
+   */
+  checkBody?(body: unknown): Promise<AdminRefusal | null>
   /** Rejects with StoreUnavailable, or as `announce` does; the write may have been committed then. */
   handle(request: AdminRequest): Promise<AdminReply | AdminRefusal>
 }
@@ -83,7 +88,7 @@ type ParamsOf<Path extends string> = [ParamOf<Path>] extends [never]
 
 interface Declared<Path extends string, P extends Parameters, B, A extends Answers> extends Omit<
   AdminEndpoint,
-  'path' | 'params' | 'query' | 'body' | 'answers' | 'handle'
+  'path' | 'params' | 'query' | 'body' | 'answers' | 'checkBody' | 'handle'
 > {
   readonly path: Path
   readonly query?: P
@@ -109,14 +114,22 @@ export function endpoint<
   B = undefined,
 >(declared: Declared<Path, P, B, A> & ParamsOf<Path>): AdminEndpoint {
   const { query: parameters, body: check, conditional = false } = declared
+  const checkedBodies = new WeakSet<object>()
   return {
     ...declared,
+    async checkBody(body) {
+      const checked = check === undefined ? null : await check(body)
+      if (isRefusal(checked)) return checked
+      if (typeof checked === 'object' && checked !== null) checkedBodies.add(checked)
+      return null
+    },
     ...(check === undefined ? {} : { body: { schema: published(check.schema) } }),
     async handle({ params, query, body, ifMatch: lines = [], accept = [], caller }) {
       // A query that is not declared is not read, so it is no fault.
       const values = parameters === undefined ? ({} as Values<P>) : readParameters(query, parameters)
       if (isRefusal(values)) return values
-      const checked = check === undefined ? (undefined as B) : await check(body)
+      const isChecked = typeof body === 'object' && body !== null && checkedBodies.has(body)
+      const checked = check === undefined ? (undefined as B) : isChecked ? (body as B) : await check(body)
       if (isRefusal(checked)) return checked
       const ifMatch = conditional ? readIfMatch(lines) : null
       if (isRefusal(ifMatch)) return ifMatch

@@ -125,6 +125,8 @@ async function serve(
 ): Promise<LocalResponse | Refusal> {
   const { principal, space } = request
   if (space === null) throw new Error('an endpoint with a permission was reached without a space')
+  const faulty = (await endpoint.checkBody?.(request.body)) ?? null
+  if (faulty !== null) return refusalOf(faulty)
   // A read grants nothing, so it needs no more than the space.
   const isRead = endpoint.method === 'GET' || endpoint.reads === true
   const held = isRead ? NOTHING_HELD : await request.held()
