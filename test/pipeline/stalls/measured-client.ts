@@ -1,7 +1,6 @@
 /** Sends requests from another thread, and measures how long this one, the gateway's, is held by each. */
 
 import type { Test } from 'tap'
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { longestStall } from '../../support/stalls.ts'
 import type { Received, Sent } from './client-thread.ts'
@@ -14,13 +13,22 @@ export class MeasuredClient {
     t.teardown(() => this.#worker.terminate())
   }
 
-  /** The answer, and the longest stall in ms. */
-  async send(sent: Sent): Promise<Received & { readonly stall: number }> {
-    const { stall, result } = await longestStall(async () => {
-      this.#worker.postMessage(sent)
-      const [received] = await once(this.#worker, 'message')
-      return received as Received
-    })
+  /** The answer, and the longest stall in ms. @param count the same request so many times at once; the last answer counts */
+  async send(sent: Sent, count = 1): Promise<Received & { readonly stall: number }> {
+    const { stall, result } = await longestStall(() => this.#answered(sent, count))
     return { ...result, stall }
+  }
+
+  #answered(sent: Sent, count: number): Promise<Received> {
+    const { promise, resolve } = Promise.withResolvers<Received>()
+    let missing = count
+    const receive = (received: Received) => {
+      if (--missing > 0) return
+      this.#worker.off('message', receive)
+      resolve(received)
+    }
+    this.#worker.on('message', receive)
+    for (let each = 0; each < count; each++) this.#worker.postMessage(sent)
+    return promise
   }
 }
