@@ -1,6 +1,6 @@
 /**
- * Work of one request that takes long, in slices between which the event loop serves other work. All such work of the process
- * takes turns, one slice in each iteration of the loop, so that many of these requests together delay others as one does.
+ * Work of requests that takes long, in slices between which the event loop serves other work. All such work of the process has one
+ * slice together in each iteration of the loop, and takes turns, so that many of these requests delay others as one does.
  */
 
 import { performance } from 'node:perf_hooks'
@@ -10,22 +10,28 @@ import { setImmediate as immediate } from 'node:timers/promises'
 const SLICE = 2
 
 const waiting: (() => void)[] = []
+/** When the slice of this iteration began. */
+let began = 0
+/** {@link nextSlice} runs in the next iteration: this one has a slice. */
+let isScheduled = false
 
 export class TimeShare {
   readonly #work: number
-  readonly #isUrgent: boolean
-  #end: number
 
-  /** @param work ms in a row @param isUrgent others wait for it, so it has a slice in each iteration */
-  constructor(work = SLICE, isUrgent = false) {
+  /** @param work ms in a row */
+  constructor(work = SLICE) {
     this.#work = work
-    this.#isUrgent = isUrgent
-    this.#end = performance.now() + work
   }
 
   /** To be awaited before each step, if it is not null: the slice is used up then. A step takes less than a millisecond. */
   spent(): Promise<void> | null {
-    return performance.now() < this.#end ? null : this.#rest()
+    const now = performance.now()
+    if (!isScheduled) {
+      isScheduled = true
+      began = now
+      setImmediate(nextSlice)
+    }
+    return now < began + this.#work ? null : turn()
   }
 
   /** {@link spent} for steps that are awaited. */
@@ -33,10 +39,19 @@ export class TimeShare {
     const rest = this.spent()
     if (rest !== null) await rest
   }
+}
+
+/** Of work that others wait for: it has a slice of its own in each iteration. */
+export class UrgentShare extends TimeShare {
+  #end = performance.now() + SLICE
+
+  override spent(): Promise<void> | null {
+    return performance.now() < this.#end ? null : this.#rest()
+  }
 
   async #rest(): Promise<void> {
-    await (this.#isUrgent ? immediate() : turn())
-    this.#end = performance.now() + this.#work
+    await immediate()
+    this.#end = performance.now() + SLICE
   }
 }
 
@@ -81,14 +96,15 @@ export async function everyInShares<T>(
 
 /** Awaited memory never leaves the turn of the event loop by itself. */
 function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(resume)
-  })
+  return new Promise((resolve) => void waiting.push(resolve))
 }
 
 /** The next one is scheduled first: an immediate that is set while others run belongs to the next iteration. */
-function resume(): void {
+function nextSlice(): void {
   const next = waiting.shift()
-  if (waiting.length > 0) setImmediate(resume)
-  next?.()
+  isScheduled = next !== undefined
+  if (next === undefined) return
+  setImmediate(nextSlice)
+  began = performance.now()
+  next()
 }

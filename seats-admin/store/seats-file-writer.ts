@@ -12,7 +12,7 @@ import {
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
 import type { WantedSeats } from '../model/seat.ts'
-import { everyInShares, mapInShares, TimeShare } from '../model/time-share.ts'
+import { everyInShares, mapInShares, TimeShare, UrgentShare } from '../model/time-share.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { apiKeyIsVisible, seatIsVisible, visibilityOf } from './pages.ts'
@@ -98,7 +98,7 @@ export function seatsFileWriter({ dialect, lists, write }: Database) {
       const { tenant, scope } = author
       const apply = async (transaction: Transaction, writer: Writer) => {
         // All other writes wait for this one.
-        const share = new TimeShare(undefined, true)
+        const share = new UrgentShare()
         const reading = await readSeats(transaction, tenant, scope, wanted, share)
         if (isRefusal(reading)) return reading
         const due = await dueChanges(wanted, reading, share)

@@ -2,7 +2,7 @@
 
 import { escapeLiteral } from 'pg'
 import { isRefusal } from '../../model/refusal.ts'
-import { TimeShare } from '../../model/time-share.ts'
+import { UrgentShare } from '../../model/time-share.ts'
 import { type Insertion, type Part, replaceParameters, statementsOf, type Values } from '../statements.ts'
 import type { Row } from '../rows.ts'
 import { StoreUnavailable, type Writer } from '../store.ts'
@@ -69,7 +69,7 @@ function openTransaction(connection: Connection, call: Call): OpenTransaction {
     const { table, columns } = insertion
     let records: Values[] = []
     let size = 0
-    const share = new TimeShare(undefined, true)
+    const share = new UrgentShare()
     for (const record of insertion.records) {
       await share.next()
       records.push(record)
