@@ -1,23 +1,24 @@
 /**
  * Renders the Helm chart: by `helm` where the machine has it, and else by main.go, with Go and sprig of the machine or of
- * Debian's packages (90 MB to fetch). What is built is kept, the packages are not.
+ * Debian's packages.
  */
 
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { parse, parseAllDocuments, stringify } from 'yaml'
-import { hasApt, unpacked } from '../../support/servers/apt.ts'
-import { cacheFolder } from '../../support/servers/cache.ts'
 import { serverFolder } from '../../support/servers/folder.ts'
+import { builtByGo, cannotBuild } from '../../support/servers/go.ts'
 import { chart, fileOf, withDefaults } from '../chart.ts'
 import { missing } from '../programs.ts'
 
 const PROGRAM = fileURLToPath(new URL('main.go', import.meta.url))
-const SPRIG = 'usr/share/gocode/src/github.com/Masterminds/sprig'
+const SPRIG = {
+  name: 'golang-github-masterminds-sprig-dev',
+  folder: 'usr/share/gocode/src/github.com/Masterminds/sprig',
+}
 
 export interface KubernetesObject {
   readonly apiVersion: string
@@ -30,15 +31,15 @@ export interface KubernetesObject {
 export type Render = (values: object) => KubernetesObject[]
 
 /** False, or why the chart can't be rendered here. */
-export const cannotRender = missing('helm') !== false && !hasApt() ? 'neither helm nor apt is here' : false
+export const cannotRender = missing('helm') !== false && cannotBuild
 
 /** @param release the name of the installation */
 export async function renderer(t: Test, release: string): Promise<Render> {
-  const folder = serverFolder(t, 'chart')
-  if (missing('helm') === false) return (values) => byHelm(folder, release, values)
-  const source = createHash('sha256').update(readFileSync(PROGRAM)).update(process.arch)
-  const program = join(cacheFolder(), `render-chart-${source.digest('hex').slice(0, 16)}`)
-  if (!existsSync(program)) await build(program, folder)
+  if (missing('helm') === false) {
+    const folder = serverFolder(t, 'chart')
+    return (values) => byHelm(folder, release, values)
+  }
+  const program = await builtByGo(t, PROGRAM, SPRIG)
   return (values) => byProgram(program, release, values)
 }
 
@@ -65,23 +66,6 @@ function objectsIn(text: string): KubernetesObject[] {
     const object: KubernetesObject | null = document.toJS()
     return object === null ? [] : [object]
   })
-}
-
-async function build(program: string, folder: string): Promise<void> {
-  const libraries = existsSync(`/${SPRIG}`) ? '/' : await unpacked('golang-github-masterminds-sprig-dev')
-  const go = missing('go') === false ? '/' : await unpacked('golang-go')
-  const env = {
-    ...process.env,
-    GO111MODULE: 'off',
-    GOPATH: join(libraries, 'usr/share/gocode'),
-    GOCACHE: join(folder, 'cache'),
-    ...(go === '/' ? {} : { GOROOT: join(go, 'usr/lib/go') }),
-  }
-  const made = join(folder, 'render')
-  output(go === '/' ? 'go' : join(go, 'usr/lib/go/bin/go'), ['build', '-o', made, PROGRAM], { env })
-  for (const packages of [libraries, go]) if (packages !== '/') rmSync(packages, { recursive: true })
-  copyFileSync(made, `${program}.part`)
-  renameSync(`${program}.part`, program)
 }
 
 function output(program: string, args: readonly string[], options: object = {}): string {
