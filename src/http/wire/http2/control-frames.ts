@@ -143,7 +143,7 @@ export class ControlFrames {
     // It was under way when the stream ended.
     if (stream === undefined) return
     if (bytes === 0) return this.#session.streamError(id, PROTOCOL_ERROR)
-    stream.sendWindow += bytes
+    this.#sender.windowReturned(stream, bytes)
     if (stream.sendWindow > MAX_WINDOW) return this.#session.streamError(id, FLOW_CONTROL_ERROR)
     if (!stream.isWaiting) return
     this.#sender.waits(stream)

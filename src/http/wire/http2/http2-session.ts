@@ -36,7 +36,7 @@ import {
   SETTINGS,
 } from './http2-frames.ts'
 import { type SessionSettings, settingsFrame } from './settings.ts'
-import { Sender } from './sender.ts'
+import { type ScarceWindow, Sender, type SenderOwner, unreadRoom } from './sender.ts'
 import { Http2Stream, type StreamReceiver } from './stream.ts'
 import { StreamTable } from './stream-table.ts'
 
@@ -54,6 +54,8 @@ export interface SessionOwner extends ControlListener {
   ): StreamReceiver | null
   /** A stream has ended. */
   streamClosed(stream: Http2Stream): void
+  /** As of {@link SenderOwner}. Without it, streams share the window among them. */
+  shareOf?(stream: Http2Stream, window: ScarceWindow): number
   /** A connection error: GOAWAY is written, all streams have failed. The owner closes the connection. */
   failed(error: Http2Error): void
 }
@@ -63,10 +65,12 @@ export interface SessionOwner extends ControlListener {
  * three: it may know of an end, and open the next stream, before this side learns that a large write is accepted.
  */
 const UNFLUSHED_FACTOR = 4
+/** Unread bytes of a stream as a multiple of what is left of the window: it takes at most 2/3 of the window. */
+const UNREAD_SHARE = 2
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
-export class Http2Session implements FrameSink, FrameSession {
+export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   readonly streams: StreamTable<Http2Stream> = new StreamTable()
   /** Streams that this side has reset, or that ended before their responses, oldest first: frames of them may be under way. */
   readonly endedEarly: Set<number> = new Set()
@@ -110,6 +114,16 @@ export class Http2Session implements FrameSink, FrameSession {
       this.streams.size < this.#control.peer.concurrentStreams &&
       this.#nextOwnStream < MAX_STREAM
     )
+  }
+
+  /** How many new streams would be served. */
+  get streamRoom(): number {
+    return this.canOpen ? this.#control.peer.concurrentStreams - this.streams.size : 0
+  }
+
+  /** The peer accepts some more DATA, of whatever stream. */
+  get hasWindow(): boolean {
+    return this.#sender.hasWindow
   }
 
   /** No new stream will ever be served. */
@@ -336,6 +350,10 @@ export class Http2Session implements FrameSink, FrameSession {
 
   #writeReset(id: number, code: number): void {
     this.#sender.writeControl(numberFrame(RST_STREAM, id, code))
+  }
+
+  shareOf(stream: Http2Stream, window: ScarceWindow): number {
+    return this.#owner.shareOf?.(stream, window) ?? unreadRoom(stream.unreadBytes, UNREAD_SHARE, window)
   }
 
   streamClosed(stream: Http2Stream): void {

@@ -1,6 +1,7 @@
 /**
  * The sending half of an HTTP/2 connection: frames of its streams, within the windows of the peer (RFC 9113, section 6.9) and
- * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself. All
+ * as the socket accepts them. Streams that wait get one frame a turn each, so that none keeps the connection for itself. Where
+ * half of the window of the connection is taken by bytes that the peer has not read, the owner bounds what a stream sends. All
  * frames of one turn of the event loop leave in one write: with TLS, in as few records as possible.
  */
 
@@ -37,9 +38,19 @@ const NOTHING = Buffer.alloc(0)
 /** Frames that wait for a peer that does not read: answers to SETTINGS and PING, resets. */
 const MAX_UNREAD_CONTROL = 1024
 
+/** The window of the connection, of which at least a half is taken by unread bytes. */
+export interface ScarceWindow {
+  readonly left: number
+  readonly taken: number
+  /** Changes with the unread bytes of any stream. */
+  readonly version: number
+}
+
 export interface SenderOwner {
   /** Both sides of a stream have ended. */
   streamClosed(stream: Http2Stream): void
+  /** How many bytes a stream may send of a scarce window. */
+  shareOf(stream: Http2Stream, window: ScarceWindow): number
 }
 
 export class Sender implements StreamOwner {
@@ -59,6 +70,10 @@ export class Sender implements StreamOwner {
   readonly #waiting = new Set<Http2Stream>()
   /** Bytes that the peer accepts on the connection. */
   #window = DEFAULT_WINDOW
+  /** The largest value of `#window`. */
+  #fullWindow = DEFAULT_WINDOW
+  /** See {@link ScarceWindow}. */
+  #version = 0
   #unreadControl = 0
   #buffered = 0
   #ended = false
@@ -91,6 +106,11 @@ export class Sender implements StreamOwner {
   /** DATA has to wait. */
   get congested(): boolean {
     return this.pending >= HIGH_WATER_MARK
+  }
+
+  /** The window of the connection has room for a frame of DATA. */
+  get hasWindow(): boolean {
+    return this.#window >= MAX_PAYLOAD
   }
 
   /** Writes what waits. Called at the end of a turn, and before the connection is closed. */
@@ -195,8 +215,7 @@ export class Sender implements StreamOwner {
     if (this.#ended) return chunk.length
     let sent = 0
     do {
-      const room = Math.max(0, Math.min(stream.sendWindow, this.#window))
-      const length = Math.min(chunk.length - sent, MAX_PAYLOAD, room)
+      const length = Math.min(chunk.length - sent, MAX_PAYLOAD, this.#roomFor(stream))
       if (chunk.length > 0 && (length === 0 || this.congested)) return sent
       this.#writeData(
         stream,
@@ -208,9 +227,28 @@ export class Sender implements StreamOwner {
     return sent
   }
 
+  #roomFor(stream: Http2Stream): number {
+    const left = this.#window
+    const taken = this.#fullWindow - left
+    const room = Math.min(stream.sendWindow, left)
+    const untilScarce = Math.ceil(this.#fullWindow / 2) - taken
+    if (room <= 0 || untilScarce > 0) return Math.max(0, Math.min(room, untilScarce))
+    const window = { left, taken, version: this.#version }
+    return Math.max(0, Math.min(room, this.#owner.shareOf(stream, window)))
+  }
+
+  /** The peer has read some of a body, or accepts more of it. */
+  windowReturned(stream: Http2Stream, bytes: number): void {
+    stream.sendWindow += bytes
+    stream.unreadBytes = Math.max(0, stream.unreadBytes - bytes)
+    this.#version++
+  }
+
   #writeData(stream: Http2Stream, content: Buffer, isLast: boolean): void {
     const { length } = content
     stream.sendWindow -= length
+    stream.unreadBytes += length
+    this.#version++
     this.#window -= length
     this.#guard.dataSent(length)
     const header = Buffer.allocUnsafe(FRAME_HEADER)
@@ -224,6 +262,7 @@ export class Sender implements StreamOwner {
   widen(bytes: number): void {
     this.#window += bytes
     if (this.#window > MAX_WINDOW) throw new Http2Error(FLOW_CONTROL_ERROR, 'a window is too large')
+    this.#fullWindow = Math.max(this.#fullWindow, this.#window)
     this.pump()
   }
 
@@ -247,9 +286,19 @@ export class Sender implements StreamOwner {
   }
 
   streamClosed(stream: Http2Stream): void {
+    this.#version++
     this.#waiting.delete(stream)
     this.#owner.streamClosed(stream)
   }
+}
+
+/**
+ * What may be added to unread bytes for them to be a multiple of the rest of the window (Choudhury and Hahne, "Dynamic queue
+ * length thresholds", 1998): others always find some of it. Some peers never return the windows of short streams: they have
+ * read what the connection got back.
+ */
+export function unreadRoom(unread: number, share: number, { left, taken }: ScarceWindow): number {
+  return left * share - Math.min(unread, taken)
 }
 
 /** @returns as {@link writeLast} */

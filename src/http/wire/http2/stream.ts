@@ -49,6 +49,8 @@ export class Http2Stream {
   #receiver: StreamReceiver | null = null
   /** Bytes that the peer accepts; below 0 after a change of its settings (RFC 9113, section 6.9.2). */
   sendWindow: number
+  /** Bytes that were sent, and that the peer has not returned to the window. */
+  unreadBytes = 0
   /** Bytes that the peer may still send, and bytes that are consumed and not returned to it yet. */
   #receiveWindow: number
   readonly #windowSize: number
