@@ -9,6 +9,7 @@ import { FieldLines } from '../http/wire/field-lines.ts'
 import { type RespondUnparsed, writeProblem } from '../http/server/problem.ts'
 import { PREFLIGHT_VARY } from '../model/cors.ts'
 import { Refusal } from '../model/errors.ts'
+import { evicted } from '../proxy/upstream-faults.ts'
 import { POLICY_VIOLATION } from '../proxy/websocket/websocket-protocol.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -116,6 +117,8 @@ function corsLinesOf({ cors, evaluation }: Exchange): FieldLines {
 
 /** A call of gRPC learns why its response ends. Any other response must not look complete. */
 function cut({ response, grpcResponse, forwarding }: Exchange, refusal: Refusal): void {
+  // A stream of events that was ended for others.
+  if (response.ended && refusal === evicted) return
   if (!grpcResponse || response.ended) return response.abort()
   // What is sent until then may wait for its client. The upstream does not.
   forwarding?.abandon()

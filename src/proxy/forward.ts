@@ -12,6 +12,7 @@ import { type AttemptOwner, Attempts } from './attempts.ts'
 import { ResponseRelay, type ResponseRelayOwner } from './response-relay.ts'
 import { discardBody } from '../http/server/discard-body.ts'
 import {
+  Evicted,
   type ResponseHead,
   type RequestControl,
   type UpstreamRequest,
@@ -267,6 +268,7 @@ class Forwarding
 
   refused(refusal: Refusal, cause: unknown): void {
     this.#abandon()
+    if (cause instanceof Evicted) this.#relay.endEvents()
     this.#relay.abort()
     this.#task.refuse(this.#exchange, refusal, cause)
   }

@@ -17,6 +17,8 @@ import {
 } from './response-headers.ts'
 
 const GRPC_STATUS = fieldName('grpc-status')
+const CONTENT_TYPE = fieldName('content-type')
+const EVENT_STREAM = /^text\/event-stream(?![^ \t;])/i
 
 /** The sender of the upstream response. */
 export interface ResponseRelayOwner {
@@ -43,6 +45,8 @@ export class ResponseRelay implements ResponseListener {
   #backpressured = false
   /** A body that came as one string: written with the end. */
   #bufferedBody = ''
+  /** It has no end of its own: its reader asks again (HTML, section 9.2.3), and leaves out an event that is incomplete. */
+  #isEventStream = false
   /** The response ended before its head was written: both leave in one write. */
   #trailers: readonly string[] | null = null
   #timer: NodeJS.Timeout | null = null
@@ -79,6 +83,7 @@ export class ResponseRelay implements ResponseListener {
     if (typeof headers === 'string') throw new Error(headers)
     this.#exchange.grpcResponse = this.#exchange.request.http2 && isGrpc(head.fields)
     this.#noteGrpcStatus(head.fields.values(GRPC_STATUS)[0])
+    this.#isEventStream = EVENT_STREAM.test(head.fields.values(CONTENT_TYPE)[0] ?? '')
     this.#status = head.status
     this.#phrase = head.phrase
     this.#headers = headers
@@ -158,7 +163,13 @@ export class ResponseRelay implements ResponseListener {
     this.#headers = null
     if (!response.headersSent) return
     response.flushHeaders()
-    if (!this.#http11) response.abort()
+    if (!this.#http11 && !response.ended) response.abort()
+  }
+
+  /** Ends a stream of events that has begun, as a complete response. Any other must not look complete. */
+  endEvents(): void {
+    const { response } = this.#exchange
+    if (this.#isEventStream && this.#headWritten && !response.destroyed) response.end()
   }
 
   /** The response has ended, or its connection is closed. */

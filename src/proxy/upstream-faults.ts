@@ -48,14 +48,15 @@ const unprocessed = new Refusal(
   'The upstream has not processed the request: it may be repeated.',
 )
 
-/** Evicted while waiting for a slot, or while holding one. */
+/** Evicted while it waited for a slot. */
 const evictedWaiting = new Refusal(
   'unavailable',
   'The upstream has too many requests waiting, most of them of this caller. Nothing was sent to it: the request may be repeated.',
 )
-const evicted = new Refusal(
+/** Evicted while it held a slot. */
+export const evicted: Refusal = new Refusal(
   'unavailable',
-  'Requests of other callers wait for the upstream, and this caller holds the most slots: its slowest request was ended.',
+  'Requests of other callers wait for the upstream, and this caller holds the most slots: its slowest request was ended. Whether it took effect is unknown.',
 )
 
 /** The gateway abandons a request because of the client or of its own limits. */

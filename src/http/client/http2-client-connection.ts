@@ -10,6 +10,7 @@ import { InFlight } from '../../lib/in-flight.ts'
 import { TOKEN } from '../wire/fields.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import type { ScarceWindow } from '../wire/http2/sender.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { connectEvent, openSocket } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
@@ -24,6 +25,7 @@ import {
   type UpstreamRequest,
 } from './upstream-request.ts'
 import { UpstreamStream, type UpstreamStreamOwner } from './upstream-stream.ts'
+import { relieveWindow, WindowShares } from './window-sharing.ts'
 
 /** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
 export const MAX_STREAMS = 100
@@ -48,6 +50,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   isListed = false
   /** The requests in flight. */
   readonly slots: InFlight<UpstreamStream> = new InFlight()
+  readonly #shares = new WindowShares(this.slots)
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -85,6 +88,19 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
 
   get hasRoom(): boolean {
     return this.#state === 'open' && this.slots.size < MAX_STREAMS && this.#session?.canOpen === true
+  }
+
+  get room(): number {
+    if (this.#state !== 'open' || this.#session === null) return 0
+    return Math.max(0, Math.min(MAX_STREAMS - this.slots.size, this.#session.streamRoom))
+  }
+
+  get capacity(): number {
+    return this.#state === 'connecting' ? MAX_STREAMS : this.room + this.slots.size
+  }
+
+  get hasWindow(): boolean {
+    return this.#session?.hasWindow === true
   }
 
   get isIdle(): boolean {
@@ -183,11 +199,16 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     return null
   }
 
+  shareOf({ id }: Http2Stream, window: ScarceWindow): number {
+    return this.#shares.of(id, window)
+  }
+
   /** The receiver of the stream knows. */
   streamClosed(): void {}
 
   checkAlive(now: number): void {
     if (this.#state === 'connecting' || this.slots.size === 0) return
+    if (!this.hasWindow) relieveWindow(this.slots)
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
     if (this.#pingedAt > this.#receivedAt) {
       if (now - this.#pingedAt < PING_TIMEOUT) return

@@ -1,7 +1,7 @@
 /** A connection to a target, over HTTP/1.1 or HTTP/2, and its pool, as they see each other. */
 
 import type { Address } from './connector.ts'
-import type { RequestSlot } from './slot-sharing.ts'
+import type { RequestSlot } from './slot-eviction.ts'
 import type { ResponseReceiver, UpstreamRequest } from './upstream-request.ts'
 
 export interface ConnectionSettings extends Address {
@@ -18,6 +18,12 @@ export interface ConnectionSettings extends Address {
 export interface PooledConnection {
   /** Another request may be sent: over HTTP/1.1 one at a time. */
   readonly hasRoom: boolean
+  /** How many may; 0 before it is open. */
+  readonly room: number
+  /** How many requests may be in flight at once. */
+  readonly capacity: number
+  /** The body of a request would be sent. Over HTTP/2, unread bodies may have used up the window that all share. */
+  readonly hasWindow: boolean
   /** It is open, and no request is in flight. */
   readonly isIdle: boolean
   /** Monotonic ms: an idle connection is not used from then on. */
@@ -28,7 +34,7 @@ export interface PooledConnection {
   isListed: boolean
   /** Sends a request, where there is room. @param uploads the request holds an upload slot */
   send(request: UpstreamRequest, receiver: ResponseReceiver, uploads: boolean): void
-  /** Looks for a target that is gone without a trace. @param now monotonic ms */
+  /** Called from time to time. Looks for a target that is gone without a trace, or that does not read. @param now monotonic ms */
   checkAlive(now: number): void
   /** Closes the connection in any state. The receivers of requests in flight get `failed`. */
   close(error: Error): void

@@ -1,7 +1,8 @@
 /**
  * The connections to one target, over HTTP/1.1 or HTTP/2, and the requests that wait for them. A connection of HTTP/1.1
  * carries one request at a time, a connection of HTTP/2 many. The pool opens connections up to a limit; further requests
- * wait, tenants and callers in turn. So do requests whose bodies are still arriving, beyond a limit of their own.
+ * wait, tenants and callers in turn. So do requests whose bodies are still arriving, beyond a limit of their own. A body
+ * needs a connection of HTTP/2 whose window has room, as long as there is one or another may be opened.
  *
  * undici is not used: it accepts some malformed responses, and a whole request costs half as much again with it (`npm
  * run bench -- --compare`, without TLS: requests of this client take 0.64 of the CPU, quartiles 0.635 to 0.696).
@@ -10,13 +11,8 @@
 import { performance } from 'node:perf_hooks'
 import { Http2Connection, MAX_STREAMS } from './http2-client-connection.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
-import {
-  type EvictionPool,
-  FairQueue,
-  type QueuedRequest,
-  type RequestSlot,
-  SlotEviction,
-} from './slot-sharing.ts'
+import { type EvictionPool, type RequestSlot, SlotEviction } from './slot-eviction.ts'
+import { FairQueue, type QueuedRequest } from './slot-sharing.ts'
 import { UpstreamConnection } from './upstream-connection.ts'
 import {
   ClientClosed,
@@ -79,11 +75,12 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
       }
       this.#uploads++
     }
-    const connection = this.#freeConnection()
+    const isAdmitted = !this.#eviction.isContended || this.#eviction.admits(receiver.owner)
+    const connection = isAdmitted ? this.#freeConnection(request.body !== null) : null
     if (connection !== null) return connection.send(request, receiver, uploads)
     this.waitingRequests.add({ request, receiver, uploads, since: performance.now() })
     this.#open()
-    if (this.full) this.#eviction.start()
+    if (this.full || !isAdmitted) this.#eviction.requestWaits(receiver.owner)
   }
 
   /** No upload slot is free. */
@@ -93,6 +90,23 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   get full(): boolean {
     return this.#all.size >= this.#settings.connections
+  }
+
+  get capacity(): number {
+    let capacity = (this.#settings.connections - this.#all.size) * this.#streams
+    for (const each of this.#all) capacity += each.capacity
+    return capacity
+  }
+
+  get room(): number {
+    let room = (this.#settings.connections - this.#all.size + this.#connecting.size) * this.#streams
+    for (const each of this.#all) room += each.room
+    return room
+  }
+
+  /** How many requests a target of HTTP/2 permits is known when its connection is open. */
+  get #streams(): number {
+    return this.#settings.http2 ? MAX_STREAMS : 1
   }
 
   *slots(): Generator<RequestSlot> {
@@ -133,17 +147,32 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
   connectionReady(connection: PooledConnection): void {
     this.#connecting.delete(connection)
     this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP_INTERVAL).unref()
-    while (connection.hasRoom) {
-      const next = this.waitingRequests.take()
-      if (next === undefined) break
-      connection.send(next.request, next.receiver, next.uploads)
-    }
+    this.#serveOn(connection)
     // A target of HTTP/2 may permit fewer requests than expected.
     this.#open()
     if (this.closed && connection.isIdle) return connection.close(new ClientClosed('closed'))
     if (connection.isListed || !connection.hasRoom) return
     connection.isListed = true
     this.#free.push(connection)
+  }
+
+  #serveOn(connection: PooledConnection, withoutWindow = this.full): void {
+    while (connection.hasRoom && (connection.hasWindow || withoutWindow)) {
+      const next = this.#nextWaiting()
+      if (next === undefined) return
+      connection.send(next.request, next.receiver, next.uploads)
+    }
+  }
+
+  #nextWaiting(): QueuedRequest | undefined {
+    const { waitingRequests } = this
+    if (!this.#eviction.isContended || waitingRequests.size === 0) return waitingRequests.take()
+    return waitingRequests.takeAdmitted(this.#eviction.admission)
+  }
+
+  serve(): void {
+    for (const connection of [...this.#free]) this.#serveOn(connection)
+    this.#open()
   }
 
   connectionDraining(connection: PooledConnection): void {
@@ -166,12 +195,13 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   #couldNotOpen(error: Error): void {
     if (this.#settings.http2) {
-      // All that wait would have been sent on it. An open connection serves them in turn.
-      if (this.#all.size === this.#connecting.size) this.#failWaiting(this.waitingRequests, error)
+      // All that wait would have been sent on it. An open connection serves them in turn, whatever its window.
+      if (this.#all.size === this.#connecting.size) return this.#failWaiting(this.waitingRequests, error)
+      for (const connection of [...this.#free]) this.#serveOn(connection, true)
       return
     }
     // The connection was opened for the request that waits longest.
-    const waiting = this.waitingRequests.take()
+    const waiting = this.#nextWaiting()
     if (waiting !== undefined) this.#fail(waiting, error)
     this.#open()
   }
@@ -228,10 +258,12 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     for (const connection of [...this.#all, ...this.#draining]) connection.close(error)
   }
 
-  #freeConnection(): PooledConnection | null {
+  /** @param hasBody one whose window has room comes first */
+  #freeConnection(hasBody: boolean): PooledConnection | null {
     const now = performance.now()
     for (let last = this.#free.at(-1); last !== undefined; last = this.#free.at(-1)) {
-      if (last.hasRoom && last.expiresAt > now) return last
+      if (last.hasRoom && last.expiresAt > now)
+        return last.hasWindow || !hasBody ? last : this.#freeWindow(last, now)
       this.#free.pop()
       last.isListed = false
       if (last.hasRoom) last.close(idleTimeoutError())
@@ -239,16 +271,26 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     return null
   }
 
-  /** How many requests a target of HTTP/2 permits is known when its connection is open. */
+  /** Another connection, or null where one may be opened. */
+  #freeWindow(last: PooledConnection, now: number): PooledConnection | null {
+    const another = this.#free.findLast((each) => each.hasRoom && each.hasWindow && each.expiresAt > now)
+    return another ?? (this.full ? last : null)
+  }
+
   #open(): void {
     const { connections, http2 } = this.#settings
-    const requests = http2 ? MAX_STREAMS : 1
-    while (this.#connecting.size * requests < this.waitingRequests.size && this.#all.size < connections) {
+    // During contention one at a time: most of the waiting requests may be held back.
+    if (this.#eviction.isContended && !this.waitingRequests.hasAdmitted(this.#eviction.admission)) return
+    while (
+      this.#connecting.size * this.#streams < this.waitingRequests.size &&
+      this.#all.size < connections
+    ) {
       const connection = http2
         ? new Http2Connection(this.#settings, this)
         : new UpstreamConnection(this.#settings, this)
       this.#all.add(connection)
       this.#connecting.add(connection)
+      if (this.#eviction.isContended) return
     }
   }
 

@@ -21,7 +21,7 @@ import {
 } from './upstream-request.ts'
 import { responseGrammar, type ParsedResponseHead, MAX_HEAD_BYTES } from './response-parser.ts'
 import { requestHead, writeBody } from './request-writer.ts'
-import type { RequestSlot } from './slot-sharing.ts'
+import type { RequestSlot } from './slot-eviction.ts'
 
 /**
  * One read buffer for all connections: the parser copies what it retains. It holds more than the 64 KiB of the largest
@@ -38,6 +38,8 @@ export class UpstreamConnection
   /** It is open and idle, and all received bytes are processed. */
   hasRoom = false
   isListed = false
+  readonly capacity = 1
+  readonly hasWindow = true
   readonly slots: readonly [RequestSlot] = [this]
   /** Monotonic ms: an idle connection is not used from then on. */
   expiresAt = 0
@@ -97,6 +99,14 @@ export class UpstreamConnection
 
   get isIdle(): boolean {
     return this.hasRoom
+  }
+
+  get room(): number {
+    return this.hasRoom ? 1 : 0
+  }
+
+  get responding(): boolean {
+    return this.#inResponseBody
   }
 
   /** Body bytes a second of the request in flight, in both directions. */

@@ -9,7 +9,7 @@ import { responseFields, trailerFields } from '../wire/http2/field-list.ts'
 import { CANCEL, NO_ERROR, PROTOCOL_ERROR } from '../wire/http2/http2-errors.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import type { BodyWriteListener } from './request-writer.ts'
-import type { RequestSlot } from './slot-sharing.ts'
+import type { RequestSlot } from './slot-eviction.ts'
 import {
   BodyTimeout,
   ProtocolError,
@@ -60,6 +60,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   #ended = false
   #bytesMoved = 0
   #bytesAtLastCheck = 0
+  #readAtLastCheck = -1
 
   constructor(
     request: UpstreamRequest,
@@ -110,6 +111,28 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
 
   get waitsForClient(): boolean {
     return this.#paused || (this.#writing && this.#stream?.writableLength === 0)
+  }
+
+  get responding(): boolean {
+    return this.#headReceived
+  }
+
+  /** Bytes of the body that the target has not read. */
+  get unreadBytes(): number {
+    return this.#stream?.unreadBytes ?? 0
+  }
+
+  /** The body waits for the window of the connection. */
+  get waitsForWindow(): boolean {
+    const stream = this.#stream
+    return stream !== null && stream.writableLength > 0 && stream.sendWindow > 0 && !stream.congested
+  }
+
+  /** Whether the target has read nothing of the body since the last call. */
+  readsNothing(): boolean {
+    const before = this.#readAtLastCheck
+    this.#readAtLastCheck = (this.#stream?.sentBytes ?? 0) - this.unreadBytes
+    return this.#readAtLastCheck === before
   }
 
   rate(now: number): number {

@@ -117,3 +117,20 @@ t.test('overdue requests', async (t) => {
     4,
   )
 })
+
+t.test('only requests that may begin are taken, in turn', async (t) => {
+  const queue = queueOf(['a/x/1', 'b/y/2', 'a/x/3', 'b/z/4', 'b/y/5'])
+  const fromB = (tenant: string) => tenant === 'b'
+  const fromZ = (tenant: string, caller: string | null) => tenant === 'b' && (caller ?? 'z') === 'z'
+  t.equal(queue.hasAdmitted(fromZ), true)
+  t.equal(nameOf(queue.takeAdmitted(fromZ)), '4')
+  t.equal(queue.hasAdmitted(fromZ), false)
+  t.equal(queue.takeAdmitted(fromZ), undefined)
+  t.equal(nameOf(queue.takeAdmitted(fromB)), '2')
+  t.equal(nameOf(queue.takeAdmitted(fromB)), '5')
+  t.equal(queue.takeAdmitted(fromB), undefined)
+  t.equal(
+    all(queue, () => queue.take()),
+    '13',
+  )
+})
