@@ -1,7 +1,7 @@
 /** The worst that one tenant, or one address without a credential, can do while another tenant works. */
 
 import type { AttackCount } from './clients.ts'
-import { type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
+import { askAgain, type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
 
 export interface Attack {
   readonly name: string
@@ -9,6 +9,8 @@ export interface Attack {
   readonly label: string
   /** The honest tenant's requests meanwhile. */
   readonly honest: 'GET' | 'POST'
+  /** Their path, where it is not the usual one. */
+  readonly path?: string
   /** Runs until the signal. */
   readonly run: (setup: AttackSetup) => Promise<AttackCount>
 }
@@ -22,6 +24,8 @@ const head = (method: string, path: string, lines: readonly string[]) =>
   Buffer.from(`${method} ${path} HTTP/1.1\r\nHost: gw\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`)
 
 const SPACE_LINE = 'Space: s1'
+const credential = ({ token }: AttackSetup) => [SPACE_LINE, `Authorization: Bearer ${token}`]
+const UNREAD = Buffer.alloc(3 * 1024 * 1024, 'x')
 const COMMAS = ','.repeat(30_000)
 
 export const ATTACKS: readonly Attack[] = [
@@ -102,6 +106,30 @@ export const ATTACKS: readonly Attack[] = [
     run: (setup) => {
       const begun = `GET /open/7 HTTP/1.1\r\nHost: gw\r\nx-long: ${'a'.repeat(30_000)}`
       return holdOpen(setup, 4000, Buffer.from(begun))
+    },
+  },
+  {
+    name: 'event-streams',
+    label: '400 event streams, where the upstream has 256 connections',
+    honest: 'GET',
+    path: '/http1/trainings/7',
+    run: (setup) => askAgain(setup, 400, head('GET', '/http1/events', credential(setup))),
+  },
+  {
+    name: 'event-streams-http2',
+    label: '900 event streams, where the upstream has 800 streams of HTTP/2',
+    honest: 'GET',
+    path: '/http2/trainings/7',
+    run: (setup) => askAgain(setup, 900, head('GET', '/http2/events', credential(setup))),
+  },
+  {
+    name: 'unread-bodies',
+    label: '20 bodies of 3 MiB that a service of HTTP/2 does not read',
+    honest: 'POST',
+    path: '/http2/trainings/7',
+    run: (setup) => {
+      const lines = [...credential(setup), `Content-Length: ${UNREAD.length}`]
+      return holdOpen(setup, 20, Buffer.concat([head('POST', '/http2/unread', lines), UNREAD]))
     },
   },
 ]

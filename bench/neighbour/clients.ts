@@ -68,6 +68,32 @@ export async function holdOpen(
   return keepOpen(port, signal, connections, first, new Set())
 }
 
+/** As {@link holdOpen}, for responses without an end: what the gateway ends, or refuses, is asked for again. */
+export async function askAgain(
+  setup: AttackSetup,
+  connections: number,
+  request: Buffer,
+): Promise<AttackCount> {
+  const { port, signal } = setup
+  const sockets = new Set<Socket>()
+  let ended = 0
+  const watched = new WeakSet<Socket>()
+  const timer = setInterval(() => {
+    for (const socket of sockets) {
+      if (watched.has(socket)) continue
+      watched.add(socket)
+      socket.on('data', (chunk: Buffer) => {
+        if (!chunk.includes('0\r\n\r\n') && !chunk.includes('HTTP/1.1 5')) return
+        ended++
+        setTimeout(() => socket.writable && socket.write(request), AGAIN)
+      })
+    }
+  }, AGAIN / 2)
+  const { done, refused } = await keepOpen(port, signal, connections, request, sockets)
+  clearInterval(timer)
+  return { done: done + ended, refused: refused + ended }
+}
+
 /** @param sockets the open ones, for the caller to write to */
 async function keepOpen(
   port: number,

@@ -16,6 +16,7 @@ import { HEAVY_ROUTES } from './attacks.ts'
 
 const GATEWAY = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 const ECHO = fileURLToPath(new URL('../servers/websocket-echo.ts', import.meta.url))
+const SHARED = fileURLToPath(new URL('../servers/neighbour-upstream.ts', import.meta.url))
 
 const ATTACKER = 'mallory'
 const SEAT = 'Role 0'
@@ -47,8 +48,21 @@ export async function openNeighbourhood(folder: string, upstream: string): Promi
     cores: loadCores(1),
     folder,
   })
+  const [http1Port, http2Port] = [await freePort(), await freePort()]
+  const shared = await Program.start({
+    command: [process.execPath, SHARED, `${http1Port}`, `${http2Port}`],
+    port: http2Port,
+    cores: loadCores(1),
+    folder,
+  })
   const port = await freePort()
-  const origins = { main: upstream, echo: `http://127.0.0.1:${echoPort}`, issuer: provider.issuer }
+  const origins = {
+    main: upstream,
+    echo: `http://127.0.0.1:${echoPort}`,
+    http1: `http://127.0.0.1:${http1Port}`,
+    http2: `http://127.0.0.1:${http2Port}`,
+    issuer: provider.issuer,
+  }
   const file = join(folder, 'gateway.config.yaml')
   writeFileSync(file, configuration(port, store, secrets, origins), { mode: 0o600 })
   writeFileSync(join(folder, 'routes', 'main.yaml'), MAIN)
@@ -56,6 +70,8 @@ export async function openNeighbourhood(folder: string, upstream: string): Promi
     join(folder, 'routes', 'echo.yaml'),
     `upstream: echo\nroutes:\n  GET /v1/socket: ${PERMISSION}\n`,
   )
+  for (const name of ['http1', 'http2'])
+    writeFileSync(join(folder, 'routes', `${name}.yaml`), sharedRoutes(name))
   const command = [process.execPath, GATEWAY, 'start', '--config', file]
   const gateway = await Program.start({ command, port, cores: peerCores(1), folder })
   const minted = (tenant: string, secret: string) =>
@@ -69,6 +85,7 @@ export async function openNeighbourhood(folder: string, upstream: string): Promi
     async stop() {
       await gateway.stop()
       await echo.stop()
+      await shared.stop()
       provider.close()
     },
   }
@@ -83,11 +100,17 @@ routes:
   GET /page/{id}: { permission: authenticated, sign_in: ${ATTACKER} }
 ${Array.from({ length: HEAVY_ROUTES }, (_, at) => `  GET /v1/heavy${at}: resource-${at}:operation\n`).join('')}`
 
+const sharedRoutes = (name: string) => `upstream: ${name}
+routes:
+  GET /${name}/*: ${PERMISSION}
+  POST /${name}/*: ${PERMISSION}
+`
+
 function configuration(
   port: number,
   store: string,
   secrets: { honest: string; attacker: string },
-  origins: { main: string; echo: string; issuer: string },
+  origins: Readonly<Record<'main' | 'echo' | 'http1' | 'http2' | 'issuer', string>>,
 ): string {
   return `listen: 127.0.0.1:${port}
 ops: 127.0.0.1:0
@@ -108,6 +131,8 @@ tenants:
 upstreams:
   main: { targets: ["${origins.main}"] }
   echo: { targets: ["${origins.echo}"] }
+  http1: { targets: ["${origins.http1}"] }
+  http2: { targets: ["${origins.http2}"], protocol: h2c }
 routes: [routes/*.yaml]
 `
 }

@@ -74,7 +74,7 @@ async function measureNeighbour(attack: Attack, place: Place, seconds: number): 
 }
 
 function honestRequests(
-  { honest }: Attack,
+  { honest, path = '/v1/trainings/7' }: Attack,
   { port, honest: token }: Neighbourhood,
   folder: string,
   seconds: number,
@@ -82,7 +82,7 @@ function honestRequests(
   const requests = writeRequests(join(folder, 'requests'), 'honest', [
     {
       method: honest,
-      path: '/v1/trainings/7',
+      path,
       headers: [`Space: ${SPACE}`, `Authorization: Bearer ${token}`],
       body: honest === 'POST' ? 2048 : 0,
     },
