@@ -51,7 +51,7 @@ async function unread(pool: RequestPool, owners: readonly RequestOwner[]): Promi
     before = progress()
     return stood
   }
-  await until(stands, 'unread bodies that fill the windows', { pause: 50 })
+  await until(stands, 'unread bodies that fill the windows', { pause: 20 })
   return asked
 }
 
@@ -85,7 +85,7 @@ export async function testUnreadBodies(t: Test, target: Target): Promise<void> {
       await serves(t, pool, LARGE)
       t.same(ended(bodies), [])
     })
-  const tenants = Array.from({ length: 8 }, (_, i): RequestOwner => [`tenant ${i}`, 'mallory'])
+  const tenants = Array.from({ length: 16 }, (_, i): RequestOwner => [`tenant ${i}`, 'mallory'])
   await t.test('where tenants have used the window up, the unread bodies with the most go', async (t) => {
     const time = holdTime(t)
     const pool = poolAt(t, target, 1)

@@ -65,7 +65,7 @@ export interface SessionOwner extends ControlListener {
  * three: it may know of an end, and open the next stream, before this side learns that a large write is accepted.
  */
 const UNFLUSHED_FACTOR = 4
-/** Unread bytes of a stream as a multiple of what is left of the window: it takes at most 2/3 of the window. */
+/** Unread bytes of a stream as a multiple of what is left of the window: beside others it takes at most 2/3 of the window. */
 const UNREAD_SHARE = 2
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
@@ -353,7 +353,8 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   }
 
   shareOf(stream: Http2Stream, window: ScarceWindow): number {
-    return this.#owner.shareOf?.(stream, window) ?? unreadRoom(stream.unreadBytes, UNREAD_SHARE, window)
+    if (this.#owner.shareOf !== undefined) return this.#owner.shareOf(stream, window)
+    return this.streams.size === 1 ? Infinity : unreadRoom(stream.unreadBytes, UNREAD_SHARE, window)
   }
 
   streamClosed(stream: Http2Stream): void {

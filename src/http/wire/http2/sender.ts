@@ -293,12 +293,12 @@ export class Sender implements StreamOwner {
 }
 
 /**
- * What may be added to unread bytes for them to be a multiple of the rest of the window (Choudhury and Hahne, "Dynamic queue
+ * What may be added to unread bytes for them to be this multiple of the window that is left then (Choudhury and Hahne, "Dynamic queue
  * length thresholds", 1998): others always find some of it. Some peers never return the windows of short streams: they have
  * read what the connection got back.
  */
 export function unreadRoom(unread: number, share: number, { left, taken }: ScarceWindow): number {
-  return left * share - Math.min(unread, taken)
+  return Math.floor((left * share - Math.min(unread, taken)) / (share + 1))
 }
 
 /** @returns as {@link writeLast} */
