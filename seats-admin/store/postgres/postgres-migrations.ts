@@ -3,6 +3,7 @@
 import { counted, integer } from '../rows.ts'
 import { UnusableStore } from '../unavailable.ts'
 import type { Connection } from './postgres-connection.ts'
+import { checkSchema } from './postgres-schema.ts'
 
 /** Names are compared bytewise, independent of the database's collation. */
 const TEXT = 'text COLLATE "C" NOT NULL'
@@ -286,7 +287,7 @@ const BEGIN = `BEGIN; SELECT pg_advisory_xact_lock(${LOCK})`
 const CREATE_VERSION = `CREATE TABLE seatgate.schema_version (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
   INSERT INTO seatgate.schema_version VALUES (1, 0)`
 
-/** @throws for a store of a newer version */
+/** @throws for a store of a newer version, and for one that lacks tables or columns */
 export async function migrate(connection: Connection, steps = MIGRATIONS): Promise<void> {
   // An up-to-date schema requires neither a lock nor the right to create tables.
   if ((await appliedSteps(connection, steps)) === steps.length) return
@@ -299,10 +300,18 @@ export async function migrate(connection: Connection, steps = MIGRATIONS): Promi
   await connection.run('COMMIT')
 }
 
-/** @returns null for a database without a store */
+/**
+ * @returns null for a database without a store
+ * @throws for a store of a newer version, and for one that lacks tables or columns
+ */
 export async function appliedSteps(connection: Connection, steps: readonly string[]): Promise<number | null> {
   const [found] = await connection.query(FIND, {})
-  if (found?.made !== true) return null
+  const applied = found?.made === true ? await versionOf(connection, steps) : null
+  await checkSchema(connection, steps, applied)
+  return applied
+}
+
+async function versionOf(connection: Connection, steps: readonly string[]): Promise<number> {
   const applied = integer(counted((await connection.query(READ_VERSION, {}))[0]), 'version')
   if (applied <= steps.length) return applied
   throw new UnusableStore(

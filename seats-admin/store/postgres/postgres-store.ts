@@ -59,14 +59,16 @@ function targetOf(url: string): Target {
   }
 }
 
+const IS_READ_ONLY = `SELECT current_setting('transaction_read_only') = 'on' AS found`
 const READ_ONLY = 'SET default_transaction_read_only = on'
 const READ_COUNTER = 'SELECT seq FROM seatgate.counter'
 /** `schema`: null where there is no such schema. */
 const FIND_RIGHTS = `SELECT has_database_privilege(current_database(), 'CREATE') AS database,
      (SELECT has_schema_privilege(oid, 'CREATE') FROM pg_namespace WHERE nspname = 'seatgate') AS schema`
 
-/** SQLSTATE insufficient_privilege. */
+/** SQLSTATE insufficient_privilege, read_only_sql_transaction. */
 const DENIED = '42501'
+const READS_ONLY = '25006'
 
 /**
  * Looks at the store in a database. Each statement reads.
@@ -75,12 +77,19 @@ const DENIED = '42501'
  */
 export async function inspectPostgresStore(url: string, timeout: number): Promise<StoreInspection> {
   return onOwnConnection(targetOf(url), timeout, async (connection) => {
+    await requireWrites(connection)
     await connection.run(READ_ONLY)
     const version = await appliedSteps(connection, MIGRATIONS)
     if (version === null) await requireRightToCreate(connection)
     else await connection.query(READ_COUNTER, {})
     return { version, current: MIGRATIONS.length }
   })
+}
+
+/** An administrator may have set it for the server, the database or the role. */
+async function requireWrites(connection: Connection): Promise<void> {
+  if ((await connection.run(IS_READ_ONLY)).rows[0]?.found !== true) return
+  throw new StoreUnavailable('it accepts reads only', { fault: 'read_only', code: READS_ONLY })
 }
 
 async function requireRightToCreate(connection: Connection): Promise<void> {

@@ -9,6 +9,7 @@ import { UnusableStore } from '../unavailable.ts'
 import { connect, connectImmutable, isBusy, unopened } from './sqlite-connection.ts'
 import { DRAFT, identityOf, logOf } from './file.ts'
 import { appliedSteps, MIGRATIONS, requireMark } from './sqlite-migrations.ts'
+import { checkSchema } from './sqlite-schema.ts'
 
 const CANNOT_OPEN = 'cannot be opened'
 
@@ -98,6 +99,7 @@ function inspect(path: string): StoreInspection {
   }
   inspectFile(path)
   using database = connectUnwritten(path)
+  checkSchema(database)
   return { version: appliedSteps(database), current }
 }
 

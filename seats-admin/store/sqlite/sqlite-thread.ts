@@ -23,6 +23,7 @@ import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from '
 import { checkFile } from './sqlite-file-check.ts'
 import { movable, packedCalls } from './packed-calls.ts'
 import { migrate } from './sqlite-migrations.ts'
+import { checkSchema } from './sqlite-schema.ts'
 import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
 import { withReserve } from './reserve.ts'
 
@@ -148,7 +149,9 @@ function openFile(): OpenStore {
 
 /** The check reads the whole file. */
 function checkOnce(connection: DatabaseSync): void {
-  if (!isChecked) checkIntegrity(connection)
+  if (isChecked) return
+  checkIntegrity(connection)
+  checkSchema(connection)
   isChecked = true
 }
 

@@ -87,6 +87,10 @@ const FINDINGS: Readonly<Record<string, (about: About) => Finding>> = {
     cause: message,
     advice: `Start the newer Seatgate, or restore a backup that is older than its first start, or name another database in ${setting}`,
   }),
+  DAMAGED: ({ message, database }) => ({
+    cause: message,
+    advice: `Restore the schema seatgate of database ${identifier(database)} from a backup, in whole`,
+  }),
   NO_TLS: ({ at, setting }) => ({
     cause: `${at} speaks no TLS, which sslmode requires`,
     advice: `Switch TLS on in the server, or remove sslmode from ${setting} if the network is trusted`,

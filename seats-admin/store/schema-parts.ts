@@ -1,0 +1,36 @@
+/** Compares what a store has with what its migrations made. */
+
+import { UnusableStore } from './unavailable.ts'
+
+/** Parts that a message names. */
+const NAMED = 3
+const TABLE = 'table '
+
+/**
+ * A restore that ended early leaves a store without some of its tables or columns. Further parts, such as the tables of a
+ * replicator, are no fault.
+ *
+ * @param version of the store
+ * @param made the kind and name of each part that the migrations up to that version make, such as `column seats.name`
+ * @param found those that the store has
+ * @throws when one is missing
+ */
+export function requireParts(version: number, made: Iterable<string>, found: ReadonlySet<string>): void {
+  const missing = [...made].filter((part) => !found.has(part))
+  if (missing.length === 0) return
+  // The columns of a missing table say nothing more.
+  const tables = missing.filter((part) => part.startsWith(TABLE))
+  throw lacking(version, tables.length === 0 ? missing : tables)
+}
+
+function lacking(version: number, parts: readonly string[]): UnusableStore {
+  const more = parts.length - NAMED
+  const named = [...parts.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : [])]
+  const listed = named.map((part, at) => (at === NAMED ? part : `the ${part}`)).join(', ')
+  return new UnusableStore('DAMAGED', `it lacks ${listed}, which version ${version} of the store has`)
+}
+
+/** @param part text of each row */
+export function partsIn(rows: readonly Readonly<Record<string, unknown>>[]): ReadonlySet<string> {
+  return new Set(rows.map(({ part }) => String(part)))
+}
