@@ -21,8 +21,8 @@ const MAX_KEYS = 100_000
 /** Milliseconds for which a borrowed token counts: a hundredth of the window, within these. */
 const MIN_HOLD = 50
 const MAX_HOLD = 1000
-/** Milliseconds until an empty bucket is asked again, where a slice is not there earlier. */
-const MIN_PAUSE = 20
+/** Milliseconds by which Redis' clock may be behind, which has whole ones: an empty bucket asked too early has no token. */
+const CLOCK_STEP = 1
 
 /** The key must ask the lender. */
 export const ASK = -1
@@ -49,8 +49,11 @@ export class LimitedKey extends Bucket {
   back = 0
   /** Tokens of the next slice. */
   slice = 1
-  /** Requests that wait for the loan. */
+  /** Requests that wait for the loan, and those refused since the last one. */
   waiting = 0
+  refused = 0
+  /** Tokens for which the lender is asked again: more in a flood. */
+  batch = 1
   loan: Promise<void> | null = null
   /** Monotonic ms: the lender has nothing until then. */
   emptyUntil = 0
@@ -146,6 +149,11 @@ export class LimitedKeys {
     if (this.#around.lender !== null) key.debit++
   }
 
+  /** A request found no token. */
+  refuse(key: LimitedKey): void {
+    key.refused++
+  }
+
   /** Tokens of the key, a fraction, as far as this process knows. */
   left(key: LimitedKey, now: number): number {
     return key.held + (this.#isLent(key) ? this.#lent(key, now) : this.#own(key, now))
@@ -198,6 +206,7 @@ export class LimitedKeys {
     key.back += key.held
     key.held = 0
     key.slice = Math.max(1, key.slice >> 1)
+    key.batch = Math.max(1, key.batch >> 1)
     return false
   }
 
@@ -258,8 +267,7 @@ export class LimitedKeys {
 
   #request(key: LimitedKey, now: number): LoanRequest {
     const { processes } = this.#around
-    const need = key.waiting
-    const extra = need === 0 ? 0 : key.slice - 1
+    const { need, extra } = this.#wanted(key)
     const missing = key.debit === 0 ? 0 : this.#share.capacity - this.#own(key, now)
     return {
       limit: this.#limit,
@@ -275,6 +283,13 @@ export class LimitedKeys {
     }
   }
 
+  /** In a flood a whole slice, which is used at once: none of it goes back. */
+  #wanted({ waiting, slice, batch }: LimitedKey): Pick<LoanRequest, 'need' | 'extra'> {
+    if (waiting === 0) return { need: 0, extra: 0 }
+    const need = Math.max(waiting, Math.min(batch, sliceOf(this.#limit)))
+    return { need, extra: Math.max(0, slice - need) }
+  }
+
   /** A lender that was away may have lost a bucket that was not full: this process answers for its share of it alone. */
   #initial(key: LimitedKey, now: number): number {
     const { lender, processes } = this.#around
@@ -285,15 +300,39 @@ export class LimitedKeys {
 
   #borrowed(key: LimitedKey, granted: number, left: number, need: number): void {
     const now = this.#around.now()
-    const { rate } = this.#whole
     key.lent = new Bucket(left, now)
     key.held += granted
     if (key.held > 0) this.#borrowers.add(key)
     key.heldUntil = now + holdOf(this.#limit)
+    if (need > 0) key.slice = Math.min(sliceOf(this.#limit), key.slice * 2)
+    if (need === 0) return
+    key.batch = this.#batch(key)
+    key.refused = 0
+    if (left < key.batch) key.emptyUntil = now + this.#pause(key.batch - left, this.#whole.capacity - left)
+  }
+
+  /**
+   * Doubles while several requests are refused in each pause, up to a slice for each process that asks: a flood costs the lender one
+   * exchange a slice. A caller that comes again when it was told to is not a flood, and gets the first token. A batch is a slice less
+   * than the bucket holds, so that it does not overflow meanwhile.
+   */
+  #batch({ refused, batch }: LimitedKey): number {
+    if (refused <= 1) return refused === 1 ? batch : Math.max(1, batch >> 1)
     const slice = sliceOf(this.#limit)
-    if (need > 0) key.slice = Math.min(slice, key.slice * 2)
-    if (granted < need)
-      key.emptyUntil = now + Math.max(waitFor(left, rate), Math.min(slice / rate, MIN_PAUSE))
+    const most = Math.min(slice * this.#borrowing, this.#whole.capacity - slice)
+    return Math.max(1, Math.min(Math.max(2 * batch, refused), Math.floor(most)))
+  }
+
+  /** Milliseconds. @param tokens that must come first @param room for tokens in the bucket */
+  #pause(tokens: number, room: number): number {
+    const { rate } = this.#whole
+    return Math.min(tokens / rate + CLOCK_STEP, room / rate)
+  }
+
+  /** Processes that ask the lender. */
+  get #borrowing(): number {
+    const { lender, processes } = this.#around
+    return processes() / (lender?.shares ?? 1)
   }
 }
 

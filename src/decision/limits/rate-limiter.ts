@@ -141,17 +141,17 @@ export class RateLimiter {
   #attempt(parts: readonly Part[], rounds: number): RateLimitVerdict | Promise<RateLimitVerdict> {
     const now = this.#around.now()
     const asking: Part[] = []
-    let exceeded: RateLimit | null = null
+    let exceeded: Part | null = null
     let retryAfter = 0
     for (const part of parts) {
       const state = part.keys.state(part.key, now)
       if (state === ASK) asking.push(part)
-      else if (state > retryAfter) [exceeded, retryAfter] = [part.keys.limit, state]
+      else if (state > retryAfter) [exceeded, retryAfter] = [part, state]
     }
     if (exceeded !== null) return this.#refuse(parts, exceeded, retryAfter)
     const [first] = asking
     if (first === undefined) return this.#pass(parts, now)
-    if (rounds === 0) return this.#refuse(parts, first.keys.limit, RETRY)
+    if (rounds === 0) return this.#refuse(parts, first, RETRY)
     return Promise.all(asking.map(({ keys, key }) => keys.ask(key))).then(() =>
       this.#attempt(parts, rounds - 1),
     )
@@ -168,9 +168,11 @@ export class RateLimiter {
     return verdictOf(parts, now, exceeded, retryAfter)
   }
 
-  #refuse(parts: readonly Part[], exceeded: RateLimit, retryAfter: number): RateLimitVerdict {
-    this.#refused.set(exceeded.name, (this.#refused.get(exceeded.name) ?? 0) + 1)
-    return verdictOf(parts, this.#around.now(), exceeded, retryAfter)
+  #refuse(parts: readonly Part[], { keys, key }: Part, retryAfter: number): RateLimitVerdict {
+    const { limit } = keys
+    keys.refuse(key)
+    this.#refused.set(limit.name, (this.#refused.get(limit.name) ?? 0) + 1)
+    return verdictOf(parts, this.#around.now(), limit, retryAfter)
   }
 
   #pass(parts: readonly Part[], now: number): RateLimitVerdict {

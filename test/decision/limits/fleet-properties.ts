@@ -1,7 +1,7 @@
 /** What holds for a fleet over any sequence of requests; with a clock of the test. */
 
 import fc from 'fast-check'
-import type { RateLimit } from '../../../src/model/rate-limit.ts'
+import { type RateLimit, sliceOf } from '../../../src/model/rate-limit.ts'
 import { FleetModel } from './fleet-model.ts'
 
 export const limits: fc.Arbitrary<RateLimit> = fc.record({
@@ -44,8 +44,9 @@ export async function givesAsOneBucket(runs: number): Promise<void> {
           const times = Math.floor(perTick * tick) - Math.floor(perTick * (tick - 1))
           await ask(order[tick % order.length] ?? 0, times)
         }
-        // One instance takes what the others have given back.
-        for (const each of [fleet, one]) each.now += 1100
+        // One instance takes what the others have given back, once each has waited for the slice that it asks for.
+        const slices = (sliceOf(limit) * size * limit.window) / limit.limit
+        for (const each of [fleet, one]) each.now += Math.max(1100, slices + 2)
         fleet.giveBack()
         await new Promise((resolve) => setImmediate(resolve))
         await ask(0, limit.burst + limit.limit)
