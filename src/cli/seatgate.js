@@ -14,6 +14,9 @@ const { argv, env, execPath, exit, kill, pid, version } = process
 
 // On SIGUSR1 Node.js would open its debugger to every program of the machine, and SIGUSR2 would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
+// Before that line it may have opened it, or be about to.
+closeDebugger()
+setImmediate(closeDebugger)
 
 const here = dirname(fileURLToPath(import.meta.url))
 const source = join(here, 'main.ts')
@@ -36,6 +39,13 @@ if (isOldNode(isClone ? [24, 12] : [22, 19])) {
   // Reading code makes much garbage; a young generation that grew for it would keep 10 MiB for good. `start` lets it grow.
   setFlagsFromString('--semi-space-growth-factor=1')
   await import(main)
+}
+
+/** Unless an option of Node.js asked for it. */
+function closeDebugger() {
+  const inspector = process.getBuiltinModule?.('node:inspector')
+  const options = [...process.execArgv, env.NODE_OPTIONS ?? ''].join(' ')
+  if (inspector?.url() !== undefined && !/--inspect(?!-port|-publish)/.test(options)) inspector.close()
 }
 
 function isOldNode([major, minor]) {

@@ -4,8 +4,10 @@
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { constants } from 'node:os'
 import t from 'tap'
-import { startGatewayProcess } from '../support/gateway-process.ts'
+import { GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { reservePort } from '../support/servers/ports.ts'
 import { until } from '../support/until.ts'
 import { workersOf } from '../support/workers.ts'
 
@@ -56,5 +58,44 @@ for (const workers of [1, 2])
     t.same(pids.map(listening), before, 'nothing else listens')
     t.same([gateway.pid, ...workersOf(gateway.pid)], pids, 'every process goes on')
     t.notMatch(gateway.log, /debugger/i)
+    t.equal(await gateway.end(), 0)
+  })
+
+/** Signals that the process catches (proc(5)). Node.js catches SIGUSR1 before it runs any program. */
+function catches(pid: number, signal: number): boolean {
+  const [, mask = '0'] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (BigInt(`0x${mask}`) & (1n << BigInt(signal - 1))) !== 0n
+}
+
+for (const workers of [1, 2])
+  t.test(`SIGUSR1 as early as Node.js catches it, with ${workers} workers`, async (t) => {
+    // Another program of the machine may have the usual port.
+    const env = { NODE_OPTIONS: `--inspect-port=127.0.0.1:${await reservePort(t)}` }
+    const gateway = await GatewayProcess.launch(t, { top: [`workers: ${workers}`], env })
+    const signalled = new Set<number>()
+    const early = () => {
+      for (const pid of [gateway.pid, ...workersOf(gateway.pid)].filter((each) => !signalled.has(each))) {
+        if (!catches(pid, constants.signals.SIGUSR1)) continue
+        process.kill(pid, 'SIGUSR1')
+        signalled.add(pid)
+      }
+      return gateway.origin !== ''
+    }
+    await until(early, () => gateway.log, { pause: 1 })
+    t.equal(signalled.size, workers === 1 ? 1 : 1 + workers)
+    const pids = [...signalled]
+    t.same([gateway.pid, ...workersOf(gateway.pid)].toSorted(), pids.toSorted(), 'every process goes on')
+    t.equal((await fetch(`${gateway.origin}/docs/a`)).status, 502)
+    const ports = Array.from(
+      gateway.log.matchAll(/Debugger listening on ws:\/\/[\d.]+:(\d+)/g),
+      ([, port]) => port,
+    )
+    const isOpen = (port = '') =>
+      fetch(`http://127.0.0.1:${port}/json`).then(
+        () => true,
+        () => false,
+      )
+    const isGone = async () => !(await Promise.all(ports.map(isOpen))).includes(true)
+    await until(isGone, `the end of the debugger at ${ports.join(', ')}`)
     t.equal(await gateway.end(), 0)
   })
