@@ -21,7 +21,7 @@ export type {
 export type { ApiKey, KeyUse } from './model/api-key.ts'
 export type { AuditEntry, AuditHead } from './model/audit.ts'
 export type { Committed, NumberedChange, Position } from './model/change.ts'
-export type { FleetView, Instance, Registry } from './model/registered-instance.ts'
+export type { FleetView, Instance, Registry, ShownGateway } from './model/registered-instance.ts'
 export type { BlockReader } from './model/readings.ts'
 export { type AdminRefusal, isRefusal } from './model/refusal.ts'
 export type { Scope } from './model/scope.ts'
@@ -46,6 +46,7 @@ export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'
 export { keepReserve } from './store/sqlite/reserve.ts'
+export { hideGateway, showGateway, shownGateway } from './store/sqlite/shown-gateway.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 export {
   type AdminStore,

@@ -28,6 +28,9 @@ export type Started = Pick<Instance, 'startedAt' | 'version'>
 /** What an instance tells of itself with each sign of life, for people. */
 export type Shown = Pick<Instance, 'config' | 'url'>
 
+/** What the gateway on a store in a file shows of itself to other programs. */
+export type ShownGateway = Pick<Instance, 'id' | 'name'> & Started & Shown
+
 /** An instance as others see it. */
 export type VisibleInstance = Pick<Instance, 'id' | 'applied' | 'age'> & Started & Shown
 

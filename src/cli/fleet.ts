@@ -4,7 +4,13 @@
  */
 
 import { hostname } from 'node:os'
-import { type Instance, lockStore, type Store } from '../../seats-admin/index.ts'
+import {
+  type Instance,
+  lockStore,
+  type ShownGateway,
+  shownGateway,
+  type Store,
+} from '../../seats-admin/index.ts'
 import { loadConfig } from '../config/load.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT } from './arguments.ts'
@@ -42,14 +48,11 @@ async function printStore(file: string, json: boolean, terminal: Terminal): Prom
   const config = await loadConfig(file, terminal.env)
   await withStore(config, async (store) => {
     const { seq } = (await store.changesSince(null)).head
-    const isServed = config.store.kind === 'sqlite' ? isLocked(config.store.path) : null
-    const instances = isServed === null ? await listed(store, seq) : isServed ? [ofFile(seq)] : []
+    const path = config.store.kind === 'sqlite' ? config.store.path : null
+    const instances = path === null ? await listed(store, seq) : await ofFile(path, seq)
     if (json) return terminal.print(JSON.stringify({ seq, instances }))
-    const state = isServed ? 'A gateway uses this store' : 'No gateway uses this store'
     await terminal.print(
-      isServed === null
-        ? formatInstances(instances, seq)
-        : fold(`${state}. A store in a file has no fleet. Its newest change is ${seq}.`),
+      path === null ? formatInstances(instances, seq) : fold(formatFile(instances[0] ?? null, seq)),
     )
   })
 }
@@ -84,10 +87,39 @@ function otherTables<I extends Pick<Instance, 'age' | 'config'>>(instances: read
   return new Set([...groups.values()].filter((group) => group.length <= live.length / 2).flat())
 }
 
-/** A store in a file has no list: its one gateway holds a lock. It decides on the file itself, so that it is never behind. */
-function ofFile(seq: number): Listed {
-  const unknown = { config: null, differs: false, started_at: null, version: null, url: null }
-  return { id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }
+/**
+ * A store in a file has no list: its one gateway holds a lock, and shows what it is beside the file. It decides on the file itself, so
+ * that it is never behind.
+ */
+async function ofFile(path: string, seq: number): Promise<Listed[]> {
+  if (!isLocked(path)) return []
+  const { id, name, config, startedAt, version, url } = (await shownGateway(path)) ?? NOTHING_SHOWN
+  const started = startedAt === null ? null : new Date(startedAt).toISOString()
+  const shown = { config, differs: false, started_at: started, version, url }
+  return [{ id, name, seq, behind: 0, age_ms: 0, ...shown }]
+}
+
+/** An older version, or a full disk. */
+const NOTHING_SHOWN: ShownGateway = {
+  id: 'file',
+  name: hostname(),
+  config: null,
+  startedAt: null,
+  version: null,
+  url: null,
+}
+
+function formatFile(gateway: Listed | null, seq: number): string {
+  const newest = `A store in a file has no fleet. Its newest change is ${seq}.`
+  if (gateway === null) return `No gateway uses this store. ${newest}`
+  const { version, started_at: started, config } = gateway
+  const shown = [
+    ...(version === null ? [] : [`version ${version}`]),
+    ...(started === null ? [] : [`started at ${started}`]),
+    ...(config === null ? [] : [`with tables ${config}`]),
+  ]
+  const what = shown.length === 0 ? '' : `: ${printable(shown.join(', '))}`
+  return `A gateway uses this store${what}. ${newest}`
 }
 
 /** Whether a gateway runs on the file. */

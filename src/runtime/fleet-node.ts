@@ -8,10 +8,12 @@ import { hostname } from 'node:os'
 import {
   type FleetView,
   type HealthState,
+  hideGateway,
   keepReserve,
   lockStore,
   openStore,
   type Owner,
+  showGateway,
   type Store,
   type StoreLock,
   StoreUnavailable,
@@ -41,6 +43,7 @@ export class FleetNode {
   readonly instance: Instance
   readonly redis: RedisParts
   readonly #started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
+  readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null
   #config: Config
   readonly #audit: AuditKeeping
@@ -49,6 +52,8 @@ export class FleetNode {
   readonly #health: StoreHealth
   readonly #size: FleetSize
   #sizeChanged: () => void = () => {}
+  /** Of the newest {@link showGateway}: one at a time. */
+  #showing: Promise<void> = Promise.resolve()
 
   private constructor(
     config: Config,
@@ -66,7 +71,7 @@ export class FleetNode {
     this.redis = redis
     this.instance = new Instance({
       id: randomUUID(),
-      name: `${hostname()} ${process.pid}`,
+      name: this.#name,
       started: this.#started,
       shown: () => this.#shown,
       source: store,
@@ -90,6 +95,8 @@ export class FleetNode {
     const lock = await explainStore(config, () => lockOf(location))
     let store: Store | null = null
     try {
+      // A killed gateway has left what it showed.
+      if (location.kind === 'sqlite') await hideGateway(location.path)
       await locked()
       const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
       store = await parts.startup.retry(
@@ -119,6 +126,7 @@ export class FleetNode {
     await this.#startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
     void this.#keepReserve()
+    this.#show()
     await this.#countInstances()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
     this.#pruning.unref()
@@ -128,12 +136,21 @@ export class FleetNode {
   activate(config: Config): void {
     this.#config = config
     void this.#countInstances()
+    this.#show()
     this.redis.cache?.seal.setSecrets(firstSecrets(config))
   }
 
   /** Live instances, at least one. Counted only where there are rate limits. */
   get size(): number {
     return this.#size.size
+  }
+
+  /** The holder of a file's lock shows there what others show on the list of the store. */
+  #show(): void {
+    const { store } = this.#config
+    if (store.kind !== 'sqlite') return
+    const shown = { id: this.instance.id, name: this.#name, ...this.#started, ...this.#shown }
+    this.#showing = this.#showing.then(() => showGateway(store.path, shown))
   }
 
   get #shown() {
@@ -200,6 +217,8 @@ export class FleetNode {
     await this.instance.close()
     this.redis.close()
     await this.store.close()
+    await this.#showing
+    if (this.#config.store.kind === 'sqlite') await hideGateway(this.#config.store.path)
     this.#lock?.release()
   }
 }

@@ -2,24 +2,33 @@
 
 import { hostname } from 'node:os'
 import t from 'tap'
+import { packageRoot, versionOf } from '../../src/config/package-version.ts'
 import { startWorld } from '../support/world.ts'
 import { seatgateHere } from './in-process.ts'
 import { afar } from './remote/from-afar.ts'
+
+const SECRETS = {
+  ACME_SECRET: 'an acme secret of at least 32 bytes',
+  GLOBEX_SECRET: 'a globex secret of at least 32 bytes',
+}
 
 t.test('the running gateway is listed', async (t) => {
   const world = await startWorld(t)
   const { code, out, err } = await seatgateHere(
     world.folder,
     ['fleet', '--json', '--config', world.config.file],
-    {
-      ACME_SECRET: 'an acme secret of at least 32 bytes',
-      GLOBEX_SECRET: 'a globex secret of at least 32 bytes',
-    },
+    SECRETS,
   )
   t.equal(code, 0, err)
   const { seq, instances } = JSON.parse(out)
-  const unknown = { config: null, differs: false, started_at: null, version: null, url: null }
-  t.same(instances, [{ id: 'file', name: hostname(), seq, behind: 0, age_ms: 0, ...unknown }])
+  const version = versionOf(packageRoot())
+  const shown = { config: world.config.hash, differs: false, version, url: null }
+  t.match(instances, [{ name: `${hostname()} ${process.pid}`, seq, behind: 0, age_ms: 0, ...shown }])
+  t.match(instances[0].id, /^[\da-f-]{36}$/)
+  t.ok(Math.abs(Date.now() - Date.parse(instances[0].started_at)) < 600_000)
+  const text = await seatgateHere(world.folder, ['fleet', '--config', world.config.file], SECRETS)
+  t.match(text.out.replaceAll(/\s+/g, ' '), `A gateway uses this store: version ${version}, started at 2`)
+  t.match(text.out, world.config.hash)
 
   await t.test('a gateway tells more', async (t) => {
     const { run } = afar(t, world, world.keys['acme'] ?? '')

@@ -1,0 +1,43 @@
+/** What the gateway on a store in a file shows of itself to other programs, in a file beside it: such a store has no list. */
+
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import type { ShownGateway } from '../../model/registered-instance.ts'
+import { FILE_MODE } from './file.ts'
+
+function fileOf(path: string): string {
+  return `${path}.gateway`
+}
+
+/** Called by the holder of the store's lock. A full disk is not an error: less is shown then. */
+export async function showGateway(path: string, shown: ShownGateway): Promise<void> {
+  const draft = `${fileOf(path)}.new`
+  try {
+    await writeFile(draft, JSON.stringify(shown), { mode: FILE_MODE })
+    await rename(draft, fileOf(path))
+  } catch {
+    await hideGateway(path)
+  }
+}
+
+/** What is shown is out of date. */
+export async function hideGateway(path: string): Promise<void> {
+  for (const file of [fileOf(path), `${fileOf(path)}.new`]) await rm(file, { force: true }).catch(() => {})
+}
+
+/** Only true while the lock of the store is held. @returns null where nothing is shown, as by an older version */
+export async function shownGateway(path: string): Promise<ShownGateway | null> {
+  try {
+    const found: Partial<ShownGateway> = JSON.parse(await readFile(fileOf(path), 'utf8'))
+    const { id, name, startedAt, version, config = null, url = null } = found
+    if (
+      typeof id !== 'string' ||
+      typeof name !== 'string' ||
+      typeof version !== 'string' ||
+      !Number.isSafeInteger(startedAt)
+    )
+      return null
+    return { id, name, version, startedAt: Number(startedAt), config, url }
+  } catch {
+    return null
+  }
+}
