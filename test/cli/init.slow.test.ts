@@ -82,6 +82,12 @@ t.test('the start line is that of the README and of the manual', async (t) => {
     t.ok(text.includes(`\n${start} > my/gateway.log &\n`), page)
     t.notMatch(text, /npm start/, page)
   }
+  const installed = await seatgateHere(folderWith(t, {}), args, {
+    npm_command: undefined,
+    npm_lifecycle_event: undefined,
+  })
+  const global = /^ {2}(seatgate start .*)$/m.exec(installed.out)?.[1] ?? 'no line'
+  t.ok(readFileSync(new URL('../../README.md', import.meta.url), 'utf8').includes(`\`${global}\``))
 })
 
 t.test('any tenant id is a key, and has a variable', async (t) => {

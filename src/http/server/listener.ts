@@ -168,6 +168,8 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   /** @param at the index of the address */
   #accept(socket: Socket, at: number): void {
+    // The peer has reset it before, as clients of a frozen gateway do: an unknown address is no refusal of a peer.
+    if (socket.remoteAddress === undefined) return void socket.destroy()
     const { proxyProtocol, clientOf } = this.#settings
     const connection = new ClientConnection(socket, this)
     const refusal = this.#settings.refusalOf?.(socket.remoteAddress) ?? null
