@@ -7,6 +7,10 @@ export interface RefusedGroup {
   readonly route: string | null
   readonly permission: string | null
   readonly space: string | null
+  /** Of the last one, as the client named it. Requests without an entry are grouped by it. */
+  host: string | null
+  /** Of the last one. */
+  path: string | null
   /** Null: no signature and no key was right. */
   readonly tenant: string | null
   readonly user: string | null
@@ -98,19 +102,32 @@ export class RefusedRequests {
       tenant: textOf(line['tenant']),
       user: textOf(line['user']),
     }
-    const key = JSON.stringify(asked)
+    const host = textOf(line['host'])
+    const key = JSON.stringify(asked.route === null ? { ...asked, host } : asked)
     const known = this.#groups.get(key)
     if (known === undefined && this.#groups.size >= MAX_GROUPS) return void this.#further++
-    const group = known ?? { ...asked, count: 0, last: '', request_id: '', granted_in: [], detail: null }
+    const group = known ?? { ...asked, ...NO_REQUEST }
     this.#groups.set(key, group)
     group.count++
     // The lines of several workers, and several logs, come in any order.
     if (time < group.last) return
     group.last = time
     group.request_id = id
+    group.host = host
+    group.path = textOf(line['path'])
     group.granted_in = textsOf(line['granted_in'])
     group.detail = textOf(line['detail'])
   }
+}
+
+const NO_REQUEST = {
+  count: 0,
+  last: '',
+  request_id: '',
+  granted_in: [],
+  host: null,
+  path: null,
+  detail: null,
 }
 
 type Line = Readonly<Record<string, unknown>>

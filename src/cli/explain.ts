@@ -20,6 +20,7 @@ import {
   CONFIG,
   type Given,
   HOST,
+  HOST_IS_MISSING,
   JSON_OUTPUT,
   METHODS,
   parsedOption,
@@ -177,8 +178,7 @@ async function explainHere(
             ],
           }
     const { engine, signIn, otherIssuers, table } = await decisionPoint.compile(config)
-    if (values.host === undefined && table.hosts !== null)
-      terminal.printError('note: route tables name hosts, and this request none: --host names one')
+    if (values.host === undefined && table.hosts !== null) terminal.printError(HOST_IS_MISSING)
     const browser = { method, rawHeaders: [], upgrade: false }
     // The typed target as the bytes on the wire: UTF-8, one character a byte.
     const sent = Buffer.from(target, 'utf8').toString('latin1')
@@ -316,6 +316,8 @@ async function decideAgain(
   const request = await findRequest(log, id)
   const { subject, close } = await openSubject({ config, seats: undefined }, terminal)
   try {
+    if (request.host === null && subject.tables.table.hosts !== null)
+      terminal.printError('note: route tables name hosts, and the line of this request has none')
     const evaluation = await new Judge(subject).evaluate(request)
     if (typeof evaluation === 'string') throw new CommandFailed(`request ${id}: ${REASONS[evaluation]}`)
     return { logged: request.code, decision: evaluation.decision }

@@ -52,6 +52,7 @@ function asText(requests: RefusedRequests): string {
 
 function groupAsText(group: RefusedGroup): string {
   const { code, method, route, space, tenant, user, count, last, request_id: id, detail } = group
+  const { host, path } = group
   const caller = tenant === null ? 'an unknown caller' : `${user ?? '?'} of ${tenant}`
   const where = space === null ? '' : ` in ${space}`
   const remedy = remedyOf(group)
@@ -59,7 +60,7 @@ function groupAsText(group: RefusedGroup): string {
     fold(printable(`${count} × ${code}  ${route ?? method ?? 'no request'}  ${caller}${where}`), '', INDENT),
     ...(detail === null ? [] : [fold(printable(detail), INDENT, INDENT)]),
     ...(remedy === null ? [] : [fold(printable(`allowed by ${remedy}`), INDENT, INDENT)]),
-    fold(`last ${last}, ${id}`, INDENT, INDENT),
+    fold(printable(`last ${last}, ${id}${path === null ? '' : `, ${host ?? ''}${path}`}`), INDENT, INDENT),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -17,7 +17,16 @@ import {
 import { tablesOf } from '../access/tables.ts'
 import { Refusal } from '../model/errors.ts'
 import { printable } from '../telemetry/readable.ts'
-import { CONFIG, HOST, JSON_OUTPUT, METHODS, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
+import {
+  CONFIG,
+  HOST,
+  HOST_IS_MISSING,
+  JSON_OUTPUT,
+  METHODS,
+  SEATS_FILE,
+  TENANT,
+  UsageError,
+} from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
 import { names } from './remote/list-output.ts'
 import { counted, fold } from './screen.ts'
@@ -64,6 +73,8 @@ export const whoCan = defineCommand({
     return withHolders(values, terminal, async ({ config, table, tenant, lists }) => {
       if (values.seats !== undefined)
         terminal.printError(`note: API keys and users are not known: the Seats are those of ${values.seats}`)
+      if (permission === undefined && host === null && table.hosts !== null)
+        terminal.printError(HOST_IS_MISSING)
       const question =
         permission === undefined
           ? questionOfRequest(tablesOf(config, table), { method, path, host, space })

@@ -84,6 +84,8 @@ const FEW_SEATS = 16
 
 const notConfigured = new Refusal('route_not_found', 'This built-in endpoint is not configured.')
 const noRoute = new Refusal('route_not_found', 'No entry of the route table matches this path.')
+const noRouteAt = (where: string) =>
+  new Refusal('route_not_found', `No entry of the route table matches this path${where}.`)
 const repeatedOrigin = new Refusal('request_malformed', 'The Origin header is sent more than once.')
 const blocked = new Refusal('caller_blocked', 'An administrator of the tenant has blocked this user.')
 const otherTenant = new Refusal(
@@ -342,10 +344,12 @@ function hostOf({ authority }: Draft): string | null | Refusal {
 
 function noMatch(table: RouteTable, draft: Draft, host: string | null): Refusal {
   const methods = table.allowedMethods(draft.path, host)
-  if (methods.length === 0) return noRoute
+  // A table of other hosts may have this path.
+  const where = table.hosts === null || host === null ? '' : ` at ${host}`
+  if (methods.length === 0) return where === '' ? noRoute : noRouteAt(where)
   draft.cors = sharedCorsLines(table.routesAt(draft.path, host), draft.request.browser)
   const allow = methods.join(', ')
-  return new Refusal('method_not_allowed', `This path takes ${allow}.`, { allow })
+  return new Refusal('method_not_allowed', `This path${where} takes ${allow}.`, { allow })
 }
 
 function isForwarded({ route }: Draft): boolean {

@@ -43,6 +43,30 @@ t.test('explain --host', async (t) => {
   t.match((await explain('--host', '%61pi.example')).out, /^request_malformed/)
 })
 
+t.test('answers name the host, and commands say that tables name hosts', async (t) => {
+  const logged = (host: string | null) =>
+    `${JSON.stringify({ time: '2026-01-05T00:00:01.000Z', request_id: host ?? 'none', method: 'GET', path: '/code/a', host, status: 404, code: 'route_not_found', msg: 'request' })}\n`
+  const log = logged('elsewhere.example') + logged(null)
+  const cwd = folderWith(t, { ...FILES, 'routes/b.yaml': NAMED, 'seats.yaml': SEATS, log })
+  t.equal((await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])).code, 0)
+  const note = /^note: route tables name hosts, and th/m
+  const run = (...args: string[]) => seatgateHere(cwd, args)
+  t.match(await run('explain', 'GET', '/code/a', '--host', 'Elsewhere.example:80'), {
+    out: /^route_not_found\s+No entry of the route table matches this path at elsewhere\.example\./,
+  })
+  t.match(await run('explain', 'POST', '/code/a', '--host', 'a.api.example'), {
+    out: /^method_not_allowed\s+This path at a\.api\.example takes GET/,
+  })
+  t.match(await run('explain', '--from', 'log', 'elsewhere.example'), {
+    out: /at elsewhere\.example/,
+    err: '',
+  })
+  t.match(await run('explain', '--from', 'log', 'none'), { out: /this path\./, err: note })
+  t.match(await run('who-can', 'GET', '/code/a', '--seats', 'seats.yaml'), { code: 3, err: note })
+  const known = await run('who-can', 'GET', '/code/a', '--host', 'a.api.example', '--seats', 'seats.yaml')
+  t.notMatch(known.err, note)
+})
+
 t.test('who-can --host, can, test and diff', async (t) => {
   const policy = `${SEATS}cases:
   - { request: "GET /code/a", host: main.api.example, seats: [Coder], expect: allow }

@@ -51,6 +51,8 @@ t.test('groups, the most frequent first', async (t) => {
           last: '2026-01-05T00:00:03.000Z',
           request_id: 'r3',
           granted_in: ['dev'],
+          host: null,
+          path: '/v1/a',
           detail: 'None of the Seats holds it.',
         },
       },
@@ -68,11 +70,34 @@ t.test('groups, the most frequent first', async (t) => {
           last: '2026-01-05T00:00:01.000Z',
           request_id: 'r1',
           granted_in: [],
+          host: null,
+          path: '/v1/a',
           detail: 'None of the Seats holds it.',
         },
       },
     ],
   })
+})
+
+t.test('requests without an entry are grouped by their host, and the last path is shown', async (t) => {
+  const unknown = {
+    code: 'route_not_found',
+    status: 404,
+    route: undefined,
+    permission: undefined,
+    tenant: undefined,
+  }
+  const lost = (host: string, path: string) =>
+    line({ ...unknown, user: undefined, space: undefined, host, path })
+  writeFileSync(
+    join(cwd, 'b.log'),
+    lost('a.example', '/v1/a') + lost('a.example', '/v1/b') + lost('b.example', '/'),
+  )
+  t.match((await groupsOf('b.log')).groups, [
+    { host: 'a.example', path: '/v1/b', count: 2 },
+    { host: 'b.example', path: '/', count: 1 },
+  ])
+  t.match((await run('b.log')).out, /^ {4}last \S+, r1, a\.example\/v1\/b$/m)
 })
 
 t.test('by time, tenant and user, and several logs', async (t) => {
@@ -88,7 +113,7 @@ t.test('as text, with what would have allowed it', async (t) => {
   t.equal(code, 0)
   t.match(out, '3 × permission_denied  GET /v1/a  alice of acme in main\n')
   t.match(out, 'allowed by a Seat with a:read in main; its Seats hold it in dev\n')
-  t.match(out, 'last 2026-01-05T00:00:03.000Z, r3\n')
+  t.match(out, 'last 2026-01-05T00:00:03.000Z, r3, /v1/a\n')
   t.match(out, 'allowed by a new token, or a refresh\n')
   t.match(out, /4 of 6 requests were refused\n$/)
   t.ok(out.split('\n').every((each) => each.length <= 80))
