@@ -6,6 +6,7 @@ import type { RequestPattern } from '../config/policy-file.ts'
 import { type PathExceptions, readPattern } from '../decision/router/pattern.ts'
 import { RouteTable } from '../decision/router/table.ts'
 import { insert, Node } from '../decision/router/tree.ts'
+import { hostMatches } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, UNSCOPED } from '../model/route.ts'
 import type { Witness } from './difference.ts'
 import { pathClasses } from './path-classes.ts'
@@ -29,7 +30,7 @@ const ALL_ACCEPTED: PathExceptions = { allowSemicolons: true, allowEncodedSlashe
 
 /** @returns why an assertion about the pattern would prove nothing; null: an entry answers some request of it */
 export function patternFault(
-  { method, path }: RequestPattern,
+  { method, path, hosts }: RequestPattern,
   tables: Tables,
   host: string | null,
 ): string | null {
@@ -37,7 +38,7 @@ export function patternFault(
   if (method !== 'ANY' && !methods.has(method)) return `the gateway does not accept the method ${method}`
   const pattern = readPattern(path, ALL_ACCEPTED)
   if (typeof pattern === 'string') return pattern
-  const { done } = requestsWithin(tables, [{ method, path }], host).next()
+  const { done } = requestsWithin(tables, [{ method, path, hosts }], host).next()
   return done ? 'no entry of the route tables answers such a request' : null
 }
 
@@ -86,45 +87,48 @@ export function provePublic(
   patterns: readonly RequestPattern[],
   host: string | null = null,
 ): Proof {
-  const allowed = patternTables(tables, patterns)
   const reached = new Set<Route>()
   let counterexample: Counterexample | null = null
-  for (const { route, method, path, leaves, target, witness } of requests([tables, allowed], host)) {
+  for (const { route, method, path, witness, isWithin } of requests(tables, patterns, host)) {
     if (route.requirement !== 'public' || route.place === null) continue
-    if (entryFor(allowed, leaves[1] ?? [], method, target) !== null) reached.add(route)
+    if (isWithin) reached.add(route)
     else counterexample ??= { route, method, ...witness, path, seat: null }
   }
   return { counterexample, reached }
 }
 
 function* requestsWithin(tables: Tables, patterns: readonly RequestPattern[], host: string | null) {
-  const within = patternTables(tables, patterns)
-  for (const request of requests([tables, within], host)) {
-    const { leaves, method, target } = request
-    if (entryFor(within, leaves[1] ?? [], method, target) !== null) yield request
-  }
+  for (const request of requests(tables, patterns, host)) if (request.isWithin) yield request
 }
 
-/** One request for each class that an entry of the first tables answers. Built-in routes are among them. */
-function* requests(sides: readonly [Tables, Tables], asked: string | null) {
-  const [tables, patterns] = sides
-  const met = new Set<Node>()
-  for (const host of asked === null ? hostClasses(sides) : hostClassesOf(sides, asked)) {
+/** One request for each class that an entry of the tables answers, and whether a pattern has it. Built-in routes are among them. */
+function* requests(tables: Tables, patterns: readonly RequestPattern[], asked: string | null) {
+  const names = patterns.flatMap(({ hosts }) => hosts)
+  const met = new Map<Node, Set<string>>()
+  for (const host of asked === null ? hostClasses([tables], names) : hostClassesOf([tables], asked, names)) {
     const root = tables.table.rootOf(host)
-    if (met.has(root)) continue
-    met.add(root)
+    const here = patterns.filter(({ hosts }) => hosts.length === 0 || hosts.some((name) => isAt(name, host)))
+    const known = met.get(root) ?? new Set()
+    const key = here.map((pattern) => patterns.indexOf(pattern)).join(' ')
+    if (known.has(key)) continue
+    met.set(root, known.add(key))
+    const within = patternTables(tables, here)
     const witness = host === null ? {} : { host }
-    for (const { path, leaves } of pathClasses([root, patterns.table.root], { marks: marksOf([tables]) })) {
+    for (const { path, leaves } of pathClasses([root, within.table.root], { marks: marksOf([tables]) })) {
       const target = targetOf(path)
-      for (const method of methodsAt(leaves.flat(), sides)) {
+      for (const method of methodsAt(leaves.flat(), [tables, within])) {
         const route = entryFor(tables, leaves[0] ?? [], method, target)
-        if (route !== null) yield { route, method, path, leaves, target, witness }
+        const isWithin = entryFor(within, leaves[1] ?? [], method, target) !== null
+        if (route !== null) yield { route, method, path, witness, isWithin }
       }
     }
   }
 }
 
-/** Patterns as tables of their own: a request is within them if an entry answers it. */
+function isAt(name: string, host: string | null): boolean {
+  return host !== null && hostMatches(name, host)
+}
+
 function patternTables({ methods }: Tables, patterns: readonly RequestPattern[]): Tables {
   const root = new Node()
   const routes: Route[] = []

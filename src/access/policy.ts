@@ -49,7 +49,9 @@ export function faultsOfPolicy(
       ...unknown(named).map((name) => ({ place, message: unknownSeat(name, names) })),
       ...patterns.flatMap((pattern) => {
         const fault = patternFault(pattern, tables, host)
-        return fault === null ? [] : [{ place, message: `"${pattern.method} ${pattern.path}": ${fault}` }]
+        return fault === null
+          ? []
+          : [{ place, message: `"${pattern.method} ${pattern.hosts.join()}${pattern.path}": ${fault}` }]
       }),
     ]
   })

@@ -64,8 +64,14 @@ export function hostClasses(sides: readonly Tables[], more: readonly string[] = 
 }
 
 /** Those of the classes that a name, or a wildcard, is about. */
-export function hostClassesOf(sides: readonly Tables[], name: string): string[] {
-  return hostClasses(sides, [name]).flatMap((host) => (host !== null && hostMatches(name, host) ? host : []))
+export function hostClassesOf(
+  sides: readonly Tables[],
+  name: string,
+  more: readonly string[] = [],
+): string[] {
+  return hostClasses(sides, [name, ...more]).flatMap((host) =>
+    host !== null && hostMatches(name, host) ? host : [],
+  )
 }
 
 /** As the gateway reads it. */

@@ -15,6 +15,8 @@ import type { Section } from './section.ts'
 export interface RequestPattern {
   readonly method: string
   readonly path: string
+  /** As of a table; none: every host. */
+  readonly hosts: readonly string[]
 }
 
 export type PolicyCase = ReturnType<typeof caseOf>
@@ -59,7 +61,7 @@ function caseOf({ section, place }: { section: Section; place: Place }) {
   }
 }
 
-const NO_REQUEST: RequestPattern = { method: '', path: '' }
+const NO_REQUEST: RequestPattern = { method: '', path: '', hosts: [] }
 
 function assertionOf(
   { section, place }: { section: Section; place: Place },
@@ -77,17 +79,24 @@ function assertionOf(
   return [{ place, host, kind: 'only', seats, may: section.text('may', requestPattern) ?? NO_REQUEST }]
 }
 
-const requestLine: ValueParser<RequestPattern> = (text) => {
+const requestLine: ValueParser<Pick<RequestPattern, 'method' | 'path'>> = (text) => {
   const [, method, path] = /^(\S+) (\/\S*)$/.exec(text) ?? []
   if (method !== undefined && path !== undefined) return { method, path }
   return new InvalidValue('is not "METHOD /path" with exactly one space')
 }
 
-/** A final `**` is a `*`, as in a route table; any other `*` stands for one segment. */
+/** As `routes` and `diff` print it, with hosts. A final `**` is a `*`, as in a route table; any other `*` stands for one segment. */
 const requestPattern: ValueParser<RequestPattern> = (text) => {
-  const line = requestLine(text)
-  if (line instanceof InvalidValue) return line
-  const segments = line.path.split('/')
+  const [, method = '', listed = '', path = ''] = /^(\S+) +(?:([^\s/]+) *)?(\/\S*)$/.exec(text) ?? []
+  if (path === '') return new InvalidValue('is not "METHOD /path", or "METHOD HOST,HOST/path"')
+  const hosts: string[] = []
+  for (const each of listed === '' ? [] : listed.split(',')) {
+    const host = tableHost(each)
+    if (host instanceof InvalidValue)
+      return new InvalidValue(`names the host "${each}", which ${host.message}`)
+    hosts.push(host)
+  }
+  const segments = path.split('/')
   const last = segments.length - 1
   if (segments.slice(0, last).includes('**'))
     return new InvalidValue('has a ** that is not the last segment: a * stands for one segment')
@@ -95,7 +104,7 @@ const requestPattern: ValueParser<RequestPattern> = (text) => {
     if (index === last) return each === '**' ? '*' : each
     return each === '*' ? `{segment-${index}}` : each
   })
-  return { method: line.method, path: named.join('/') }
+  return { method, path: named.join('/'), hosts }
 }
 
 const CODES = ['allow', ...Object.keys(errors)]

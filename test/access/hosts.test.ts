@@ -43,7 +43,7 @@ const QUERY: SpaceSource = { kind: 'query', name: 'space' }
 
 t.test('assertions are about every host, or about the one they name', async (t) => {
   const side = tables('', 'GET a.example/x: public', 'GET *.example/x: p:q', 'GET /x: p:q')
-  const patterns = [{ method: 'GET', path: '/y' }]
+  const patterns = [{ method: 'GET', path: '/y', hosts: [] }]
   t.match(provePublic(side, patterns).counterexample, { method: 'GET', host: 'a.example', path: '/x' })
   t.equal(provePublic(side, patterns, '*.other').counterexample, null)
   t.equal(provePublic(side, patterns, 'b.example').counterexample, null)
@@ -52,7 +52,7 @@ t.test('assertions are about every host, or about the one they name', async (t) 
     { host: 'a.example' },
     'a.example is one of them',
   )
-  const may = { method: 'GET', path: '/x' }
+  const may = { method: 'GET', path: '/x', hosts: [] }
   t.match(proveOnly(side, { tenant: 'acme', seats: [] }, [], may).counterexample, {
     host: 'a.example',
     seat: null,

@@ -112,6 +112,51 @@ assert:
   t.match(diff.out, / e\.g\. GET api\.example\/code\/a/)
 })
 
+t.test('assertions take hosts as routes and diff print them, and one host of several', async (t) => {
+  const open = 'hosts: [docs.example]\nupstream: trainings\nroutes: { GET /a: public }\n'
+  const asserting = async (assertions: string) => {
+    const policy = `${SEATS}assert:\n${assertions}`
+    const cwd = folderWith(t, {
+      ...FILES,
+      'routes/b.yaml': NAMED,
+      'routes/c.yaml': open,
+      'policy.yaml': policy,
+    })
+    const { code, out, err } = await seatgateHere(cwd, ['test', 'policy.yaml', '--format', 'json'])
+    return code === 1 ? err : JSON.parse(out).assertions
+  }
+  const [row] = (
+    await seatgateHere(folderWith(t, { ...FILES, 'routes/b.yaml': NAMED }), [
+      'routes',
+      '--permission',
+      'code:read',
+    ])
+  ).out.split('\n')
+  const [method, hosts, path] = row?.split(/ {2,}/) ?? []
+  t.match(
+    await asserting(`  - { only: [Coder], may: "${method}  ${hosts}  ${path}" }
+  - { only: [], may: "GET api.example,*.api.example/code/a" }
+  - { only: [], may: "GET one.api.example/code/a" }
+  - { only: [Coder], may: "ANY api.example/**" }
+  - { public: ["GET docs.example/a", "GET /docs/*"] }
+  - { public: ["GET /docs/*"] }
+`),
+    [
+      { ok: true },
+      { ok: false, counterexample: { host: 'api.example' } },
+      { ok: false, counterexample: { host: 'one.api.example' } },
+      { ok: true },
+      { ok: true },
+      { ok: false, counterexample: { host: 'docs.example', request: 'GET /a' } },
+    ],
+  )
+  t.match(
+    await asserting('  - { only: [], may: "GET none.example/code/a" }\n'),
+    'no entry of the route tables answers',
+  )
+  t.match(await asserting('  - { only: [], may: "GET a_b%/x" }\n'), 'names the host "a_b%"')
+})
+
 t.test('check: a wildcard that is shadowed, and the example of the manual', async (t) => {
   const wild = 'host: "*.example"\nupstream: trainings\nroutes: { GET /a: public }\n'
   const exact =
