@@ -10,15 +10,17 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 /**
  * The default applies when the variable is unset or empty. `$${` is a literal `${`. A variable's value is not expanded
  * again, and loses one line end at its end, which a file that was read into it has. No message contains a variable's value.
+ *
+ * @param isSecret no message proposes to write it into the file
  */
-export function substitute(text: string, env: NodeJS.ProcessEnv): string | InvalidValue {
+export function substitute(text: string, env: NodeJS.ProcessEnv, isSecret = false): string | InvalidValue {
   const faults: InvalidValue[] = []
   const result = text.replace(/\$\$\{|\$\{([^}]*)(\}?)/g, (found, inside: string, end) => {
     if (found === '$${') return '${'
     const value =
       end === ''
         ? new InvalidValue(`has a \${ without a closing } (write $\${ for a literal \${)`)
-        : lookUp(inside, env)
+        : lookUp(inside, env, isSecret)
     if (!(value instanceof InvalidValue)) return value
     faults.push(value)
     return ''
@@ -62,7 +64,7 @@ export function setVariable(env: Environment, name: string): string | null {
   return value || null
 }
 
-function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
+function lookUp(inside: string, env: NodeJS.ProcessEnv, isSecret: boolean): string | InvalidValue {
   const separator = inside.indexOf(':-')
   const name = separator < 0 ? inside : inside.slice(0, separator)
   if (!NAME.test(name))
@@ -75,10 +77,9 @@ function lookUp(inside: string, env: NodeJS.ProcessEnv): string | InvalidValue {
     )
   const value = Object.hasOwn(env, name) ? env[name]?.replace(/\r?\n$/, '') : undefined
   if (separator >= 0) return value === undefined || value === '' ? inside.slice(separator + 2) : value
-  return (
-    value ??
-    new Undetermined(
-      `uses the environment variable ${name}, which is not set: set it, in the environment or in .env beside the configuration, or write \${${name}:-default}`,
-    )
+  if (value !== undefined) return value
+  const orDefault = isSecret ? '' : `, or write \${${name}:-default}`
+  return new Undetermined(
+    `uses the environment variable ${name}, which is not set: set it, in the environment or in .env beside the configuration${orDefault}`,
   )
 }

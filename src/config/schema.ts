@@ -13,6 +13,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: boolean | Schema
   readonly items?: Schema
+  /** A secret, or a text with one. */
+  readonly writeOnly?: boolean
   readonly default?: Value
   readonly examples?: readonly unknown[]
 }

@@ -190,7 +190,8 @@ class Composer {
     const value = isScalar(node) ? node.value : null
     if (typeof value === 'number' || typeof value === 'boolean') return value
     if (typeof value !== 'string') return null
-    const replaced = substitute(value, this.#env)
+    const isSecret = value.includes('${') && schemaAt(this.#kind, this.#path).writeOnly === true
+    const replaced = substitute(value, this.#env, isSecret)
     if (!(replaced instanceof InvalidValue)) return replaced
     if (!(replaced instanceof Undetermined) || this.#isNeeded === null || this.#isNeeded(this.#path))
       return this.#invalid(offset, `the value ${replaced.message}`)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { escapeVariables, literalKey, substitute } from '../../src/config/environment.ts'
-import { BASE, configOf, faultsAt, refuses, tableFaultsAt } from './support.ts'
+import { BASE, configOf, faultsAt, refuses, SECRET, tableFaultsAt } from './support.ts'
 
 const env = { A: 'alpha', EMPTY: '', BRACES: '${A}', DOLLAR: '$', _x1: 'under' }
 
@@ -76,6 +76,20 @@ t.test('an unset variable is an error at its position, in any place', async (t) 
   await faultsAt(t, `${BASE}drain: 1s # \${COMMENT}\nlisten: x\${NONE}\n`, '4:9')
   const table = "upstream: '${UP}'\nroutes: { GET /a: { permission: '${P}' } }\n"
   await tableFaultsAt(t, table, '1:11 2:33')
+})
+
+t.test('no message proposes to write a secret into the file', async (t) => {
+  const tenant = (settings: string) => BASE.replace('token:', `${settings}, token:`)
+  await faultsAt(t, BASE.replace(SECRET, '${NONE}'), '1:39')
+  await faultsAt(
+    t,
+    tenant(
+      "oidc: { issuer: 'https://a.example', client_id: a, client_secret: '${NONE}', redirect_uri: 'https://b.example/auth/oidc/callback' }",
+    ),
+    '1:86',
+  )
+  await faultsAt(t, `${BASE}store: postgres://gate:\${NONE}@db/seatgate\n`, '3:8')
+  await faultsAt(t, `${BASE}redis: redis://gate:\${NONE}@cache\n`, '3:8')
 })
 
 t.test('a key is literal, and has the same escape', async (t) => {
