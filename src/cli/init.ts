@@ -5,7 +5,7 @@ import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTenantId } from '../../seats-admin/model/tenant.ts'
-import { origin } from '../config/addresses.ts'
+import { targetOrigin } from '../config/addresses.ts'
 import { InvalidValue, quote } from '../config/invalid-value.ts'
 import { CONFIG, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand, messageOf } from './command.ts'
@@ -51,7 +51,7 @@ function checkValues(tenant: string, upstream: string): void {
     throw new UsageError(
       `--tenant ${quote(tenant)} is not 1 to 63 lower-case letters, digits and -, beginning with a letter or digit`,
     )
-  const url = origin(upstream)
+  const url = targetOrigin(upstream)
   if (url instanceof InvalidValue)
     throw new UsageError(`--upstream ${shown(upstream)} ${url.message}${url.correction}`)
 }

@@ -116,6 +116,13 @@ export function origin(text: string): URL | InvalidValue {
   return new URL(text)
 }
 
+/** The {@link origin} of a service. A path belongs to another key. */
+export function targetOrigin(text: string): URL | InvalidValue {
+  const url = origin(text)
+  if (!(url instanceof InvalidValue) || !/^https?:\/\/[^/?#\\@]+\/[^/?#\\@]/i.test(text)) return url
+  return new InvalidValue(`${url.message}: base_path of the upstream stands before the path of each request`)
+}
+
 /** An {@link origin} that leads to one machine. Returned as browsers write it. */
 export function reachableOrigin(text: string): string | InvalidValue {
   const url = origin(text)

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
-import { origin } from './addresses.ts'
+import { targetOrigin } from './addresses.ts'
 import { confidential, distinct, InvalidValue, quote, type ValueParser } from './invalid-value.ts'
 import { authorities, ownCertificate, pem, warnOfTime } from './pem.ts'
 import type { Section } from './section.ts'
@@ -43,7 +43,7 @@ export function buildUpstreams(
 }
 
 function buildUpstream(section: Section, name: string, folder: string, bodyTimeout: number) {
-  const targets = section.texts('targets', confidential(distinct(origin, (url) => url.origin)))
+  const targets = section.texts('targets', confidential(distinct(targetOrigin, (url) => url.origin)))
   const tls = buildTls(section, folder)
   if (tls !== null && targets.some(({ protocol }) => protocol === 'http:'))
     section.faultAtKey('tls', 'tls: needs https:// targets: correct the targets, or remove tls')

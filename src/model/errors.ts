@@ -10,7 +10,7 @@
 export const errors = {
   request_malformed: { status: 400, title: 'The request could be read in more than one way' },
   path_ambiguous: { status: 400, title: 'The path could be read in more than one way' },
-  space_required: { status: 400, title: 'A Space header is required' },
+  space_required: { status: 400, title: 'The request names no space' },
   space_conflict: { status: 400, title: 'The Space header contradicts the request' },
   input_invalid: { status: 400, title: 'The input is not valid' },
   credentials_ambiguous: { status: 400, title: 'The credentials could be read in more than one way' },

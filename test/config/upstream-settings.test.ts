@@ -122,3 +122,9 @@ t.test('upload slots over HTTP/2 are requests', async (t) => {
   t.match(await upstreamOf(t, lines(['connections: 2', 'uploads: 9'])), { connections: 2, uploads: 9 })
   await folderOf(t, lines(['max_pending: 8', 'uploads: 9'])).faultsAt(t, '7:14')
 })
+
+t.test('a target with a path is told where paths belong', async (t) => {
+  for (const target of ['http://a:1/api', 'https://a/v1/x?y'])
+    await folderOf(t, [`targets: ['${target}']`]).faultsAt(t, '4:15')
+  await folderOf(t, ["targets: ['http://a:1/']"]).faultsAt(t, '4:15')
+})
