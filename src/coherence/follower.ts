@@ -19,8 +19,11 @@ export interface Feed {
 
 export type FeedAnswer = Omit<Reading, 'from' | 'notedWall'>
 
-/** Called when the feed becomes readable and when it stops being so; not for each failure. */
-export type FeedListener = (state: 'live' | 'lost', cause: unknown) => void
+/**
+ * Called when the feed becomes readable and when it stops being so; not for each failure. `restored`: the store is earlier
+ * than it was, or other.
+ */
+export type FeedListener = (state: 'live' | 'lost' | 'restored', cause: unknown) => void
 
 /** Receives the readings. */
 export interface FeedReader {
@@ -105,6 +108,7 @@ export class Follower {
       const { noted, head, changes, listed = true } = answer
       // If the machine slept before a later `noted`, the wall clock has gone on further than this.
       const notedWall = wall + (noted - asked)
+      if (changes === null && isEarlier(head, from)) this.#listener('restored', null)
       this.#position = head
       this.#noted = noted
       this.#duration = this.#clock.now() - noted
@@ -122,4 +126,10 @@ export class Follower {
     this.#state = state
     this.#listener(state, cause)
   }
+}
+
+/** A head that is further on may be of the same history, with more changes than a reading has. */
+function isEarlier(head: Position, before: Position | null): boolean {
+  if (before === null) return false
+  return head.seq < before.seq || (head.seq === before.seq && head.mark !== before.mark)
 }

@@ -33,7 +33,7 @@ export class RedisHealth {
   readonly #connection: RedisConnection
   readonly #keys: Keys
   readonly #bus: Pick<Bus, 'up'>
-  readonly #changed: (isUp: boolean) => void
+  readonly #checked: (isUp: boolean, hasChanged: boolean) => void
   readonly #timer: NodeJS.Timeout
   #wasUp = false
   #probing = false
@@ -42,17 +42,17 @@ export class RedisHealth {
   #succeededAt = Number.NEGATIVE_INFINITY
   #refusedAt = Number.NEGATIVE_INFINITY
 
-  /** @param changed called within a second of a change; down is the first state */
+  /** @param checked called once a second, and with each connection; down is the first state */
   constructor(
     connection: RedisConnection,
     keys: Keys,
     bus: Pick<Bus, 'up'>,
-    changed: (isUp: boolean) => void = () => {},
+    checked: (isUp: boolean, hasChanged: boolean) => void = () => {},
   ) {
     this.#connection = connection
     this.#keys = keys
     this.#bus = bus
-    this.#changed = changed
+    this.#checked = checked
     this.#timer = setInterval(() => void this.#check(), PROBE_INTERVAL).unref()
     connection.on('ready', () => void this.#check())
   }
@@ -73,9 +73,9 @@ export class RedisHealth {
 
   async #check(): Promise<void> {
     await this.#probe()
-    if (this.up === this.#wasUp) return
-    this.#wasUp = this.up
-    this.#changed(this.#wasUp)
+    const { up } = this
+    this.#checked(up, up !== this.#wasUp)
+    this.#wasUp = up
   }
 
   async #probe(): Promise<void> {

@@ -243,7 +243,10 @@ function lockOf(store: StoreConfig): StoreLock | null {
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
 function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {
   if (ownership?.alone !== false) return Number.NEGATIVE_INFINITY
-  // Each first start after a bootstrap is one of these: nothing is wrong.
-  logger.info('another process may hold a lease on the store: writes are acknowledged after it expires')
+  // Each first start after a bootstrap is one of these.
+  logger.info(
+    { ms: LEASE + MARGIN },
+    'this gateway uses the store for the first time: writes wait so long at first, in case another gateway decided on it just before',
+  )
   return systemClock.now() + LEASE + MARGIN
 }

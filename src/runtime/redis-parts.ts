@@ -45,7 +45,7 @@ export async function openRedis(config: Config, log: Log): Promise<RedisParts> {
   const ephemeral = boundedEphemeral(new ProcessEphemeral(), used)
   const seal = new Seal(firstSecrets(config))
   const bus = new RedisBus(connection, subscriber, keys, seal)
-  const health = new RedisHealth(connection, keys, bus, (isUp) => isUp && lines.recovered())
+  const health = new RedisHealth(connection, keys, bus, (isUp, wasDown) => isUp && lines.recovered(wasDown))
   const close = () => {
     health.close()
     connection.disconnect()
@@ -76,11 +76,11 @@ function redisLog(config: Config, { logger }: Log) {
       logger.warn({ cause: redisMessage(config, cause), ...refusal }, 'the gateway continues without Redis')
     },
 
-    /** Reads, writes and messages work. */
-    recovered(): void {
+    /** Reads, writes and messages work. After a loss of less than a second, the lines stay as rare as they are. */
+    recovered(wasDown: boolean): void {
       if (warned) logger.info('Redis is used again')
       warned = false
-      written.clear()
+      if (wasDown) written.clear()
     },
   }
 }

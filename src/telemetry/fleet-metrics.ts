@@ -50,7 +50,9 @@ export class FleetMetrics extends MetricRegistry {
   /** For the events of `coherence/instance.ts`. */
   listener({ logger }: Log) {
     return {
-      feed: (state: 'live' | 'lost', cause: unknown) => {
+      feed: (state: 'live' | 'lost' | 'restored', cause: unknown) => {
+        if (state === 'restored')
+          return logger.warn('the store has another history, as after a restore: all is read from it again')
         if (state === 'live')
           return logger.info('the store responds: decisions are made from memory under a lease')
         this.#losses.inc()

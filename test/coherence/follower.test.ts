@@ -169,3 +169,18 @@ t.test('before the first reading there is no position, and the age is infinite',
   t.equal(follower.position, null)
   t.equal(follower.age, Number.POSITIVE_INFINITY)
 })
+
+t.test('an earlier or another store is reported once, and many changes are not', async (t) => {
+  const { reads, states, follower } = setUp()
+  const read = async (head: Position, changes: null | [] = null) => {
+    const renewed = follower.renew()
+    reads.at(-1)?.answer({ head, changes })
+    await renewed
+    return states.splice(0)
+  }
+  t.same(await read(position(5), []), ['live'])
+  t.same(await read(position(9000)), [], 'more changes than a reading has')
+  t.same(await read(position(5)), ['restored'])
+  t.same(await read({ ...position(5), mark: 99 }), ['restored'])
+  t.same(await read({ ...position(5), mark: 99 }), [])
+})
