@@ -236,7 +236,7 @@ class RunningScene {
         if (answer.answer === null) record.undecided(place.name, began, answer.reason)
         else {
           const { requestId } = answer
-          record.decided({ place: place.name, began })
+          record.decided({ place: place.name, began, requestId })
           const { question } = chosen
           this.#history.push({
             question,

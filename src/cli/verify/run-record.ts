@@ -18,6 +18,8 @@ const MOST_DESCRIBED = 1000
 const MOST_DOTS = 2000
 /** Writes whose sight at each place is awaited. */
 const MOST_AWAITED = 100
+/** Request ids of answers that are remembered. */
+const MOST_IDS = 100_000
 
 export interface Dot {
   /** ms since the start of the run */
@@ -68,6 +70,9 @@ export class RunRecord {
   readonly lines: { readonly at: number; readonly operation: string }[] = []
   /** Writes → the places that have shown them. */
   readonly #awaited = new Map<Write, Set<string>>()
+  /** Of the answers to reads. A gateway gives each an id of its own. */
+  readonly #ids = new Set<string>()
+  #repeated = 0
   #violationsTotal = 0
   #longestStale: number | null = null
   #end: number | null = null
@@ -126,8 +131,9 @@ export class RunRecord {
   }
 
   /** A decided read, which is judged later. */
-  decided(read: Pick<Read, 'place' | 'began'>): void {
+  decided(read: Pick<Read, 'place' | 'began' | 'requestId'>): void {
     const place = this.#placeOf(read.place)
+    this.#note(read.requestId)
     place.reads++
     place.coverage?.read(read)
     keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
@@ -138,6 +144,7 @@ export class RunRecord {
     const place = this.#placeOf(read.place)
     place.reads++
     place.coverage?.read(read)
+    this.#note(read.requestId)
     const violation = subject.judge(read)
     if (violation !== null) this.violation(violation)
     else keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
@@ -145,6 +152,14 @@ export class RunRecord {
     if (tested !== null) place.tested.add(tested.operation)
     const write = subject.shownBy(read)
     if (write !== null) this.#seen(write, read)
+  }
+
+  #note(requestId: string): void {
+    if (requestId === '') return
+    if (this.#ids.has(requestId)) this.#repeated++
+    this.#ids.add(requestId)
+    const [oldest] = this.#ids
+    if (this.#ids.size > MOST_IDS && oldest !== undefined) this.#ids.delete(oldest)
   }
 
   undecided(place: string, began: number, reason: string): void {
@@ -230,6 +245,8 @@ export class RunRecord {
       started_at: this.#wall(this.#zero),
       duration_ms: rounded(this.elapsed),
       reads: this.reads,
+      // Reads with the answer of an earlier one: a cache is in between.
+      repeated_answers: this.#repeated,
       undecided: sum(places.flatMap(({ undecided }) => Object.values(undecided))),
       // Those with a 2xx, and by operation.
       writes: this.writes,

@@ -61,6 +61,7 @@ function asText(report: VerifyReport): string {
     ...(Object.keys(report.unanswered).length > 0
       ? [fold(`writes without a 2xx, of unknown outcome: ${reasons(report.unanswered)}`)]
       : []),
+    ...(report.repeated_answers === 0 ? [] : [fold(cached(report.repeated_answers))]),
     ...(during === null ? [] : [meanwhile(during)]),
     ...untestedLines(untested),
   ].join('\n')
@@ -116,6 +117,10 @@ function sentence({ kind, subject, place, answer, expected, write }: ViolationRe
     return `${kind}: ${place} answered ${printable(answer)} to ${printable(subject)}: ${KINDS[kind]}; due was ${expected.map(printable).join(' or ') || 'nothing that fits'}`
   const what = UNKNOWN.has(answer) && kind === 'grant_lost' ? OTHER_GATEWAY : KINDS[kind]
   return `${kind}: ${place} answered ${printable(answer)} to ${subject} after "${write.operation}", where ${expected.join(' or ')} was due: ${what}`
+}
+
+function cached(repeated: number): string {
+  return `one answer many times: ${repeated} reads had the answer of an earlier one (the same X-Request-Id). A cache is in between, or a proxy that repeats answers: let it store nothing of the gateway`
 }
 
 function ordered({ operations, unchecked, writers, scenes }: HistoriesReport): string {

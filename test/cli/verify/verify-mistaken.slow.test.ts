@@ -11,6 +11,8 @@ import t, { type Test } from 'tap'
 import { listen } from '../../support/listen.ts'
 import { until } from '../../support/until.ts'
 import { outcomeOf, SECRET } from '../command-line.ts'
+import type { RunRecord } from '../../../src/cli/verify/run-record.ts'
+import { verifyOutput } from '../../../src/cli/verify/verify-report.ts'
 import { startGate, SPACE } from './gate.ts'
 import { hasMade, type RunHere, verifyHere } from './verify-here.ts'
 
@@ -92,6 +94,23 @@ t.test('runs at the same time', async (t) => {
     t.match(out, /answered\s+api_key_invalid[^]*the\s+credential\s+is\s+unknown\s+there[^]*another\s+store/)
   })
 
+  t.test('a cache: it says that one answer came many times', async (t) => {
+    const stored = new Map<string, Awaited<ReturnType<Forward>>>()
+    const url = await proxy(t, async (request, forward) => {
+      if (request.url !== '/v1/canary') return forward(gate.gateway.origin)
+      // As a cache does that looks at the path and the credential alone.
+      const key = JSON.stringify([request.headers['x-api-key'], request.headers.authorization])
+      const answer = stored.get(key) ?? (await forward(gate.gateway.origin))
+      stored.set(key, answer)
+      return answer
+    })
+    const isDone = (record: RunRecord) => record.violations > 2
+    const { report } = await verifyThrough(url, isDone)
+    t.ok(report.repeated_answers > 2)
+    const whole = { run: 'r', result: 'violations', why: null, ...report, left: [] } as const
+    t.match(verifyOutput('text', whole), /one answer many times: \d+ reads[^]*A\s+cache\s+is\s+in\s+between/)
+  })
+
   t.test('a load balancer that sends a write twice', async (t) => {
     let posts = 0
     const url = await proxy(t, async (request, forward) => {
@@ -102,6 +121,7 @@ t.test('runs at the same time', async (t) => {
     // The third one is of the next cycle.
     const { report, left } = await verifyThrough(url, () => posts >= 3)
     t.same(report.violations, [])
+    t.equal(report.repeated_answers, 0)
     t.same(left, [])
     t.ok(posts >= 3, 'the next cycle begins')
   })
