@@ -38,7 +38,10 @@ t.test('on the decision listener and behind a proxy that names its clients', asy
     [ports[0], 'PROXY TCP4 127.0.0.1 127.0.0.1 1 1\r\n'],
     [ports[1], ''],
   ] as const)
-    t.match(await roundTrip(port ?? 0, `${head}GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`), '404')
+    t.match(
+      await roundTrip(port ?? 0, `${head}GET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`),
+      '404',
+    )
   t.equal((await gateway.end()) ?? 0, 0)
   t.notMatch(gateway.log, 'peer_refused')
   t.notMatch(gateway.log, 'is not in trusted_proxies')
