@@ -8,7 +8,8 @@ import { performance } from 'node:perf_hooks'
 import { TLSSocket } from 'node:tls'
 import { InFlight } from '../../lib/in-flight.ts'
 import { TOKEN } from '../wire/fields.ts'
-import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
+import { EventBudget, type EventLimits } from '../wire/http2/event-budget.ts'
+import { CANCEL, type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { connectEvent, openSocket } from './connector.ts'
@@ -27,6 +28,13 @@ import { UpstreamStream, type UpstreamStreamOwner } from './upstream-stream.ts'
 
 /** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
 export const MAX_STREAMS = 100
+/**
+ * Streams that are reset. Servers end a connection beyond a number of their own: Netty and Undertow for more than 200 in 30
+ * seconds, Envoy for more than half of 500, Node.js for more than 1,000 at once or 33 a second.
+ */
+const RESETS: EventLimits = { burst: 50, rate: 4 }
+/** The share of streams given up but not reset from which a connection takes no further request. */
+const MAX_ABANDONED = 1 / 4
 /** Bytes of a response that may wait for its client. All streams of a connection together get no more than this each. */
 const STREAM_WINDOW = 128 * 1024
 /** Milliseconds without a byte after which a target with requests in flight is asked whether it is there. */
@@ -48,6 +56,9 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   isListed = false
   /** The requests in flight. */
   readonly slots: InFlight<UpstreamStream> = new InFlight()
+  readonly #resets = new EventBudget(RESETS)
+  /** Given up and not reset. They take room until the target ends them, oldest first. */
+  readonly #abandoned = new Set<Http2Stream>()
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -74,7 +85,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#socket = socket
     this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => this.#connected())
-    socket.on('error', (error) => this.close(this.#connectionError(error)))
+    socket.on('error', (error) => this.#broken(this.#connectionError(error)))
     socket.on('end', () => this.#ended())
     socket.on('close', () => this.#ended())
   }
@@ -84,7 +95,15 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   get hasRoom(): boolean {
-    return this.#state === 'open' && this.slots.size < MAX_STREAMS && this.#session?.canOpen === true
+    return this.#state === 'open' && this.#taken < this.#streams && this.#session?.canOpen === true
+  }
+
+  get #taken(): number {
+    return this.slots.size + this.#abandoned.size
+  }
+
+  get #streams(): number {
+    return this.#settings.streams ?? MAX_STREAMS
   }
 
   get isIdle(): boolean {
@@ -146,6 +165,26 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#owner.uploadFinished()
   }
 
+  /**
+   * Resets of one client must not be what a target ends the connection of others for. Beyond the budget, the response is
+   * dropped as it arrives, up to its window, until there is budget again. If that takes up too many streams, this connection
+   * takes no further request: the last one that ends closes it, and with it all streams that were given up.
+   */
+  giveUp(stream: Http2Stream, code: number): void {
+    if (stream.closed || this.#resets.take()) return stream.reset(code)
+    stream.abandon()
+    this.#abandoned.add(stream)
+    const permitted = Math.min(this.#streams, this.#session?.permittedStreams ?? 0)
+    if (this.#abandoned.size > permitted * MAX_ABANDONED) this.#drain()
+  }
+
+  #resetAbandoned(): void {
+    for (const stream of this.#abandoned) {
+      if (!this.#resets.take()) return
+      stream.reset(CANCEL)
+    }
+  }
+
   faultOf(stream: UpstreamStream, code: number): Error {
     const error = this.#error
     if (error instanceof ConnectionLost) return this.#lost(error, stream)
@@ -156,13 +195,21 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   /** As for HTTP/1.1: servers close idle connections, so that is no fault if the target had sent nothing since. */
-  #lost({ message, code, cause }: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
-    return new ConnectionLost(message, code, this.#used && this.#receivedAt < busySince, cause)
+  #lost(error: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
+    // One error for all: it counts as one failure of the target.
+    if (!this.#used || this.#receivedAt >= busySince) return error
+    const { message, code, cause } = error
+    return new ConnectionLost(message, code, true, cause)
+  }
+
+  goAwayReceived(errorCode: number): void {
+    if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
+    if (errorCode !== NO_ERROR) this.#noteSuspects()
+    this.#drain()
   }
 
   /** Takes no further requests, and is closed after the last one. */
-  goAwayReceived(): void {
-    if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
+  #drain(): void {
     if (this.#state !== 'open') return
     this.#state = 'draining'
     this.#owner.connectionDraining(this)
@@ -183,10 +230,13 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     return null
   }
 
-  /** The receiver of the stream knows. */
-  streamClosed(): void {}
+  /** The receiver of the stream knows, unless the stream was given up. */
+  streamClosed(stream: Http2Stream): void {
+    if (this.#abandoned.size > 0 && this.#abandoned.delete(stream)) process.nextTick(streamGone, this)
+  }
 
   checkAlive(now: number): void {
+    if (this.#abandoned.size > 0) this.#resetAbandoned()
     if (this.#state === 'connecting' || this.slots.size === 0) return
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
     if (this.#pingedAt > this.#receivedAt) {
@@ -199,8 +249,30 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   /** The target breaks the protocol. */
+  failing({ message }: Http2Error): void {
+    if (this.#state === 'connecting') return
+    this.#noteSuspects()
+    this.#error = new ProtocolError(message)
+  }
+
   failed({ message }: Http2Error): void {
-    this.close(this.#state === 'connecting' ? new NoHttp2(message) : new ProtocolError(message))
+    this.close(this.#error ?? new NoHttp2(message))
+  }
+
+  /** The target has ended the connection. */
+  #broken(error: Error): void {
+    if (this.#state === 'open' || this.#state === 'draining') this.#noteSuspects()
+    this.close(error)
+  }
+
+  /** Those of requests that were written while the connection was alive. */
+  #noteSuspects(): void {
+    const { suspects } = this.#settings
+    if (suspects === undefined) return
+    const written = [...this.slots].filter(
+      ({ isReserved, busySince }) => !isReserved && !(this.#used && this.#receivedAt < busySince),
+    )
+    suspects.note(written.map(({ receiver }) => receiver.owner))
   }
 
   close(error: Error): void {
@@ -233,11 +305,11 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
       socket,
       {
         role: 'client',
-        concurrentStreams: MAX_STREAMS,
+        concurrentStreams: this.#streams,
         headerBytes: HEADER_BYTES,
         headerFields: HEADER_FIELDS,
         streamWindow: STREAM_WINDOW,
-        connectionWindow: STREAM_WINDOW * MAX_STREAMS,
+        connectionWindow: STREAM_WINDOW * this.#streams,
       },
       this,
     )
@@ -257,7 +329,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   #ended(): void {
     if (this.#state === 'connecting' && this.#session !== null)
       return this.close(new NoHttp2('it closed the connection without SETTINGS'))
-    this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
+    this.#broken(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
   }
 
   /** One timer for the bodies of all streams. */

@@ -241,8 +241,8 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   /** How many requests a target of HTTP/2 permits is known when its connection is open. */
   #open(): void {
-    const { connections, http2 } = this.#settings
-    const requests = http2 ? MAX_STREAMS : 1
+    const { connections, http2, streams = MAX_STREAMS } = this.#settings
+    const requests = http2 ? streams : 1
     while (this.#connecting.size * requests < this.waitingRequests.size && this.#all.size < connections) {
       const connection = http2
         ? new Http2Connection(this.#settings, this)

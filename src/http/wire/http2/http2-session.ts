@@ -54,6 +54,8 @@ export interface SessionOwner extends ControlListener {
   ): StreamReceiver | null
   /** A stream has ended. */
   streamClosed(stream: Http2Stream): void
+  /** A connection error: all streams fail next. */
+  failing?(error: Http2Error): void
   /** A connection error: GOAWAY is written, all streams have failed. The owner closes the connection. */
   failed(error: Http2Error): void
 }
@@ -112,6 +114,11 @@ export class Http2Session implements FrameSink, FrameSession {
     )
   }
 
+  /** The streams that the peer permits at once. */
+  get permittedStreams(): number {
+    return this.#control.peer.concurrentStreams
+  }
+
   /** No new stream will ever be served. */
   get isEnding(): boolean {
     return (
@@ -163,13 +170,18 @@ export class Http2Session implements FrameSink, FrameSession {
     return length
   }
 
-  /** Opens a stream, where `canOpen`. @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1 */
+  /**
+   * Opens a stream, where `canOpen`. Throws a SectionTooLarge.
+   *
+   * @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1
+   */
   open(pseudo: readonly string[], lines: string, endStream: boolean, receiver: StreamReceiver): Http2Stream {
     this.#guard.requestStarted()
+    const section = this.#sender.encode(pseudo, lines, this.#control.peer.sections)
     const stream = this.#addStream(this.#nextOwnStream)
     this.#nextOwnStream += 2
     stream.receivedBy(receiver)
-    stream.headers(pseudo, endStream, lines)
+    stream.open(section, endStream)
     return stream
   }
 
@@ -223,6 +235,7 @@ export class Http2Session implements FrameSink, FrameSession {
   fail(cause: unknown): void {
     if (this.#ended) return
     const error = connectionError(cause)
+    this.#owner.failing?.(error)
     this.#end(error.code, true)
     this.#sender.write(goAwayFrame(this.#lastPeerStream, error.code))
     this.#sender.flush()

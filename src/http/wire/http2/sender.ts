@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 import { nextStage } from '../../../lib/batched-stages.ts'
 import { writeLast } from '../last-write.ts'
 import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
-import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './http2-errors.ts'
+import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR, SectionTooLarge } from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import {
   CONTINUATION,
@@ -26,6 +26,7 @@ import {
   writeFrameHeader,
 } from './http2-frames.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
+import { exceeds, type SectionLimits } from './section-limits.ts'
 import type { Http2Stream, StreamOwner } from './stream.ts'
 
 /** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
@@ -152,8 +153,12 @@ export class Sender implements StreamOwner {
   }
 
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void {
+    if (!this.#ended) this.sendBlock(stream, this.encode(fields, lines, null), endStream)
+  }
+
+  /** @param frames from `encode` */
+  sendBlock(stream: Http2Stream, frames: Buffer, endStream: boolean): void {
     if (this.#ended) return
-    const frames = this.#encode(fields, lines)
     const length = frames.length - FRAME_HEADER
     const flags = endStream ? END_STREAM : 0
     const finishing = endStream ? stream : null
@@ -163,12 +168,13 @@ export class Sender implements StreamOwner {
     this.write(frames, finishing)
   }
 
-  /** The field block, behind room for the header of a frame. */
-  #encode(fields: readonly string[], lines: string): Buffer {
+  /** Throws a SectionTooLarge, or a RangeError. @returns the field block, behind room for the header of a frame */
+  encode(fields: readonly string[], lines: string, limits: SectionLimits | null): Buffer {
     const { encoder } = this
     encoder.begin(FRAME_HEADER)
     for (let i = 0; i < fields.length; i += 2) encoder.field(fields[i] ?? '', fields[i + 1] ?? '')
-    if (lines !== '') encoder.lines(lines)
+    const count = lines === '' ? 0 : encoder.lines(lines)
+    if (limits !== null && exceeds(limits, fields, lines, count)) throw new SectionTooLarge()
     return encoder.end()
   }
 
