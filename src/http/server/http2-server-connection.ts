@@ -196,7 +196,7 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
   }
 
   isLate(now: number, ms: number): boolean {
-    return now - this.#session.blockStartedAt > ms
+    return now - this.#session.incompleteSince > ms
   }
 
   refuse(message: string): void {

@@ -131,14 +131,15 @@ export class Http2Session implements FrameSink, FrameSession {
     return this.#reader.atStart && this.#blocks.startedAt === Infinity
   }
 
-  /** Monotonic ms since when a field block is incomplete; Infinity: none is. */
-  get blockStartedAt(): number {
-    return this.#blocks.startedAt
+  /** Monotonic ms since when a field block, or a frame other than DATA, is incomplete; Infinity: none is. */
+  get incompleteSince(): number {
+    return Math.min(this.#blocks.startedAt, this.#reader.startedAt)
   }
 
   /** Bytes that are held for streams and peer. */
   get heldBytes(): number {
-    return this.#blocks.heldBytes + this.#sender.pending + this.#sender.bufferedBytes
+    const { pending, bufferedBytes } = this.#sender
+    return this.#reader.heldBytes + this.#blocks.heldBytes + pending + bufferedBytes
   }
 
   /** Bytes from the socket. @returns the rest after a pause, for the next call; null: there is none */
