@@ -65,6 +65,8 @@ export interface SessionOwner extends ControlListener {
  * three: it may know of an end, and open the next stream, before this side learns that a large write is accepted.
  */
 const UNFLUSHED_FACTOR = 4
+/** Gaps between the ids of streams of a peer that are remembered. Peers use each id in turn. */
+const MAX_GAPS = 100
 /** Ids of ended streams that are remembered. */
 const MAX_ENDED_EARLY = 1000
 
@@ -83,6 +85,8 @@ export class Http2Session implements FrameSink, FrameSession {
   readonly #guard: FloodGuard
   #prefaceBytes = 0
   #lastPeerStream = 0
+  /** Ids that the peer has left out, oldest first: the ids of streams around them. */
+  readonly #gaps: (readonly [after: number, before: number])[] = []
   #nextOwnStream = 1
   /** Streams above this one are refused, once we have announced the end of the connection. */
   #lastServed = MAX_STREAM
@@ -281,7 +285,9 @@ export class Http2Session implements FrameSink, FrameSession {
     const { stream: id, fields, complete, endStream } = section
     if (id % 2 === 0) throw new Http2Error(PROTOCOL_ERROR, 'a client has opened a stream with an even id')
     const isNew = id > this.#lastPeerStream
-    if (isNew) this.#lastPeerStream = id
+    if (isNew) this.#opened(id)
+    else if (this.#gaps.some(([after, before]) => id > after && id < before))
+      throw new Http2Error(PROTOCOL_ERROR, 'a client has opened a stream below its newest one')
     if (section.isFaulty) return this.streamError(id, PROTOCOL_ERROR)
     if (!isNew) return this.#furtherHeaders(section)
     if (id > this.#lastServed || this.#isFull) return this.streamError(id, REFUSED_STREAM)
@@ -290,6 +296,14 @@ export class Http2Session implements FrameSink, FrameSession {
     stream.remoteEnded = endStream
     const receiver = this.#owner.streamOpened(stream, fields, complete, endStream)
     if (receiver !== null) stream.receivedBy(receiver)
+  }
+
+  #opened(id: number): void {
+    const after = this.#lastPeerStream
+    this.#lastPeerStream = id
+    if (id <= after + 2) return
+    this.#gaps.push([after, id])
+    if (this.#gaps.length > MAX_GAPS) this.#gaps.shift()
   }
 
   /** A stream that has ended still holds its request until its response leaves: a client that does not read gets no more. */
