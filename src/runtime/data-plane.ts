@@ -278,6 +278,7 @@ function settingsOf(
     limits,
     proxyProtocol,
     trusts: (peer) => trustedProxies.has(peerAddress(peer)),
+    shared: (peer) => trustedProxies.has(peerAddress(peer)),
     memory: memory.connections,
     clientOf: (peer) => clientNetwork(peer, trustedProxies),
     tls,

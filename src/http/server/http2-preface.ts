@@ -52,10 +52,10 @@ export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): v
 function ignore(): void {}
 
 /** The bounds of the connection. */
-export function http2Settings({
-  limits,
-  shared = false,
-}: Pick<ListenerSettings, 'limits' | 'shared'>): SessionSettings {
+export function http2Settings(
+  { limits, shared }: Pick<ListenerSettings, 'limits' | 'shared'>,
+  peer: string | undefined,
+): SessionSettings {
   return {
     role: 'server',
     concurrentStreams: limits.http2Streams,
@@ -63,7 +63,7 @@ export function http2Settings({
     headerFields: limits.headerFields,
     streamWindow: STREAM_WINDOW,
     connectionWindow: CONNECTION_WINDOW,
-    shared,
+    shared: shared?.(peer) === true,
   }
 }
 

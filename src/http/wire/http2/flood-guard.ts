@@ -4,7 +4,7 @@
  * (CVE-2023-44487, CVE-2025-8671, CVE-2019-9511 to 9518).
  */
 
-import { EventBudget, type EventLimits } from './event-budget.ts'
+import { EventBudget, type EventLimits } from '../../../lib/event-budget.ts'
 import { ENHANCE_YOUR_CALM, Http2Error } from './http2-errors.ts'
 
 /** Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
