@@ -12,7 +12,9 @@ import { loadCores, peerCores } from '../cores.ts'
 import { PERMISSION, SPACE, TENANT } from '../names.ts'
 import { freePort, Program } from '../program.ts'
 import { token } from '../world.ts'
+import { makeCertificate } from '../certificate.ts'
 import { HEAVY_ROUTES } from './attacks.ts'
+import { PROXY_ADDRESS, startProxy, startServices } from './shared.ts'
 
 const GATEWAY = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 const ECHO = fileURLToPath(new URL('../servers/websocket-echo.ts', import.meta.url))
@@ -33,8 +35,12 @@ export interface Neighbourhood {
   stop(): Promise<void>
 }
 
-/** @param upstream an origin */
-export async function openNeighbourhood(folder: string, upstream: string): Promise<Neighbourhood> {
+/** @param upstream an origin @param proxied `port` is that of a proxy */
+export async function openNeighbourhood(
+  folder: string,
+  upstream: string,
+  proxied: boolean,
+): Promise<Neighbourhood> {
   mkdirSync(join(folder, 'routes'), { recursive: true })
   const store = join(folder, 'seatgate.db')
   const keys = await fill(store)
@@ -47,27 +53,48 @@ export async function openNeighbourhood(folder: string, upstream: string): Promi
     cores: loadCores(1),
     folder,
   })
-  const port = await freePort()
-  const origins = { main: upstream, echo: `http://127.0.0.1:${echoPort}`, issuer: provider.issuer }
+  const [port, tlsPort] = [await freePort(), await freePort()]
+  const services = await startServices(folder)
+  const { shared, large } = services
+  const origins = {
+    main: upstream,
+    echo: `http://127.0.0.1:${echoPort}`,
+    issuer: provider.issuer,
+    shared,
+    large,
+  }
   const file = join(folder, 'gateway.config.yaml')
-  writeFileSync(file, configuration(port, store, secrets, origins), { mode: 0o600 })
+  const { cert, key } = makeCertificate(folder)
+  const listen = proxied
+    ? `[{ address: 127.0.0.1:${port} }, { address: 127.0.0.1:${tlsPort}, http2: true, tls: { certificates: [{ cert: ${cert}, key: ${key} }] } }]
+trusted_proxies: [${PROXY_ADDRESS}/32]`
+    : `127.0.0.1:${port}`
+  writeFileSync(file, configuration(listen, store, secrets, origins), { mode: 0o600 })
   writeFileSync(join(folder, 'routes', 'main.yaml'), MAIN)
   writeFileSync(
     join(folder, 'routes', 'echo.yaml'),
     `upstream: echo\nroutes:\n  GET /v1/socket: ${PERMISSION}\n`,
   )
+  for (const name of ['shared', 'large'])
+    writeFileSync(
+      join(folder, 'routes', `${name}.yaml`),
+      `upstream: ${name}\nroutes:\n  GET /v1/${name}/{id}: ${PERMISSION}\n  POST /v1/${name}/{id}: ${PERMISSION}\n`,
+    )
   const command = [process.execPath, GATEWAY, 'start', '--config', file]
   const gateway = await Program.start({ command, port, cores: peerCores(1), folder })
+  const proxy = proxied ? await startProxy(folder, tlsPort) : null
   const minted = (tenant: string, secret: string) =>
     token({ secret }, { tenant, secret, hashPerm: [`${SPACE}:${SEAT}`] })
   return {
-    port,
+    port: proxy?.port ?? port,
     pid: gateway.pid,
     honest: minted(TENANT, secrets.honest),
     token: minted(ATTACKER, secrets.attacker),
     keys,
     async stop() {
+      await proxy?.stop()
       await gateway.stop()
+      await services.stop()
       await echo.stop()
       provider.close()
     },
@@ -84,12 +111,12 @@ routes:
 ${Array.from({ length: HEAVY_ROUTES }, (_, at) => `  GET /v1/heavy${at}: resource-${at}:operation\n`).join('')}`
 
 function configuration(
-  port: number,
+  listen: string,
   store: string,
   secrets: { honest: string; attacker: string },
-  origins: { main: string; echo: string; issuer: string },
+  origins: Readonly<Record<'main' | 'echo' | 'issuer' | 'shared' | 'large', string>>,
 ): string {
-  return `listen: 127.0.0.1:${port}
+  return `listen: ${listen}
 ops: 127.0.0.1:0
 drain: 1s
 store: ${JSON.stringify(`sqlite:${store}`)}
@@ -103,11 +130,13 @@ tenants:
       issuer: ${origins.issuer}
       client_id: bench
       client_secret: ${'s'.repeat(32)}
-      redirect_uri: http://localhost:${port}/auth/oidc/callback
+      redirect_uri: http://localhost/auth/oidc/callback
       allow_insecure: true
 upstreams:
   main: { targets: ["${origins.main}"] }
   echo: { targets: ["${origins.echo}"] }
+  shared: { targets: ["${origins.shared}"], protocol: h2c }
+  large: { targets: ["${origins.large}"], protocol: h2c }
 routes: [routes/*.yaml]
 `
 }
