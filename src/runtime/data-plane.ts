@@ -278,7 +278,6 @@ function settingsOf(
     limits,
     proxyProtocol,
     trusts: (peer) => trustedProxies.has(peerAddress(peer)),
-    shared: (peer) => trustedProxies.has(peerAddress(peer)),
     memory: memory.connections,
     clientOf: (peer) => clientNetwork(peer, trustedProxies),
     tls,

@@ -72,7 +72,7 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
     memory: memory.connections,
     clientOf: () => null,
     priorKnowledge: true,
-    shared: () => true,
+    shared: true,
     refusalOf: (peer) => (admitted.has(peerAddress(peer)) ? null : peerRefused),
     stall: limits.bodyTimeout,
   }

@@ -11,6 +11,7 @@ import { TOKEN } from '../wire/fields.ts'
 import { EventBudget, type EventLimits } from '../../lib/event-budget.ts'
 import { CANCEL, type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import { UNANNOUNCED_BY_SERVER } from '../wire/http2/section-limits.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
 import { connectEvent, openSocket } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
@@ -310,6 +311,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
         headerFields: HEADER_FIELDS,
         streamWindow: STREAM_WINDOW,
         connectionWindow: STREAM_WINDOW * this.#streams,
+        sections: UNANNOUNCED_BY_SERVER,
       },
       this,
     )

@@ -38,7 +38,7 @@ export interface ListenerEvents {
 /** Settings that a reload may change. */
 export interface ListenerSettings {
   readonly limits: Limits
-  /** Whether connections begin with the PROXY protocol, and which peers are trusted. */
+  /** Whether connections begin with the PROXY protocol, and which peers are trusted. Over HTTP/2 these are proxies of many clients. */
   readonly proxyProtocol: boolean
   readonly trusts: (peer: string | undefined) => boolean
   /** The key by which connections of one client are counted; null for a trusted proxy. */
@@ -51,8 +51,8 @@ export interface ListenerSettings {
   readonly tls?: readonly (TlsAcceptor | null)[]
   /** Plain connections may also begin with the preface of HTTP/2 (RFC 9113, section 3.3). */
   readonly priorKnowledge?: boolean
-  /** Whether connections of the peer carry the requests of many clients, whose resets of streams do not end them. Absent: none do. */
-  readonly shared?: (peer: string | undefined) => boolean
+  /** Each connection carries the requests of many clients, whose resets of streams do not end it. */
+  readonly shared?: boolean
   /** Refuses all connections of a peer, of which nothing is read; null, or absent: they are admitted. */
   readonly refusalOf?: (peer: string | undefined) => Refusal | null
 }

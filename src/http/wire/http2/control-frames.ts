@@ -109,7 +109,7 @@ export class ControlFrames {
     this.settingsDue = false
     const before = this.peer.initialWindow
     this.peer.apply(payload, !this.#isServer)
-    this.#sender.encoder.setTableSize(this.peer.headerTableSize)
+    this.#sender.configure(this.peer)
     this.#sender.writeControl(SETTINGS_ACK)
     this.#moveWindows(this.peer.initialWindow - before)
     this.#listener.settingsReceived?.()

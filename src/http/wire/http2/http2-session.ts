@@ -99,7 +99,7 @@ export class Http2Session implements FrameSink, FrameSession {
     this.#isServer = settings.role === 'server'
     this.#guard = new FloodGuard(settings.shared)
     this.#reader = new FrameReader(this)
-    this.#sender = new Sender(socket, this.#guard, this)
+    this.#sender = new Sender(socket, this.#guard, this, settings.sections)
     this.#control = new ControlFrames(this, this.#sender, this.#guard, owner, this.#isServer)
     this.#blocks = new FieldBlocks(settings, this.#guard)
     if (!this.#isServer) this.#sender.write(PREFACE)
@@ -182,7 +182,7 @@ export class Http2Session implements FrameSink, FrameSession {
    */
   open(pseudo: readonly string[], lines: string, endStream: boolean, receiver: StreamReceiver): Http2Stream {
     this.#guard.requestStarted()
-    const section = this.#sender.encode(pseudo, lines, this.#control.peer.sections)
+    const section = this.#sender.encode(pseudo, lines)
     const stream = this.#addStream(this.#nextOwnStream)
     this.#nextOwnStream += 2
     stream.receivedBy(receiver)

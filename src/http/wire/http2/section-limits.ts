@@ -1,4 +1,4 @@
-/** The largest field section that is sent to a peer. What exceeds it ends the connection at some servers, for all its requests. */
+/** The largest field section that is sent on a connection of many clients. Beyond it, some peers end the connection. */
 
 export interface SectionLimits {
   /** Bytes of a name or of a value. */
@@ -10,10 +10,12 @@ export interface SectionLimits {
 }
 
 /**
- * For a peer that announces no SETTINGS_MAX_HEADER_LIST_SIZE: nginx ends a connection for a string above 8 KiB, HAProxy for a
- * section of 16 KiB, and for more than 201 fields.
+ * For a proxy that announces no SETTINGS_MAX_HEADER_LIST_SIZE: HAProxy ends a connection for a section of 16 KiB, and for more than
+ * 201 fields.
  */
-export const UNANNOUNCED: SectionLimits = { string: 8192, bytes: 15 * 1024, fields: 200 }
+export const UNANNOUNCED_BY_PROXY: SectionLimits = { string: Infinity, bytes: 15 * 1024, fields: 200 }
+/** For a server: nginx ends a connection for a string above 8 KiB. */
+export const UNANNOUNCED_BY_SERVER: SectionLimits = { ...UNANNOUNCED_BY_PROXY, string: 8192 }
 
 /** @param bytes the peer's SETTINGS_MAX_HEADER_LIST_SIZE */
 export function announced(bytes: number): SectionLimits {

@@ -27,6 +27,7 @@ import {
 } from './http2-frames.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
 import { exceeds, type SectionLimits } from './section-limits.ts'
+import type { PeerSettings } from './settings.ts'
 import type { Http2Stream, StreamOwner } from './stream.ts'
 
 /** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
@@ -44,7 +45,9 @@ export interface SenderOwner {
 }
 
 export class Sender implements StreamOwner {
-  readonly encoder: HpackEncoder = new HpackEncoder()
+  readonly #encoder = new HpackEncoder()
+  /** What the peer accepts; null: there is no limit. */
+  #sections: SectionLimits | null
   /** Streams whose last frame the operating system has not accepted, as far as this side knows. Only the sender writes it. */
   unflushed = 0
   readonly #socket: Socket
@@ -64,11 +67,19 @@ export class Sender implements StreamOwner {
   #buffered = 0
   #ended = false
 
-  constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner) {
+  /** @param sections as in `SessionSettings` */
+  constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner, sections: SectionLimits | null) {
+    this.#sections = sections
     this.#socket = socket
     this.#writes = new WriteQueue(socket)
     this.#owner = owner
     this.#guard = guard
+  }
+
+  /** The peer's settings have arrived. */
+  configure({ headerTableSize, sections }: PeerSettings): void {
+    this.#encoder.setTableSize(headerTableSize)
+    if (this.#sections !== null && sections !== null) this.#sections = sections
   }
 
   /** @param finishing learns when the operating system has this piece and all before it */
@@ -153,7 +164,7 @@ export class Sender implements StreamOwner {
   }
 
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void {
-    if (!this.#ended) this.sendBlock(stream, this.encode(fields, lines, null), endStream)
+    if (!this.#ended) this.sendBlock(stream, this.encode(fields, lines), endStream)
   }
 
   /** @param frames from `encode` */
@@ -169,12 +180,12 @@ export class Sender implements StreamOwner {
   }
 
   /** Throws a SectionTooLarge, or a RangeError. @returns the field block, behind room for the header of a frame */
-  encode(fields: readonly string[], lines: string, limits: SectionLimits | null): Buffer {
-    const { encoder } = this
+  encode(fields: readonly string[], lines: string): Buffer {
+    const encoder = this.#encoder
     encoder.begin(FRAME_HEADER)
     for (let i = 0; i < fields.length; i += 2) encoder.field(fields[i] ?? '', fields[i + 1] ?? '')
     const count = lines === '' ? 0 : encoder.lines(lines)
-    if (limits !== null && exceeds(limits, fields, lines, count)) throw new SectionTooLarge()
+    if (this.#sections !== null && exceeds(this.#sections, fields, lines, count)) throw new SectionTooLarge()
     return encoder.end()
   }
 

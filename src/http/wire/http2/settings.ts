@@ -1,7 +1,7 @@
 /** SETTINGS (RFC 9113, section 6.5). */
 
 import { FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
-import { announced, FIELD_OVERHEAD, type SectionLimits, UNANNOUNCED } from './section-limits.ts'
+import { announced, FIELD_OVERHEAD, type SectionLimits } from './section-limits.ts'
 import { ACK, DEFAULT_WINDOW, frame, MAX_PAYLOAD, MAX_WINDOW, SETTINGS } from './http2-frames.ts'
 
 const HEADER_TABLE_SIZE = 0x1
@@ -18,7 +18,8 @@ const MAX_SETTINGS = 64
 /** What the peer accepts. The defaults hold until its first SETTINGS arrive. */
 export class PeerSettings {
   headerTableSize = 4096
-  sections: SectionLimits = UNANNOUNCED
+  /** null: the peer announces no limit. */
+  sections: SectionLimits | null = null
   concurrentStreams = Infinity
   initialWindow: number = DEFAULT_WINDOW
 
@@ -69,6 +70,8 @@ export interface SessionSettings {
   readonly connectionWindow: number
   /** The peer is a proxy, and the connection carries the requests of many clients. */
   readonly shared?: boolean
+  /** What is sent at most, unless the peer announces another limit; null: whatever it announces, there is no limit. */
+  readonly sections: SectionLimits | null
 }
 
 /** Our SETTINGS frame. The size of the dynamic table and of frames stay at their defaults. */
