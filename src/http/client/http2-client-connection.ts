@@ -8,11 +8,11 @@ import { performance } from 'node:perf_hooks'
 import { TLSSocket } from 'node:tls'
 import { InFlight } from '../../lib/in-flight.ts'
 import { TOKEN } from '../wire/fields.ts'
-import { EventBudget, type EventLimits } from '../../lib/event-budget.ts'
-import { CANCEL, type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
+import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
 import { UNANNOUNCED_BY_SERVER } from '../wire/http2/section-limits.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
+import { AbandonedStreams } from './abandoned-streams.ts'
 import { connectEvent, openSocket } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
@@ -29,13 +29,6 @@ import { UpstreamStream, type UpstreamStreamOwner } from './upstream-stream.ts'
 
 /** Requests of a connection at once: the least that RFC 9113, section 6.5.2, recommends to permit. */
 export const MAX_STREAMS = 100
-/**
- * Streams that are reset. Servers end a connection beyond a number of their own: Netty and Undertow for more than 200 in 30
- * seconds, Envoy for more than half of 500, Node.js for more than 1,000 at once or 33 a second.
- */
-const RESETS: EventLimits = { burst: 50, rate: 4 }
-/** The share of streams given up but not reset from which a connection takes no further request. */
-const MAX_ABANDONED = 1 / 4
 /** Bytes of a response that may wait for its client. All streams of a connection together get no more than this each. */
 const STREAM_WINDOW = 128 * 1024
 /** Milliseconds without a byte after which a target with requests in flight is asked whether it is there. */
@@ -57,9 +50,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   isListed = false
   /** The requests in flight. */
   readonly slots: InFlight<UpstreamStream> = new InFlight()
-  readonly #resets = new EventBudget(RESETS)
-  /** Given up and not reset. They take room until the target ends them, oldest first. */
-  readonly #abandoned = new Set<Http2Stream>()
+  readonly #abandoned = new AbandonedStreams()
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
   readonly #socket: Socket
@@ -166,24 +157,11 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#owner.uploadFinished()
   }
 
-  /**
-   * Resets of one client must not be what a target ends the connection of others for. Beyond the budget, the response is
-   * dropped as it arrives, up to its window, until there is budget again. If that takes up too many streams, this connection
-   * takes no further request: the last one that ends closes it, and with it all streams that were given up.
-   */
+  /** Where many are given up, this connection takes no further request, and its last one closes them all. */
   giveUp(stream: Http2Stream, code: number): void {
-    if (stream.closed || this.#resets.take()) return stream.reset(code)
-    stream.abandon()
-    this.#abandoned.add(stream)
+    this.#abandoned.giveUp(stream, code)
     const permitted = Math.min(this.#streams, this.#session?.permittedStreams ?? 0)
-    if (this.#abandoned.size > permitted * MAX_ABANDONED) this.#drain()
-  }
-
-  #resetAbandoned(): void {
-    for (const stream of this.#abandoned) {
-      if (!this.#resets.take()) return
-      stream.reset(CANCEL)
-    }
+    if (this.#abandoned.areMany(permitted)) this.#drain()
   }
 
   faultOf(stream: UpstreamStream, code: number): Error {
@@ -233,11 +211,11 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
 
   /** The receiver of the stream knows, unless the stream was given up. */
   streamClosed(stream: Http2Stream): void {
-    if (this.#abandoned.size > 0 && this.#abandoned.delete(stream)) process.nextTick(streamGone, this)
+    if (this.#abandoned.delete(stream)) process.nextTick(streamGone, this)
   }
 
   checkAlive(now: number): void {
-    if (this.#abandoned.size > 0) this.#resetAbandoned()
+    if (this.#abandoned.size > 0) this.#abandoned.resetSome()
     if (this.#state === 'connecting' || this.slots.size === 0) return
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
     if (this.#pingedAt > this.#receivedAt) {
