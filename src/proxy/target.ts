@@ -8,7 +8,7 @@ import type { UpstreamConfig } from '../config/config.ts'
 import type { Validity } from '../config/pem.ts'
 import { type Address, connect, type TlsOptions, validityAt } from '../http/client/connector.ts'
 import type { Suspects } from '../http/client/suspects.ts'
-import type { ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
+import type { RequestOwner, ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
 import { type PoolSettings, RequestPool } from '../http/client/request-pool.ts'
 import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
@@ -86,13 +86,13 @@ export class Target {
   }
 
   #poolFor(receiver: ResponseReceiver): RequestPool {
-    if (this.#suspects.isEmpty || !this.#suspects.has(receiver.owner)) return this.pool
+    if (this.#suspects.areNone || !this.#suspects.has(receiver.owner)) return this.pool
     this.#alone ??= this.#openPool({ connections: ALONE_CONNECTIONS, streams: 1 })
     return this.#alone
   }
 
   get #pools(): RequestPool[] {
-    return this.#alone === null ? [this.pool] : [this.pool, this.#alone]
+    return this.#alone === null ? [this.pool] : [this.#alone, this.pool]
   }
 
   /** The body of a request is complete, and no connection was available for it yet. */
@@ -100,7 +100,11 @@ export class Target {
     for (const pool of this.#pools) pool.bodyReceived(receiver)
   }
 
-  /** As that of the pool. */
+  /** As those of a pool. */
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#pools.some((pool) => pool.evictFor(owner, uploads))
+  }
+
   cancel(receiver: ResponseReceiver): boolean {
     return this.#pools.some((pool) => pool.cancel(receiver))
   }

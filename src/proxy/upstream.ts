@@ -86,7 +86,7 @@ export class Upstream {
 
   #evictFor(exchange: Exchange, uploads: boolean): boolean {
     const owner = ownerOf(exchange, this.proxies)
-    return this.#targets.some((target) => target.ejection.available && target.pool.evictFor(owner, uploads))
+    return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
   }
 
   /** The fault of an unavailable target, for the log of a refused request. */

@@ -26,9 +26,11 @@ export class AbandonedStreams {
 
   /** @param code of RST_STREAM */
   giveUp(stream: Http2Stream, code: number): void {
-    if (stream.closed || this.#resets.take()) return stream.reset(code)
+    if (stream.closed) return
+    if (this.#all.size === 0 && this.#resets.take()) return stream.reset(code)
     stream.abandon()
     this.#all.add(stream)
+    this.resetSome()
   }
 
   /** They take up too much of a connection with this number of streams. */

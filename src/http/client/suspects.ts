@@ -22,9 +22,12 @@ export class Suspects {
   /** By owner; those that were noted last come last. */
   readonly #all = new Map<string, Suspicion>()
 
+  /** Monotonic ms: the end of the last suspicion. */
+  #until = -Infinity
+
   /** Read for each request. */
-  get isEmpty(): boolean {
-    return this.#all.size === 0
+  get areNone(): boolean {
+    return this.#until === -Infinity || this.#until < performance.now()
   }
 
   has(owner: RequestOwner): boolean {
@@ -39,6 +42,7 @@ export class Suspects {
       const time = before === undefined ? FIRST_TIME : Math.min(before.time * 2, LONGEST_TIME)
       this.#all.delete(key)
       this.#all.set(key, { time, until: now + time })
+      this.#until = Math.max(this.#until, now + time)
     }
     this.#forget(now)
   }

@@ -1,6 +1,6 @@
 /** One stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
 
-import { CANCEL, PROTOCOL_ERROR } from './http2-errors.ts'
+import { CANCEL, INTERNAL_ERROR, PROTOCOL_ERROR, SectionTooLarge } from './http2-errors.ts'
 
 /** Receives the events of a stream. `ended`, `failed` or a reset of our own is its last event. */
 export interface StreamReceiver {
@@ -190,9 +190,16 @@ export class Http2Stream {
   #finish(): void {
     const trailers = this.#trailers ?? ''
     if (this.localEnded) return
-    if (trailers !== '') this.#owner.sendHeaders(this, [], true, trailers)
-    else this.#owner.sendData(this, EMPTY, true)
-    this.#endLocal()
+    try {
+      if (trailers !== '') this.#owner.sendHeaders(this, [], true, trailers)
+      else this.#owner.sendData(this, EMPTY, true)
+      this.#endLocal()
+    } catch (error) {
+      // It may be the peer's frame that lets the trailers leave: they must not end the connection.
+      if (!(error instanceof SectionTooLarge)) throw error
+      this.#owner.sendReset(this, INTERNAL_ERROR)
+      this.fail(INTERNAL_ERROR, true)
+    }
   }
 
   #endLocal(): void {
