@@ -231,10 +231,6 @@ export class Http2Stream {
     this.#ending = true
     this.#windowSize = Infinity
     this.#paused = false
-    this.#drop()
-  }
-
-  #drop(): void {
     this.#owner.buffered(-this.#queuedBytes - this.#held.allocated)
     this.#queue.length = 0
     this.#queuedBytes = 0
@@ -340,7 +336,9 @@ export class Http2Stream {
   #close(): void {
     if (this.closed) return
     this.closed = true
-    this.#drop()
+    this.#owner.buffered(-this.#queuedBytes - this.#held.allocated)
+    this.#queue.length = 0
+    this.#queuedBytes = 0
     this.#owner.streamClosed(this)
   }
 }
