@@ -21,7 +21,6 @@ interface Suspicion {
 export class Suspects {
   /** By owner; those that were noted last come last. */
   readonly #all = new Map<string, Suspicion>()
-
   /** Monotonic ms: the end of the last suspicion. */
   #until = -Infinity
 
@@ -39,7 +38,8 @@ export class Suspects {
     const now = performance.now()
     for (const key of new Set([...owners].map(keyOf))) {
       const before = this.#all.get(key)
-      const time = before === undefined ? FIRST_TIME : Math.min(before.time * 2, LONGEST_TIME)
+      const isFirst = before === undefined || before.until + LONGEST_TIME <= now
+      const time = isFirst ? FIRST_TIME : Math.min(before.time * 2, LONGEST_TIME)
       this.#all.delete(key)
       this.#all.set(key, { time, until: now + time })
       this.#until = Math.max(this.#until, now + time)
