@@ -65,6 +65,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   /** Monotonic ms of our last PING. */
   #pingedAt = -Infinity
   #error: Error | null = null
+  /** The owners of its requests are noted: GOAWAY may come first, and the end of the connection later. */
+  #suspected = false
   #timer: NodeJS.Timeout | null = null
   /** Monotonic ms: when `#timer` fires. */
   #watchedUntil = Infinity
@@ -247,7 +249,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   /** Those of requests that were written while the connection was alive. */
   #noteSuspects(): void {
     const { suspects } = this.#settings
-    if (suspects === undefined) return
+    if (suspects === undefined || this.#suspected) return
+    this.#suspected = true
     const written = [...this.slots].filter(
       ({ isReserved, busySince }) => !isReserved && !(this.#used && this.#receivedAt < busySince),
     )

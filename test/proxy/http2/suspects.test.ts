@@ -1,12 +1,16 @@
 /** A request that makes the target end its connection does so once to the requests of others. */
 
 import t, { type Test } from 'tap'
+import { RETRIES } from '../../../src/proxy/upstream-options.ts'
+import { holdTime } from '../../support/held-time.ts'
 import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import type { RawHttp2 } from '../../support/raw-http2.ts'
 import { front, targetsAt } from '../support.ts'
 import { answer, goAway, serveFrames } from './raw.ts'
 import { front2 } from './support.ts'
+
+const NO_RETRIES = { ...RETRIES, perRequest: 0 }
 
 /** A request of the caller at this address of loopback. */
 const ask = (port: number, method: string, path: string, from: string) =>
@@ -67,6 +71,23 @@ for (const [what, end] of Object.entries(ENDS))
       for (const each of [...others, last]) t.match(await each.ended, /good/)
       t.ok(connections.length > 4)
     })
+
+for (const [what, end] of Object.entries(ENDS))
+  t.test(`after ${what}, the caller shares connections again in ten seconds`, async (t) => {
+    const { port, held, release } = await target(t, end)
+    const { port: gatewayPort } = await front2(t, port, {
+      route: { requirement: 'public' },
+      retries: NO_RETRIES,
+    })
+    const time = holdTime(t)
+    await ask(gatewayPort, 'POST', '/kill', '127.0.0.9').ended
+    time.pass(10_001)
+    const both = ['127.0.0.9', '127.0.0.20'].map((from) => ask(gatewayPort, 'POST', '/', from))
+    await until(() => held.length === 2, 'both requests')
+    t.equal(held[0]?.connection, held[1]?.connection)
+    release()
+    for (const each of both) t.match(await each.ended, /good/)
+  })
 
 t.test('requests in flight with the one that ends the connection go alone too, and are served', async (t) => {
   const { port, held, release } = await target(t, (connection) => connection.socket.resetAndDestroy())
