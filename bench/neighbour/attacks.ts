@@ -1,7 +1,7 @@
 /** The worst that one tenant, or one address without a credential, can do while another tenant works. */
 
 import type { AttackCount } from './clients.ts'
-import { askAgain, type AttackSetup, closedLoop, holdOpen, trickle } from './clients.ts'
+import { askAgain, type AttackSetup, cancel, closedLoop, holdOpen, trickle } from './clients.ts'
 
 export interface Attack {
   readonly name: string
@@ -9,8 +9,10 @@ export interface Attack {
   readonly label: string
   /** The honest tenant's requests meanwhile. */
   readonly honest: 'GET' | 'POST'
-  /** Their path, where it is not the usual one. */
+  /** Their path; left out: one of the main upstream. */
   readonly path?: string
+  /** All requests come through a proxy that shares its connections of HTTP/2 among them. */
+  readonly proxied?: boolean
   /** Runs until the signal. */
   readonly run: (setup: AttackSetup) => Promise<AttackCount>
 }
@@ -27,6 +29,8 @@ const SPACE_LINE = 'Space: s1'
 const credential = ({ token }: AttackSetup) => [SPACE_LINE, `Authorization: Bearer ${token}`]
 const UNREAD = Buffer.alloc(3 * 1024 * 1024, 'x')
 const COMMAS = ','.repeat(30_000)
+
+const slowLines = ({ token }: AttackSetup) => [SPACE_LINE, `Authorization: Bearer ${token}`]
 
 export const ATTACKS: readonly Attack[] = [
   {
@@ -107,6 +111,31 @@ export const ATTACKS: readonly Attack[] = [
       const begun = `GET /open/7 HTTP/1.1\r\nHost: gw\r\nx-long: ${'a'.repeat(30_000)}`
       return holdOpen(setup, 4000, Buffer.from(begun))
     },
+  },
+  {
+    name: 'large-fields',
+    label: 'fields of 9 KiB for a service over HTTP/2 that both share, on 8 connections',
+    honest: 'POST',
+    path: '/v1/large/7',
+    run: (setup) => {
+      const lines = [SPACE_LINE, `Authorization: Bearer ${setup.token}`, `X-Large: ${'a'.repeat(9 * 1024)}`]
+      return closedLoop(setup, CONNECTIONS, [head('GET', '/v1/large/7', lines)])
+    },
+  },
+  {
+    name: 'cancelled',
+    label: '500 requests/s, cancelled, for a service over HTTP/2 that both share',
+    honest: 'POST',
+    path: '/v1/shared/7',
+    run: (setup) => cancel(setup, 10, head('GET', '/v1/shared/slow', slowLines(setup))),
+  },
+  {
+    name: 'proxied-cancels',
+    label: '500 requests/s, cancelled, through a proxy over HTTP/2 that both share',
+    honest: 'POST',
+    path: '/v1/shared/7',
+    proxied: true,
+    run: (setup) => cancel(setup, 10, head('GET', '/v1/shared/slow', slowLines(setup)), '127.0.0.2'),
   },
   {
     name: 'event-streams',

@@ -122,6 +122,33 @@ async function keepOpen(
   return { done, refused }
 }
 
+/** Milliseconds between two batches of requests, and from a request to its cancellation. */
+const BATCH_INTERVAL = 20
+const CANCELLED_AFTER = 40
+
+/** Requests whose connections are closed before a response. @param batch how many at once, fifty times a second */
+export async function cancel(
+  { port, signal }: AttackSetup,
+  batch: number,
+  request: Buffer,
+  localAddress = '127.0.0.1',
+): Promise<AttackCount> {
+  let [done, refused] = [0, 0]
+  const begin = () => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }, () => {
+      socket.write(request)
+      setTimeout(() => socket.resetAndDestroy(), CANCELLED_AFTER)
+      done++
+    })
+    socket.once('data', () => refused++).on('error', () => {})
+  }
+  while (!signal.aborted) {
+    for (let at = 0; at < batch; at++) begin()
+    await sleep(BATCH_INTERVAL)
+  }
+  return { done, refused }
+}
+
 /** Continuous uploads, `part` at a time. */
 export async function trickle(
   setup: AttackSetup,

@@ -12,7 +12,9 @@ import { loadCores, peerCores } from '../cores.ts'
 import { PERMISSION, SPACE, TENANT } from '../names.ts'
 import { freePort, Program } from '../program.ts'
 import { token } from '../world.ts'
+import { makeCertificate } from '../certificate.ts'
 import { HEAVY_ROUTES } from './attacks.ts'
+import { PROXY_ADDRESS, startProxy, startServices } from './shared.ts'
 
 const GATEWAY = fileURLToPath(new URL('../../src/cli/seatgate.js', import.meta.url))
 const ECHO = fileURLToPath(new URL('../servers/websocket-echo.ts', import.meta.url))
@@ -34,8 +36,12 @@ export interface Neighbourhood {
   stop(): Promise<void>
 }
 
-/** @param upstream an origin */
-export async function openNeighbourhood(folder: string, upstream: string): Promise<Neighbourhood> {
+/** @param upstream an origin @param proxied `port` is that of a proxy */
+export async function openNeighbourhood(
+  folder: string,
+  upstream: string,
+  proxied: boolean,
+): Promise<Neighbourhood> {
   mkdirSync(join(folder, 'routes'), { recursive: true })
   const store = join(folder, 'seatgate.db')
   const keys = await fill(store)
@@ -48,42 +54,62 @@ export async function openNeighbourhood(folder: string, upstream: string): Promi
     cores: loadCores(1),
     folder,
   })
-  const [http1Port, http2Port] = [await freePort(), await freePort()]
+  const [port, tlsPort, http1Port, http2Port] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ]
+  const services = await startServices(folder)
   const shared = await Program.start({
     command: [process.execPath, SHARED, `${http1Port}`, `${http2Port}`],
     port: http2Port,
     cores: loadCores(1),
     folder,
   })
-  const port = await freePort()
   const origins = {
     main: upstream,
     echo: `http://127.0.0.1:${echoPort}`,
     http1: `http://127.0.0.1:${http1Port}`,
     http2: `http://127.0.0.1:${http2Port}`,
     issuer: provider.issuer,
+    shared: services.shared,
+    large: services.large,
   }
   const file = join(folder, 'gateway.config.yaml')
-  writeFileSync(file, configuration(port, store, secrets, origins), { mode: 0o600 })
+  const { cert, key } = makeCertificate(folder)
+  const listen = proxied
+    ? `[{ address: 127.0.0.1:${port} }, { address: 127.0.0.1:${tlsPort}, http2: true, tls: { certificates: [{ cert: ${cert}, key: ${key} }] } }]
+trusted_proxies: [${PROXY_ADDRESS}/32]`
+    : `127.0.0.1:${port}`
+  writeFileSync(file, configuration(listen, store, secrets, origins), { mode: 0o600 })
   writeFileSync(join(folder, 'routes', 'main.yaml'), MAIN)
   writeFileSync(
     join(folder, 'routes', 'echo.yaml'),
     `upstream: echo\nroutes:\n  GET /v1/socket: ${PERMISSION}\n`,
   )
+  for (const name of ['shared', 'large'])
+    writeFileSync(
+      join(folder, 'routes', `${name}.yaml`),
+      `upstream: ${name}\nroutes:\n  GET /v1/${name}/{id}: ${PERMISSION}\n  POST /v1/${name}/{id}: ${PERMISSION}\n`,
+    )
   for (const name of ['http1', 'http2'])
     writeFileSync(join(folder, 'routes', `${name}.yaml`), sharedRoutes(name))
   const command = [process.execPath, GATEWAY, 'start', '--config', file]
   const gateway = await Program.start({ command, port, cores: peerCores(1), folder })
+  const proxy = proxied ? await startProxy(folder, tlsPort) : null
   const minted = (tenant: string, secret: string) =>
     token({ secret }, { tenant, secret, hashPerm: [`${SPACE}:${SEAT}`] })
   return {
-    port,
+    port: proxy?.port ?? port,
     pid: gateway.pid,
     honest: minted(TENANT, secrets.honest),
     token: minted(ATTACKER, secrets.attacker),
     keys,
     async stop() {
+      await proxy?.stop()
       await gateway.stop()
+      await services.stop()
       await echo.stop()
       await shared.stop()
       provider.close()
@@ -107,12 +133,12 @@ routes:
 `
 
 function configuration(
-  port: number,
+  listen: string,
   store: string,
   secrets: { honest: string; attacker: string },
-  origins: Readonly<Record<'main' | 'echo' | 'http1' | 'http2' | 'issuer', string>>,
+  origins: Readonly<Record<'main' | 'echo' | 'http1' | 'http2' | 'issuer' | 'shared' | 'large', string>>,
 ): string {
-  return `listen: 127.0.0.1:${port}
+  return `listen: ${listen}
 ops: 127.0.0.1:0
 drain: 1s
 store: ${JSON.stringify(`sqlite:${store}`)}
@@ -126,11 +152,13 @@ tenants:
       issuer: ${origins.issuer}
       client_id: bench
       client_secret: ${'s'.repeat(32)}
-      redirect_uri: http://localhost:${port}/auth/oidc/callback
+      redirect_uri: http://localhost/auth/oidc/callback
       allow_insecure: true
 upstreams:
   main: { targets: ["${origins.main}"] }
   echo: { targets: ["${origins.echo}"] }
+  shared: { targets: ["${origins.shared}"], protocol: h2c }
+  large: { targets: ["${origins.large}"], protocol: h2c }
   http1: { targets: ["${origins.http1}"] }
   http2: { targets: ["${origins.http2}"], protocol: h2c }
 routes: [routes/*.yaml]

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { bound, loadCores } from '../cores.ts'
+import { bound, loadCores, which } from '../cores.ts'
 import type { Place } from '../measure.ts'
 import { SPACE } from '../names.ts'
 import type { Latency } from '../latency.ts'
@@ -46,6 +46,7 @@ export async function measureNeighbours(
 ): Promise<Neighbour[]> {
   const measured: Neighbour[] = []
   for (const attack of ATTACKS) {
+    if (attack.proxied === true && which('haproxy') === null) continue
     say(`neighbour, ${attack.name}`)
     measured.push(await measureNeighbour(attack, place, seconds))
   }
@@ -54,7 +55,11 @@ export async function measureNeighbours(
 
 async function measureNeighbour(attack: Attack, place: Place, seconds: number): Promise<Neighbour> {
   const folder = mkdtempSync(join(place.folder, 'neighbour-'))
-  const opened = await openNeighbourhood(join(folder, 'gateway'), place.upstreams.plain.origin)
+  const opened = await openNeighbourhood(
+    join(folder, 'gateway'),
+    place.upstreams.plain.origin,
+    attack.proxied === true,
+  )
   try {
     const ask = honestRequests(attack, opened, folder, seconds)
     await ask()

@@ -43,6 +43,7 @@ import { EventStreams } from './event-streams.ts'
 import { serveLocal } from './local-handler.ts'
 import { grantPreflight } from './granted-preflight.ts'
 import { servePublic } from './public-handler.ts'
+import { ClientCancels } from './client-cancels.ts'
 import type { PipelineConfig } from './pipeline-config.ts'
 import { isCounted, refusalBy, takeTokens } from './rate-limits.ts'
 import { Refusals } from './refusals.ts'
@@ -59,6 +60,7 @@ export class Pipeline {
   readonly #webSocketShares: WebSocketShares
   readonly #shadowDecisions: ShadowDecisions
   readonly #eventStreams = new EventStreams()
+  readonly #clientCancels = new ClientCancels()
   readonly #rateLimiter: RateLimiter
   readonly #activity: ProcessActivity | null
   #draining = false
@@ -170,7 +172,8 @@ export class Pipeline {
       const refusal =
         question?.fault ??
         validateRequest(request, config.limits) ??
-        (handshake ? null : strayHandshake(request))
+        (handshake ? null : strayHandshake(request)) ??
+        this.#clientCancels.refusalOf(request, config.trustedProxies)
       if (refusal === null) this.#evaluate(exchange, config)
       else this.#refuse(exchange, refusal)
     } catch (cause) {
@@ -333,6 +336,7 @@ export class Pipeline {
     exchange.aborted = webSocket === null ? !response.writableFinished : webSocket.closeCode === NO_CLOSE
     this.#inFlight.remove(exchange)
     this.#requestShares.ended(exchange)
+    if (exchange.aborted) this.#clientCancels.ended(exchange, this.#config.trustedProxies)
     if (exchange.handshake) this.#webSocketShares.ended(exchange)
     if (webSocket === null) this.#metrics.requestEnded()
     else this.#metrics.webSocketEnded(webSocket.endedBy ?? 'client')

@@ -254,11 +254,11 @@ export class Attempts implements Timed {
 
   /** Tells the target, if no connection was available for the request yet, that its body is complete. */
   bodyReceived(receiver: ResponseReceiver): void {
-    this.#target?.pool.bodyReceived(receiver)
+    this.#target?.bodyReceived(receiver)
   }
 
   /** Takes the request out of the queue of its target, if no connection was available for it yet. */
   cancel(receiver: ResponseReceiver): void {
-    if (this.#target?.pool.cancel(receiver) === true) this.end()
+    if (this.#target?.cancel(receiver) === true) this.end()
   }
 }

@@ -91,8 +91,9 @@ export class OutlierEjection {
   /** @param last no other target is available */
   failed(epoch: number, blame: Blame, cause: unknown, last: boolean, now: number): void {
     if (epoch !== this.#epoch) return
+    // A connection of HTTP/2 that ends fails all its requests with one error.
+    if (cause !== this.cause) this.#failures++
     this.cause = cause
-    this.#failures++
     const exempt = last && (blame === 'reset' || isRefused(cause))
     if (this.#blame === null && (this.#failures < this.#ejection.failures || exempt)) return
     this.#eject(blame, now)

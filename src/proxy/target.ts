@@ -7,8 +7,9 @@ import type { Duplex } from 'node:stream'
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Validity } from '../config/pem.ts'
 import { type Address, connect, type TlsOptions, validityAt } from '../http/client/connector.ts'
-import type { ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
-import { RequestPool } from '../http/client/request-pool.ts'
+import type { Suspects } from '../http/client/suspects.ts'
+import type { RequestOwner, ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
+import { type PoolSettings, RequestPool } from '../http/client/request-pool.ts'
 import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
@@ -20,6 +21,8 @@ import type { EjectionSettings } from './upstream-options.ts'
  */
 const KEEP_ALIVE = 4_000
 const KEEP_ALIVE_MAX = 60_000
+/** Connections of HTTP/2 with one request each, beside those that requests share. */
+const ALONE_CONNECTIONS = 256
 
 export class Target {
   readonly url: URL
@@ -34,6 +37,9 @@ export class Target {
   readonly agent: TargetAgent
   /** For all requests but those of {@link dispatch} after a reload. */
   readonly pool: RequestPool
+  /** For owners whose requests may have ended a connection of HTTP/2; null: there were none yet. */
+  #alone: RequestPool | null = null
+  readonly #suspects: Suspects
   readonly #config: UpstreamConfig
   readonly #address: Address
 
@@ -42,11 +48,13 @@ export class Target {
     config: UpstreamConfig,
     ejection: EjectionSettings,
     tls: TlsOptions,
+    suspects: Suspects,
     owner: OutlierEjectionOwner,
   ) {
     this.url = url
     this.origin = url.origin
     this.ejection = new OutlierEjection(ejection, config.health, owner)
+    this.#suspects = suspects
     this.#config = config
     this.#address = addressOf(url, tls)
     this.pool = this.#openPool()
@@ -70,14 +78,48 @@ export class Target {
   }
 
   dispatch(request: UpstreamRequest, receiver: ResponseReceiver): void {
-    if (!this.pool.closed) return this.pool.dispatch(request, receiver)
+    if (!this.pool.closed) return this.#poolFor(receiver).dispatch(request, receiver)
     // The decision was made before a reload. The request is still served, on a connection of its own.
     const ownPool = this.#openPool()
     ownPool.dispatch(request, receiver)
     void ownPool.close()
   }
 
-  #openPool(): RequestPool {
+  #poolFor(receiver: ResponseReceiver): RequestPool {
+    if (this.#suspects.areNone || !this.#suspects.has(receiver.owner)) return this.pool
+    this.#alone ??= this.#openPool({ connections: ALONE_CONNECTIONS, streams: 1 })
+    return this.#alone
+  }
+
+  get #pools(): RequestPool[] {
+    return this.#alone === null ? [this.pool] : [this.#alone, this.pool]
+  }
+
+  /** The body of a request is complete, and no connection was available for it yet. */
+  bodyReceived(receiver: ResponseReceiver): void {
+    for (const pool of this.#pools) pool.bodyReceived(receiver)
+  }
+
+  /** As those of a pool. */
+  evictFor(owner: RequestOwner, uploads: boolean): boolean {
+    return this.#pools.some((pool) => pool.evictFor(owner, uploads))
+  }
+
+  cancel(receiver: ResponseReceiver): boolean {
+    return this.#pools.some((pool) => pool.cancel(receiver))
+  }
+
+  /** Resolves when the requests in flight have ended. */
+  async close(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.close()))
+  }
+
+  /** Ends all requests at once. */
+  async destroy(): Promise<void> {
+    await Promise.all(this.#pools.map((pool) => pool.destroy()))
+  }
+
+  #openPool(more: Partial<PoolSettings> = {}): RequestPool {
     const { connections, uploads, evictionDelay, connectTimeout, bodyTimeout, protocol } = this.#config
     const http2 = protocol !== 'http1'
     return new RequestPool({
@@ -92,6 +134,8 @@ export class Target {
       // Servers announce the end of an HTTP/2 connection, and keep idle ones for longer.
       keepAlive: http2 ? KEEP_ALIVE_MAX : KEEP_ALIVE,
       keepAliveMax: KEEP_ALIVE_MAX,
+      suspects: this.#suspects,
+      ...more,
     })
   }
 }

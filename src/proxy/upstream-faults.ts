@@ -11,6 +11,7 @@ import {
   SlowClient,
   Unprocessed,
 } from '../http/client/upstream-request.ts'
+import { SectionTooLarge } from '../http/wire/http2/http2-errors.ts'
 import { bodyTooSlow } from './request-body.ts'
 import type { Blame } from './upstream-events.ts'
 
@@ -28,6 +29,11 @@ export const timedOut: Refusal = new Refusal('upstream_timeout', 'The upstream d
 const notForwardable = new Refusal(
   'request_malformed',
   'The request contains bytes that cannot be forwarded.',
+)
+
+const sectionTooLarge = new Refusal(
+  'headers_too_large',
+  'The header section is larger than the upstream accepts. Nothing was sent to it.',
 )
 
 /** No target is available. */
@@ -65,6 +71,7 @@ export const abandoned: Error = new Error('abandoned by the gateway')
 /** @param connected the request had a connection */
 export function refusalOf(error: Error, connected: boolean): Refusal {
   if (error instanceof NotForwardable) return notForwardable
+  if (error instanceof SectionTooLarge) return sectionTooLarge
   if (error instanceof SlowClient) return bodyTooSlow
   if (error instanceof Evicted) return connected ? evicted : evictedWaiting
   if (error instanceof BodyTimeout) return timedOut
@@ -81,7 +88,7 @@ export function blameOf(error: Error, connected: boolean, responseStarted: boole
 }
 
 /** The client or the gateway causes these. */
-const NOT_UPSTREAM_FAULTS = [NotForwardable, SlowClient, Evicted, ClientClosed, Unprocessed]
+const NOT_UPSTREAM_FAULTS = [NotForwardable, SectionTooLarge, SlowClient, Evicted, ClientClosed, Unprocessed]
 
 /** A short name for spans: a code such as `ECONNREFUSED`, or the kind of error. There are few of them. */
 export function faultName(error: Error): string {

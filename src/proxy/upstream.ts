@@ -5,6 +5,7 @@ import type { Refusal } from '../model/errors.ts'
 import { tlsOptions } from '../http/client/connector.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { Exchange } from '../http/server/exchange.ts'
+import { Suspects } from '../http/client/suspects.ts'
 import { ownerOf } from './client-network.ts'
 import { TrustedProxies } from './forwarded.ts'
 import { HealthCheck } from './health-checks.ts'
@@ -40,6 +41,7 @@ export class Upstream {
     } = options
     const { health } = config
     const tls = tlsOptions(config.tls)
+    const suspects = new Suspects()
     this.config = config
     this.proxies = new TrustedProxies(trustedProxies)
     this.identity = identity === null ? null : new UpstreamIdentity(identity, config.name)
@@ -47,7 +49,7 @@ export class Upstream {
     this.retries = retries.perRequest
     this.#listener = listener
     this.#targets = config.targets.map(
-      (url) => new Target(url, config, ejection, tls, this.#ownerOf(url.origin)),
+      (url) => new Target(url, config, ejection, tls, suspects, this.#ownerOf(url.origin)),
     )
     this.#balancer = new Balancer(this.#targets, config, ejection)
     this.#budget = new RetryBudget(retries)
@@ -84,7 +86,7 @@ export class Upstream {
 
   #evictFor(exchange: Exchange, uploads: boolean): boolean {
     const owner = ownerOf(exchange, this.proxies)
-    return this.#targets.some((target) => target.ejection.available && target.pool.evictFor(owner, uploads))
+    return this.#targets.some((target) => target.ejection.available && target.evictFor(owner, uploads))
   }
 
   /** The fault of an unavailable target, for the log of a refused request. */
@@ -133,13 +135,13 @@ export class Upstream {
   /** Resolves when the requests in flight have ended. */
   async close(): Promise<void> {
     for (const check of this.#checks) check.stop()
-    await Promise.all(this.#targets.map((target) => target.pool.close()))
+    await Promise.all(this.#targets.map((target) => target.close()))
   }
 
   /** Ends all requests at once. */
   async destroy(): Promise<void> {
     for (const check of this.#checks) check.stop()
-    await Promise.all(this.#targets.map((target) => target.pool.destroy()))
+    await Promise.all(this.#targets.map((target) => target.destroy()))
   }
 
   #ownerOf(target: string): OutlierEjectionOwner {

@@ -22,7 +22,7 @@ function subject(checked = false) {
   const fail = (times: number, now = 0, blame: Blame = 'unreachable', last = false) => {
     for (let i = 0; i < times; i++) {
       const epoch = made.begin(now)
-      made.failed(epoch, blame, cause, last, now)
+      made.failed(epoch, blame, new Error('refused'), last, now)
       made.end(epoch)
     }
   }
@@ -64,7 +64,7 @@ t.test('results of attempts from before an ejection are ignored', async (t) => {
   t.equal(made.available, false)
   t.same(events, ['ejected: unreachable'])
   made.connected(made.begin(2000), 2000)
-  for (let i = 0; i < 5; i++) made.failed(slow, 'unreachable', cause, false, 2000)
+  for (let i = 0; i < 5; i++) made.failed(slow, 'unreachable', new Error('refused'), false, 2000)
   t.equal(made.available, true, 'nor after its return')
 })
 
@@ -151,6 +151,20 @@ t.test('ejected again soon after its return: a longer time', async (t) => {
     const middle = middles[i] ?? 0
     t.ok(backoff >= middle * 0.75 && backoff <= middle * 1.25, `about ${middle}: ${backoff}`)
   }
+})
+
+t.test('failures of one connection count once', async (t) => {
+  const { made, fail } = subject()
+  const failed = (error: Error) => {
+    const epoch = made.begin(0)
+    made.failed(epoch, 'reset', error, false, 0)
+    made.end(epoch)
+  }
+  const [one, other] = [new Error('reset'), new Error('reset')]
+  for (const each of [one, one, one, one, other, other]) failed(each)
+  t.equal(made.available, true, 'two connections')
+  fail(1)
+  t.equal(made.available, false, 'three')
 })
 
 t.test('resets, which a request may have caused, never eject the last target', async (t) => {

@@ -10,8 +10,10 @@ import { InFlight } from '../../lib/in-flight.ts'
 import { TOKEN } from '../wire/fields.ts'
 import { type Http2Error, NO_ERROR, REFUSED_STREAM } from '../wire/http2/http2-errors.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
+import { UNANNOUNCED_BY_SERVER } from '../wire/http2/section-limits.ts'
 import type { ScarceWindow } from '../wire/http2/sender.ts'
 import type { Http2Stream } from '../wire/http2/stream.ts'
+import { AbandonedStreams } from './abandoned-streams.ts'
 import { connectEvent, openSocket } from './connector.ts'
 import type { ConnectionOwner, ConnectionSettings, PooledConnection } from './pooled-connection.ts'
 import {
@@ -50,6 +52,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   isListed = false
   /** The requests in flight. */
   readonly slots: InFlight<UpstreamStream> = new InFlight()
+  readonly #abandoned = new AbandonedStreams()
   readonly #shares = new WindowShares(this.slots)
   readonly #settings: ConnectionSettings
   readonly #owner: ConnectionOwner
@@ -65,6 +68,8 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   /** Monotonic ms of our last PING. */
   #pingedAt = -Infinity
   #error: Error | null = null
+  /** The owners of its requests are noted: GOAWAY may come first, and the end of the connection later. */
+  #suspected = false
   #timer: NodeJS.Timeout | null = null
   /** Monotonic ms: when `#timer` fires. */
   #watchedUntil = Infinity
@@ -77,7 +82,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#socket = socket
     this.#timer = setTimeout(() => this.close(notConnected(connectTimeout)), connectTimeout)
     socket.once(connectEvent(settings), () => this.#connected())
-    socket.on('error', (error) => this.close(this.#connectionError(error)))
+    socket.on('error', (error) => this.#broken(this.#connectionError(error)))
     socket.on('end', () => this.#ended())
     socket.on('close', () => this.#ended())
   }
@@ -87,16 +92,24 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   get hasRoom(): boolean {
-    return this.#state === 'open' && this.slots.size < MAX_STREAMS && this.#session?.canOpen === true
+    return this.#state === 'open' && this.#taken < this.#streams && this.#session?.canOpen === true
+  }
+
+  get #taken(): number {
+    return this.slots.size + this.#abandoned.size
+  }
+
+  get #streams(): number {
+    return this.#settings.streams ?? MAX_STREAMS
   }
 
   get room(): number {
     if (this.#state !== 'open' || this.#session === null) return 0
-    return Math.max(0, Math.min(MAX_STREAMS - this.slots.size, this.#session.streamRoom))
+    return Math.max(0, Math.min(this.#streams - this.#taken, this.#session.streamRoom))
   }
 
   get capacity(): number {
-    return this.#state === 'connecting' ? MAX_STREAMS : this.room + this.slots.size
+    return this.#state === 'connecting' ? this.#streams : this.room + this.slots.size
   }
 
   get hasWindow(): boolean {
@@ -162,6 +175,14 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.#owner.uploadFinished()
   }
 
+  /** Where many are given up, or may hold the window, there are no further requests: the last one that ends closes all. */
+  giveUp(stream: Http2Stream, code: number): void {
+    this.#abandoned.giveUp(stream, code)
+    const permitted = Math.min(this.#streams, this.#session?.permittedStreams ?? 0)
+    const { size } = this.#abandoned
+    if (this.#abandoned.areMany(permitted) || (size > 0 && !this.hasWindow)) this.#drain()
+  }
+
   faultOf(stream: UpstreamStream, code: number): Error {
     const error = this.#error
     if (error instanceof ConnectionLost) return this.#lost(error, stream)
@@ -172,13 +193,21 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   /** As for HTTP/1.1: servers close idle connections, so that is no fault if the target had sent nothing since. */
-  #lost({ message, code, cause }: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
-    return new ConnectionLost(message, code, this.#used && this.#receivedAt < busySince, cause)
+  #lost(error: ConnectionLost, { busySince }: UpstreamStream): ConnectionLost {
+    // One error for all: it counts as one failure of the target.
+    if (!this.#used || this.#receivedAt >= busySince) return error
+    const { message, code, cause } = error
+    return new ConnectionLost(message, code, true, cause)
+  }
+
+  goAwayReceived(errorCode: number): void {
+    if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
+    if (errorCode !== NO_ERROR) this.#noteSuspects()
+    this.#drain()
   }
 
   /** Takes no further requests, and is closed after the last one. */
-  goAwayReceived(): void {
-    if (this.#state === 'connecting') return this.close(new NoHttp2('it refuses the connection by GOAWAY'))
+  #drain(): void {
     if (this.#state !== 'open') return
     this.#state = 'draining'
     this.#owner.connectionDraining(this)
@@ -203,10 +232,13 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     return this.#shares.of(id, window)
   }
 
-  /** The receiver of the stream knows. */
-  streamClosed(): void {}
+  /** The receiver of the stream knows, unless the stream was given up. */
+  streamClosed(stream: Http2Stream): void {
+    if (this.#abandoned.delete(stream)) process.nextTick(streamGone, this)
+  }
 
   checkAlive(now: number): void {
+    if (this.#abandoned.size > 0) this.#abandoned.resetSome()
     if (this.#state === 'connecting' || this.slots.size === 0) return
     if (!this.hasWindow) relieveWindow(this.slots)
     if (now - Math.max(this.#receivedAt, this.#busySince) < SILENCE) return
@@ -220,8 +252,31 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   }
 
   /** The target breaks the protocol. */
+  failing({ message }: Http2Error): void {
+    if (this.#state === 'connecting') return
+    this.#noteSuspects()
+    this.#error = new ProtocolError(message)
+  }
+
   failed({ message }: Http2Error): void {
-    this.close(this.#state === 'connecting' ? new NoHttp2(message) : new ProtocolError(message))
+    this.close(this.#error ?? new NoHttp2(message))
+  }
+
+  /** The target has ended the connection. */
+  #broken(error: Error): void {
+    if (this.#state === 'open' || this.#state === 'draining') this.#noteSuspects()
+    this.close(error)
+  }
+
+  /** Those of requests that were written while the connection was alive. */
+  #noteSuspects(): void {
+    const { suspects } = this.#settings
+    if (suspects === undefined || this.#suspected) return
+    this.#suspected = true
+    const written = [...this.slots].filter(
+      ({ isReserved, busySince }) => !isReserved && !(this.#used && this.#receivedAt < busySince),
+    )
+    suspects.note(written.map(({ receiver }) => receiver.owner))
   }
 
   close(error: Error): void {
@@ -254,11 +309,12 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
       socket,
       {
         role: 'client',
-        concurrentStreams: MAX_STREAMS,
+        concurrentStreams: this.#streams,
         headerBytes: HEADER_BYTES,
         headerFields: HEADER_FIELDS,
         streamWindow: STREAM_WINDOW,
-        connectionWindow: STREAM_WINDOW * MAX_STREAMS,
+        connectionWindow: STREAM_WINDOW * this.#streams,
+        sections: UNANNOUNCED_BY_SERVER,
       },
       this,
     )
@@ -278,7 +334,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
   #ended(): void {
     if (this.#state === 'connecting' && this.#session !== null)
       return this.close(new NoHttp2('it closed the connection without SETTINGS'))
-    this.close(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
+    this.#broken(new ConnectionLost('the upstream closed the connection', 'UPSTREAM_CLOSED', false))
   }
 
   /** One timer for the bodies of all streams. */

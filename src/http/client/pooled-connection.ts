@@ -2,6 +2,7 @@
 
 import type { Address } from './connector.ts'
 import type { RequestSlot } from './slot-eviction.ts'
+import type { Suspects } from './suspects.ts'
 import type { ResponseReceiver, UpstreamRequest } from './upstream-request.ts'
 
 export interface ConnectionSettings extends Address {
@@ -13,6 +14,10 @@ export interface ConnectionSettings extends Address {
   /** The idle timeout, unless the target announces its own; `keepAliveMax` bounds that. */
   readonly keepAlive: number
   readonly keepAliveMax: number
+  /** Requests of an HTTP/2 connection at once; `MAX_STREAMS` where it is absent. */
+  readonly streams?: number
+  /** Learns whose requests were in flight when the target ended a connection of HTTP/2 with an error. */
+  readonly suspects?: Suspects
 }
 
 export interface PooledConnection {

@@ -106,7 +106,8 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
 
   /** How many requests a target of HTTP/2 permits is known when its connection is open. */
   get #streams(): number {
-    return this.#settings.http2 ? MAX_STREAMS : 1
+    const { http2, streams = MAX_STREAMS } = this.#settings
+    return http2 ? streams : 1
   }
 
   *slots(): Generator<RequestSlot> {

@@ -19,10 +19,12 @@ import {
 } from './upstream-request.ts'
 
 export interface UpstreamStreamOwner {
-  /** Opens the stream. Throws a NotForwardable. */
+  /** Opens the stream. Throws a NotForwardable, or a SectionTooLarge. */
   open(request: UpstreamRequest, stream: UpstreamStream): Http2Stream
   /** The stream has ended: another request may take its place. */
   streamEnded(stream: UpstreamStream): void
+  /** Ends the stream before its peer does. It gets no further event. @param code of RST_STREAM */
+  giveUp(stream: Http2Stream, code: number): void
   /** The upload slot is free: the body is completely written, or never will be. */
   uploadFinished(): void
   /** The fault of a stream that the peer or the end of the connection has ended. */
@@ -213,7 +215,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
     const wasWriting = this.#writing
     this.#end()
     // The response is complete before the request is: the rest of the request is not sent.
-    if (wasWriting) this.#stream?.reset(NO_ERROR)
+    if (wasWriting && this.#stream !== null) this.#owner.giveUp(this.#stream, NO_ERROR)
     this.receiver.ended(this.#trailers)
   }
 
@@ -254,7 +256,7 @@ export class UpstreamStream implements StreamReceiver, RequestControl, RequestSl
   #fail(error: Error, code: number): void {
     if (this.#ended) return
     this.#end()
-    this.#stream?.reset(code)
+    if (this.#stream !== null) this.#owner.giveUp(this.#stream, code)
     this.receiver.failed(error)
   }
 

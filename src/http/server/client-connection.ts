@@ -71,7 +71,7 @@ export interface Http2Side extends HttpSide {
   drain(soon: boolean): void
   /** Ends the connection, as it is late or holds too much. */
   refuse(message: string): void
-  /** @returns whether the field block that is arriving takes longer than `ms`: it holds up all other streams */
+  /** @returns whether the frame or field block that is arriving takes longer than `ms`: it holds up all other streams */
   isLate(now: number, ms: number): boolean
   /** Gives up requests whose clients have stalled for this long. @param now monotonic ms */
   closeStalled(now: number, forMs: number): void

@@ -193,11 +193,11 @@ export class Connections {
     }
   }
 
-  /** Ends HTTP/2 connections that hold up their streams by a field block for this long. Called about once a second. */
+  /** Ends HTTP/2 connections that hold up their streams by a frame or a field block for this long. Called about once a second. */
   closeLateBlocks(forMs: number): void {
     const now = performance.now()
     for (const { http2 } of this.#queues.active.all())
-      if (http2?.isLate(now, forMs) === true) http2.refuse('a field block is not complete in time')
+      if (http2?.isLate(now, forMs) === true) http2.refuse('a frame or a field block is not complete in time')
   }
 
   all(): ClientConnection[] {

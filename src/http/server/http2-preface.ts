@@ -6,6 +6,7 @@ import { HpackEncoder } from '../wire/http2/hpack-encoder.ts'
 import { HTTP_1_1_REQUIRED } from '../wire/http2/http2-errors.ts'
 import { DATA, END_HEADERS, END_STREAM, frame, HEADERS, SETTINGS } from '../wire/http2/http2-frames.ts'
 import { goAwayFrame } from '../wire/http2/http2-session.ts'
+import { UNANNOUNCED_BY_PROXY } from '../wire/http2/section-limits.ts'
 import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { ListenerSettings } from './listener-options.ts'
 import { problemBody, problemLines } from './problem.ts'
@@ -52,10 +53,11 @@ export function readPreface(socket: Socket, done: (isHttp2: boolean) => void): v
 function ignore(): void {}
 
 /** The bounds of the connection. */
-export function http2Settings({
-  limits,
-  shared = false,
-}: Pick<ListenerSettings, 'limits' | 'shared'>): SessionSettings {
+export function http2Settings(
+  { limits, shared = false, trusts }: Pick<ListenerSettings, 'limits' | 'shared' | 'trusts'>,
+  peer: string | undefined,
+): SessionSettings {
+  const isProxy = trusts(peer)
   return {
     role: 'server',
     concurrentStreams: limits.http2Streams,
@@ -63,7 +65,8 @@ export function http2Settings({
     headerFields: limits.headerFields,
     streamWindow: STREAM_WINDOW,
     connectionWindow: CONNECTION_WINDOW,
-    shared,
+    shared: shared || isProxy,
+    sections: isProxy ? UNANNOUNCED_BY_PROXY : null,
   }
 }
 

@@ -9,14 +9,15 @@ import type { DeferredQueue, DeferredTask } from '../../lib/deferred-queue.ts'
 import { ENHANCE_YOUR_CALM, Http2Error, INTERNAL_ERROR, NO_ERROR } from '../wire/http2/http2-errors.ts'
 import { cutHead, isHead, requestHead, RequestListReader } from '../wire/http2/request-list.ts'
 import { Http2Session, type SessionOwner } from '../wire/http2/http2-session.ts'
-import type { SessionSettings } from '../wire/http2/settings.ts'
 import type { Http2Stream, StreamReceiver } from '../wire/http2/stream.ts'
 import { StreamTable } from '../wire/http2/stream-table.ts'
 import { MalformedRequest } from '../wire/malformed-request.ts'
 import type { ClientConnection, Http2Side } from './client-connection.ts'
 import { type DirectReads, readDirectly } from './direct-reads.ts'
 import type { Exchange } from './exchange.ts'
+import { http2Settings } from './http2-preface.ts'
 import { Http2RequestStream, type RequestStreamOwner, StreamProgress } from './http2-request-stream.ts'
+import type { ListenerSettings } from './listener-options.ts'
 import { writeStreamProblem } from './problem.ts'
 
 /** Requests in a turn. A connection may carry those of many clients. */
@@ -42,8 +43,9 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
   readonly #turns: ReadTurns
   #stopped = false
 
-  constructor(client: ClientConnection, settings: SessionSettings, deferred: DeferredQueue) {
+  constructor(client: ClientConnection, listener: ListenerSettings, deferred: DeferredQueue) {
     const { socket } = client
+    const settings = http2Settings(listener, socket.remoteAddress)
     this.socket = socket
     this.#client = client
     this.#turns = new ReadTurns(this, deferred)
@@ -196,7 +198,7 @@ export class Http2Connection implements Http2Side, SessionOwner, RequestStreamOw
   }
 
   isLate(now: number, ms: number): boolean {
-    return now - this.#session.blockStartedAt > ms
+    return now - this.#session.incompleteSince > ms
   }
 
   refuse(message: string): void {

@@ -38,7 +38,7 @@ export interface ListenerEvents {
 /** Settings that a reload may change. */
 export interface ListenerSettings {
   readonly limits: Limits
-  /** Whether connections begin with the PROXY protocol, and which peers are trusted. */
+  /** Whether connections begin with the PROXY protocol, and which peers are trusted. Over HTTP/2 these are proxies of many clients. */
   readonly proxyProtocol: boolean
   readonly trusts: (peer: string | undefined) => boolean
   /** The key by which connections of one client are counted; null for a trusted proxy. */

@@ -26,7 +26,7 @@ import { type LingeringLimits, LingeringConnections } from './lingering-close.ts
 import { readProxyHeader } from './proxy-protocol.ts'
 import { Handshakes } from './handshakes.ts'
 import type { TlsAcceptor } from './tls-acceptor.ts'
-import { http2Problem, http2Settings, readPreface } from './http2-preface.ts'
+import { http2Problem, readPreface } from './http2-preface.ts'
 import { rawProblem, type RespondUnparsed } from './problem.ts'
 import { errorName, type Http2Error } from '../wire/http2/http2-errors.ts'
 import {
@@ -241,8 +241,7 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
 
   /** Requests are parsed from now on. */
   #start(connection: ClientConnection, isHttp2: boolean): void {
-    if (isHttp2)
-      connection.http2 = new Http2Connection(connection, http2Settings(this.#settings), this.#deferred)
+    if (isHttp2) connection.http2 = new Http2Connection(connection, this.#settings, this.#deferred)
     else connection.http1 = new Http1Connection(connection, this.#http1Connections)
   }
 

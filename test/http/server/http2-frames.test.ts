@@ -101,6 +101,21 @@ const VIOLATIONS: readonly Violation[] = [
     send: (c) => c.headers(1).headers(1),
     expect: `RST ${STREAM_CLOSED}`,
   },
+  {
+    rule: '5.1.1 a stream below the newest',
+    send: (c) => c.headers(5).headers(3),
+    expect: `GOAWAY ${PROTOCOL_ERROR}`,
+  },
+  {
+    rule: '5.1.1 the first stream after another one',
+    send: (c) => c.headers(3).headers(1),
+    expect: `GOAWAY ${PROTOCOL_ERROR}`,
+  },
+  {
+    rule: '5.1.1 a stream below the newest, with others open',
+    send: (c) => open(c).headers(21, POST, 0).headers(23, POST, 0).headers(19),
+    expect: `GOAWAY ${PROTOCOL_ERROR}`,
+  },
   { rule: '5.1.1 an even stream', send: (c) => c.headers(2), expect: `GOAWAY ${PROTOCOL_ERROR}` },
   {
     rule: '5.3.1 HEADERS that depend on their own stream',

@@ -4,9 +4,23 @@ import { once } from 'node:events'
 import t from 'tap'
 import { holdTime } from '../../support/held-time.ts'
 import { codeOf, get, standstill } from '../support.ts'
-import { answer, data, DATA, frame, headers, HEADERS, serveFrames, SETTINGS, WINDOW_UPDATE } from './raw.ts'
+import {
+  answer,
+  data,
+  DATA,
+  DEFAULT_WINDOW,
+  END_STREAM,
+  frame,
+  headers,
+  HEADERS,
+  numberFrame,
+  serveFrames,
+  SETTINGS,
+  WINDOW_UPDATE,
+} from './raw.ts'
 import { front2, serve2 } from './support.ts'
 import { RawClient, roundTrip } from '../../support/raw-client.ts'
+import { RawHttp2 } from '../../support/raw-http2.ts'
 import { until } from '../../support/until.ts'
 
 const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
@@ -144,4 +158,26 @@ t.test('the window of the connection is returned whatever single streams do', as
   const first = updates?.[0]?.payload.readUInt32BE(0) ?? 0
   t.ok(first + 65_535 >= 100 * 128 * 1024, 'it has room for the windows of all streams')
   for (const { socket } of wires) socket.destroy()
+})
+
+t.test('a response that is complete before its client has room for it', async (t) => {
+  const bytes = Buffer.alloc(120_000, 'x')
+  const { port, connections } = await serveFrames(t, (connection, stream) => {
+    connection.send(headers(stream, [':status', '200']))
+    for (let at = 0; at < bytes.length; at += 10_000)
+      connection.send(data(stream, bytes.subarray(at, at + 10_000)))
+    connection.send(data(stream, '', END_STREAM))
+  })
+  const { port: gatewayPort } = await front2(t, port, { http2: true })
+  const client = RawHttp2.plain(gatewayPort)
+  t.teardown(() => client.socket.destroy())
+  const received = () =>
+    client.received.filter(({ type }) => type === DATA).reduce((all, { payload }) => all + payload.length, 0)
+  client.headers(1)
+  await until(() => received() > 0, 'the first part')
+  t.ok((await standstill(received)) <= DEFAULT_WINDOW, 'what the client has room for')
+  await connections[0]?.settled()
+  client.send(numberFrame(WINDOW_UPDATE, 0, 100_000), numberFrame(WINDOW_UPDATE, 1, 100_000))
+  await client.next(({ type, flags }) => type === DATA && (flags & END_STREAM) !== 0)
+  t.equal(received(), bytes.length)
 })

@@ -30,8 +30,8 @@ import type { StreamTable } from './stream-table.ts'
 
 /** Learns what a peer says of the connection. */
 export interface ControlListener {
-  /** The peer ends the connection. */
-  goAwayReceived?(): void
+  /** The peer ends the connection. Streams that it does not serve fail next. */
+  goAwayReceived?(code: number): void
   /** The peer has changed its settings, and may serve more streams or fewer. */
   settingsReceived?(): void
 }
@@ -109,7 +109,7 @@ export class ControlFrames {
     this.settingsDue = false
     const before = this.peer.initialWindow
     this.peer.apply(payload, !this.#isServer)
-    this.#sender.encoder.setTableSize(this.peer.headerTableSize)
+    this.#sender.configure(this.peer)
     this.#sender.writeControl(SETTINGS_ACK)
     this.#moveWindows(this.peer.initialWindow - before)
     this.#listener.settingsReceived?.()
@@ -173,10 +173,10 @@ export class ControlFrames {
     this.#guard.overhead()
     const last = payload.readUInt32BE(0) & MASK
     this.goAwayReceived = true
+    this.#listener.goAwayReceived?.(payload.readUInt32BE(4))
     if (!this.#isServer)
       for (const stream of [...this.#session.streams])
         if (stream.id > last) stream.fail(REFUSED_STREAM, false)
-    this.#listener.goAwayReceived?.()
   }
 
   /** Deprecated, and ignored (RFC 9113, section 5.3.2). */

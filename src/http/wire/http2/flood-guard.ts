@@ -4,15 +4,15 @@
  * (CVE-2023-44487, CVE-2025-8671, CVE-2019-9511 to 9518).
  */
 
-import { performance } from 'node:perf_hooks'
+import { EventBudget, type EventLimits } from '../../../lib/event-budget.ts'
 import { ENHANCE_YOUR_CALM, Http2Error } from './http2-errors.ts'
 
-/** Events at once, and a second. Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
-const RESETS = { burst: 1000, rate: 100 }
+/** Browsers cancel a page's requests at once, and gRPC clients at deadlines. */
+const RESETS: EventLimits = { burst: 1000, rate: 100 }
 /** Of a proxy that is admitted with the requests of many clients: it resets the stream of each client that leaves. */
-const RESETS_OF_PROXY = { burst: 100_000, rate: 10_000 }
+const RESETS_OF_PROXY: EventLimits = { burst: 100_000, rate: 10_000 }
 /** Frames that carry nothing: a few for each request and DATA frame are usual. */
-const OVERHEAD = { burst: 2000, rate: 200 }
+const OVERHEAD: EventLimits = { burst: 2000, rate: 200 }
 /**
  * Overhead that a request, and a DATA frame of ours, permits beyond that. Window updates answer DATA: those of Go's net/http
  * come for each 4 KiB that are read, two at a time.
@@ -21,41 +21,13 @@ const PER_REQUEST = 4
 const PER_DATA = 2
 const BYTES_PER_UPDATE = 1024
 
-class Budget {
-  readonly #limits: typeof RESETS
-  #left: number
-  #at = performance.now()
-
-  constructor(limits: typeof RESETS) {
-    this.#limits = limits
-    this.#left = limits.burst
-  }
-
-  /** @returns false when it is used up */
-  spend(): boolean {
-    if (--this.#left >= 0) return true
-    const now = performance.now()
-    this.add(Math.floor(((now - this.#at) * this.#limits.rate) / 1000))
-    this.#at = now
-    return this.#left >= 0
-  }
-
-  get isExceeded(): boolean {
-    return this.#left < 0
-  }
-
-  add(events: number): void {
-    this.#left = Math.min(this.#left + events, this.#limits.burst)
-  }
-}
-
 export class FloodGuard {
-  readonly #resets: Budget
-  readonly #overhead = new Budget(OVERHEAD)
+  readonly #resets: EventBudget
+  readonly #overhead = new EventBudget(OVERHEAD)
 
   /** @param shared the peer is a proxy, and its connection carries the requests of many clients */
   constructor(shared = false) {
-    this.#resets = new Budget(shared ? RESETS_OF_PROXY : RESETS)
+    this.#resets = new EventBudget(shared ? RESETS_OF_PROXY : RESETS)
   }
 
   /** A stream ended before its response: the peer reset it, or made this side reset it. Throws an Http2Error. */

@@ -3,6 +3,7 @@
  * collected first.
  */
 
+import { performance } from 'node:perf_hooks'
 import { FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
 import { DATA, FRAME_HEADER, MAX_PAYLOAD, PADDED, WITH_PRIORITY } from './http2-frames.ts'
 
@@ -34,6 +35,8 @@ export class FrameReader {
   /** Payload of another frame, collected so far. */
   #payload: Buffer | null = null
   #payloadBytes = 0
+  /** Monotonic ms of the first byte of a frame that is incomplete, other than DATA. */
+  #startedAt = 0
   #stopped = false
   #paused = false
 
@@ -46,9 +49,21 @@ export class FrameReader {
     return this.#headerBytes === 0 && !this.#inData && this.#payload === null
   }
 
+  /** Monotonic ms since when a frame other than DATA is incomplete; Infinity: none is. DATA has the time of its body. */
+  get startedAt(): number {
+    return this.#headerBytes > 0 || this.#payload !== null ? this.#startedAt : Infinity
+  }
+
+  /** Bytes that are allocated for an incomplete frame. */
+  get heldBytes(): number {
+    return this.#payload?.length ?? 0
+  }
+
   /** Ignores all further bytes. */
   stop(): void {
     this.#stopped = true
+    this.#payload = null
+    this.#headerBytes = 0
   }
 
   /** Ends the `read` call in progress after this frame. */
@@ -71,6 +86,7 @@ export class FrameReader {
   #readHeader(bytes: Buffer, at: number): number {
     if (this.#headerBytes === 0 && bytes.length - at >= FRAME_HEADER)
       return this.#begin(bytes, at, bytes, at + FRAME_HEADER)
+    if (this.#headerBytes === 0) this.#startedAt = performance.now()
     const end = Math.min(at + FRAME_HEADER - this.#headerBytes, bytes.length)
     bytes.copy(this.#header, this.#headerBytes, at, end)
     this.#headerBytes += end - at
@@ -96,6 +112,7 @@ export class FrameReader {
       this.#sink.frame(type, flags, stream, bytes.subarray(from, from + length))
       return from + length
     }
+    if (header !== this.#header) this.#startedAt = performance.now()
     this.#payload = Buffer.allocUnsafe(length)
     this.#payloadBytes = 0
     return from

@@ -35,9 +35,7 @@ export class HpackEncoder {
   /** Starts a block, and drops one without an end. @param reserve bytes before the block that `end` leaves free */
   begin(reserve = 0): void {
     this.#writer.begin(reserve)
-    if (!this.#updateDue) return
-    this.#writer.integer(SIZE_UPDATE, 0x1f, 0)
-    this.#updateDue = false
+    if (this.#updateDue) this.#writer.integer(SIZE_UPDATE, 0x1f, 0)
   }
 
   /** Credentials are never indexed. Throws a RangeError if the field is not latin1. @param name in lower case */
@@ -50,13 +48,18 @@ export class HpackEncoder {
     this.#writer.string(value)
   }
 
-  /** Adds fields that are lines of HTTP/1.1. @param lines writable lines, with one space before the value */
-  lines(lines: string): void {
-    encodeLines(this.#writer, lines)
+  /**
+   * Adds fields that are lines of HTTP/1.1.
+   *
+   * @param lines writable lines, with one space before the value @returns their number
+   */
+  lines(lines: string): number {
+    return encodeLines(this.#writer, lines)
   }
 
   /** The block, after the reserved bytes. It belongs to the caller. */
   end(): Buffer {
+    this.#updateDue = false
     return this.#writer.end()
   }
 }
@@ -107,9 +110,12 @@ let scratch = Buffer.allocUnsafeSlow(4096)
  * Field lines of HTTP/1.1 as fields of a field block: names in lower case, and no field of a connection (RFC 9113, section
  * 8.2). They are encoded from their bytes: a string for each name and value takes twice as long. Throws a RangeError if a
  * character is not latin1.
+ *
+ * @returns the number of lines
  */
-function encodeLines(writer: BlockWriter, lines: string): void {
+function encodeLines(writer: BlockWriter, lines: string): number {
   const { length } = lines
+  let count = 0
   if (BEYOND_LATIN1.test(lines)) throw notLatin1()
   if (length > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * length)
   const bytes = scratch
@@ -126,7 +132,9 @@ function encodeLines(writer: BlockWriter, lines: string): void {
     while (end < length && bytes[end] !== CR) end++
     encodeLine(writer, bytes, at, colon, end, hash)
     at = end + 2
+    count++
   }
+  return count
 }
 
 /** @param at of the name, in lower case @param colon its end @param end of the value */

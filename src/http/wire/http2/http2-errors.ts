@@ -45,6 +45,15 @@ export class Http2Error extends Error {
   }
 }
 
+/** The peer does not accept a field section of this size. Nothing of it was sent. */
+export class SectionTooLarge extends Error {
+  readonly code = 'SECTION_TOO_LARGE'
+
+  constructor() {
+    super('the field section is larger than the peer accepts')
+  }
+}
+
 /**
  * The fault of a field block that cannot be decoded (RFC 7541). It is a connection error of type COMPRESSION_ERROR (RFC 9113,
  * section 4.3): the state of the decoder is lost. The message holds nothing of the block.

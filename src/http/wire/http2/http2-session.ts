@@ -38,6 +38,7 @@ import {
 import { type SessionSettings, settingsFrame } from './settings.ts'
 import { type ScarceWindow, Sender, type SenderOwner, unreadRoom } from './sender.ts'
 import { Http2Stream, type StreamReceiver } from './stream.ts'
+import { StreamGaps } from './stream-gaps.ts'
 import { StreamTable } from './stream-table.ts'
 
 export interface SessionOwner extends ControlListener {
@@ -54,6 +55,8 @@ export interface SessionOwner extends ControlListener {
   ): StreamReceiver | null
   /** A stream has ended. */
   streamClosed(stream: Http2Stream): void
+  /** A connection error: all streams fail next. */
+  failing?(error: Http2Error): void
   /** As of {@link SenderOwner}. Without it, streams share the window among them. */
   shareOf?(stream: Http2Stream, window: ScarceWindow): number
   /** A connection error: GOAWAY is written, all streams have failed. The owner closes the connection. */
@@ -85,6 +88,7 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   readonly #guard: FloodGuard
   #prefaceBytes = 0
   #lastPeerStream = 0
+  readonly #gaps = new StreamGaps()
   #nextOwnStream = 1
   /** Streams above this one are refused, once we have announced the end of the connection. */
   #lastServed = MAX_STREAM
@@ -97,7 +101,7 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     this.#isServer = settings.role === 'server'
     this.#guard = new FloodGuard(settings.shared)
     this.#reader = new FrameReader(this)
-    this.#sender = new Sender(socket, this.#guard, this)
+    this.#sender = new Sender(socket, this.#guard, this, settings.sections)
     this.#control = new ControlFrames(this, this.#sender, this.#guard, owner, this.#isServer)
     this.#blocks = new FieldBlocks(settings, this.#guard)
     if (!this.#isServer) this.#sender.write(PREFACE)
@@ -114,6 +118,11 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
       this.streams.size < this.#control.peer.concurrentStreams &&
       this.#nextOwnStream < MAX_STREAM
     )
+  }
+
+  /** The streams that the peer permits at once. */
+  get permittedStreams(): number {
+    return this.#control.peer.concurrentStreams
   }
 
   /** How many new streams would be served. */
@@ -138,14 +147,15 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     return this.#reader.atStart && this.#blocks.startedAt === Infinity
   }
 
-  /** Monotonic ms since when a field block is incomplete; Infinity: none is. */
-  get blockStartedAt(): number {
-    return this.#blocks.startedAt
+  /** Monotonic ms since when a field block, or a frame other than DATA, is incomplete; Infinity: none is. */
+  get incompleteSince(): number {
+    return Math.min(this.#blocks.startedAt, this.#reader.startedAt)
   }
 
   /** Bytes that are held for streams and peer. */
   get heldBytes(): number {
-    return this.#blocks.heldBytes + this.#sender.pending + this.#sender.bufferedBytes
+    const { pending, bufferedBytes } = this.#sender
+    return this.#reader.heldBytes + this.#blocks.heldBytes + pending + bufferedBytes
   }
 
   /** Bytes from the socket. @returns the rest after a pause, for the next call; null: there is none */
@@ -177,13 +187,18 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     return length
   }
 
-  /** Opens a stream, where `canOpen`. @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1 */
+  /**
+   * Opens a stream, where `canOpen`. Throws a SectionTooLarge.
+   *
+   * @param pseudo name, value, … @param lines all other fields, as lines of HTTP/1.1
+   */
   open(pseudo: readonly string[], lines: string, endStream: boolean, receiver: StreamReceiver): Http2Stream {
     this.#guard.requestStarted()
+    const section = this.#sender.encode(pseudo, lines)
     const stream = this.#addStream(this.#nextOwnStream)
     this.#nextOwnStream += 2
     stream.receivedBy(receiver)
-    stream.headers(pseudo, endStream, lines)
+    stream.open(section, endStream)
     return stream
   }
 
@@ -237,6 +252,7 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
   fail(cause: unknown): void {
     if (this.#ended) return
     const error = connectionError(cause)
+    this.#owner.failing?.(error)
     this.#end(error.code, true)
     this.#sender.write(goAwayFrame(this.#lastPeerStream, error.code))
     this.#sender.flush()
@@ -281,7 +297,12 @@ export class Http2Session implements FrameSink, FrameSession, SenderOwner {
     const { stream: id, fields, complete, endStream } = section
     if (id % 2 === 0) throw new Http2Error(PROTOCOL_ERROR, 'a client has opened a stream with an even id')
     const isNew = id > this.#lastPeerStream
-    if (isNew) this.#lastPeerStream = id
+    if (!isNew && this.#gaps.has(id))
+      throw new Http2Error(PROTOCOL_ERROR, 'a client has opened a stream below its newest one')
+    if (isNew) {
+      this.#gaps.opened(this.#lastPeerStream, id)
+      this.#lastPeerStream = id
+    }
     if (section.isFaulty) return this.streamError(id, PROTOCOL_ERROR)
     if (!isNew) return this.#furtherHeaders(section)
     if (id > this.#lastServed || this.#isFull) return this.streamError(id, REFUSED_STREAM)

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { nextStage } from '../../../lib/batched-stages.ts'
 import { writeLast } from '../last-write.ts'
 import { WRITE_BYTES, WriteQueue } from '../write-queue.ts'
-import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR } from './http2-errors.ts'
+import { FLOW_CONTROL_ERROR, Http2Error, INTERNAL_ERROR, SectionTooLarge } from './http2-errors.ts'
 import type { FloodGuard } from './flood-guard.ts'
 import {
   CONTINUATION,
@@ -27,6 +27,8 @@ import {
   writeFrameHeader,
 } from './http2-frames.ts'
 import { HpackEncoder } from './hpack-encoder.ts'
+import { exceeds, type SectionLimits } from './section-limits.ts'
+import type { PeerSettings } from './settings.ts'
 import type { Http2Stream, StreamOwner } from './stream.ts'
 
 /** Bytes that wait here, or memory that writes take in the socket, from which senders of DATA wait. */
@@ -54,7 +56,9 @@ export interface SenderOwner {
 }
 
 export class Sender implements StreamOwner {
-  readonly encoder: HpackEncoder = new HpackEncoder()
+  readonly #encoder = new HpackEncoder()
+  /** What the peer accepts; null: there is no limit. */
+  #sections: SectionLimits | null
   /** Streams whose last frame the operating system has not accepted, as far as this side knows. Only the sender writes it. */
   unflushed = 0
   readonly #socket: Socket
@@ -78,11 +82,19 @@ export class Sender implements StreamOwner {
   #buffered = 0
   #ended = false
 
-  constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner) {
+  /** @param sections as in `SessionSettings` */
+  constructor(socket: Socket, guard: FloodGuard, owner: SenderOwner, sections: SectionLimits | null) {
+    this.#sections = sections
     this.#socket = socket
     this.#writes = new WriteQueue(socket)
     this.#owner = owner
     this.#guard = guard
+  }
+
+  /** The peer's settings have arrived. */
+  configure({ headerTableSize, sections }: PeerSettings): void {
+    this.#encoder.setTableSize(headerTableSize)
+    if (this.#sections !== null && sections !== null) this.#sections = sections
   }
 
   /** @param finishing learns when the operating system has this piece and all before it */
@@ -172,8 +184,12 @@ export class Sender implements StreamOwner {
   }
 
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void {
+    if (!this.#ended) this.sendBlock(stream, this.encode(fields, lines), endStream)
+  }
+
+  /** @param frames from `encode` */
+  sendBlock(stream: Http2Stream, frames: Buffer, endStream: boolean): void {
     if (this.#ended) return
-    const frames = this.#encode(fields, lines)
     const length = frames.length - FRAME_HEADER
     const flags = endStream ? END_STREAM : 0
     const finishing = endStream ? stream : null
@@ -183,12 +199,13 @@ export class Sender implements StreamOwner {
     this.write(frames, finishing)
   }
 
-  /** The field block, behind room for the header of a frame. */
-  #encode(fields: readonly string[], lines: string): Buffer {
-    const { encoder } = this
+  /** Throws a SectionTooLarge, or a RangeError. @returns the field block, behind room for the header of a frame */
+  encode(fields: readonly string[], lines: string): Buffer {
+    const encoder = this.#encoder
     encoder.begin(FRAME_HEADER)
     for (let i = 0; i < fields.length; i += 2) encoder.field(fields[i] ?? '', fields[i + 1] ?? '')
-    if (lines !== '') encoder.lines(lines)
+    const count = lines === '' ? 0 : encoder.lines(lines)
+    if (this.#sections !== null && exceeds(this.#sections, fields, lines, count)) throw new SectionTooLarge()
     return encoder.end()
   }
 

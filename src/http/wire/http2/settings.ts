@@ -1,6 +1,7 @@
 /** SETTINGS (RFC 9113, section 6.5). */
 
 import { FLOW_CONTROL_ERROR, FRAME_SIZE_ERROR, Http2Error, PROTOCOL_ERROR } from './http2-errors.ts'
+import { announced, FIELD_OVERHEAD, type SectionLimits } from './section-limits.ts'
 import { ACK, DEFAULT_WINDOW, frame, MAX_PAYLOAD, MAX_WINDOW, SETTINGS } from './http2-frames.ts'
 
 const HEADER_TABLE_SIZE = 0x1
@@ -17,6 +18,8 @@ const MAX_SETTINGS = 64
 /** What the peer accepts. The defaults hold until its first SETTINGS arrive. */
 export class PeerSettings {
   headerTableSize = 4096
+  /** null: the peer announces no limit. */
+  sections: SectionLimits | null = null
   concurrentStreams = Infinity
   initialWindow: number = DEFAULT_WINDOW
 
@@ -50,6 +53,9 @@ export class PeerSettings {
         if (value < MAX_PAYLOAD || value >= 2 ** 24)
           throw new Http2Error(PROTOCOL_ERROR, 'MAX_FRAME_SIZE is invalid')
         break
+      case MAX_HEADER_LIST_SIZE:
+        this.sections = announced(value)
+        break
     }
   }
 }
@@ -64,10 +70,9 @@ export interface SessionSettings {
   readonly connectionWindow: number
   /** The peer is a proxy, and the connection carries the requests of many clients. */
   readonly shared?: boolean
+  /** What is sent at most, unless the peer announces another limit; null: whatever it announces, there is no limit. */
+  readonly sections: SectionLimits | null
 }
-
-/** Bytes that RFC 9113, section 6.5.2, counts for each field beside its name and value. */
-const FIELD_OVERHEAD = 32
 
 /** Our SETTINGS frame. The size of the dynamic table and of frames stay at their defaults. */
 export function settingsFrame(own: SessionSettings): Buffer {

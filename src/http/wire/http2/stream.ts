@@ -1,6 +1,6 @@
 /** One stream of an HTTP/2 connection (RFC 9113, section 5): its state, and flow control in both directions. */
 
-import { CANCEL, PROTOCOL_ERROR } from './http2-errors.ts'
+import { CANCEL, INTERNAL_ERROR, PROTOCOL_ERROR, SectionTooLarge } from './http2-errors.ts'
 
 /** Receives the events of a stream. `ended`, `failed` or a reset of our own is its last event. */
 export interface StreamReceiver {
@@ -24,6 +24,8 @@ export interface StreamReceiver {
 /** The connection, as its streams see it. */
 export interface StreamOwner {
   /** @param lines further fields, as lines of HTTP/1.1 */
+  /** @param section an encoded field section */
+  sendBlock(stream: Http2Stream, section: Buffer, endStream: boolean): void
   sendHeaders(stream: Http2Stream, fields: readonly string[], endStream: boolean, lines: string): void
   /** Sends what windows and socket admit. @returns the bytes that were sent */
   sendData(stream: Http2Stream, chunk: Buffer, endStream: boolean): number
@@ -53,7 +55,8 @@ export class Http2Stream {
   unreadBytes = 0
   /** Bytes that the peer may still send, and bytes that are consumed and not returned to it yet. */
   #receiveWindow: number
-  readonly #windowSize: number
+  /** Infinity: no more room is returned. */
+  #windowSize: number
   #consumed = 0
   /** Body bytes that were sent and received, in all. */
   sentBytes = 0
@@ -96,6 +99,14 @@ export class Http2Stream {
   /** More waits on the connection than DATA may add to. */
   get congested(): boolean {
     return this.#owner.congested
+  }
+
+  /** Sends the field section of a request, the first of a stream of this side. */
+  open(section: Buffer, endStream: boolean): void {
+    this.#owner.sendBlock(this, section, endStream)
+    if (!endStream) return
+    this.#ending = true
+    this.#endLocal()
   }
 
   /** @param fields name, value, … @param lines further fields, as lines of HTTP/1.1 */
@@ -181,9 +192,16 @@ export class Http2Stream {
   #finish(): void {
     const trailers = this.#trailers ?? ''
     if (this.localEnded) return
-    if (trailers !== '') this.#owner.sendHeaders(this, [], true, trailers)
-    else this.#owner.sendData(this, EMPTY, true)
-    this.#endLocal()
+    try {
+      if (trailers !== '') this.#owner.sendHeaders(this, [], true, trailers)
+      else this.#owner.sendData(this, EMPTY, true)
+      this.#endLocal()
+    } catch (error) {
+      // It may be the peer's frame that lets the trailers leave: they must not end the connection.
+      if (!(error instanceof SectionTooLarge)) throw error
+      this.#owner.sendReset(this, INTERNAL_ERROR)
+      this.fail(INTERNAL_ERROR, true)
+    }
   }
 
   #endLocal(): void {
@@ -203,6 +221,22 @@ export class Http2Stream {
     this.wasReset = true
     this.#owner.sendReset(this, code)
     this.#close()
+  }
+
+  /**
+   * Gives the stream up without a word to the peer. Its receiver gets no further call; what arrives is dropped, up to the
+   * window. Nothing more is sent: without END_STREAM, a body does not look complete.
+   */
+  abandon(): void {
+    if (this.closed) return
+    this.#receiver = null
+    this.#ending = true
+    this.#windowSize = Infinity
+    this.#paused = false
+    this.#owner.buffered(-this.#queuedBytes - this.#held.allocated)
+    this.#queue.length = 0
+    this.#queuedBytes = 0
+    this.#held.clear()
   }
 
   /** Gives the stream up because of its peer. This counts as a reset by the peer (CVE-2025-8671). */
@@ -331,6 +365,11 @@ class HeldBytes {
 
   get isEmpty(): boolean {
     return this.#blocks.length === 0
+  }
+
+  clear(): void {
+    this.#blocks.length = 0
+    this.allocated = 0
   }
 
   add(chunk: Buffer): void {
