@@ -171,6 +171,24 @@ t.test('chart', { skip: cannotRender }, async (t) => {
     t.match(find(render(VALUES), 'Service').spec['ports'], [{ name: 'http', port: 80, targetPort: 'http' }])
   })
 
+  t.test(
+    'a name is a text, whatever YAML takes it for: a policy for the port null would open all',
+    async (t) => {
+      for (const name of ['null', 'true', 'no', 'y', 'on']) {
+        const values = {
+          ...MUCH,
+          nameOverride: 'seatgate',
+          listen: [{ name, port: 8080, appProtocol: name }],
+        }
+        const rendered = render({ ...values, decision: { ...MUCH.decision, url: 'https://a.example #b' } })
+        t.match(podOf(rendered).spec['containers'], [{ ports: [{ name }, { name: 'ops' }, {}] }])
+        t.match(find(rendered, 'Service').spec['ports'], [{ name, targetPort: name, appProtocol: name }])
+        t.match(find(rendered, 'NetworkPolicy').spec['ingress'], [{ ports: [{ port: name }] }, {}, {}])
+        t.match(find(rendered, 'ConfigMap').data['gateway.config.yaml'], 'url: "https://a.example #b"')
+      }
+    },
+  )
+
   t.test('a changed configuration replaces the pods, another number of them does not', async (t) => {
     const checksum = (values: object) => podOf(render(values)).metadata.annotations['checksum/config']
     t.match(checksum(VALUES), /^[0-9a-f]{64}$/)

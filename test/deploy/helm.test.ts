@@ -24,6 +24,7 @@ t.test('the schema of the values', async (t) => {
     ['an unknown key', { replica: 3 }],
     ['a key that the chart sets', { config: { listen: '0.0.0.0:80' } }],
     ['no listener', { listen: [] }],
+    ['no listeners, for whose ports the NetworkPolicy would open all', { listen: null }],
     ['HTTP/2 without TLS', { listen: [{ name: 'http', port: 8080, http2: true }] }],
     ['the port of the operators', { listen: [{ name: 'http', port: 9090 }] }],
     ['the name of another port', { listen: [{ name: 'ops', port: 8080 }] }],

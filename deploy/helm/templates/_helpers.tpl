@@ -48,7 +48,7 @@ decision:
   listen: '[::]:9191'
   clients: {{- toYaml .clients | nindent 4 }}
   {{- with .url }}
-  url: {{ . }}
+  url: {{ . | quote }}
   {{- end }}
 {{- end }}
 {{- end }}
