@@ -104,17 +104,22 @@ t.test('the nearest one', async (t) => {
     t.match(detail(one, iss), 'nearest accepted one is "https://a.example/realms/x".', iss)
   t.match(detail(one, 'https://b.example/'), 'nearest accepted one is "https://b.example".')
   const several = known({ acme: ['https://a.example/realms/x'], globex: ['https://b.example'] })
-  t.match(
-    detail(several, 'https://a.example/other/realm'),
-    'is "https://a.example/realms/x".',
-    'of the same host',
-  )
+  for (const iss of [
+    'https://a.example/realms/x/',
+    'https://a.example/auth/realms/x',
+    'https://A.example/realms/y',
+  ])
+    t.match(detail(several, iss), 'is "https://a.example/realms/x".', iss)
   t.match(detail(several, 'https://b.exampel'), 'is "https://b.example".', 'misspelled')
   t.equal(
     detail(several, 'https://c.example.org'),
     'The token names the issuer "https://c.example.org", which is not accepted.',
     'a stranger does not learn whose issuers there are',
   )
+  const [before, secret, after] = ['https://login.example/', '0b1f3c5e-acme-directory', '/v2.0']
+  const hosted = known({ acme: [before + secret + after], globex: ['https://login.example/globex/v2.0'] })
+  for (const iss of [before, before + after, `${before}x${after}`, `${before}${secret.slice(0, 12)}${after}`])
+    t.notMatch(detail(hosted, iss), 'nearest', `${iss}: nor from the host that a provider's customers share`)
   t.equal(detail(known({ acme: [] }), 'x'), 'The token names the issuer "x", which is not accepted.')
   const signIn = { ...OIDC_DEFAULTS, issuer: 'https://login.example' } as unknown as OidcConfig
   t.match(

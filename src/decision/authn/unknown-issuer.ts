@@ -10,7 +10,7 @@ import { readPayload } from './jws.ts'
 
 /** Issuers that a token's is compared with, and characters of it: they bound the time of a refusal. */
 const [MAX_COMPARED, MAX_LENGTH] = [200, 300]
-/** Characters beside the part that two issuers share: a final slash, a scheme, a misspelled name. */
+/** Characters of an accepted issuer that a token may lack which almost names it: a final slash, a scheme, a misspelled name. */
 const NEAR = 3
 
 export class KnownIssuers {
@@ -53,31 +53,29 @@ export class KnownIssuers {
     return `${named}, which is not accepted.${hint}`
   }
 
-  /** Of several tenants, only an issuer that the token almost names: a stranger does not learn whose issuers there are. */
+  /**
+   * Of several tenants, only an issuer whose text the token has almost whole: a stranger does not learn whose issuers there are.
+   * The host is not enough, as providers have those of all their customers on one.
+   */
   #nearest(iss: string): string | null {
     const named = iss.slice(0, MAX_LENGTH).toLowerCase()
-    let [best, least]: [string | null, number] = [null, Infinity]
+    let [best, least, lacking]: [string | null, number, number] = [null, Infinity, Infinity]
     for (const [each, lower] of this.#compared) {
-      const distance = differenceOf(named, lower)
-      if (distance < least) [best, least] = [each, distance]
+      const shared = sharedBy(named, lower)
+      const distance = Math.max(named.length, lower.length) - shared
+      if (distance < least) [best, least, lacking] = [each, distance, lower.length - shared]
     }
-    if (best === null || this.#isOfOneTenant || least <= NEAR) return best
-    return isSameHost(iss, best) ? best : null
+    return this.#isOfOneTenant || lacking <= NEAR ? best : null
   }
 }
 
-/** Characters of the longer text beside the beginning and the end that both share. */
-function differenceOf(a: string, b: string): number {
+/** Characters of the beginning and the end that both texts share. */
+function sharedBy(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   const isSame = (i: number, j: number) => a.charCodeAt(i) === b.charCodeAt(j)
   let head = 0
   while (head < most && isSame(head, head)) head++
   let tail = 0
   while (tail < most - head && isSame(a.length - 1 - tail, b.length - 1 - tail)) tail++
-  return Math.max(a.length, b.length) - head - tail
-}
-
-function isSameHost(one: string, other: string): boolean {
-  const [a, b] = [URL.parse(one), URL.parse(other)]
-  return a !== null && a.hostname !== '' && a.hostname === b?.hostname
+  return head + tail
 }
