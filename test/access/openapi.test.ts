@@ -1,6 +1,7 @@
 /** Descriptions of HTTP APIs become entries of a route table. */
 
 import t from 'tap'
+import { Alias } from 'yaml'
 import { entriesOf, templateFault } from '../../src/access/openapi/operation-entries.ts'
 import { readDescription } from '../../src/access/openapi/description.ts'
 import { readOperations, remarkName } from '../../src/access/openapi/operations.ts'
@@ -301,6 +302,20 @@ t.test('merge keys', async (t) => {
     place: { line: 8, column: 5 },
   })
 })
+
+t.test(
+  'aliases cost one pass of the text: a search of their anchors reads all of it each time',
+  async (t) => {
+    const searches = t.capture(Alias.prototype, 'resolve', Alias.prototype.resolve)
+    const text = (alias: string) => `openapi: 3.1.0\nx: &x { get: {} }\ny: [${`${alias},`.repeat(1001)}]\n`
+    for (const alias of ['*x', '{ <<: *x }', '{ <<: [*x, *x] }', '[*x, *y]'])
+      t.throws(() => readDescription(text(alias)), { message: /an alias without|the aliases/ })
+    const calls = searches()
+    t.ok(calls.length > 0)
+    // With a context, yaml keeps what it has found.
+    t.same(calls.filter(({ args }) => args[1] === undefined).length, 0)
+  },
+)
 
 t.test('places, and members that stand twice', async (t) => {
   const text = `{

@@ -118,29 +118,39 @@ function expanded(document: Document): unknown {
   }
 }
 
-function unknownAlias(document: Document): number | null {
-  let found: number | null = null
+/**
+ * The node of each alias, in order; undefined: none has its anchor. In one pass: yaml's own `resolve` reads the document from the
+ * start for each alias.
+ */
+function targetsOf(document: Document): ReadonlyMap<Alias, unknown> {
+  const anchors = new Map<string, unknown>()
+  const targets = new Map<Alias, unknown>()
   visit(document, {
-    Alias: (_, alias) => {
-      if (alias.resolve(document) !== undefined) return undefined
-      found = alias.range?.[0] ?? 0
-      return visit.BREAK
+    Alias: (_, alias) => void targets.set(alias, anchors.get(alias.source)),
+    Value: (_, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node)
     },
   })
-  return found
+  return targets
+}
+
+function unknownAlias(document: Document): number | null {
+  const [found] = [...targetsOf(document)].find(([, target]) => target === undefined) ?? []
+  return found === undefined ? null : (found.range?.[0] ?? 0)
 }
 
 /** The offset of a merge key whose value is neither a map nor a list of maps. */
 function wrongMerge(document: Document): number | null {
+  const targets = targetsOf(document)
+  const targetOf = (node: unknown): unknown => (isAlias(node) ? targets.get(node) : node)
   let found: number | null = null
-  const isMergeable = (node: unknown): boolean =>
-    isMap(node) || (isAlias(node) && isMap(node.resolve(document)))
   visit(document, {
     Pair: (_, { key, value }) => {
       // The parser has a symbol for a merge key, and a text for "<<".
       if (!isScalar(key) || typeof key.value !== 'symbol') return undefined
-      const sources = isAlias(value) ? value.resolve(document) : value
-      if (isMergeable(value) || (isSeq(sources) && sources.items.every(isMergeable))) return undefined
+      const sources = targetOf(value)
+      if (isMap(sources) || (isSeq(sources) && sources.items.every((each) => isMap(targetOf(each)))))
+        return undefined
       found = key.range?.[0] ?? 0
       return visit.BREAK
     },
