@@ -18,6 +18,9 @@ const PAIR = (() => {
   return new RegExp(`[ \\t]*(?:(${token})=(?:(${token})|"([\\t !#-\\[\\]-~]*)")[ \\t]*)?([;,]|$)`, 'y')
 })()
 
+/** None has a comma. With one, in quotes, the lists made of these values would have more elements than there were proxies. */
+const READ: ReadonlySet<string> = new Set(['for', 'proto', 'host'])
+
 /** The elements in order, without the empty ones (RFC 9110, section 5.6.1). Null: malformed, or more than any chain of proxies has. */
 export function forwardedElements(value: string): readonly ForwardedElement[] | null {
   if (isLongList(value)) return null
@@ -31,7 +34,7 @@ export function forwardedElements(value: string): readonly ForwardedElement[] | 
     const [whole, name, token, quoted = '', end] = match
     const folded = name?.toLowerCase()
     if (folded !== undefined) {
-      if (pairs.has(folded)) return null
+      if (pairs.has(folded) || (READ.has(folded) && quoted.includes(','))) return null
       pairs.set(folded, token ?? quoted)
     }
     at += whole.length

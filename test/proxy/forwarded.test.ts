@@ -75,6 +75,9 @@ t.test('malformed values are dropped, also from a trusted proxy', async (t) => {
     'Forwarded: ,;, ',
     'Forwarded: for=192.0.2.1;host="a\\"',
     'Forwarded: evil',
+    'Forwarded: for="192.0.2.66, 10.1.2.3"',
+    'Forwarded: for=203.0.113.9;proto="https,https"',
+    'Forwarded: for=203.0.113.9;Host="evil.example,b.example"',
   ]) {
     const seen = await seenBy(t, get(line), TRUSTED)
     t.same(
