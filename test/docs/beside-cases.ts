@@ -196,6 +196,18 @@ export async function besideCases(files: FilesOf, asked: string): Promise<void> 
     t.equal(seen.length, before)
   })
 
+  t.test(
+    'a Host that readers see differently is refused: the decision would be about another one',
+    async (t) => {
+      const before = seen.length
+      for (const host of ['evil.example,127.0.0.1', '127.0.0.1,evil.example', 'evil.example, 127.0.0.1']) {
+        const head = `GET /docs/a HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+        t.match(await roundTrip(proxyPort, head), /^HTTP\/1\.1 400 /, host)
+      }
+      t.equal(seen.length, before)
+    },
+  )
+
   t.test('a WebSocket opens for a caller, and for nobody else', async (t) => {
     const handshake = (headers: Record<string, string>) => {
       const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

@@ -61,6 +61,15 @@ export function signInCases({ world, seen }: Awaited<ReturnType<typeof startBesi
     t.equal(seen.length, before)
   })
 
+  t.test('nor does a forged address of the client count there', async (t) => {
+    const forged = { 'x-forwarded-for': '192.0.2.66', forwarded: 'for=192.0.2.66' }
+    for (const headers of [forged, { forwarded: forged.forwarded }]) {
+      const { headers: answer } = await world.visitor().send(`${world.origin}/auth/oidc/me`, { headers })
+      const line = world.gateway.log().find((each) => each['request_id'] === answer['x-request-id'])
+      t.match(line, { path: '/auth/oidc/me', client: '127.0.0.1' })
+    }
+  })
+
   t.test('the place of sign-in has nothing else', async (t) => {
     const before = seen.length
     for (const path of [

@@ -64,7 +64,7 @@ export async function startBesideSignIn(t: Test, files: FilesOf) {
   const seen: IncomingMessage[] = []
   const service = await startService(t, seen)
   const world = await onReservedPort(t, async (port) => {
-    const top = ['decision: { listen: 127.0.0.1:0 }']
+    const top = ['decision: { listen: 127.0.0.1:0 }', 'trusted_proxies: [127.0.0.0/8]']
     const started = await startSignIn(t, { top, originOf: () => `http://127.0.0.1:${port}` })
     const { gateway } = started
     await startProxy(t, files, { decision: decisionPort(gateway), gateway: gateway.port, service }, port)
