@@ -147,6 +147,35 @@ t.test('operations that only their patterns tell apart', async (t) => {
   t.equal(entriesOf(described, 'x:{verb}').entries.length, 1)
 })
 
+t.test('what is left out is not served by a wider entry: its permission is another', async (t) => {
+  const twins = ['/a/b/{id:[0-9]+}', '/a/b/{name:[a-z]+}']
+  for (const wider of ['/{all+}', '/a/{all+}', '/a/b/{all+}', '/{x}/b/{y}', '/a/{x}/me', '/a/{x}/{y:int}']) {
+    const { paths, remarks } = read(wider, ...twins, '/a/b/me', '/a/b', '/a/c/{x}/{y}')
+    t.same(
+      paths,
+      ['/a/b/me', '/a/b', '/a/c/{x}/{y}'],
+      `${wider}: those stay which match none of their requests`,
+    )
+    t.match(remarks.join('\n'), `${wider}: left out: it would serve requests of GET /a/b/{`)
+  }
+  t.same(read('/{x}/c/{y}', '/{all+}', ...twins).paths, ['/{x}/c/{y}'])
+  t.same(read('/{x}/c', '/a/{all+}', ...twins).paths, [], 'it would serve /a/c, which is of /a/*')
+
+  const open = { security: [] }
+  const [one, other] = ['a:b', 'c:d'].map((permission) => ({ 'x-seatgate-permission': permission }))
+  const methods = {
+    '/a/{id:[0-9]+}': { get: one, post: one },
+    '/a/{name:[a-z]+}': { get: other, post: one },
+    '/{all+}': { get: open, post: open, put: open },
+  }
+  const { entries } = entriesOf(readOperations({ openapi: '3.1.0', paths: methods }), 'x:{verb}')
+  t.same(
+    entries.map(({ method, path }) => `${method} ${path}`),
+    ['POST /a/{id}', 'POST /*', 'PUT /*'],
+    'of the same method alone',
+  )
+})
+
 t.test('the path of a server with several values', async (t) => {
   const of = (url: string, variable: object) =>
     readOperations({

@@ -1,6 +1,7 @@
 /** The text of a description, YAML or JSON, as plain data with the places of its members. */
 
 import {
+  type Alias,
   type Document,
   isAlias,
   isMap,

@@ -4,6 +4,7 @@ import { isOwnPermission, isPermission } from '../../../seats-admin/model/permis
 import { NO_EXCEPTIONS, readPattern } from '../../decision/router/pattern.ts'
 import { type Described, leftOut, type Operation, type Remark, remarkName } from './operations.ts'
 import { type ReadTemplate, readTemplate } from './path-template.ts'
+import { withoutWider } from './wider-entries.ts'
 
 export interface ImportedEntry {
   readonly method: string
@@ -72,10 +73,17 @@ export function entriesOf(
   for (const [segment, [first, ...others]] of narrowed)
     if (first !== undefined) found.push(narrowedRemark(segment, first, others.length))
   const alone: ImportedEntry[] = []
-  for (const { entry, twin } of entries.values())
+  const lost: ImportedEntry[] = []
+  for (const { entry, twin } of entries.values()) {
     if (twin === undefined) alone.push(entry)
-    else found.push(leftOut(entry.at, `a table cannot tell its requests from those of ${remarkName(twin)}`))
-  const { kept, dropped } = withoutUnsafeAny(alone, found)
+    else {
+      found.push(leftOut(entry.at, `a table cannot tell its requests from those of ${remarkName(twin)}`))
+      lost.push(entry, twin)
+    }
+  }
+  const narrow = withoutWider(alone, lost)
+  found.push(...narrow.dropped)
+  const { kept, dropped } = withoutUnsafeAny(narrow.kept, found)
   return { entries: withoutHead(kept), remarks: [...found, ...dropped] }
 }
 

@@ -1,0 +1,48 @@
+/** Entries that would serve the requests of entries that are left out: without a narrower one, the router takes a wider one. */
+
+import { covers, NO_EXCEPTIONS, type Pattern, readPattern } from '../../decision/router/pattern.ts'
+import { leftOut, type Remark, remarkName } from './operations.ts'
+
+interface Entry extends Pick<Remark, 'at'> {
+  readonly method: string
+  readonly path: string
+  readonly permission: string
+}
+
+/** @param lost entries that are left out; what is dropped because of them may have kept a still wider one from their requests */
+export function withoutWider<E extends Entry>(
+  entries: readonly E[],
+  lost: readonly E[],
+): { kept: readonly E[]; dropped: Remark[] } {
+  const queue = [...lost]
+  const dropped: Remark[] = []
+  let kept = entries
+  for (const each of queue) {
+    const wider = new Set(kept.filter((entry) => wouldServe(entry, each)))
+    const reason = `it would serve requests of ${remarkName(each)}, which is left out`
+    dropped.push(...[...wider].map(({ at }) => leftOut(at, reason)))
+    queue.push(...wider)
+    kept = kept.filter((entry) => !wider.has(entry))
+  }
+  return { kept, dropped }
+}
+
+function wouldServe(entry: Entry, lost: Entry): boolean {
+  const methods = [entry.method, lost.method]
+  const isShared = entry.method === lost.method || methods.includes('ANY') || methods.join() === 'GET,HEAD'
+  if (!isShared || entry.permission === lost.permission) return false
+  const [one, other] = [readPattern(entry.path, NO_EXCEPTIONS), readPattern(lost.path, NO_EXCEPTIONS)]
+  if (typeof one === 'string' || typeof other === 'string') return false
+  return meet(one, other) && (!covers(other, one) || covers(one, other))
+}
+
+/** Whether a request can match both, methods aside. */
+function meet(one: Pattern, other: Pattern): boolean {
+  for (const [at, segment] of one.segments.entries()) {
+    const beside = other.segments[at]
+    if (beside === undefined) return false
+    if (segment.kind === 'rest' || beside.kind === 'rest') return true
+    if (segment.kind === 'static' && beside.kind === 'static' && segment.text !== beside.text) return false
+  }
+  return one.segments.length === other.segments.length
+}
