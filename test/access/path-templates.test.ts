@@ -100,11 +100,19 @@ t.test('no template becomes the rest, or loses what it says, without a line', as
     maxLength: 12,
   })
   const isRest = (form: string) => REST.some((each) => form.replace(/[ab0$.]*[ab0$][ab0$.]*/, 'p') === each)
+  /** Others, such as `}/{`, make several parameters of `{}`. */
+  const isOne = (form: string) => {
+    let depth = 0
+    const depths = [...form].map((char) => (depth += Number(char === '{') - Number(char === '}')))
+    return depth === 0 && depths.every((each) => each >= 0)
+  }
   fc.assert(
     fc.property(text, fc.constantFrom('', '/b'), (form, end) => {
       const { paths, remarks } = read(`/a/{${form}}${end}`)
       const [path] = paths
       if (path === undefined) return remarks.length > 0
+      if (!isOne(form))
+        return !path.endsWith('*') || (end === '' && isRest(form.slice(form.lastIndexOf('{') + 1)))
       if (path === '/a/*') return end === '' && isRest(form)
       if (!/^\/a\/\{\w+\}(?:\/b)?$/.test(path)) return false
       return remarks.length > 0 || /^[ab0.$]+$/.test(form) || form.endsWith(':[^/]+') || form.endsWith('=*')

@@ -14,26 +14,36 @@ export function withoutWider<E extends Entry>(
   entries: readonly E[],
   lost: readonly E[],
 ): { kept: readonly E[]; dropped: Remark[] } {
-  const queue = [...lost]
   const dropped: Remark[] = []
-  let kept = entries
+  let kept = entries.map(withPattern)
+  const queue = lost.map(withPattern)
   for (const each of queue) {
-    const wider = new Set(kept.filter((entry) => wouldServe(entry, each)))
-    const reason = `it would serve requests of ${remarkName(each)}, which is left out`
-    dropped.push(...[...wider].map(({ at }) => leftOut(at, reason)))
+    const wider = new Set(kept.filter((other) => wouldServe(other, each)))
+    if (wider.size === 0) continue
+    const reason = `it would serve requests of ${remarkName(each.entry)}, which is left out`
+    dropped.push(...[...wider].map(({ entry }) => leftOut(entry.at, reason)))
     queue.push(...wider)
-    kept = kept.filter((entry) => !wider.has(entry))
+    kept = kept.filter((other) => !wider.has(other))
   }
-  return { kept, dropped }
+  return { kept: kept.map(({ entry }) => entry), dropped }
 }
 
-function wouldServe(entry: Entry, lost: Entry): boolean {
+interface Read<E extends Entry> {
+  readonly entry: E
+  readonly pattern: Pattern
+}
+
+function withPattern<E extends Entry>(entry: E): Read<E> {
+  const pattern = readPattern(entry.path, NO_EXCEPTIONS)
+  if (typeof pattern === 'string') throw new Error(`${entry.path}: ${pattern}`)
+  return { entry, pattern }
+}
+
+function wouldServe({ entry, pattern }: Read<Entry>, { entry: lost, pattern: its }: Read<Entry>): boolean {
   const methods = [entry.method, lost.method]
   const isShared = entry.method === lost.method || methods.includes('ANY') || methods.join() === 'GET,HEAD'
   if (!isShared || entry.permission === lost.permission) return false
-  const [one, other] = [readPattern(entry.path, NO_EXCEPTIONS), readPattern(lost.path, NO_EXCEPTIONS)]
-  if (typeof one === 'string' || typeof other === 'string') return false
-  return meet(one, other) && (!covers(other, one) || covers(one, other))
+  return meet(pattern, its) && (!covers(its, pattern) || covers(pattern, its))
 }
 
 /** Whether a request can match both, methods aside. */
