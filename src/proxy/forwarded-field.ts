@@ -1,6 +1,6 @@
 /** The Forwarded field (RFC 7239): what each proxy says of the hop before it. */
 
-import { isLongList } from '../http/wire/fields.ts'
+import { isLongList, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
 
 /** What one proxy says; '' for what it does not say. */
 export interface ForwardedElement {
@@ -18,6 +18,9 @@ const PAIR = (() => {
   return new RegExp(`[ \\t]*(?:(${token})=(?:(${token})|"([\\t !#-\\[\\]-~]*)")[ \\t]*)?([;,]|$)`, 'y')
 })()
 
+/** In all elements, empty ones included: the four registered ones of each (RFC 7239, section 5). A client may send many more. */
+const MAX_PAIRS = 4 * MAX_LIST_ELEMENTS
+
 /** None has a comma. With one, in quotes, the lists made of these values would have more elements than there were proxies. */
 const READ: ReadonlySet<string> = new Set(['for', 'proto', 'host'])
 
@@ -27,7 +30,9 @@ export function forwardedElements(value: string): readonly ForwardedElement[] | 
   const elements: ForwardedElement[] = []
   let start = 0
   let pairs = new Map<string, string>()
+  let read = 0
   for (let at = 0; at < value.length;) {
+    if (++read > MAX_PAIRS) return null
     PAIR.lastIndex = at
     const match = PAIR.exec(value)
     if (match === null) return null

@@ -76,6 +76,8 @@ t.test('malformed values are dropped, also from a trusted proxy', async (t) => {
     'Forwarded: for=192.0.2.1;host="a\\"',
     'Forwarded: evil',
     'Forwarded: for="192.0.2.66, 10.1.2.3"',
+    `Forwarded: for=203.0.113.9${';'.repeat(300)}`,
+    `Forwarded: for=203.0.113.9;${Array.from({ length: 300 }, (_, at) => `p${at}=a`).join(';')}`,
     'Forwarded: for=203.0.113.9;proto="https,https"',
     'Forwarded: for=203.0.113.9;Host="evil.example,b.example"',
   ]) {
@@ -163,6 +165,13 @@ t.test('Forwarded alone: what the proxy says whose peer is the client', async (t
     t.same(valuesOf(seen, 'x-forwarded-proto'), [proto], value)
     t.same(valuesOf(seen, 'x-forwarded-host'), [host], value)
   }
+})
+
+t.test('a long Forwarded of proxies that say all there is', async (t) => {
+  const list = Array(64).fill('by=_a;for=203.0.113.9;host=shop.example;proto=https').join(', ')
+  const seen = await seenBy(t, get(`Forwarded: ${list}`), TRUSTED)
+  t.same(valuesOf(seen, 'x-forwarded-host'), ['shop.example'])
+  t.same(valuesOf(seen, 'forwarded'), [`${list}, for=127.0.0.1`])
 })
 
 t.test('beside a field X-Forwarded-*, Forwarded is continued and not read', async (t) => {
