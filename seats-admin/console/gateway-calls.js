@@ -196,11 +196,11 @@ export async function callOnce(
 ) {
   const headers = { space: space ?? by.space, ...(ifMatch ? { 'if-match': ifMatch } : {}) }
   const url = api + path + queryOf(query)
+  const isRead = method === 'GET' || READS.has(path)
   try {
-    return await answerOf(await send(by.key, method, url, { headers, body, signal }))
+    return await answered(by.key, method, url, { headers, body, signal, isRead })
   } catch (cause) {
-    if (cause instanceof Refused && method !== 'GET' && !READS.has(path))
-      cause.isInDoubt = cause.status === 0 || cause.status >= 500
+    if (cause instanceof Refused && !isRead) cause.isInDoubt = cause.status === 0 || cause.status >= 500
     throw cause
   }
 }
@@ -219,7 +219,7 @@ const READS = new Set(['/v1/seats/plan', '/v1/access/explain'])
  * @returns {Promise<T>}
  */
 export async function callSignIn(method, path, body, key = '') {
-  const answer = await answerOf(await send(key, method, auth + path, { body }))
+  const answer = await answered(key, method, auth + path, { body, isRead: method === 'GET' })
   return answer.body
 }
 
@@ -245,12 +245,69 @@ export async function signOut() {
 }
 
 /**
+ * @typedef {object} Init
+ * @property {Record<string, string>} [headers]
+ * @property {unknown} [body] sent as JSON
+ * @property {AbortSignal | undefined} [signal]
+ */
+
+/** Milliseconds for an answer: the gateway gives up a store that does not answer after 10 seconds. A change waits for other instances too. */
+const READ_LIMIT = 15_000
+const CHANGE_LIMIT = 30_000
+
+/**
+ * @template T
+ * @param {string} key '' for the session cookie
+ * @param {string} method
+ * @param {string} url
+ * @param {Init & { isRead: boolean }} init
+ * @returns {Promise<Answered<T>>}
+ */
+function answered(key, method, url, { isRead, signal, ...init }) {
+  return inTime(isRead ? READ_LIMIT : CHANGE_LIMIT, signal, async (limited) =>
+    answerOf(await send(key, method, url, { ...init, signal: limited })),
+  )
+}
+
+/**
+ * A gateway that is frozen keeps its connections, and answers nothing.
+ *
+ * @template T
+ * @param {number} most milliseconds
+ * @param {AbortSignal | undefined} outer
+ * @param {(signal: AbortSignal) => Promise<T>} run
+ * @returns {Promise<T>} rejects with a Refused when the time is over
+ */
+async function inTime(most, outer, run) {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), most)
+  try {
+    return await run(outer === undefined ? late.signal : AbortSignal.any([outer, late.signal]))
+  } catch (cause) {
+    if (!late.signal.aborted || outer?.aborted) throw cause
+    throw noAnswer(`No answer came within ${most / 1000} seconds.`)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @param {string} detail */
+function noAnswer(detail) {
+  return new Refused({ status: 0, code: 'no_answer', title: 'The gateway does not answer', detail })
+}
+
+/** @param {unknown} cause */
+function isAbort(cause) {
+  return cause instanceof DOMException && cause.name === 'AbortError'
+}
+
+/**
  * The mode stays `cors`: in another one, browsers send `Origin: null` from a page without referrers, which the gateway refuses.
  *
  * @param {string} key '' for the session cookie, which does not go along with an API key
  * @param {string} method
  * @param {string} url
- * @param {{ headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | undefined }} init body: sent as JSON
+ * @param {Init} init
  */
 async function send(key, method, url, { headers = {}, body, signal }) {
   try {
@@ -269,13 +326,8 @@ async function send(key, method, url, { headers = {}, body, signal }) {
       },
     })
   } catch (cause) {
-    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
-    throw new Refused({
-      status: 0,
-      code: 'no_answer',
-      title: 'The gateway does not answer',
-      detail: 'The connection failed, or the gateway is away.',
-    })
+    if (isAbort(cause)) throw cause
+    throw noAnswer('The connection failed, or the gateway is away.')
   }
 }
 
@@ -290,8 +342,14 @@ export function urlOf(path) {
  * @returns {Promise<Answered<T>>}
  */
 async function answerOf(response) {
-  const body = await response.json().catch(() => null)
-  if (response.ok) return { body, etag: response.headers.get('etag') }
+  const text = await response.text().catch((cause) => {
+    if (isAbort(cause)) throw cause
+    throw noAnswer('The connection broke within the answer.')
+  })
+  const body = jsonOf(text)
+  // Without a body: 204.
+  if (response.ok && (body !== null || text === '')) return { body, etag: response.headers.get('etag') }
+  if (response.ok) throw noAnswer('What answered in its place sent no JSON, such as a proxy.')
   throw new Refused({
     status: response.status,
     code: body?.code ?? 'unknown',
@@ -302,8 +360,17 @@ async function answerOf(response) {
   })
 }
 
+/** @param {string} text @returns {any} null: it is none */
+function jsonOf(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
 /** Milliseconds: the gateway sends a comment every 15 seconds. A longer silence is a broken connection. */
-const SILENCE = 40_000
+const SILENCE = 25_000
 
 /**
  * The events of an endpoint as they happen (text/event-stream), by fetch: `EventSource` can't send an API key. They end when the
@@ -317,7 +384,9 @@ export async function openEvents(path, signal) {
   const body = await signedInAgain(async () => {
     const { key, space } = credential()
     const headers = { space, accept: 'text/event-stream' }
-    const response = await send(key, 'GET', api + path, { headers, signal })
+    const response = await inTime(READ_LIMIT, signal, (limited) =>
+      send(key, 'GET', api + path, { headers, signal: limited }),
+    )
     if (!response.ok || response.body === null) await answerOf(response)
     return /** @type {ReadableStream<Uint8Array<ArrayBuffer>>} */ (response.body)
   })

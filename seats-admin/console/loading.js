@@ -47,22 +47,25 @@ export function useLoaded(load, deps) {
 
 /** Milliseconds between two readings of what others may change. */
 const EVERY = 5000
-/** A reading that has no answer after this many pauses is given up, and the next one begins. */
-const PATIENCE = 6
 
-/** Reads it again and again while the page is visible. What is refused is not asked again; what may pass is. @param {Loaded<any>} of */
-export function useReadAgain({ refusal, loading, again }) {
+/** Milliseconds: the next reading had no answer for as long that what is shown is old. */
+const OLD = EVERY + 2000
+
+/**
+ * Reads it again and again while the page is visible. What is refused is not asked again; what may pass is.
+ *
+ * @param {Loaded<any>} of
+ * @returns {number | null} milliseconds since the last answer, once it is old
+ */
+export function useReadAgain({ at, refusal, loading, again }) {
   const isRefused = refusal !== null && !mayPass(refusal)
   const isLoading = useRef(loading)
   isLoading.current = loading
   useEffect(() => {
     if (isRefused) return
-    let waited = 0
     const read = () => {
-      if (document.visibilityState !== 'visible') return
-      // Another reading would abort a slow one, and none would ever end.
-      waited = isLoading.current ? (waited + 1) % PATIENCE : 0
-      if (waited === 0) again()
+      // Another reading would abort a slow one, and none would ever end. It has a time limit of its own.
+      if (document.visibilityState === 'visible' && !isLoading.current) again()
     }
     const timer = setInterval(read, EVERY)
     // What was hidden is old.
@@ -72,6 +75,13 @@ export function useReadAgain({ refusal, loading, again }) {
       document.removeEventListener('visibilitychange', read)
     }
   }, [isRefused])
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  const since = at === null ? 0 : now - Date.parse(at)
+  return since > OLD ? since : null
 }
 
 /** Whether a repetition may be answered otherwise. @param {Refused} refusal */

@@ -72,6 +72,11 @@ export function rounded(of) {
   return of < 10 ? fractions.format(of) : number(Math.round(of))
 }
 
+/** @param {number} ms */
+export function ageText(ms) {
+  return ms < 10_000 ? `${number(Math.round(ms))} ms` : `${number(Math.floor(ms / 1000))} s`
+}
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`

@@ -104,11 +104,12 @@ export function Warnings({ warnings = [] }) {
  * @param {import('./loading.js').Loaded<T>} of
  * @param {string} what
  * @param {(value: T) => any} show
+ * @param {boolean} [isOld] a later reading has no answer
  */
-export function whenLoaded({ value, at, refusal, again }, what, show) {
+export function whenLoaded({ value, at, refusal, again }, what, show, isOld = false) {
   return html`
     ${refusal && html`<${Refusal} refusal=${refusal} again=${again} what=${what} />`}
-    ${refusal && value !== null && html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>`}
+    ${(refusal || isOld) && value !== null && html`<p class="quiet">What follows was read at <${Time} at=${at} />, and may have changed since.</p>`}
     ${value !== null ? show(value) : refusal ? null : html`<${Loading} what=${`Loading ${what.toLowerCase()}`} />`}
   `
 }

@@ -7,7 +7,7 @@ import { useDecisions } from '../live-decisions.js'
 import { useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { counted, number, rounded, Table, Time } from '../pieces.js'
+import { ageText, counted, number, rounded, Table, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -33,18 +33,18 @@ export function OverviewPage() {
 function Instances() {
   /** @type {import('../loading.js').Loaded<Fleet>} */
   const fleet = useLoaded((signal) => call('GET', '/v1/fleet', { signal }), [])
-  useReadAgain(fleet)
+  const old = useReadAgain(fleet)
   return html`
     <section>
       <h2>Instances</h2>
-      ${whenLoaded(fleet, 'Instances', (value) => html`<${FleetTable} fleet=${value} />`)}
+      ${whenLoaded(fleet, 'Instances', (value) => html`<${FleetTable} fleet=${value} old=${old} />`, old !== null)}
     </section>
     ${fleet.value && html`<${LastChanges} of=${fleet.value.changes} />`}
   `
 }
 
-/** @param {{ fleet: Fleet }} props */
-function FleetTable({ fleet: { data } }) {
+/** @param {{ fleet: Fleet, old: number | null }} props old: milliseconds since it was read, where a later reading has no answer */
+function FleetTable({ fleet: { data }, old }) {
   const hashes = Map.groupBy(
     data.filter(({ hash }) => hash !== null),
     ({ hash }) => hash,
@@ -77,10 +77,7 @@ function FleetTable({ fleet: { data } }) {
               ${number(seq)}${seq < newest && html`<br /><span class="badge">behind</span>`}
             </td>
             <td class="number">
-              ${number(Math.round(age))} ms ago<${Meter}
-                value=${age}
-                most=${SILENT}
-              />${age > SILENT && html`<span class="badge danger">silent</span>`}
+              <${FeedAge} age=${age} old=${old} />
             </td>
             <td>
               <code>${hash ?? '–'}</code
@@ -91,6 +88,16 @@ function FleetTable({ fleet: { data } }) {
       )}
     />
   `
+}
+
+/** It counts on while the gateway does not answer. @param {{ age: number, old: number | null }} props */
+function FeedAge({ age, old }) {
+  const now = age + (old ?? 0)
+  return html`${ageText(now)} ago<${Meter} value=${now} most=${SILENT} />${
+      old !== null
+        ? html`<span class="badge danger">old</span>`
+        : age > SILENT && html`<span class="badge danger">silent</span>`
+    }`
 }
 
 /** @param {{ of: Fleet['changes'] }} props */

@@ -36,11 +36,11 @@ export function UserPage() {
     [sub],
   )
   // A colleague may block the user, or end the block.
-  useReadAgain(user)
+  const old = useReadAgain(user)
   const { value } = user
   return html`
     <${PageHeading} title=${value?.email ?? sub} back=${{ href: hrefOf(['users']), text: 'Users' }} />
-    ${whenLoaded(user, 'User', (found) => html`<${Details} user=${found} again=${user.again} />`)}
+    ${whenLoaded(user, 'User', (found) => html`<${Details} user=${found} again=${user.again} />`, old !== null)}
   `
 }
 
