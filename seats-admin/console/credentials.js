@@ -9,6 +9,7 @@ import { signal } from '@preact/signals'
  * @typedef {object} SignedIn
  * @property {'key' | 'session'} by
  * @property {string} space of the requests
+ * @property {string} adminSpace of the tenant
  * @property {string} tenant
  * @property {string} user the `sub`, or the id of the API key
  * @property {string | null} email

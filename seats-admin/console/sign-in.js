@@ -37,7 +37,8 @@ async function identified(key, wanted, tenant) {
   if (tenant !== undefined && me.tenant !== tenant) throw otherSession(me)
   const space = wanted === '' ? me.admin_space : wanted
   await tried(callOnce('GET', '/v1/seats', FIRST, { key, space }))
-  return { by: key === '' ? 'session' : 'key', space, tenant: me.tenant, user: me.user, email: me.email }
+  const { admin_space: adminSpace, tenant: found, user, email } = me
+  return { by: key === '' ? 'session' : 'key', space, adminSpace, tenant: found, user, email }
 }
 
 /** This page, as the gateway accepts it: not every address that a user may type. */

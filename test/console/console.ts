@@ -70,11 +70,11 @@ export class ConsolePages {
   }
 
   /**
-   * Waits until the form of a Seat asks the gateway nothing more: it reads the permissions of the routes, for suggestions. If that
+   * Waits until the form of a Seat asks the gateway nothing more: it reads Seats and routes, for suggestions. If that
    * reading were the first that a credential's end refuses, the dialog that asks for another one would open before its time.
    */
   async seatFormRests(page: Page): Promise<void> {
-    await page.locator('datalist option').first().waitFor({ state: 'attached' })
+    await page.locator('datalist:has(option)').nth(1).waitFor({ state: 'attached' })
   }
 
   /** Opens another page, and waits until it shows what it reads. */

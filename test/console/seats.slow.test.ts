@@ -95,6 +95,48 @@ t.test('the same by keyboard alone', async (t) => {
   await page.close()
 })
 
+t.test('a new Seat has no space, and the review warns of the admin space', async (t) => {
+  const page = await console.signedIn('seats/new')
+  const chosen = page.getByRole('list', { name: 'Spaces: chosen' }).getByRole('listitem')
+  await console.seatFormRests(page)
+  t.equal(await chosen.count(), 0)
+  await page.getByRole('textbox', { name: 'Name' }).fill('Importer')
+  await page.getByRole('combobox', { name: 'Permissions' }).fill('*,')
+  const warning = dialog(page).getByText('Its holders become administrators of the whole tenant.')
+  const reviewed = async () => {
+    await page.getByRole('button', { name: 'Review the change…' }).click()
+    await dialog(page).getByText('Whom it touches').waitFor()
+    return (await warning.count()) > 0
+  }
+  const back = () => dialog(page).getByRole('button', { name: 'Back to the form' }).click()
+  t.notOk(await reviewed(), 'without a space')
+  await back()
+  await page.getByRole('combobox', { name: 'Spaces' }).fill('main,')
+  t.notOk(await reviewed(), 'in another space')
+  await back()
+  await page.getByRole('combobox', { name: 'Spaces' }).fill('admin,')
+  t.ok(await reviewed(), 'in the admin space')
+  await back()
+  await page.close()
+})
+
+t.test('known spaces and permissions are proposed while one types', async (t) => {
+  const page = await console.signedIn('seats/new')
+  await console.seatFormRests(page)
+  const proposed = async (label: string) => {
+    const list = await page.getByRole('combobox', { name: label }).getAttribute('list')
+    const options = await page.locator(`datalist[id="${list}"] option`).all()
+    return Promise.all(options.map((option) => option.getAttribute('value')))
+  }
+  t.same(await proposed('Spaces'), ['admin', 'main'])
+  const asked = await proposed('Permissions')
+  for (const permission of permissions) t.ok(asked.includes(permission), permission)
+  await console.follow(page, 'explain')
+  await page.locator('datalist option[value=Editor]').waitFor({ state: 'attached' })
+  t.ok((await proposed('Seats')).includes('Editor'))
+  await page.close()
+})
+
 t.test("a colleague's edit in between: both versions, and nothing lost", async (t) => {
   const page = await console.signedIn(`seats/${editor}/edit`)
   await page.getByRole('button', { name: 'Remove trainings:list' }).click()

@@ -9,6 +9,7 @@ import { html } from '../markup.js'
 import { Who } from '../names.js'
 import { Name } from '../pieces.js'
 import { PageHeading, Refusal } from '../states.js'
+import { useKnownSeats } from '../suggestions.js'
 
 /**
  * The decision record, as `seatgate explain --json` prints it.
@@ -87,6 +88,7 @@ export function ExplainPage() {
   /** Counts the questions: an answer to a former one is not shown beside this one. */
   const asked = useRef(0)
   const { method, path, space, by, who, seats } = question
+  const known = useKnownSeats()
   const forget = () => {
     asked.current++
     setRecord(null)
@@ -132,7 +134,7 @@ export function ExplainPage() {
         options=${CALLERS}
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
-      ${by === 'seats' && html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
+      ${by === 'seats' && html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} suggestions=${known.map(({ name }) => name)} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
       ${by === 'user' && html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
       ${by === 'api_key' && html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />`}
       <div class="filters">

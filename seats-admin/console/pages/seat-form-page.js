@@ -3,17 +3,19 @@
 import { effect } from '@preact/signals'
 import { useLayoutEffect, useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
+import { newInAdminSpace } from '../admin-space.js'
 import { signedIn } from '../credentials.js'
 import { Changes } from '../differences.js'
 import { Dialog } from '../dialogs.js'
 import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
 import { impactOf, ImpactView } from '../impact.js'
-import { readList, useAction, useIsShown, useLoaded } from '../loading.js'
+import { useAction, useIsShown, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { Facts, Time } from '../pieces.js'
+import { Facts, Tags, Time } from '../pieces.js'
 import { Loading, Notice, PageHeading, Refusal, Warnings, whenLoaded } from '../states.js'
+import { spacesOf, useAskedPermissions, useKnownSeats } from '../suggestions.js'
 import { readSeat } from './seat-page.js'
 
 /** @typedef {{ name: string, spaces: string[], permissions: string[] }} Draft */
@@ -43,10 +45,12 @@ function keepDraft(form, typed) {
   else kept.set(keyOf(form), typed)
 }
 
+/** Without a space: each is chosen, above all the admin space. @type {Draft} */
+const EMPTY = { name: '', spaces: [], permissions: [] }
+
 export function NewSeatPage() {
-  const { space = '' } = signedIn.peek() ?? {}
   return html`<${PageHeading} title="New Seat" back=${{ href: hrefOf(['seats']), text: 'Seats' }} />
-    <${Form} name="new" base=${null} first=${{ name: '', spaces: [space], permissions: [] }} />`
+    <${Form} name="new" base=${null} first=${EMPTY} />`
 }
 
 /** @param {{ rest: string[] }} props */
@@ -73,21 +77,6 @@ function isSame(a, b) {
   return a.name === b.name && same(a.spaces, b.spaces) && same(a.permissions, b.permissions)
 }
 
-/** Permissions that routes ask for, as suggestions. None where the user may not read the routes. @returns {readonly string[]} */
-function useAskedPermissions() {
-  const { value } = useLoaded(async (signal) => {
-    /** @type {{ items: import('../answers.d.ts').RouteRow[], hasMore: boolean }} */
-    const { items } = await readList('/v1/routes', {
-      idOf: ({ method, path }) => `${method} ${path}`,
-      isEnough: (found) => found.length >= 2000,
-      signal,
-    })
-    const asked = items.map(({ permission }) => permission).filter((each) => each.includes(':'))
-    return [...new Set(asked)].sort()
-  }, [])
-  return value ?? []
-}
-
 /** @param {{ name: string, base: Read | null, first: Draft }} props name: of the form; base: null for a new Seat */
 function Form({ name: form, base: firstBase, first }) {
   const [found] = useState(() => kept.get(keyOf(form)))
@@ -97,6 +86,7 @@ function Form({ name: form, base: firstBase, first }) {
   const [reviewing, setReviewing] = useState(false)
   const [saved, setSaved] = useState(/** @type {Seat | null} */ (null))
   const [fault, setFault] = useState(/** @type {string | null} */ (null))
+  const known = useKnownSeats()
   const asked = useAskedPermissions()
   const isChanged = !isSame(draft, base === null ? first : draftOf(base.seat))
   // Back, or a link of the navigation, loses nothing.
@@ -153,6 +143,7 @@ function Form({ name: form, base: firstBase, first }) {
         values=${draft.spaces}
         onInput=${(/** @type {string[]} */ spaces) => setDraft({ ...draft, spaces })}
         check=${spaceFault}
+        suggestions=${spacesOf(known)}
         hint="In each of them the Seat grants all of its permissions. Enter or a comma adds one."
       />
       <${SetField}
@@ -250,6 +241,7 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
         <p>Choose another name, or edit that Seat.</p>
       <//>`
     }
+    <${InAdminSpace} base=${base} draft=${draft} />
     ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not saved" />`}
     <div class="buttons">
@@ -260,6 +252,23 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
         ${busy ? 'Saving everywhere…' : base === null ? 'Create the Seat' : 'Save the change'}
       </button>
     </div>
+  <//>`
+}
+
+/** @param {{ base: Read | null, draft: Draft }} props */
+function InAdminSpace({ base, draft }) {
+  const adminSpace = signedIn.peek()?.adminSpace ?? ''
+  const granted = newInAdminSpace(base?.seat ?? null, draft, adminSpace)
+  if (granted.length === 0) return null
+  const all = granted.includes('*')
+  return html`<${Notice}
+    title=${all ? 'Its holders become administrators of the whole tenant.' : 'Its holders get rights over the whole tenant.'}
+  >
+    <p>
+      <code>${adminSpace}</code> is the admin space, where a permission counts for the Seats, keys and users
+      of all spaces:${' '} <${Tags} of=${granted} most=${5} />. A service needs the spaces of its requests
+      alone.
+    </p>
   <//>`
 }
 
