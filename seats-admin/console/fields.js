@@ -59,6 +59,7 @@ export function Field({
       autofocus=${focus}
       list=${suggestions ? `${id}-list` : undefined}
       max=${type === 'datetime-local' ? LAST : undefined}
+      step=${type === 'datetime-local' ? 'any' : undefined}
       onInput=${typed}
       ...${notes.attributes}
     />

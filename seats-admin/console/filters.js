@@ -3,6 +3,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { address, setQuery } from './address.js'
 import { Field } from './fields.js'
+import { localOf, utcOf } from './local-times.js'
 import { html } from './markup.js'
 import { counted, number } from './pieces.js'
 
@@ -94,13 +95,26 @@ export function useFilterForm(names) {
  * @param {string} props.name
  * @param {Filter} props.of
  * @param {(changed: Filter) => void} props.onInput
- * @param {'search' | 'datetime-local'} [props.type]
  */
-export function FilterField({ label, name, of, onInput, type = 'search' }) {
+export function FilterField({ label, name, of, onInput }) {
   return html`<${Field}
     label=${label}
-    type=${type}
+    type="search"
     value=${of[name] ?? ''}
     onInput=${(/** @type {string} */ value) => onInput({ [name]: value })}
+  />`
+}
+
+/**
+ * A time of a filter. The field is in the reader's zone, the filter in UTC: its address is for colleagues in other zones too.
+ *
+ * @param {Parameters<typeof FilterField>[0]} props
+ */
+export function TimeField({ label, name, of, onInput }) {
+  return html`<${Field}
+    label=${label}
+    type="datetime-local"
+    value=${localOf(of[name] ?? '')}
+    onInput=${(/** @type {string} */ local) => onInput({ [name]: utcOf(local) })}
   />`
 }

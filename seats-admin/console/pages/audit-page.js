@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { ACTION_NAMES, actionText, Entry } from '../differences.js'
 import { Choice } from '../fields.js'
-import { FilterField, useFilterForm } from '../filters.js'
+import { FilterField, TimeField, useFilterForm } from '../filters.js'
 import { readList, useAction, useList } from '../loading.js'
 import { html } from '../markup.js'
 import { counted } from '../pieces.js'
@@ -18,15 +18,14 @@ const NONE = { actor: '', target: '', action: '', since: '', until: '' }
 
 export function AuditPage() {
   const { filter, setFilter, draft, change, submit } = useFilterForm(Object.keys(NONE))
-  const query = { ...filter, since: utcOf(filter.since), until: utcOf(filter.until) }
   /** @type {import('../loading.js').Listed<AuditEntry>} */
-  const entries = useList('/v1/audit', { query })
+  const entries = useList('/v1/audit', { query: filter })
   const clear = () => {
     change(NONE)
     setFilter(NONE)
   }
   return html`
-    <${PageHeading} title="Audit"><${Export} query=${query} /><//>
+    <${PageHeading} title="Audit"><${Export} query=${filter} /><//>
     <search>
       <form class="filters" onSubmit=${submit}>
         <${FilterField} label="Who (name or id)" name="actor" of=${draft} onInput=${change} />
@@ -37,8 +36,8 @@ export function AuditPage() {
           onInput=${(/** @type {string} */ action) => change({ action })}
           options=${[['', 'all'], ...ACTION_NAMES.map((name) => [name, actionText(name)])]}
         />
-        <${FilterField} label="Since" name="since" type="datetime-local" of=${draft} onInput=${change} />
-        <${FilterField} label="Before" name="until" type="datetime-local" of=${draft} onInput=${change} />
+        <${TimeField} label="Since" name="since" of=${draft} onInput=${change} />
+        <${TimeField} label="Before" name="until" of=${draft} onInput=${change} />
         <div class="buttons start">
           <button type="submit" class="button">Filter</button>
           <button type="button" class="button" onClick=${clear}>Clear</button>
@@ -48,14 +47,6 @@ export function AuditPage() {
     ${entries.items.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} />`)}
     <${ListEnd} of=${entries} what="Audit" none=${html`<${Empty}><p>No change matches.</p><//>`} />
   `
-}
-
-/** @param {string | undefined} local of a field, in the reader's zone */
-function utcOf(local) {
-  if (!local) return ''
-  const time = Date.parse(local)
-  // Of a link: the gateway refuses it. Without it, the page would show more than it says.
-  return Number.isNaN(time) ? local : new Date(time).toISOString()
 }
 
 /** @param {{ query: Readonly<Record<string, string>> }} props */
