@@ -15,7 +15,17 @@ import { signal } from '@preact/signals'
  * @property {string | null} email
  */
 
-/** Of a session: the next page of the console asks in the same space. Nothing secret. */
+/**
+ * The latest sign-in, of this tab and for new ones: nothing secret.
+ *
+ * @typedef {object} Remembered
+ * @property {'key' | 'session'} by
+ * @property {string} tenant of the latest session; '': there was none
+ * @property {string} space likewise
+ * @property {boolean} isOver the user has left it in this tab, or it was refused
+ * @property {boolean} isOfTab not of another tab
+ */
+
 const REMEMBERED = 'seatgate.console'
 
 /** The session cookie is that of all tabs: each tells the others when it may have changed. */
@@ -29,7 +39,7 @@ let key = ''
 /** @param {SignedIn} who @param {string} [text] of the API key */
 export function signIn(who, text = '') {
   key = text
-  remember(who.by === 'session' ? { tenant: who.tenant, space: who.space } : null)
+  remember(who)
   signedIn.value = who
   if (who.by === 'session') sessions.postMessage('changed')
 }
@@ -47,7 +57,7 @@ export function useSpace(space) {
 export function forget() {
   const wasSession = signedIn.value?.by === 'session'
   key = ''
-  remember(null)
+  leave()
   signedIn.value = null
   if (wasSession) sessions.postMessage('changed')
 }
@@ -73,21 +83,38 @@ export function hasKey(text) {
   return KEY.test(text)
 }
 
-/** @param {{ tenant: string, space: string } | null} what */
-export function remember(what) {
+/** A reload of this tab continues the session, and so does a new tab. @param {Pick<Remembered, 'by' | 'tenant' | 'space'>} signIn */
+export function remember({ by, tenant, space }) {
+  const before = remembered()
+  const session = by === 'session' ? { tenant, space } : { tenant: before?.tenant, space: before?.space }
+  const text = JSON.stringify({ by, ...session })
+  write(() => sessionStorage, text)
+  write(() => localStorage, text)
+}
+
+/** This tab does not continue the session. Others do, where there is one. */
+export function leave() {
+  const before = remembered()
+  if (before !== null) write(() => sessionStorage, JSON.stringify({ ...before, isOver: true }))
+}
+
+/** @param {() => Storage} storage @param {string} text */
+function write(storage, text) {
   try {
-    if (what === null) sessionStorage.removeItem(REMEMBERED)
-    else sessionStorage.setItem(REMEMBERED, JSON.stringify(what))
+    storage().setItem(REMEMBERED, text)
   } catch {
-    // The browser may forbid storage: then the space is asked for again.
+    // The browser may forbid storage: then it is asked for again.
   }
 }
 
-/** @returns {{ tenant: string, space: string } | null} */
+/** @returns {Remembered | null} */
 export function remembered() {
   try {
-    const { tenant, space } = JSON.parse(sessionStorage.getItem(REMEMBERED) ?? 'null') ?? {}
-    return typeof tenant === 'string' && typeof space === 'string' ? { tenant, space } : null
+    const own = sessionStorage.getItem(REMEMBERED)
+    const { by, tenant = '', space = '', isOver } = JSON.parse(own ?? localStorage.getItem(REMEMBERED) ?? '')
+    if ((by !== 'key' && by !== 'session') || typeof tenant !== 'string' || typeof space !== 'string')
+      return null
+    return { by, tenant, space, isOver: isOver === true, isOfTab: own !== null }
   } catch {
     return null
   }

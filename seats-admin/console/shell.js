@@ -2,7 +2,7 @@
 
 import { useErrorBoundary, useState } from 'preact/hooks'
 import { address, hrefOf, opened } from './address.js'
-import { signedIn, useSpace } from './credentials.js'
+import { forget, signedIn, useSpace } from './credentials.js'
 import { Dialog } from './dialogs.js'
 import { Field, spaceFault } from './fields.js'
 import { signOut } from './gateway-calls.js'
@@ -134,6 +134,9 @@ function SpaceDialog({ now, onClose }) {
       />
       ${refusal && html`<${Refusal} refusal=${refusal} />`}
       <div class="buttons">
+        <button type="button" class="button" disabled=${busy} onClick=${forget}>
+          Sign in otherwise in this tab
+        </button>
         <button type="button" class="button" disabled=${busy} onClick=${onClose}>Cancel</button>
         <button type="submit" class="button primary" disabled=${busy}>Change</button>
       </div>

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { HOME, hrefOf } from './address.js'
-import { remember, remembered, signedIn, signIn } from './credentials.js'
+import { leave, remember, remembered, signedIn, signIn } from './credentials.js'
 import { Dialog } from './dialogs.js'
 import { Field, spaceFault } from './fields.js'
 import {
@@ -28,14 +28,15 @@ const CHANNEL = 'seatgate.console.signed-in'
  *
  * @param {string} key '' for the session cookie
  * @param {string} wanted '' for the admin space of the tenant
- * @param {string} [tenant] the only one that is meant
- * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused
+ * @param {import('./credentials.js').Remembered} [before] the space is one of its tenant
+ * @returns {Promise<import('./credentials.js').SignedIn>} rejects with a Refused, also where a reload would continue in another tenant
  */
-async function identified(key, wanted, tenant) {
+async function identified(key, wanted, before) {
   /** @type {import('./answers.d.ts').Me} */
   const me = await callSignIn('GET', '/auth/oidc/me', undefined, key)
-  if (tenant !== undefined && me.tenant !== tenant) throw otherSession(me)
-  const space = wanted === '' ? me.admin_space : wanted
+  const isOther = before !== undefined && before.tenant !== me.tenant
+  if (isOther && before.isOfTab) throw otherSession(me)
+  const space = wanted === '' || isOther ? me.admin_space : wanted
   await tried(callOnce('GET', '/v1/seats', FIRST, { key, space }))
   const { admin_space: adminSpace, tenant: found, user, email } = me
   return { by: key === '' ? 'session' : 'key', space, adminSpace, tenant: found, user, email }
@@ -65,18 +66,21 @@ async function tried(reading) {
   })
 }
 
-/** Continues the session that the browser has a cookie of, where this tab used it before. */
+/** Continues the session that the browser has a cookie of, where the latest sign-in was one. */
 export function SignInPage() {
   const [known] = useState(remembered)
-  const [resuming, setResuming] = useState(known !== null)
+  const [resuming, setResuming] = useState(known?.by === 'session' && !known.isOver)
   const [refusal, setRefusal] = useState(/** @type {Refused | null} */ (null))
   useEffect(() => {
     document.title = 'Sign in · Seatgate'
-    if (known === null) return
-    identified('', known.space, known.tenant)
+    if (known === null || !resuming) return
+    identified('', known.space, known)
       .then(signIn, (cause) => {
-        remember(null)
-        setRefusal(refusalOf(cause))
+        const refused = refusalOf(cause)
+        const isOver = refused.status === 401
+        if (isOver) leave()
+        // That a session has ended is no news to a tab that had none.
+        if (!isOver || known.isOfTab) setRefusal(refused)
       })
       .finally(() => setResuming(false))
   }, [])
@@ -86,7 +90,12 @@ export function SignInPage() {
     ${
       resuming
         ? html`<${Loading} what="Continuing your session" />`
-        : html`<${SignInForm} tenant=${known?.tenant} space=${known?.space} before=${refusal} />`
+        : html`<${SignInForm}
+            by=${known?.by}
+            tenant=${known?.tenant}
+            space=${known?.by === 'session' ? known.space : ''}
+            before=${refusal}
+          />`
     }
   </main>`
 }
@@ -126,7 +135,7 @@ export function SignInDialog() {
  * @param {Refused | null} [props.before] of the session that the browser has
  */
 function SignInForm({ again, before = null, ...known }) {
-  const [by, setBy] = useState(known.by ?? (known.tenant ? 'session' : 'key'))
+  const [by, setBy] = useState(known.by ?? 'key')
   const [tenant, setTenant] = useState(known.tenant ?? '')
   const [space, setSpace] = useState(known.space ?? '')
   const [elsewhere, setElsewhere] = useState('')
@@ -154,7 +163,7 @@ function SignInForm({ again, before = null, ...known }) {
       })
       const to = elsewhereOf(url) ?? url
       if (again === undefined) {
-        remember({ tenant: tenant.trim(), space })
+        remember({ by: 'session', tenant: tenant.trim(), space })
         location.assign(to)
         return
       }

@@ -12,6 +12,9 @@ export const HOME = '/_seatgate/console/'
 const REPORT = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`
 
+/** A tab that has used an API key: a new one continues the session that the browser has. */
+const OWN_TAB = `if (sessionStorage.getItem('seatgate.console') === null) sessionStorage.setItem('seatgate.console', '{"by":"key"}')`
+
 /** What pages show after their last `.loading`: paths and selectors. Users of these pages are blocked, with a reason. */
 const LATE: readonly [RegExp, string][] = [
   [/^$/, '[aria-label="Newest decisions"] tbody tr'],
@@ -38,7 +41,7 @@ export class ConsolePages {
     return `${this.origin}${HOME}${path}`
   }
 
-  /** A page of the console, not signed in. */
+  /** A page of the console, not signed in, whatever session the browser has. */
   async page(path = ''): Promise<Page> {
     const page = await this.context.newPage()
     page.setDefaultTimeout(20_000)
@@ -51,6 +54,7 @@ export class ConsolePages {
         this.faults.push(message.text())
     })
     await page.addInitScript(REPORT)
+    await page.addInitScript(OWN_TAB)
     await page.goto(this.url(path))
     return page
   }

@@ -1,7 +1,7 @@
 /** The console by a session of the tenant's provider, in a real Chromium: it survives a reload, its end, and a sign-out. */
 
 import type { Page } from 'playwright-core'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startConsole } from './console.ts'
 
 const console = await startConsole(t)
@@ -72,6 +72,24 @@ t.test(
   },
 )
 
+t.test('a new tab continues the session, in the same space, at its own address', async (t) => {
+  const tab = await console.context.newPage()
+  await tab.goto(console.url('seats?name=Administrator'))
+  await tab.getByRole('link', { name: 'Administrator' }).waitFor()
+  t.match(await tab.getByRole('button', { name: /change the space/ }).textContent(), /acme.*admin/)
+  t.equal(tab.url(), console.url('seats?name=Administrator'))
+  await tab.getByRole('button', { name: /change the space/ }).click()
+  await tab.getByRole('button', { name: 'Sign in otherwise in this tab' }).click()
+  await tab.getByRole('radio', { name: 'API key' }).check()
+  await console.signIn(tab)
+  t.equal((await gateway.admin('GET', '/v1/sessions?user=alice')).json.data.length, 1, 'the session stays')
+  await tab.reload()
+  t.ok(await tab.getByRole('radio', { name: 'API key' }).isChecked(), 'the tab stays one of an API key')
+  await tab.close()
+  await page.reload()
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+})
+
 t.test('a sign-out ends the session on the gateway', async (t) => {
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByText('You have signed out').waitFor()
@@ -82,6 +100,29 @@ t.test('a sign-out ends the session on the gateway', async (t) => {
   // A session that continues is first announced below the same heading.
   await page.getByRole('radio', { name: 'Identity provider' }).waitFor()
   t.equal(await page.getByRole('navigation').count(), 0)
+})
+
+/** A new tab that shows the form, without a word about a session that it never had. */
+async function formOfNewTab(t: Test): Promise<Page> {
+  const tab = await console.context.newPage()
+  await tab.goto(console.url())
+  await tab.getByRole('radio', { name: 'Identity provider' }).waitFor()
+  t.equal(await tab.getByRole('navigation').count(), 0)
+  t.equal(await tab.getByRole('alert').count(), 0)
+  return tab
+}
+
+t.test('a new tab without a session knows the way of signing in and the tenant', async (t) => {
+  const tab = await formOfNewTab(t)
+  t.ok(await tab.getByRole('radio', { name: 'Identity provider' }).isChecked())
+  t.equal(await tab.getByRole('textbox', { name: 'Tenant' }).inputValue(), 'acme')
+  await tab.getByRole('radio', { name: 'API key' }).check()
+  await console.signIn(tab)
+  const next = await formOfNewTab(t)
+  t.ok(await next.getByRole('radio', { name: 'API key' }).isChecked())
+  await next.getByRole('radio', { name: 'Identity provider' }).check()
+  t.equal(await next.getByRole('textbox', { name: 'Tenant' }).inputValue(), 'acme')
+  for (const each of [tab, next]) await each.close()
 })
 
 t.test('no page violated its policy or failed', (t) => {
