@@ -24,6 +24,7 @@ import { ambiguousHost } from '../decision/authn/request-space.ts'
 import { Refusal } from '../model/errors.ts'
 import { accessSteps, type HeldSeat, holdingOf, type Holdings, isRowId } from './callable-routes.ts'
 import { type AccessRow, canAnswer, whoCanAnswer } from './answers.ts'
+import { namedUser } from './named-user.ts'
 import type { Tables } from './tables.ts'
 import {
   asked,
@@ -148,7 +149,7 @@ async function positionOf(after: string, tenant: string, scope: Scope, store: St
 
 const CAN = {
   seat: { ...someText('The name of a Seat.'), repeats: true },
-  user: someText('The `sub` of a user, instead of Seats.'),
+  user: someText('The `sub` of a user, or an email address that one known user has, instead of Seats.'),
   api_key: idOf('an API key', 'The id of an API key, instead of Seats.'),
   space,
   limit: limitParameter,
@@ -210,9 +211,11 @@ async function holdingsOf(
     return scope.admin || seats.length > 0 ? { accepted, seats } : missing
   }
   if (user !== null) {
-    const found = await store.readUser(tenant, user, whole)
+    const sub = await namedUser(user, asker, store)
+    if (isRefusal(sub)) return sub
+    const found = await store.readUser(tenant, sub, whole)
     if (found === null) return userNotFound
-    const [blocked] = await areBlocked(store, tenant, [user])
+    const [blocked] = await areBlocked(store, tenant, [sub])
     return known(found.seats, blocked === false, userNotFound)
   }
   if (key !== null) {

@@ -2,6 +2,7 @@
 
 import { type AdminEndpoint, checker, endpoint, type Scope, type Store } from '../../seats-admin/index.ts'
 import {
+  flag,
   freeObject,
   list,
   named,
@@ -30,6 +31,7 @@ import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
 import type { Principal } from '../model/principal.ts'
+import { namedUser } from './named-user.ts'
 import { madeUpRequest } from './offline-engine.ts'
 
 /** The parts of the configuration that decides requests. */
@@ -43,7 +45,7 @@ export interface Explaining {
 }
 
 interface ExplainDeps {
-  readonly store: Pick<Store, 'seatByName' | 'seatById' | 'readUser' | 'apiKeyById'>
+  readonly store: Pick<Store, 'seatByName' | 'seatById' | 'readUser' | 'listUsers' | 'apiKeyById'>
   /** ms since the epoch */
   readonly now: () => number
   readonly explaining: () => Explaining
@@ -81,11 +83,10 @@ const body = checker(
         ),
       ),
       user: orNull(
-        text('The `sub` of a user: the caller has a token with the Seats of the latest sign-in.', {
-          maxLength: MAX_USER,
-          format: 'well-formed',
-          examples: ['alice'],
-        }),
+        text(
+          'The `sub` of a user, or an email address that one known user has: the caller has a token with the Seats of the latest sign-in.',
+          { maxLength: MAX_USER, format: 'well-formed', examples: ['alice'] },
+        ),
       ),
       api_key: orNull(
         text('The id of an API key, or the key itself.', { examples: ['01KAJ0Z1V5Q8T2C0W7M3E9R4XD'] }),
@@ -105,6 +106,19 @@ const considered = named(
     verdict: oneOf(
       ['grants', 'lacks_permission', 'not_in_space', 'unknown', 'name_given_up'],
       'Whether it grants the permission in the space, or why not.',
+    ),
+  }),
+)
+
+const askedCaller = named(
+  'ExplainedCaller',
+  'How the request names its caller.',
+  object({
+    by: oneOf(['seats', 'user', 'api_key', 'none'], 'By which field of the body; `none`: by none of them.'),
+    known: orNull(
+      flag(
+        'False if the asker sees no sign-in of the user, no such API key, or not all of the Seats; `reason` says so too. Null if the request was decided without its credential.',
+      ),
     ),
   }),
 )
@@ -139,6 +153,7 @@ const record = named(
       config: orNull(text('The hash of the tables.')),
     },
     {
+      caller: askedCaller,
       signedIdentity: freeObject(
         'The request header with the signed identity, and its audience. Absent if the upstream gets none.',
       ),
@@ -163,15 +178,30 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
       const holders = [asked.seats, asked.user, asked.api_key].filter((each) => each != null)
       if (holders.length > 1)
         return inputInvalid([{ path: '', message: 'at most one of seats, user and api_key is allowed' }])
+      const user = asked.user == null ? null : await namedUser(asked.user, { tenant, scope }, deps.store)
+      if (isRefusal(user)) return user
       const explaining = deps.explaining()
-      const evaluation = await explained(asked, { tenant, scope }, explaining, deps)
-      if (isRefusal(evaluation)) return evaluation
-      const { decision } = evaluation
+      const found = await explained({ ...asked, user }, { tenant, scope }, explaining, deps)
+      if (isRefusal(found)) return found
+      const { missing } = found
+      const { decision } = found.evaluation
       const signedIdentity = signedIdentityOf(explaining.identity, decision) ?? undefined
-      return { status: 200, body: await recordOf(withoutOthers(decision, tenant), { signedIdentity }) }
+      const caller = { by: byOf(asked), known: missing === null ? null : missing === '' }
+      const shown = withoutOthers(decision, tenant)
+      const reason = missing ? `${shown.reason} ${missing}` : shown.reason
+      return { status: 200, body: await recordOf({ ...shown, reason }, { caller, signedIdentity }) }
     },
   })
 }
+
+function byOf({ seats, user, api_key: key }: Asked): 'seats' | 'user' | 'api_key' | 'none' {
+  if (user != null) return 'user'
+  if (key != null) return 'api_key'
+  return seats != null ? 'seats' : 'none'
+}
+
+/** What the tenant lacks of the caller, as a sentence; '' if nothing; null if the request was decided without its credential. */
+type Missing = string | null
 
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 1000
@@ -181,18 +211,20 @@ async function explained(
   { tenant: id, scope }: { readonly tenant: string; readonly scope: Scope },
   { engine: parts, tenants, refusalOf }: Explaining,
   deps: ExplainDeps,
-): Promise<Evaluation | AdminRefusal> {
+): Promise<{ evaluation: Evaluation; missing: Missing } | AdminRefusal> {
   const { method, path, host = null, space = null } = asked
   // The bytes on the wire: UTF-8, one character a byte.
   const target = Buffer.from(path, 'utf8').toString('latin1')
   const lines = space === null ? [] : [space.replace(/^[ \t]+|[ \t]+$/g, '')]
   const request = madeUpRequest({ method, target, host }, lines)
   const refusal = refusalOf({ method, target, host })
-  if (refusal !== null) return unreadableEvaluation({ ...request, target: path }, refusal)
+  if (refusal !== null)
+    return { evaluation: unreadableEvaluation({ ...request, target: path }, refusal), missing: null }
   const tenant = tenants.get(id)
   if (tenant === undefined) throw new Error(`no tenant ${id}`)
   let isTooLarge = false
   let isBlockable = false
+  let missing: Missing = null
   let signedIn: User | null = null
   // The engine sees the caller, and no more of its tenant than the asker.
   const engine = new DecisionEngine({
@@ -201,6 +233,7 @@ async function explained(
       async authenticate(_credentials, trace) {
         const found = await explainedCaller(asked, { tenant, scope }, deps, trace)
         isBlockable = found.canBeBlocked
+        missing = found.missing
         signedIn = found.signedIn
         isTooLarge = found.isTooLarge
         return found.caller
@@ -217,7 +250,8 @@ async function explained(
       reads.outdated()
     return made
   })
-  return isTooLarge ? tooManyEntries(asked) : engine.nameSpaces(evaluation, SPACES_PATIENCE)
+  if (isTooLarge) return tooManyEntries(asked)
+  return { evaluation: await engine.nameSpaces(evaluation, SPACES_PATIENCE), missing }
 }
 
 function tooManyEntries({ user }: Asked): AdminRefusal {
@@ -258,20 +292,19 @@ async function explainedCaller(
   { tenant, scope }: { readonly tenant: TenantConfig; readonly scope: Scope },
   deps: ExplainDeps,
   trace: Trace,
-): Promise<{
-  caller: Principal | Refusal
-  canBeBlocked: boolean
-  signedIn: User | null
-  isTooLarge: boolean
-}> {
-  const ofNoUser = { canBeBlocked: false, signedIn: null, isTooLarge: false }
-  if (key !== null) return { caller: await keyOf(key, tenant.id, scope, deps, trace), ...ofNoUser }
+): Promise<ExplainedCaller> {
+  const ofNoUser = { canBeBlocked: false, signedIn: null, isTooLarge: false, missing: '' }
+  if (key !== null) {
+    const caller = await keyOf(key, tenant.id, scope, deps, trace)
+    return { caller, ...ofNoUser, missing: caller === invalidKey ? NO_KEY : '' }
+  }
   if (seats === null && user === null) return { caller: missingCredential, ...ofNoUser }
   const now = deps.now()
   const found = user === null ? null : await readUser(user, tenant.id, scope, deps)
   // A name without a Seat counts in the space of the request, so that the record has its verdict.
   const ofUnknown = seats === null || space === null ? [] : [space]
   const entries = new Map<string, string[]>()
+  const without: string[] = []
   let count = 0
   const share = new TimeShare()
   for (const name of new Set(seats ?? found?.seats ?? [])) {
@@ -281,7 +314,9 @@ async function explainedCaller(
     count += shown.length
     if (count > MAX_ENTRIES) return { caller: missingCredential, ...ofNoUser, isTooLarge: true }
     await share.next()
-    for (const each of shown.length === 0 && (seat === null || !scope.admin) ? ofUnknown : shown) {
+    const isHidden = shown.length === 0 && (seat === null || !scope.admin)
+    if (isHidden) without.push(name)
+    for (const each of isHidden ? ofUnknown : shown) {
       const named = entries.get(each) ?? []
       named.push(name)
       entries.set(each, named)
@@ -299,7 +334,31 @@ async function explainedCaller(
     session: null,
     validUntil: now + lifetime,
   }
-  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found, isTooLarge: false }
+  const missing = user === null ? seatsMissing(without) : found !== null && isKnown ? '' : NO_SIGN_IN
+  return { caller, canBeBlocked: user !== null && isKnown, signedIn: found, isTooLarge: false, missing }
+}
+
+interface ExplainedCaller {
+  readonly caller: Principal | Refusal
+  readonly canBeBlocked: boolean
+  readonly signedIn: User | null
+  readonly isTooLarge: boolean
+  readonly missing: string
+}
+
+const NO_KEY = 'There is no such API key here.'
+const NO_SIGN_IN = 'No sign-in of this user is known here; tokens of other issuers leave no trace.'
+
+/** Names of Seats in a sentence. */
+const MOST_NAMED = 5
+
+function seatsMissing(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  const some = names.slice(0, MOST_NAMED).map((name) => JSON.stringify(name))
+  const more = names.length > some.length ? ` and ${names.length - some.length} more` : ''
+  return names.length === 1
+    ? `There is no Seat ${some} here.`
+    : `There are no Seats ${some.join(', ')}${more} here.`
 }
 
 /** One answer for every key that the asker can't see, as for one that there is not. */

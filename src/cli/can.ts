@@ -5,6 +5,7 @@ import { isAccepted } from '../../seats-admin/model/api-key.ts'
 import { isSpaceId } from '../../seats-admin/model/space.ts'
 import type { AccessRow } from '../access/answers.ts'
 import { accessRows, type HeldSeat, holdingOf, type Holdings } from '../access/callable-routes.ts'
+import { namedUser } from '../access/named-user.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, type Given, JSON_OUTPUT, SEATS_FILE, TENANT, UsageError } from './arguments.ts'
 import { CommandFailed, defineCommand } from './command.ts'
@@ -15,7 +16,7 @@ import { EVERYTHING, type OpenHolders, withHolders } from './seat-source.ts'
 const options = {
   seat: { value: 'NAME', description: 'names of Seats', multiple: true },
   'api-key-id': { value: 'ID', description: 'the id of an API key' },
-  user: { value: 'SUB', description: 'the sub of a user' },
+  user: { value: 'SUB', description: 'the sub of a user, or an email address that one user has' },
   not: { description: 'lists the routes that the holder may not call' },
   space: { value: 'S', description: 'only in this space; by default, in every space of the Seats' },
   tenant: TENANT,
@@ -72,9 +73,11 @@ async function holdingsOf(
   if (!('seatByName' in source))
     throw new UsageError('--seats has Seats alone: --api-key-id and --user need the store')
   if (user !== undefined) {
-    const known = await source.readUser(tenant, user, EVERYTHING)
+    const sub = await namedUser(user, { tenant, scope: EVERYTHING }, source)
+    if (isRefusal(sub)) throw new CommandFailed(printable(sub.faults?.[0]?.message ?? sub.detail))
+    const known = await source.readUser(tenant, sub, EVERYTHING)
     if (known === null) throw await unknownUser(user, tenant, source)
-    const [blocked] = await areBlocked(source, tenant, [user])
+    const [blocked] = await areBlocked(source, tenant, [sub])
     const note = blocked ? `this user is blocked: ${REFUSED}` : null
     return { holdings: { accepted: blocked === false, seats: await found(known.seats) }, note }
   }

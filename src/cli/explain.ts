@@ -65,7 +65,8 @@ const options = {
   url: { ...REMOTE.url, description: 'asks the gateway at this address instead of reading the store' },
   user: {
     value: 'SUB',
-    description: 'with --url: the sub of a user, who holds the Seats of the latest sign-in',
+    description:
+      'with --url: the sub of a user, or an email address that one user has; the user holds the Seats of the latest sign-in',
   },
   'api-key-id': { value: 'ID', description: 'with --url: the id of the API key that makes the request' },
   in: {
@@ -204,6 +205,7 @@ async function explainHere(
 /** As far as it is printed. The record of a gateway has the members of a decision, with lists in place of Sets. */
 interface RemoteRecord {
   readonly code: string
+  readonly caller?: { readonly known: boolean | null }
   readonly signedIdentity?: SignedIdentityOf
 }
 
@@ -220,7 +222,11 @@ function explainRemotely(
     const { value: record } = await gateway.send<RemoteRecord>('/v1/access/explain', sent)
     const output = json
       ? JSON.stringify(record, null, 2)
-      : formatDecision(record as unknown as Decision, record.signedIdentity ?? null)
+      : formatDecision(
+          record as unknown as Decision,
+          record.signedIdentity ?? null,
+          record.caller?.known !== false,
+        )
     return { code: record.code, output }
   })
 }
@@ -261,14 +267,15 @@ const VERDICTS: Readonly<Record<SeatVerdict, string>> = {
   name_given_up: 'was given up after the token was issued',
 }
 
-function formatDecision(decision: Decision, identity: SignedIdentityOf | null): string {
+/** @param isKnown false: the tenant knows of no such caller */
+function formatDecision(decision: Decision, identity: SignedIdentityOf | null, isKnown = true): string {
   const lines = [
     decision.code,
     fold(printable(decision.reason), '  '),
     ...[
       `  route       ${routeLine(decision)}`,
       `  permission  ${decision.permission ?? '-'}`,
-      `  caller      ${callerLine(decision)}`,
+      `  caller      ${callerLine(decision)}${isKnown ? '' : ', not known'}`,
       `  space       ${decision.space ?? '-'}`,
     ].map(printable),
   ]

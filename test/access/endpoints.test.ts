@@ -255,6 +255,11 @@ t.test('users, as their sign-ins made them known', async (t) => {
   t.same(seen[1].seats, ['Viewer'])
   await store.recordSignIn('acme', { sub: 'cleo', email: null, name: null, at }, [editor])
   t.match((await ask('/v1/access/can?user=cleo', there, 's2')).json, { code: 'user_not_found' })
+  const { email } = ann
+  const [byAddress, bySub] = [email, ann.sub].map((user) =>
+    ask(`/v1/access/can?user=${encodeURIComponent(user)}`),
+  )
+  t.same((await byAddress)?.json, (await bySub)?.json, 'an address is its user')
   t.same(
     can.slice(0, 2).map(({ seat }: { seat: string }) => seat),
     ['Editor', 'Editor'],

@@ -23,6 +23,13 @@ await store.recordSignIn('acme', { sub: 'alice', email: 'alice@example.com', nam
 await store.recordSignIn('acme', { sub: 'carol', email: 'carol@example.com', name: null, at: Date.now() }, [
   hiddenId,
 ])
+for (const [sub, email] of [
+  ['dora@example.com', 'dora@other.example'],
+  ['emil', 'dora@example.com'],
+  ['erna', 'team@example.com'],
+  ['fritz', 'Team@example.com'],
+] as const)
+  await store.recordSignIn('acme', { sub, email, name: null, at: Date.now() }, [viewerId])
 await store.close()
 
 type Asked = Record<string, unknown>
@@ -108,6 +115,72 @@ t.test('users', async (t) => {
   await world.admin('DELETE', `/v1/blocks/${id}`)
 })
 
+t.test('an email address is that of its user, blocked or not', async (t) => {
+  const byAddress = async () => {
+    const { timings: _, ...found } = await explain({ ...LIST, user: 'ALICE@example.com' })
+    return found
+  }
+  const bySub = async () => {
+    const { timings: _, ...found } = await explain({ ...LIST, user: 'alice' })
+    return found
+  }
+  const comparable = async (ask: () => Promise<{ principal: { validUntil: number; claims: object } }>) => {
+    const { principal, ...found } = await ask()
+    return { ...found, principal: { ...principal, validUntil: 0, claims: null } }
+  }
+  t.same(await comparable(byAddress), await comparable(bySub))
+  const { id } = (await world.admin('POST', '/v1/blocks', { user: 'alice' })).json
+  t.match(await byAddress(), { code: 'caller_blocked', principal: { user: 'alice' } })
+  t.same(await comparable(byAddress), await comparable(bySub))
+  await world.admin('DELETE', `/v1/blocks/${id}`)
+})
+
+t.test('an address that is a sub, and one of several users', async (t) => {
+  const meant = async (user: string) => (await explain({ ...LIST, user })).principal.user
+  t.equal(await meant('dora@example.com'), 'dora@example.com', 'the user of this sub')
+  t.match(await ask({ ...LIST, user: 'team@example.com' }), {
+    status: 400,
+    json: { code: 'input_invalid', errors: [{ path: '/user', message: /several users .*: erna, fritz$/ }] },
+  })
+})
+
+t.test('what is not known is said, of each kind of caller', async (t) => {
+  for (const [asked, by, reason] of [
+    [{ user: 'nobody' }, 'user', /No sign-in of this user is known here/],
+    [{ user: 'nobody@example.com' }, 'user', /No sign-in of this user is known here/],
+    [{ api_key: '01KAJ0Z1V5Q8T2C0W7M3E9R4XD' }, 'api_key', /There is no such API key here/],
+    [{ seats: ['Viewer', 'None'] }, 'seats', /There is no Seat "None" here/],
+    [{ seats: ['A', 'B'], space: undefined }, 'seats', /There are no Seats "A", "B" here/],
+  ] as const)
+    t.match(
+      await explain({ ...LIST, ...asked }),
+      { caller: { by, known: false }, reason },
+      JSON.stringify(asked),
+    )
+  for (const [asked, by] of [
+    [{ user: 'alice' }, 'user'],
+    [{ api_key: key.id }, 'api_key'],
+    [{ api_key: revoked.id }, 'api_key'],
+    [{ seats: ['Viewer'] }, 'seats'],
+    [{ seats: [] }, 'seats'],
+    [{}, 'none'],
+  ] as const) {
+    const { caller, reason } = await explain({ ...LIST, ...asked })
+    t.same(caller, { by, known: true }, JSON.stringify(asked))
+    t.notMatch(reason, 'here')
+  }
+  await world.admin('POST', '/v1/blocks', { user: 'issuer|gone' })
+  t.match(
+    await explain({ ...LIST, user: 'issuer|gone' }),
+    { code: 'caller_blocked', caller: { known: false } },
+    'a block needs no sign-in',
+  )
+  t.match(await explain({ method: 'GET', path: '/docs/a', user: 'nobody' }), {
+    code: 'allow',
+    caller: { known: null },
+  })
+})
+
 t.test('requests without a credential, and requests that are refused before', async (t) => {
   t.match(await explain(LIST), { code: 'credentials_missing', principal: null })
   t.match(await explain({ method: 'GET', path: '/docs/a' }), { code: 'allow', permission: 'public' })
@@ -143,6 +216,18 @@ t.test('outside the admin space what lies in other spaces is as what does not ex
   const unknown = await inSpace({ ...LIST, user: 'carol' })
   t.match(unknown, { code: 'no_seat_in_space', principal: { email: null }, grantedIn: [] })
   t.notOk(JSON.stringify(unknown).includes('Hidden'))
+  t.match(unknown.caller, { by: 'user', known: false }, 'nor that it has signed in')
+  const ofAddress = await inSpace({ ...LIST, user: 'carol@example.com' })
+  t.match(ofAddress, {
+    code: 'no_seat_in_space',
+    principal: { user: 'carol@example.com' },
+    caller: { known: false },
+  })
+  t.equal(ofAddress.reason, unknown.reason)
+  t.match(await inSpace({ ...LIST, user: 'alice@example.com' }), {
+    code: 'allow',
+    principal: { user: 'alice' },
+  })
   await world.admin('POST', '/v1/blocks', { user: 'carol' })
   t.match(await inSpace({ ...LIST, user: 'carol' }), { code: 'no_seat_in_space' }, 'nor that it is blocked')
   t.match(await inSpace({ ...LIST, api_key: hidden.id }), { code: 'api_key_invalid', principal: null })

@@ -115,6 +115,8 @@ t.test('the store', async (t) => {
     out: '',
     err: /tenant acme has no Seat "admni" \(did you mean "admin"\?\)/,
   })
+  const ofAnn = await seatgateHere(cwd, ['can', '--user', 'ann'])
+  t.same(await seatgateHere(cwd, ['can', '--user', 'Ann@acme.example']), ofAnn, 'an address is its user')
   const blocked = await seatgateHere(cwd, ['can', '--user', 'ben'])
   t.match(blocked, { code: 0, err: /this user is blocked: all but public routes are refused/ })
   t.notMatch(blocked.out, /trainings:list|authenticated/)

@@ -113,7 +113,7 @@ t.test('Explain by Seats: refused with the reason, allowed with the Seat that gr
   for (const part of [
     /Read: POST \/v1\/trainings/,
     /Match: POST \/v1\/trainings, to main \(.*routes\/main\.yaml:\d+\)\. It needs trainings:create\./,
-    /Authenticate: .* of acme/,
+    /Authenticate: a holder of these Seats of acme/,
     /Space: main\./,
     /Viewer lacks the permission/,
   ])
@@ -147,6 +147,7 @@ t.test('Explain by user, by API key and without a credential; a link holds the q
   await page.keyboard.press('Enter')
   await verdict(page, 'Allowed')
   t.match(await answer(page), /Viewer grants it/)
+  await page.getByText('Authenticate: the API key nightly export of acme.').waitFor()
   await who.selectOption({ label: 'no credential' })
   await page.getByRole('button', { name: 'Explain' }).click()
   await verdict(page, 'Refused credentials_missing')
@@ -164,6 +165,31 @@ t.test('Explain by user, by API key and without a credential; a link holds the q
   await verdict(colleague, 'Refused no_seat_in_space')
   t.equal(await colleague.getByRole('textbox', { name: 'Id of the user' }).inputValue(), 'alice')
   await colleague.close()
+  await page.close()
+})
+
+t.test('Explain: an address is its user, and what is not known is said', async (t) => {
+  const page = await console.signedIn('explain?method=GET&path=%2Fv1%2Ftrainings&space=main')
+  await page.locator('.verdict').waitFor()
+  const ask = async (by: string, label: string, who: string) => {
+    await page.getByRole('combobox', { name: 'Who asks' }).selectOption({ label: by })
+    await page.getByRole('textbox', { name: label }).fill(who)
+    await page.keyboard.press('Enter')
+    await page.locator('.verdict').waitFor()
+    return answer(page)
+  }
+  const asUser = (who: string) => ask('a user', 'Id of the user', who)
+  t.match(await asUser('Alice@acme.example'), /Authenticate: alice@acme\.example of acme/)
+  const { id } = (await gateway.admin('POST', '/v1/blocks', { user: 'alice' })).json
+  for (const who of ['alice', 'alice@acme.example']) {
+    t.match(await asUser(who), /Refused caller_blocked.*The user is blocked\./s, who)
+    t.notMatch(await answer(page), /No sign-in/)
+  }
+  await gateway.admin('DELETE', `/v1/blocks/${id}`)
+  for (const who of ['nobody', 'nobody@acme.example'])
+    t.match(await asUser(who), /Authenticate: nobody\S* of acme\. No sign-in of this user is known\./, who)
+  const unknown = '01KAJ0Z1V5Q8T2C0W7M3E9R4XD'
+  t.match(await ask('an API key', 'Id of the API key', unknown), /No API key of this id is known\./)
   await page.close()
 })
 

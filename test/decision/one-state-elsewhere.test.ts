@@ -61,6 +61,7 @@ t.test('explain: a key is revoked, then its Seat gains the permission', async (t
   const tenants = new Map([['acme', tenant]])
   const explaining = { engine: store.parts, tenants, identity: null, refusalOf: () => null }
   const reads = {
+    listUsers: async () => ({ data: [], hasMore: false, next: null }),
     readUser: async () => null,
     seatById: async () => ({ seq: 1, mark: 1, value: null }),
     seatByName: async () => ({ seq: 1, mark: 1, value: { seat: null, givenUpAt: null } }),
@@ -102,6 +103,7 @@ t.test('explain: a sign-in takes the Seat of a user, then the Seat gains the per
   const permissions = () => store.seats.get('A') ?? []
   const seat = () => ({ ...written, id: 'A', name: 'A', spaces: ['s1'], permissions: permissions() })
   const reads = {
+    listUsers: async () => ({ data: [], hasMore: false, next: null }),
     readUser: async () => ({ sub: 'alice', email: null, name: null, lastSignIn: 1, seats }),
     seatById: async () => ({ seq: store.seq, mark: 1, value: null }),
     seatByName: async () => {

@@ -26,6 +26,7 @@ import { useKnownSeats } from '../suggestions.js'
  * @property {string | null} space
  * @property {{ name: string, id: string | null, verdict: string }[]} seats
  * @property {string[]} grantedIn
+ * @property {{ by: 'seats' | 'user' | 'api_key' | 'none', known: boolean | null }} caller as the question names it
  */
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']
@@ -43,14 +44,6 @@ const VERDICTS = {
   not_in_space: 'is not granted in this space',
   unknown: 'is not a Seat of the tenant',
   name_given_up: 'was given up after the token was issued',
-}
-
-/** @type {Readonly<Record<string, string>>} */
-const CREDENTIALS = {
-  'api-key': 'an API key',
-  bearer: 'a bearer token',
-  session: 'a session',
-  issuer: "another issuer's token",
 }
 
 /** @typedef {{ method: string, path: string, space: string, by: string, who: string, seats: string[] }} Question */
@@ -135,7 +128,7 @@ export function ExplainPage() {
         onInput=${(/** @type {string} */ value) => change({ by: value, who: '' })}
       />
       ${by === 'seats' && html`<${SetField} label="Seats" values=${seats} separators=${/[,\n]+/} suggestions=${known.map(({ name }) => name)} onInput=${(/** @type {string[]} */ value) => change({ seats: value })} hint="Their names. None: a valid credential without a Seat." />`}
-      ${by === 'user' && html`<${Field} label="Id of the user" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
+      ${by === 'user' && html`<${Field} label="Id of the user, or e-mail address" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="With the Seats of the latest sign-in." />`}
       ${by === 'api_key' && html`<${Field} label="Id of the API key" value=${who} required onInput=${(/** @type {string} */ value) => change({ who: value })} hint="Its id in the list, never the key itself." />`}
       <div class="filters">
         <${Field}
@@ -167,9 +160,29 @@ export function ExplainPage() {
   `
 }
 
+/** Who asks, as the question names it. @param {{ of: Pick<DecisionRecord, 'code' | 'principal' | 'caller'> }} props */
+function Caller({ of: { code, principal, caller } }) {
+  const { by, known } = caller
+  if (known === null) return 'the request is decided without its credential.'
+  if (by === 'none') return 'no caller. The request has no credential.'
+  if (principal === null) return by === 'api_key' && !known ? NO_KEY : html`refused, <code>${code}</code>.`
+  const of = html` of <${Name} of=${principal.tenant} />`
+  if (by === 'api_key') return html`the API key <${Who} id=${principal.user} />${of}.`
+  if (by === 'seats') return html`a holder of these Seats${of}, by a bearer token.`
+  const state = code === 'caller_blocked' ? html` <b>The user is blocked.</b>` : null
+  const user = html`<${Name} of=${principal.email ?? principal.user} />`
+  if (!known) return html`${user}${of}. <b>${NO_SIGN_IN}</b>${state} ${AS_UNKNOWN}`
+  const link = html`<a href=${hrefOf(['users'], { sub: principal.user })}>${user}</a>`
+  return html`${link}${of}, by a bearer token.${state} It has the Seats of the latest sign-in.`
+}
+
+const NO_SIGN_IN = 'No sign-in of this user is known.'
+const AS_UNKNOWN = 'The answer is that to a token without Seats.'
+const NO_KEY = 'no caller. No API key of this id is known.'
+
 /** @param {{ of: DecisionRecord }} props */
 function Answer({
-  of: { answer, code, reason, method, path, route, permission, principal, space, seats, grantedIn },
+  of: { answer, code, reason, method, path, route, permission, principal, caller, space, seats, grantedIn },
 }) {
   const isAllowed = answer === 'allow'
   const target =
@@ -192,10 +205,7 @@ function Answer({
             : 'no entry of the tables.'
         }
       </li>
-      <li>
-        <b>Authenticate</b
-        >:${' '}${principal ? html`${principal.email === null ? html`<${Who} id=${principal.user} />` : html`<${Name} of=${principal.email} />`} of <${Name} of=${principal.tenant} />, by ${CREDENTIALS[principal.method] ?? principal.method}.` : 'no caller.'}
-      </li>
+      <li><b>Authenticate</b>: <${Caller} of=${{ code, principal, caller }} /></li>
       <li><b>Space</b>: ${space ? html`<code>${space}</code>.` : 'none.'}</li>
       <li>
         <b>Decide</b>:${' '}${seats.length === 0 ? 'no Seat is considered.' : null}

@@ -39,7 +39,11 @@ t.test('explain of a gateway', async (t) => {
   t.match(allowed.out, /route {7}GET \/v1\/trainings → main/)
   t.match(allowed.out, /"Viewer" grants it/)
   t.match((await explain('--user', 'alice')).out, /caller {6}alice of acme by bearer/)
+  t.match((await explain('--user', 'Alice@example.com')).out, /caller {6}alice of acme by bearer$/m)
   t.match(await explain('--user', 'bob', '--expect', 'allow'), { code: 3, out: /^no_seat_in_space\n/ })
+  const notKnown = (await explain('--user', 'bob@example.com')).out
+  t.match(notKnown, /No sign-in of this user is known\s+here/)
+  t.match(notKnown, /caller {6}bob@example\.com of acme by bearer, not known$/m)
   t.match((await explain('--api-key-id', '01KAJ0Z1V5Q8T2C0W7M3E9R4XD')).out, /^api_key_invalid\n/)
   t.equal(JSON.parse((await explain('--seat', 'Viewer', '--api-key', key, '--json')).out).code, 'allow')
   for (const [wrong, message] of [

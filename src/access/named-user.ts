@@ -1,0 +1,59 @@
+/** The user whom a question names: by `sub`, or by an email address that one user who has signed in has. */
+
+import type { Scope, Store } from '../../seats-admin/index.ts'
+import type { User } from '../../seats-admin/model/user.ts'
+import { type AdminRefusal, inputInvalid } from '../../seats-admin/model/refusal.ts'
+
+/** As far as it matters here: a part of one would be looked for among all users. */
+const ADDRESS = /^[^@]+@[^@]+$/
+
+/** Users of a page. */
+const PAGE = 100
+
+/** Names of users in a message. */
+const MOST_NAMED = 10
+
+type UserReader = Pick<Store, 'readUser' | 'listUsers' | 'seatByName'>
+
+interface Asker {
+  readonly tenant: string
+  readonly scope: Scope
+}
+
+/**
+ * A text with an `@` that is the `sub` of a user is that user, whatever address others have.
+ *
+ * @returns the `sub`; the text itself where no user whom the asker sees has this address
+ */
+export async function namedUser(
+  given: string,
+  asker: Asker,
+  store: UserReader,
+): Promise<string | AdminRefusal> {
+  if (!ADDRESS.test(given)) return given
+  const { tenant } = asker
+  const scope = { ...asker.scope, admin: true }
+  const ofSub = await store.readUser(tenant, given, scope)
+  if (ofSub !== null && (await isSeen(ofSub, asker, store))) return given
+  const found: string[] = []
+  const address = given.toLowerCase()
+  for (let after: string | null = null, isWhole = false; !isWhole && found.length <= MOST_NAMED;) {
+    const { data, next } = await store.listUsers(tenant, { limit: PAGE, after, scope, q: given })
+    for (const user of data)
+      if (user.email?.toLowerCase() === address && (await isSeen(user, asker, store))) found.push(user.sub)
+    after = next
+    isWhole = next === null
+  }
+  const [only = given, ...others] = found
+  if (others.length === 0) return only
+  const some = found.slice(0, MOST_NAMED).join(', ')
+  return inputInvalid([{ path: '/user', message: `several users have this address; give a sub: ${some}` }])
+}
+
+/** Outside the admin space a user is known by a Seat that lists the asker's space. */
+async function isSeen({ seats }: User, { tenant, scope }: Asker, store: UserReader): Promise<boolean> {
+  if (scope.admin) return true
+  for (const name of seats)
+    if ((await store.seatByName(tenant, name)).value.seat?.spaces.includes(scope.space)) return true
+  return false
+}
