@@ -13,6 +13,7 @@ import { gzip } from 'node:zlib'
 import type { BuiltInPlace } from '../model/built-in-place.ts'
 import { Refusal } from '../model/errors.ts'
 import type { PublicHandler, PublicRequest, PublicResponse } from '../model/route.ts'
+import { acceptsPages } from '../oidc/sign-in/browser.ts'
 
 /** Behind `authPrefix`; pages and files have paths below it. */
 export const CONSOLE_PATH = '/_seatgate/console'
@@ -98,9 +99,12 @@ export function openConsole({ prefix, authPrefix }: BuiltInPlace): PublicHandler
       return file === undefined ? noSuchPage : fileResponse(file, request)
     }
     const [first = ''] = request.path.slice(home.length).split('/')
-    if (!PAGES.some((each) => each === first)) return noSuchPage
+    const isPage = PAGES.some((each) => each === first)
+    // The page says so itself. A file that is missing is no page: browsers ask for it by other means.
+    if (!isPage && (first === 'assets' || !acceptsPages(request.rawHeaders))) return noSuchPage
     page ??= Buffer.from(filled(shell, { home, api: prefix, auth: authPrefix, assets, files }))
-    return { status: 200, body: page, contentType: 'text/html; charset=utf-8', headers: SECURITY }
+    const status = isPage ? 200 : 404
+    return { status, body: page, contentType: 'text/html; charset=utf-8', headers: SECURITY }
   }
 }
 

@@ -111,6 +111,25 @@ t.test('no other path, method or file', async (t) => {
   t.equal((await get(HOME, { method: 'POST' })).status, 405)
 })
 
+t.test('a browser that opens an unknown page gets the console, which says so, with 404', async (t) => {
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+  const { body: page } = await world.client.send('GET', HOME, { accept })
+  for (const path of ['nothing', 'nothing/here', 'Seats', 'favicon.ico']) {
+    const { status, headers, body } = await world.client.send('GET', HOME + path, { accept })
+    t.equal(status, 404, path)
+    t.equal(headers['content-type'], 'text/html; charset=utf-8')
+    t.equal(headers['content-security-policy'], POLICY)
+    t.equal(headers['cache-control'], 'no-store')
+    t.equal(body, page)
+  }
+  const file = `${HOME}assets/${'0'.repeat(16)}/main.js`
+  t.match(
+    (await world.client.send('GET', file, { accept })).body,
+    'route_not_found',
+    'no page in place of a file',
+  )
+})
+
 t.test('over TLS and HTTP/2', async (t) => {
   const session = connect(`https://127.0.0.1:${world.securePort}`, { rejectUnauthorized: false })
   const ask = (path: string) => {
