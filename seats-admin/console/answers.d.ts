@@ -133,10 +133,18 @@ export interface RouteRow {
   upstream: string
   file: string | null
   line: number | null
-  requests: number
+  /** Null: not counted, of a public route. */
+  requests: number | null
   last_at: string | null
   /** Of its table: only where tables list hosts; null for all others. */
   host?: string | null
+}
+
+export interface FleetChange {
+  seq: number
+  at: string
+  kind: string
+  effective_ms: number | null
 }
 
 export interface Fleet {
@@ -149,7 +157,9 @@ export interface Fleet {
     age_ms: number
     hash: string | null
   }[]
-  changes: { seq: number; at: string; kind: string; effective_ms: number | null }[]
+  changes: FleetChange[]
+  /** Null: none is configured. Absent: of an older version. */
+  redis?: 'ok' | 'degraded' | null
 }
 
 export interface Decision {

@@ -122,6 +122,7 @@ export function Choice({ label, value, onInput, options }) {
  *
  * @param {object} props
  * @param {string} props.label
+ * @param {string} props.one what an element is called
  * @param {readonly string[]} props.values
  * @param {(values: string[]) => void} props.onInput
  * @param {string} [props.hint]
@@ -129,7 +130,16 @@ export function Choice({ label, value, onInput, options }) {
  * @param {RegExp} [props.separators] between the elements of a pasted list
  * @param {readonly string[]} [props.suggestions]
  */
-export function SetField({ label, values, onInput, hint, check, separators = /[\s,]+/, suggestions = [] }) {
+export function SetField({
+  label,
+  one,
+  values,
+  onInput,
+  hint,
+  check,
+  separators = /[\s,]+/,
+  suggestions = [],
+}) {
   const id = useId()
   const [text, setText] = useState('')
   const [wrong, setWrong] = useState(/** @type {string | null} */ (null))
@@ -153,7 +163,7 @@ export function SetField({ label, values, onInput, hint, check, separators = /[\
     // What is wrong stays, to be corrected.
     setText(faulty.join(', '))
     if (good.length === 0) return
-    setSaid(good.length === 1 ? `Added ${good[0]}` : `Added ${counted(good.length, 'element')}`)
+    setSaid(good.length === 1 ? `Added ${good[0]}` : `Added ${counted(good.length, one)}`)
     onInput([...values, ...good])
   }
   const remove = (/** @type {string} */ value) => {
@@ -196,7 +206,7 @@ export function SetField({ label, values, onInput, hint, check, separators = /[\
   const notes = notesOf(id, hint, wrong, true)
   const left = suggestions.filter((each) => !values.includes(each))
   return html`<div class="field">
-    <label for=${id}>${label} <span class="quiet">${counted(values.length, 'element')}</span></label>
+    <label for=${id}>${label} <span class="quiet">${counted(values.length, one)}</span></label>
     <div class="plain">
       <ul class="set" aria-label=${`${label}: chosen`}>
         ${values.map(

@@ -6,6 +6,9 @@ import { credential, forget, onSessionChanged, signedIn } from './credentials.js
 
 const { api = '', auth = '' } = document.documentElement.dataset
 
+/** Before the paths of endpoints, and of those of the sign-in. */
+export const PREFIXES = { api, auth }
+
 /** A refusal: what the problem document of the gateway says (RFC 9457), or that no answer came. */
 export class Refused extends Error {
   /**
@@ -27,6 +30,8 @@ export class Refused extends Error {
     this.errors = errors
     /** A change that may have been made. */
     this.isInDoubt = false
+    /** The body of the request. @type {unknown} */
+    this.sent = undefined
   }
 }
 
@@ -200,7 +205,10 @@ export async function callOnce(
   try {
     return await answered(by.key, method, url, { headers, body, signal, isRead })
   } catch (cause) {
-    if (cause instanceof Refused && !isRead) cause.isInDoubt = cause.status === 0 || cause.status >= 500
+    if (cause instanceof Refused) {
+      cause.sent = body
+      if (!isRead) cause.isInDoubt = cause.status === 0 || cause.status >= 500
+    }
     throw cause
   }
 }

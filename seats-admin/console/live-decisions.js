@@ -2,8 +2,9 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { signedIn } from './credentials.js'
-import { call, isComparison, openEvents, urlOf } from './gateway-calls.js'
-import { mayPass, refusalOf } from './loading.js'
+import { isBuiltInRead } from './built-in-reads.js'
+import { isComparison, openEvents, PREFIXES, urlOf } from './gateway-calls.js'
+import { mayPass, readList, refusalOf } from './loading.js'
 import { isReadOfName } from './names.js'
 
 /** @typedef {import('./answers.d.ts').Decision} Decision */
@@ -11,8 +12,15 @@ import { isReadOfName } from './names.js'
 
 const PATH = '/v1/decisions'
 
+/** What the Overview reads beside it. */
+const FLEET = '/v1/fleet'
+export const AUDIT = '/v1/audit'
+
 /** Decisions that are kept in the page. */
 const MAX_KEPT = 1000
+
+/** Decisions to begin with. */
+const ENOUGH = 50
 
 /** Milliseconds: a busy gateway sends thousands of decisions a second, which are shown together. */
 const SHOW_EVERY = 200
@@ -49,8 +57,12 @@ export function useDecisions() {
       }, SHOW_EVERY)
     }
     const readNewest = async () => {
-      /** @type {import('./answers.d.ts').Paged<Decision>} */
-      const { data, has_more: hasMore } = await call('GET', PATH, { query: { limit: '100' }, signal })
+      const isFirst = newest.length === 0
+      // A console may have made all the newest requests.
+      const isEnough = (/** @type {readonly Decision[]} */ found) =>
+        !isFirst || found.length >= MAX_KEPT || found.filter(isOfOthers).length >= ENOUGH
+      /** @type {{ items: Decision[], hasMore: boolean }} */
+      const { items: data, hasMore } = await readList(PATH, { isEnough, signal })
       const isKnown = (/** @type {Decision} */ { id }) => newest.some((each) => each.id === id)
       setHasGap(newest.length > 0 && hasMore && !data.some(isKnown))
       newest = merged(newest, data)
@@ -93,6 +105,11 @@ export function useDecisions() {
   return { kept, lost, hasGap, state, refusal, again: () => setAttempt((count) => count + 1) }
 }
 
+/** Whether it is more than a reading of the gateway's own endpoints. @param {Decision} decision */
+export function isOfOthers(decision) {
+  return !isBuiltInRead(decision, PREFIXES)
+}
+
 /** Each once, the newest first. @param {readonly Decision[]} kept @param {readonly Decision[]} found @returns {Decision[]} */
 function merged(kept, found) {
   const each = new Map(kept.map((decision) => [decision.id, decision]))
@@ -103,6 +120,6 @@ function merged(kept, found) {
 /** This page asks again and again, and would soon show nothing but that. @param {Decision} decision */
 function isOwnReading({ user, method, path }) {
   const isRead =
-    path === urlOf('/v1/fleet') || path === urlOf(PATH) || isReadOfName(path) || isComparison(path)
+    [FLEET, PATH, AUDIT].some((each) => path === urlOf(each)) || isReadOfName(path) || isComparison(path)
   return isRead && method === 'GET' && user === signedIn.value?.user
 }

@@ -5,6 +5,7 @@ import { opened } from './address.js'
 import { html } from './markup.js'
 import { mayPass } from './loading.js'
 import { Icon, Time } from './pieces.js'
+import { placeText, toYou } from './wording.js'
 
 /** The heading takes the focus when its page is opened, so that a screen reader says where one is. */
 export function PageHeading(
@@ -42,7 +43,8 @@ export function Empty(/** @type {{ children?: any }} */ { children }) {
  * @param {{ refusal: import('./gateway-calls.js').Refused, again?: () => void, what?: string }} props
  */
 export function Refusal({ refusal, again, what }) {
-  const { code, detail, requestId, errors, isInDoubt } = refusal
+  const { code, requestId, errors, isInDoubt } = refusal
+  const detail = errors.length > 0 && code === 'input_invalid' ? '' : toYou(refusal.detail)
   return html`<div class="notice refusal" role="alert">
     <${Icon} name="warning" />
     <div>
@@ -55,12 +57,19 @@ export function Refusal({ refusal, again, what }) {
           ${errors.map(
             ({ path, message }) =>
               html`<li key=${path + message}>
-                ${path && html`<code>${path}</code> `}<bdi>${message}</bdi>
+                ${
+                  path &&
+                  html`<b><bdi>${placeText(path, refusal.sent)}</bdi></b
+                    >: `
+                }<bdi>${message}</bdi>
               </li>`,
           )}
         </ul>`
       }
-      <p class="quiet"><code>${code}</code>${requestId && html` · request <code>${requestId}</code>`}</p>
+      <p class="quiet">
+        <code>${code}</code
+        >${errors.map(({ path }) => path && html` · <code>${path}</code>`)}${requestId && html` · request <code>${requestId}</code>`}
+      </p>
       ${
         again &&
         html`<button type="button" class="button" onClick=${again}>

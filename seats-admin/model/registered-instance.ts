@@ -40,6 +40,8 @@ export interface FleetView {
   readonly instances: readonly VisibleInstance[]
   /** Of one tenant, the newest first. */
   readonly changes: readonly ObservedChange[]
+  /** As the instance that answers sees it; null: it has none. */
+  readonly redis: 'ok' | 'degraded' | null
 }
 
 /** The instances of a shared store, all of which must apply a change before the response to its write. */

@@ -75,6 +75,12 @@ const fleetAnswer = object({
     change,
     'The newest changes of the tenant that this instance has seen since its start, newest first, at most 200.',
   ),
+  redis: orNull(
+    oneOf(
+      ['ok', 'degraded'],
+      'Whether Redis accepts reads and writes and delivers messages, as the instance that answers sees it: `redis` of its `/readyz`. Null if the configuration has no Redis.',
+    ),
+  ),
 })
 
 export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
@@ -90,7 +96,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
     async handle({ caller: { tenant, scope } }) {
       // The instances serve all tenants and spaces.
       if (!scope.admin) return outsideAdminSpace
-      const { instances, changes } = await fleet(tenant)
+      const { instances, changes, redis } = await fleet(tenant)
       const data = instances.map((each) => ({
         id: each.id,
         started_at: each.startedAt === null ? null : new Date(each.startedAt).toISOString(),
@@ -100,7 +106,7 @@ export function fleetEndpoint({ fleet }: FleetDeps): AdminEndpoint {
         hash: each.config,
         url: each.url,
       }))
-      return { status: 200, body: { data, changes: changes.map(changeView) } } as const
+      return { status: 200, body: { data, changes: changes.map(changeView), redis } } as const
     },
   })
 }

@@ -172,7 +172,7 @@ export class FleetNode {
     const instances = [own, ...others].sort(
       (a, b) => (a.startedAt ?? 0) - (b.startedAt ?? 0) || (a.id < b.id ? -1 : 1),
     )
-    return { instances, changes: recent.of(tenant) }
+    return { instances, changes: recent.of(tenant), redis: this.parts.redis ?? null }
   }
 
   /** @param changed called when the number of live instances has changed */
@@ -186,7 +186,7 @@ export class FleetNode {
   }
 
   /** The node's parts in `/readyz`. */
-  get parts(): StoreParts & { readonly redis?: string } {
+  get parts(): StoreParts & { readonly redis?: 'ok' | 'degraded' } {
     const found = this.#health.parts
     const store = this.instance.follower.follows ? found : { ...found, store: 'unavailable' }
     if (this.redis.cache === null) return store

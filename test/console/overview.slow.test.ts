@@ -64,6 +64,20 @@ t.test('the instance, its age and its tables; the last changes and how long they
   await page.close()
 })
 
+t.test('a saved Seat is one change, with its name and who saved it', async (t) => {
+  const page = await console.signedIn()
+  const newest = table(page, 'Last changes').getByRole('row').nth(1)
+  const id = await gateway.seat('Saved once', ['main'], ['trainings:list'])
+  const saved = newest.filter({ hasText: 'created the Seat Saved once (seat, seat name)' })
+  await saved.waitFor()
+  t.equal(await row(page, 'Last changes', 'Saved once').count(), 1)
+  await gateway.admin('PUT', `/v1/seats/${id}`, { name: 'Renamed' })
+  await newest.filter({ hasText: 'changed the Seat Renamed' }).waitFor()
+  t.match(await newest.textContent(), /bootstrap|acme/, 'who')
+  t.equal(await row(page, 'Last changes', 'Renamed').count(), 1)
+  await page.close()
+})
+
 t.test('a request made beside the page appears; a refused one with who asked and for what', async (t) => {
   const page = await console.signedIn()
   await badge(page, 'live')
@@ -243,6 +257,23 @@ t.test('the stream of a page that was left does not fail later', async (t) => {
   // An uncaught error is reported after the timer that caused it.
   await page.evaluate('0')
   t.strictSame(console.faults.slice(before), [])
+  await page.close()
+})
+
+t.test('readings of the gateway itself are left out, and shown on demand', async (t) => {
+  const page = await console.signedIn()
+  await badge(page, 'live')
+  const before = String((await gateway.admin('GET', '/v1/seats')).headers['x-request-id'])
+  await showsUntilNow(page)
+  t.equal(await row(page, 'Newest decisions', before).count(), 0)
+  const toggle = page.getByRole('button', { name: /readings of the gateway itself/ })
+  await toggle.click()
+  await row(page, 'Newest decisions', before).waitFor()
+  await toggle.click()
+  t.equal(await row(page, 'Newest decisions', before).count(), 0)
+  const refused = await ask('/v1/audit')
+  t.equal(refused.status, 403)
+  await row(page, 'Who was refused', 'audit:list').waitFor()
   await page.close()
 })
 

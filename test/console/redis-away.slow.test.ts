@@ -74,6 +74,7 @@ async function heldAfter(): Promise<{ seq: number; time: number | null }> {
 
 t.test('with Redis, the Overview shows both instances', async (t) => {
   await overview.getByText('2 instances. All have the same route tables.').waitFor()
+  await overview.getByText('Redis works').waitFor()
   t.equal(await asked(), 200)
 })
 
@@ -82,6 +83,7 @@ t.test('Redis is killed: the fleet, the Seats and the decisions are still read',
   const read = (page: Page) => page.waitForResponse((answer) => answer.url().endsWith('/v1/fleet'))
   for (let readings = 0; readings < 2; readings++) t.equal((await read(overview)).status(), 200)
   t.match(await overview.textContent('main'), /2 instances\.\s+All have the same route tables/)
+  await overview.getByText('Redis is not usable').waitFor()
   // An instance that lacks the CPU to read the feed is silent for a moment.
   for (const word of ['silent', 'differs'])
     await table(overview, 'Instances').getByText(word, { exact: true }).waitFor({ state: 'detached' })
@@ -172,6 +174,7 @@ t.test('Redis comes back empty: both instances are there, and an edit holds as b
     async () => /2 instances\./.test((await overview.textContent('main')) ?? ''),
     'the instance that was frozen is listed again',
   )
+  await overview.getByText('Redis works').waitFor()
   await review(editing, give(editing, 'trainings:list'))
   await save(editing)
   await isSaved(editing)

@@ -63,7 +63,7 @@ export function ApiKeysPage() {
         ['State'],
         ['Last used', 'wide-only'],
         ['Created', 'wide-only'],
-        [html`<span class="unseen">Actions</span>`],
+        [html`<span class="unseen">Actions</span>`, 'action'],
       ]}
       rows=${shown.map((key) => html`<${Row} key=${key.id} of=${key} onRevoke=${() => setRevoking(key)} />`)}
     />
@@ -101,7 +101,7 @@ function Row({ of: key, onRevoke }) {
     </td>
     <td class="wide-only"><${Time} at=${key.last_used_at} none="no use recorded" /></td>
     <td class="wide-only"><${Time} at=${key.created_at} short /></td>
-    <td class="number">
+    <td class="action">
       ${state === 'revoked' ? null : html`<button type="button" class="button" aria-label=${`Revoke ${key.name}…`} onClick=${onRevoke}>Revoke…</button>`}
     </td>
   </tr>`
@@ -174,6 +174,7 @@ function CreateDialog({ onClose, onCreated }) {
       />
       <${SetField}
         label="Seats"
+        one="Seat"
         values=${seats}
         onInput=${setSeats}
         separators=${/[,\n]+/}

@@ -1,13 +1,15 @@
 /** The overview: whether every instance is on the same state, when changes held, and what is decided as it happens. */
 
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { hrefOf } from '../address.js'
 import { call } from '../gateway-calls.js'
-import { useDecisions } from '../live-decisions.js'
-import { useLoaded, useReadAgain } from '../loading.js'
+import { actionText } from '../differences.js'
+import { writtenOf } from '../fleet-changes.js'
+import { AUDIT, isOfOthers, useDecisions } from '../live-decisions.js'
+import { refusalOf, useLoaded, useReadAgain } from '../loading.js'
 import { html } from '../markup.js'
 import { Who } from '../names.js'
-import { ageText, counted, number, rounded, Table, Time } from '../pieces.js'
+import { ageText, counted, Name, number, rounded, Table, Time } from '../pieces.js'
 import { Empty, Loading, Notice, PageHeading, Refusal, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').Decision} Decision */
@@ -44,7 +46,7 @@ function Instances() {
 }
 
 /** @param {{ fleet: Fleet, old: number | null }} props old: milliseconds since it was read, where a later reading has no answer */
-function FleetTable({ fleet: { data }, old }) {
+function FleetTable({ fleet: { data, redis = null }, old }) {
   const hashes = Map.groupBy(
     data.filter(({ hash }) => hash !== null),
     ({ hash }) => hash,
@@ -56,7 +58,9 @@ function FleetTable({ fleet: { data }, old }) {
     <p class="lead">
       ${counted(data.length, 'instance')}.${' '}
       ${hashes.size > 1 ? html`<b>Their route tables differ.</b> ` : data.length > 1 ? 'All have the same route tables. ' : ''}
-      ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b>` : ''}
+      ${silent.length > 0 ? html`<b>${counted(silent.length, 'instance')} did not read the feed for over a second.</b> ` : ''}
+      ${redis === 'ok' ? 'Redis works, as the instance sees it that answers.' : null}
+      ${redis === 'degraded' ? html`<b>Redis is not usable, as the instance sees it that answers.</b> Decisions go on without it; a sign-in may be refused.` : null}
     </p>
     <${Table}
       label="Instances"
@@ -102,8 +106,24 @@ function FeedAge({ age, old }) {
 
 /** @param {{ of: Fleet['changes'] }} props */
 function LastChanges({ of: changes }) {
-  const known = changes.filter(({ effective_ms: time }) => time !== null)
-  const times = known.map(({ effective_ms: time }) => time ?? 0).reverse()
+  const newest = changes[0]?.seq ?? 0
+  // What changed has its name there. Without the right to it, the kinds are shown alone, and it is asked once.
+  const isRefused = useRef(false)
+  const audit = useLoaded(
+    async (signal) => {
+      if (isRefused.current) return []
+      /** @type {import('../answers.d.ts').Paged<import('../answers.d.ts').AuditEntry>} */
+      const { data } = await call('GET', AUDIT, { query: { limit: '100' }, signal }).catch((cause) => {
+        isRefused.current = refusalOf(cause).status === 403
+        throw cause
+      })
+      return data
+    },
+    [newest],
+  )
+  const written = useMemo(() => writtenOf(changes, audit.value ?? []), [changes, audit.value])
+  const known = written.filter(({ effectiveMs }) => effectiveMs !== null)
+  const times = known.map(({ effectiveMs }) => effectiveMs ?? 0).reverse()
   return html`<section>
     <h2>Last changes</h2>
     ${
@@ -118,29 +138,42 @@ function LastChanges({ of: changes }) {
             <${Table}
               label="Last changes"
               columns=${[['When'], ['What'], ['Change', 'number'], ['Held everywhere after', 'number']]}
-              rows=${changes.slice(0, MAX_CHANGES).map(
-                ({ seq, at, kind, effective_ms: time }) =>
-                  html`<tr key=${seq}>
-                    <th scope="row"><${Time} at=${at} /></th>
-                    <td>${kind.replaceAll('-', ' ')}</td>
-                    <td class="number">${number(seq)}</td>
+              rows=${written.slice(0, MAX_CHANGES).map(
+                (each) =>
+                  html`<tr key=${each.seq}>
+                    <th scope="row"><${Time} at=${each.at} /></th>
+                    <td><${What} of=${each} /></td>
+                    <td class="number">${number(each.seq)}</td>
                     <td class="number">
-                      ${time === null ? html`<span class="quiet">not measured</span>` : `${rounded(time)} ms`}
+                      ${each.effectiveMs === null ? html`<span class="quiet">not measured</span>` : `${rounded(each.effectiveMs)} ms`}
                     </td>
                   </tr>`,
               )}
             />
-            ${known.length < changes.length && html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>`}
+            ${known.length < written.length && html`<p class="quiet small">Not measured: another instance or a command wrote it, or it does not hold everywhere yet.</p>`}
             <p><a href=${hrefOf(['audit'])}>Who changed what: the audit</a></p>
           `
     }
   </section>`
 }
 
+/** @param {{ of: import('../fleet-changes.js').Written }} props */
+function What({ of: { kinds, entry } }) {
+  const records = kinds.map((kind) => kind.replaceAll('-', ' ')).join(', ')
+  if (entry === null) return records
+  const { actor, action, target } = entry
+  return html`<${Name} of=${actor.name ?? actor.id} /> ${actionText(action)}${' '}
+    <b class="name"><bdi>${target.name ?? target.id}</bdi></b> <span class="quiet small">(${records})</span>`
+}
+
 function Decisions() {
   const { kept, lost, hasGap, state, refusal, again } = useDecisions()
   const [paused, setPaused] = useState(/** @type {Decision[] | null} */ (null))
-  const shown = paused ?? kept
+  const [withOwn, setWithOwn] = useState(false)
+  const all = paused ?? kept
+  const others = useMemo(() => all.filter(isOfOthers), [all])
+  const shown = withOwn ? all : others
+  const hidden = all.length - others.length
   const byCode = useMemo(() => countsOf(shown, ({ code }) => code), [shown])
   const refused = useMemo(
     () =>
@@ -162,6 +195,15 @@ function Decisions() {
           <button
             type="button"
             class="button"
+            aria-pressed=${withOwn}
+            title="Such as those of this console, and of colleagues who use it"
+            onClick=${() => setWithOwn(!withOwn)}
+          >
+            With ${hidden > 0 && !withOwn ? `${number(hidden)} ` : ''}readings of the gateway itself
+          </button>
+          <button
+            type="button"
+            class="button"
             aria-pressed=${paused !== null}
             onClick=${() => setPaused(paused === null ? kept : null)}
           >
@@ -174,7 +216,7 @@ function Decisions() {
       ${hasGap && html`<p class="quiet">Some decisions of the interruption are missing here.</p>`}
       ${lost > 0 && html`<p class="quiet">${counted(lost, 'decision')} came too fast for this page and ${lost === 1 ? 'is' : 'are'} missing here.</p>`}
       ${state === 'loading' && shown.length === 0 && html`<${Loading} what="Loading decisions" />`}
-      ${state === 'live' && shown.length === 0 && html`<${Empty}><p>No request yet. Decisions appear here as they happen.</p><//>`}
+      ${state === 'live' && shown.length === 0 && html`<${Empty}><p>No request yet${hidden > 0 ? ' but readings of the gateway itself' : ''}. Decisions appear here as they happen.</p><//>`}
       ${shown.length > 0 && html`<${Bars} label=${`Results of the last ${counted(shown.length, 'decision')}`} rows=${byCode.map(([code, count]) => ({ name: code, count, isGood: code === 'allow' }))} />`}
     </section>
     ${refused.length > 0 && html`<${RefusedTable} of=${refused} />`}
@@ -295,19 +337,25 @@ function Meter({ value, most }) {
   </svg>`
 }
 
+/** A line of fewer values says no more than its text. */
+const FEWEST = 3
+
 /** @param {{ label: string, values: readonly number[], unit: string }} props oldest first */
 function Line({ label, values, unit }) {
-  if (values.length < 2) return null
+  if (values.length === 0) return null
   const most = Math.max(0.1, ...values)
-  const x = (/** @type {number} */ at) => (300 * at) / (values.length - 1)
+  const x = (/** @type {number} */ at) => (300 * at) / Math.max(1, values.length - 1)
   const points = values.map((value, at) => `${x(at).toFixed(1)},${(58 - (54 * value) / most).toFixed(1)}`)
   return html`<figure class="line">
     <figcaption>
       ${label}: at most <b>${rounded(most)} ${unit}</b>, the last
       one${` ${rounded(values.at(-1) ?? 0)} ${unit}`}
     </figcaption>
-    <svg viewBox="0 0 300 60" preserveAspectRatio="none" aria-hidden="true">
-      <polyline points=${points.join(' ')} />
-    </svg>
+    ${
+      values.length >= FEWEST &&
+      html`<svg viewBox="0 0 300 60" preserveAspectRatio="none" aria-hidden="true">
+        <polyline points=${points.join(' ')} />
+      </svg>`
+    }
   </figure>`
 }

@@ -7,7 +7,7 @@ import { FilterField, useFilterForm } from '../filters.js'
 import { call } from '../gateway-calls.js'
 import { useList, useLoaded } from '../loading.js'
 import { html } from '../markup.js'
-import { Name, number, Table, Time } from '../pieces.js'
+import { counted, Name, number, Table, Time } from '../pieces.js'
 import { Empty, ListEnd, PageHeading, whenLoaded } from '../states.js'
 
 /** @typedef {import('../answers.d.ts').RouteRow} RouteRow */
@@ -34,9 +34,9 @@ export function RoutesPage() {
         ['Route'],
         ['Needs'],
         ['Upstream', 'wide-only'],
-        ['Requests', 'number'],
+        ['Requests', 'number wide-only'],
         ['Last', 'wide-only'],
-        [html`<span class="unseen">Actions</span>`],
+        [html`<span class="unseen">Actions</span>`, 'action'],
       ]}
       rows=${routes.items.map(
         (route) =>
@@ -45,13 +45,18 @@ export function RoutesPage() {
               <code>${route.method} ${route.path}</code>
               ${route.host && html`<br /><span class="small quiet">on ${route.host}</span>`}
               ${route.file && route.line ? html`<code class="small quiet wide-only"><${Place} file=${route.file} line=${route.line} /></code>` : html`<br /><span class="small quiet">built in</span>`}
+              <span class="small quiet narrow-only"
+                >· ${route.requests === null ? 'not counted' : counted(route.requests, 'request')}</span
+              >
             </th>
             <td class="whole"><${Needs} of=${route.permission} /></td>
             <td class="wide-only">${route.upstream}</td>
-            <td class="number">${number(route.requests)}</td>
+            <td class="number wide-only">
+              ${route.requests === null ? html`<span class="quiet">not counted</span>` : number(route.requests)}
+            </td>
             <td class="wide-only"><${Time} at=${route.last_at} none="never" /></td>
-            <td class="number">
-              ${route.permission.includes(':') && html`<button type="button" class="button nowrap" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>`}
+            <td class="action">
+              ${route.permission.includes(':') && html`<button type="button" class="button" aria-label=${`Who can call ${route.method} ${route.path}?`} onClick=${() => setAsked(route)}>Who can?</button>`}
             </td>
           </tr>`,
       )}
@@ -72,7 +77,8 @@ function Place({ file, line }) {
 function Needs({ of }) {
   if (of === 'public') return html`<span class="badge">public</span>`
   if (of === 'authenticated') return html`<span class="quiet">any credential</span>`
-  return html`<code>${of}</code>`
+  const [resource, operation] = of.split(':')
+  return html`<code>${resource}:<wbr />${operation}</code>`
 }
 
 /** @param {{ route: RouteRow, onClose: () => void }} props */

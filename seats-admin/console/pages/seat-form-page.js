@@ -140,6 +140,7 @@ function Form({ name: form, base: firstBase, first }) {
       />
       <${SetField}
         label="Spaces"
+        one="space"
         values=${draft.spaces}
         onInput=${(/** @type {string[]} */ spaces) => setDraft({ ...draft, spaces })}
         check=${spaceFault}
@@ -148,6 +149,7 @@ function Form({ name: form, base: firstBase, first }) {
       />
       <${SetField}
         label="Permissions"
+        one="permission"
         values=${draft.permissions}
         onInput=${(/** @type {string[]} */ permissions) => setDraft({ ...draft, permissions })}
         check=${permissionFault}

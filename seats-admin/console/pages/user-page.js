@@ -210,14 +210,14 @@ function Sessions({ user }) {
     ${refusal && html`<${Refusal} refusal=${refusal} what="The session was not ended" />`}
     <${Table}
       label="Sessions"
-      columns=${[['Began'], ['With'], ['Expires'], [html`<span class="unseen">Actions</span>`]]}
+      columns=${[['Began'], ['With'], ['Expires'], [html`<span class="unseen">Actions</span>`, 'action']]}
       rows=${sessions.items.map(
         ({ id, kind, created_at: began, expires_at: expires }) =>
           html`<tr key=${id}>
             <th scope="row"><${Time} at=${began} none="before it was recorded" /></th>
             <td>${kind === 'browser' ? 'a browser' : 'a program'}</td>
             <td><${Time} at=${expires} /></td>
-            <td class="number">
+            <td class="action">
               <button type="button" class="button" disabled=${isEnding(id)} onClick=${() => run(id)}>
                 ${isEnding(id) ? 'Ending…' : 'End the session'}
               </button>
