@@ -18,7 +18,7 @@ const ASIDE = new Set(['id', 'created_at', 'created_by', 'updated_at', 'updated_
  * @param {Readonly<Record<string, unknown>> | null} after
  * @returns {Difference[]}
  */
-function differencesOf(before, after) {
+export function differencesOf(before, after) {
   const fields = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...fields]
     .filter((field) => !ASIDE.has(field))

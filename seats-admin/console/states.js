@@ -2,10 +2,11 @@
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { opened } from './address.js'
+import { signedIn } from './credentials.js'
 import { html } from './markup.js'
 import { mayPass } from './loading.js'
 import { Icon, Time } from './pieces.js'
-import { placeText, toYou } from './wording.js'
+import { namesSpaces, placeText, toYou } from './wording.js'
 
 /** The heading takes the focus when its page is opened, so that a screen reader says where one is. */
 export function PageHeading(
@@ -45,11 +46,12 @@ export function Empty(/** @type {{ children?: any }} */ { children }) {
 export function Refusal({ refusal, again, what }) {
   const { code, requestId, errors, isInDoubt } = refusal
   const detail = errors.length > 0 && code === 'input_invalid' ? '' : toYou(refusal.detail)
-  return html`<div class="notice refusal" role="alert">
+  const lacksRight = code === 'permission_denied' || code === 'no_seat_in_space'
+  return html`<div class=${`notice ${lacksRight ? '' : 'refusal'}`} role="alert">
     <${Icon} name="warning" />
     <div>
       <p class="strong">${what ? `${what}: ` : ''}${headlineOf(refusal)}</p>
-      ${detail && html`<p><bdi>${detail}</bdi></p>`}
+      ${detail && html`<p><bdi>${detail}</bdi></p>`} ${lacksRight && html`<${InSpace} detail=${detail} />`}
       ${isInDoubt && html`<p>The change may have been made: look at the current state before you repeat it.</p>`}
       ${
         errors.length > 0 &&
@@ -78,6 +80,20 @@ export function Refusal({ refusal, again, what }) {
       }
     </div>
   </div>`
+}
+
+/** Where it was asked, and where it may be allowed. @param {{ detail: string }} props */
+function InSpace({ detail }) {
+  const { value: user } = signedIn
+  if (user === null) return null
+  const isNamed = namesSpaces(detail)
+  const isAdmin = user.space === user.adminSpace
+  return html`<p>
+    You ask in the space <b><bdi>${user.space}</bdi></b
+    >${isAdmin ? ', the admin space' : ''}.${' '}
+    ${isNamed ? '' : 'The gateway names no other space in which you have this right. '}
+    ${isNamed || !isAdmin ? 'The button at the top right changes the space.' : 'An administrator of the tenant can give it to one of your Seats; if you manage another space, the button at the top right changes to it.'}
+  </p>`
 }
 
 /** @param {import('./gateway-calls.js').Refused} refusal */

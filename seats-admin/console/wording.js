@@ -36,3 +36,8 @@ export function toYou(detail) {
     .replaceAll('The credential names no Seat', 'You have no Seat')
     .replaceAll('The credential names Seats that hold', 'You have Seats that hold')
 }
+
+/** Whether it says in which other spaces the reader has the right. @param {string} detail as of `toYou` */
+export function namesSpaces(detail) {
+  return detail.includes('You have Seats that hold')
+}

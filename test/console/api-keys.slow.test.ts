@@ -63,6 +63,23 @@ t.test('an unknown Seat is refused in words, and what was typed stays', async (t
   await page.close()
 })
 
+t.test("revoking one's own key is said before, of no other key", async (t) => {
+  await gateway.seat('Manager of keys', ['admin'], ['api-keys:list', 'api-keys:read', 'api-keys:delete'])
+  const own = await console.keyOf('own', ['Manager of keys'])
+  await console.keyOf('another', ['Manager of keys'])
+  const page = await console.signedIn('api-keys', own.key)
+  const dialog = page.getByRole('dialog')
+  const warning = dialog.getByText('This is the key that you are signed in with.')
+  await page.getByRole('button', { name: 'Revoke another…' }).click()
+  await dialog.waitFor()
+  t.equal(await warning.count(), 0)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Revoke own…' }).click()
+  await warning.waitFor()
+  t.pass('said')
+  await page.close()
+})
+
 t.test('the key of the last administrator: the warning comes before', async (t) => {
   const page = await console.signedIn('api-keys')
   await page.getByRole('button', { name: 'Revoke bootstrap…' }).click()

@@ -142,6 +142,13 @@ t.test("a colleague's edit in between: both versions, and nothing lost", async (
   await page.getByRole('button', { name: 'Remove trainings:list' }).click()
   await gateway.admin('PUT', `/v1/seats/${editor}`, { permissions: [...permissions, 'files:read'] })
   await page.getByRole('button', { name: 'Review the change…' }).click()
+  const notice = dialog(page).getByRole('status').filter({ hasText: 'A colleague has changed the Seat' })
+  await notice.waitFor()
+  t.match(await notice.textContent(), /added: \+ files:read/, 'what is not of the user, before Save')
+  await notice.getByRole('button', { name: 'Compare both versions' }).click()
+  await dialog(page).getByText('The Seat was changed meanwhile').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Review the change…' }).click()
   await dialog(page).getByRole('button', { name: 'Save the change' }).click()
   await dialog(page).getByText('The Seat was changed meanwhile').waitFor()
   const text = (await dialog(page).textContent()) ?? ''
@@ -150,6 +157,7 @@ t.test("a colleague's edit in between: both versions, and nothing lost", async (
   t.same(now.json.permissions, [...permissions, 'files:read'], "the colleague's version stays")
   await dialog(page).getByRole('button', { name: 'Review mine' }).click()
   await dialog(page).getByText('− files:read').waitFor()
+  t.equal(await notice.count(), 0, 'of the version that it is compared with now')
   await dialog(page).getByRole('button', { name: 'Save the change' }).click()
   await page.waitForURL(console.url(`seats/${editor}`))
   t.same((await gateway.admin('GET', `/v1/seats/${editor}`)).json.permissions, ['trainings:create'])
@@ -247,6 +255,29 @@ t.test('a caller without rights in the admin space enters its own', async (t) =>
     refusals.length > 0 && refusals.every((text) => /permission_denied · request [0-9a-f-]{36}/.test(text)),
     'with the id of the request',
   )
+  t.ok(refusals.every((text) => text.includes('You ask in the space main.')))
+  t.notOk(refusals.some((text) => text.includes("the caller's")))
+  await page.close()
+})
+
+t.test('a page without rights says in which space it asks, and where one has them', async (t) => {
+  await gateway.seat('Watcher of north', ['north'], ['decisions:list'])
+  await gateway.seat('Trainee', ['main'], ['trainings:list'])
+  const memberOf = ['Watcher of north', 'Trainee']
+  world.user('dora', { memberOf, email: 'dora@acme.example', email_verified: true })
+  const page = await console.page()
+  await page.getByRole('radio', { name: 'Identity provider' }).check()
+  await page.getByRole('textbox', { name: 'Space' }).fill('main')
+  await console.signInAtProvider(page, 'dora')
+  const decisions = page.getByRole('alert').filter({ hasText: 'Decisions: Refused' })
+  await decisions.filter({ hasText: 'You ask in the space main.' }).waitFor()
+  const text = await decisions.textContent()
+  t.match(text, 'You have Seats that hold decisions:list in north.')
+  t.match(text, 'The button at the top right changes the space.')
+  await page.getByRole('button', { name: /change the space/ }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Space' }).fill('north')
+  await page.keyboard.press('Enter')
+  await page.locator('.badge[role=status]').getByText('live', { exact: true }).waitFor()
   await page.close()
 })
 

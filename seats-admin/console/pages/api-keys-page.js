@@ -1,6 +1,7 @@
 /** API keys: create one, shown once; see which are used; revoke. */
 
 import { useEffect, useState } from 'preact/hooks'
+import { signedIn } from '../credentials.js'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field, SetField } from '../fields.js'
 import { contains, FilterField, useShownFilter } from '../filters.js'
@@ -195,6 +196,8 @@ function CreateDialog({ onClose, onCreated }) {
 
 /** @param {{ of: ApiKey, onClose: () => void, onRevoked: () => void }} props */
 function RevokeDialog({ of: key, onClose, onRevoked }) {
+  const { value: user } = signedIn
+  const isOwn = user?.by === 'key' && user.user === key.id
   // The answer to a revocation has no body: whether the tenant still has an administrator is asked before.
   const plan = useLoaded(() => planOf({ seats: {}, revoke: [key.id] }), [key.id])
   const { busy, refusal, run } = useAction(async () => {
@@ -203,6 +206,12 @@ function RevokeDialog({ of: key, onClose, onRevoked }) {
     onClose()
   })
   return html`<${Dialog} title=${`Revoke ${key.name}?`} onClose=${onClose} busy=${busy}>
+    ${
+      isOwn &&
+      html`<${Notice} title="This is the key that you are signed in with.">
+        <p>Once it is revoked, this page is refused too: sign in with another key or at the provider.</p>
+      <//>`
+    }
     <p>Every request with the key is refused from then on, on every instance. This cannot be undone.</p>
     <${Facts}
       rows=${[

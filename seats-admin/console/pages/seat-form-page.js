@@ -5,7 +5,7 @@ import { useLayoutEffect, useState } from 'preact/hooks'
 import { hrefOf, open } from '../address.js'
 import { newInAdminSpace } from '../admin-space.js'
 import { signedIn } from '../credentials.js'
-import { Changes } from '../differences.js'
+import { Changes, Differences, differencesOf } from '../differences.js'
 import { Dialog } from '../dialogs.js'
 import { Field, permissionFault, SetField, spaceFault } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
@@ -201,6 +201,12 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
   const { name, spaces, permissions } = draft
   const was = base === null || base.seat.name === name ? {} : { was: base.seat.name }
   const impact = useLoaded(() => impactOf({ [name]: { spaces, permissions, ...was } }), [])
+  // The plan compares with the Seat as it is now: what a colleague has changed since would look like a change of one's own.
+  const now = useLoaded(
+    (signal) => (base === null ? Promise.resolve(null) : readSeat(base.seat.id, signal)),
+    [],
+  )
+  const changed = base !== null && now.value !== null && now.value.etag !== base.etag ? now.value : null
   const { busy, refusal, run } = useAction(async () => {
     try {
       onDone(await save(base, draft))
@@ -243,6 +249,7 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
         <p>Choose another name, or edit that Seat.</p>
       <//>`
     }
+    ${changed && base && html`<${ChangedMeanwhile} base=${base.seat} now=${changed.seat} onCompare=${() => setNewer(changed)} />`}
     <${InAdminSpace} base=${base} draft=${draft} />
     ${impact.value ? (isTaken ? null : html`<${ImpactView} of=${impact.value} />`) : impact.refusal ? null : html`<${Loading} what="Asking whom it touches" />`}
     ${refusal && html`<${Refusal} refusal=${refusal} what="Not saved" />`}
@@ -254,6 +261,19 @@ function Review({ base, draft, onClose, onDone, onRebase, onTake }) {
         ${busy ? 'Saving everywhere…' : base === null ? 'Create the Seat' : 'Save the change'}
       </button>
     </div>
+  <//>`
+}
+
+/** @param {{ base: Seat, now: Seat, onCompare: () => void }} props */
+function ChangedMeanwhile({ base, now, onCompare }) {
+  return html`<${Notice} title="A colleague has changed the Seat since you opened it.">
+    <p><${Who} id=${now.updated_by ?? now.created_by} /> changed it <${Time} at=${now.updated_at} />:</p>
+    <${Differences} of=${differencesOf({ ...draftOf(base) }, { ...draftOf(now) })} />
+    <p>
+      What follows compares yours with the Seat as it is now: it also takes this back, and is not saved before
+      you have decided.
+    </p>
+    <button type="button" class="button" onClick=${onCompare}>Compare both versions</button>
   <//>`
 }
 

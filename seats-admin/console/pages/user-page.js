@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { address, hrefOf } from '../address.js'
+import { signedIn } from '../credentials.js'
 import { Dialog } from '../dialogs.js'
 import { Choice, Field } from '../fields.js'
 import { call, Refused } from '../gateway-calls.js'
@@ -140,6 +141,11 @@ function Blocking({ user, again }) {
   </section>`
 }
 
+/** Whether it is the user of this page. @param {User} user */
+function isSelf({ sub }) {
+  return signedIn.value?.by === 'session' && signedIn.value.user === sub
+}
+
 const ENDS = /** @type {const} */ ([
   ['', 'until it is ended'],
   ['1', 'in an hour'],
@@ -173,6 +179,7 @@ function BlockDialog({ user, onClose, onDone }) {
       <p>
         Every token and session of the user is refused at once, on every instance. What is open is closed.
       </p>
+      ${isSelf(user) && html`<${Notice} title="This is you: afterwards you are refused too, and cannot end the block by this session." />`}
       <${Field}
         label="Reason"
         value=${reason}
@@ -207,6 +214,7 @@ function Sessions({ user }) {
   const isEnding = (/** @type {string} */ id) => busy && ending === id
   return html`<section>
     <h2>Sessions</h2>
+    ${isSelf(user) && html`<p class="quiet">These are yours. To end the one that you use here signs you out.</p>`}
     ${refusal && html`<${Refusal} refusal=${refusal} what="The session was not ended" />`}
     <${Table}
       label="Sessions"
