@@ -192,23 +192,26 @@ function Decisions() {
           <span class=${`badge ${state === 'live' ? 'valid' : ''}`} role="status"
             >${state === 'live' && paused ? 'paused' : state}</span
           >
-          <button
-            type="button"
-            class="button"
-            aria-pressed=${withOwn}
-            title="Such as those of this console, and of colleagues who use it"
-            onClick=${() => setWithOwn(!withOwn)}
-          >
-            With ${hidden > 0 && !withOwn ? `${number(hidden)} ` : ''}readings of the gateway itself
-          </button>
-          <button
-            type="button"
-            class="button"
-            aria-pressed=${paused !== null}
-            onClick=${() => setPaused(paused === null ? kept : null)}
-          >
-            ${paused === null ? 'Pause' : 'Continue'}
-          </button>
+          ${
+            (state !== 'refused' || all.length > 0) &&
+            html`<button
+                type="button"
+                class="button"
+                aria-pressed=${withOwn}
+                title="Such as those of this console, and of colleagues who use it"
+                onClick=${() => setWithOwn(!withOwn)}
+              >
+                With ${hidden > 0 && !withOwn ? `${number(hidden)} ` : ''}readings of the gateway itself
+              </button>
+              <button
+                type="button"
+                class="button"
+                aria-pressed=${paused !== null}
+                onClick=${() => setPaused(paused === null ? kept : null)}
+              >
+                ${paused === null ? 'Pause' : 'Continue'}
+              </button>`
+          }
         </div>
       </div>
       ${state === 'broken' && html`<${Broken} refusal=${refusal} again=${again} />`}
@@ -264,12 +267,19 @@ function RefusedTable({ of }) {
             <code>${route}</code
             >${permission && html`<br /><span class="small quiet">${permission}${space ? ` in ${space}` : ''}</span>`}
           </td>
-          <td><code>${code}</code></td>
+          <td class="whole">
+            <code><${Code} of=${code} /></code>
+          </td>
           <td class="number">${number(count)}</td>
         </tr>`
       })}
     />
   </section>`
+}
+
+/** It wraps between its words. @param {{ of: string }} props */
+function Code({ of }) {
+  return of.split('_').map((word, at) => html`${at === 0 ? '' : '_'}<wbr />${word}`)
 }
 
 /** @param {{ of: readonly Decision[] }} props */
@@ -283,12 +293,14 @@ function Newest({ of }) {
         ({ id, at, code, method, path, space, user, request_id: requestId }) =>
           html`<tr key=${id}>
             <td class="nowrap"><${Time} at=${at} /></td>
-            <td class="whole"><code class=${code === 'allow' ? 'good' : 'bad'}>${code}</code></td>
+            <td class="whole">
+              <code class=${code === 'allow' ? 'good' : 'bad'}><${Code} of=${code} /></code>
+            </td>
             <th scope="row">
               <code>${method} ${path}</code>
               <code class="small quiet wide-only">${requestId}</code>
             </th>
-            <td>${user ? html`<${Who} id=${user} />` : html`<span class="quiet">–</span>`}</td>
+            <td class="who">${user ? html`<${Who} id=${user} />` : html`<span class="quiet">–</span>`}</td>
             <td class="wide-only">
               ${space ? html`<code>${space}</code>` : html`<span class="quiet">–</span>`}
             </td>
