@@ -197,11 +197,11 @@ function Decisions() {
             html`<button
                 type="button"
                 class="button"
-                aria-pressed=${withOwn}
                 title="Such as those of this console, and of colleagues who use it"
                 onClick=${() => setWithOwn(!withOwn)}
               >
-                With ${hidden > 0 && !withOwn ? `${number(hidden)} ` : ''}readings of the gateway itself
+                ${withOwn ? 'Hide' : `Show ${hidden > 0 ? number(hidden) : ''}`} readings of the gateway
+                itself
               </button>
               <button
                 type="button"
