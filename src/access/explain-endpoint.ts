@@ -2,12 +2,7 @@
 
 import { type AdminEndpoint, checker, endpoint, type Scope, type Store } from '../../seats-admin/index.ts'
 import {
-  flag,
-  freeObject,
   list,
-  named,
-  object,
-  oneOf,
   orNull,
   type Schema,
   strictObject,
@@ -31,6 +26,7 @@ import type { Seat } from '../model/decision-seat.ts'
 import type { Refusal } from '../model/errors.ts'
 import { takesTenant } from '../model/route.ts'
 import type { Principal } from '../model/principal.ts'
+import { explainedRecord } from './explained-record.ts'
 import { namedUser } from './named-user.ts'
 import { madeUpRequest } from './offline-engine.ts'
 
@@ -97,70 +93,6 @@ const body = checker(
 
 type Asked = ValueOf<typeof body.schema>
 
-const considered = named(
-  'ConsideredSeat',
-  'A Seat that the credential names for the space.',
-  object({
-    name: text('Its name; its id if the Seat no longer exists.', { examples: ['Viewer'] }),
-    id: orNull(text('Its id. Null if there is no such Seat.')),
-    verdict: oneOf(
-      ['grants', 'lacks_permission', 'not_in_space', 'unknown', 'name_given_up'],
-      'Whether it grants the permission in the space, or why not.',
-    ),
-  }),
-)
-
-const askedCaller = named(
-  'ExplainedCaller',
-  'How the request names its caller.',
-  object({
-    by: oneOf(['seats', 'user', 'api_key', 'none'], 'By which field of the body; `none`: by none of them.'),
-    known: orNull(
-      flag(
-        'False if the asker sees no sign-in of the user, no such API key, or not all of the Seats; `reason` says so too. Null if the request was decided without its credential.',
-      ),
-    ),
-  }),
-)
-
-const record = named(
-  'DecisionRecord',
-  'A decision and its reason, as `seatgate explain --json` prints it.',
-  object(
-    {
-      answer: oneOf(['allow', 'deny'], 'The decision.'),
-      code: text('`allow`, or why the request is refused.', { examples: ['permission_denied'] }),
-      reason: text('The reason as a sentence.'),
-      method: text('The method of the request.'),
-      path: text('The normalized path, without the query; as given if it cannot be read.'),
-      route: orNull(
-        freeObject(
-          'The entry that matches, with its settings and its place in the tables. Null if none does, or if it is for callers of another tenant.',
-        ),
-      ),
-      permission: orNull(text('What the entry requires.')),
-      principal: orNull(
-        freeObject('The caller and the Seats that its credential names. Null if the credential is refused.'),
-      ),
-      space: orNull(text('The space of the request.')),
-      seats: list(considered, 'The Seats that were considered.'),
-      grantedIn: list(
-        textItem({ examples: ['main'] }),
-        "If the request is refused for its space: some other spaces in which the caller's Seats hold the permission.",
-      ),
-      source: orNull(text('Where the data came from: `memory`, `redis` or `store`.')),
-      timings: freeObject('Microseconds by stage, and in total.'),
-      config: orNull(text('The hash of the tables.')),
-    },
-    {
-      caller: askedCaller,
-      signedIdentity: freeObject(
-        'The request header with the signed identity, and its audience. Absent if the upstream gets none.',
-      ),
-    },
-  ),
-)
-
 export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
   return endpoint({
     method: 'POST',
@@ -172,7 +104,7 @@ export function explainEndpoint(deps: ExplainDeps): AdminEndpoint {
       'The caller is named by Seats, a user or an API key. The decision is made by the code that decides requests, on the Seats as they are now.',
     body,
     reads: true,
-    answers: { 200: record as Schema<Record<string, unknown>> },
+    answers: { 200: explainedRecord as Schema<Record<string, unknown>> },
     codes: [],
     async handle({ body: asked, caller: { tenant, scope } }) {
       const holders = [asked.seats, asked.user, asked.api_key].filter((each) => each != null)
