@@ -68,7 +68,7 @@ t.test('what cannot be read or written, with no secret in the message', async (t
     [['--token-secret-file', 'short'], /the secret in short has 19 bytes: a secret must have at least 32/],
     [['--token-secret-file', 'raw'], /the secret in raw is not canonical base64url/],
     [['--svg', join('none', 'run.svg')], /--svg none\/run.svg cannot be written: ENOENT/],
-    [['--ca', 'secret'], /secret has no certificate in PEM form/],
+    [['--ca', 'secret'], /secret contains no PEM certificate/],
     [[], /no program listens there \(ECONNREFUSED\)/],
     [['--clean'], /no program listens there \(ECONNREFUSED\)/],
     [['--each-instance'], /no program listens there \(ECONNREFUSED\)/],
