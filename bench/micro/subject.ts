@@ -12,6 +12,7 @@ import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type CompiledConfig, DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
+import { NextHop, nextHop } from '../../src/http/server/next-hop.ts'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
 import type { Evaluation } from '../../src/model/decision.ts'
 import { ResponseFields } from '../../src/http/wire/response-fields.ts'
@@ -128,8 +129,9 @@ export async function exchangeWith(evaluation: Evaluation, authorization: string
     const exchange = new Exchange(request, response, ID, performance.now())
     last = exchange
     exchange.evaluation = evaluation
-    exchange.forwardedAt = performance.now()
-    exchange.respondedAt = exchange.forwardedAt + 1
+    const hop = new NextHop(performance.now())
+    hop.respondedAt = hop.startedAt + 1
+    nextHop.set(exchange, hop)
     response.writeHead(200, ResponseFields.of(['Content-Length', '2']))
     response.end('{}')
     return exchange

@@ -7,7 +7,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { Handler } from '../http/server/listener.ts'
 import type { RespondUnparsed } from '../http/server/problem.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/pipeline.ts'
 import { refuseQuestion } from './http-question.ts'
 
 /** Serves the requests of one path, or of all paths below it. */
@@ -15,7 +15,7 @@ export interface Endpoint {
   /** `/auth/nginx`: this path only. `/auth/envoy/`: with the final slash, all that begin with it. Without a query. */
   readonly path: string
   /** Of requests that the endpoint serves itself. Left out: that of questions. */
-  readonly pipeline?: Pipeline
+  readonly pipeline?: DecisionPipeline
   /** Starts the exchange, by `Pipeline.ask`. Returns at once. */
   handle(request: ClientRequest, response: ClientResponse): Exchange
 }
@@ -23,12 +23,12 @@ export interface Endpoint {
 const notFound = new Refusal('route_not_found', 'The decision listener has no endpoint at this path.')
 
 export class DecisionHandler implements Handler {
-  readonly #pipeline: Pipeline
+  readonly #pipeline: DecisionPipeline
   readonly #endpoints: readonly Endpoint[]
   /** Of exchanges that are no questions. */
-  readonly #pipelines = new WeakMap<Exchange, Pipeline>()
+  readonly #pipelines = new WeakMap<Exchange, DecisionPipeline>()
 
-  constructor(pipeline: Pipeline, endpoints: readonly Endpoint[]) {
+  constructor(pipeline: DecisionPipeline, endpoints: readonly Endpoint[]) {
     this.#pipeline = pipeline
     this.#endpoints = endpoints
   }
@@ -41,7 +41,7 @@ export class DecisionHandler implements Handler {
     return exchange
   }
 
-  #pipelineOf(exchange: Exchange | null): Pipeline {
+  #pipelineOf(exchange: Exchange | null): DecisionPipeline {
     return (exchange === null ? undefined : this.#pipelines.get(exchange)) ?? this.#pipeline
   }
 

@@ -3,7 +3,7 @@
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/pipeline.ts'
 import { forwardedAddress } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
 import { OVERRIDES } from '../proxy/request-header-rules.ts'
@@ -103,7 +103,7 @@ const envoy: Dialect = {
 const dialects: readonly Dialect[] = [nginx, nginxRefusal, forward, envoy]
 
 /** @param trusted the proxies whose addresses in X-Forwarded-For are not those of clients */
-export function httpEndpoints(pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint[] {
+export function httpEndpoints(pipeline: DecisionPipeline, trusted: () => TrustedProxies): Endpoint[] {
   return dialects.map((dialect) => ({
     path: dialect.path,
     handle(request, response) {

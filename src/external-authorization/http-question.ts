@@ -3,12 +3,13 @@
 import type { UpstreamConfig } from '../config/config.ts'
 import type { ClientRequest } from '../http/server/client-request.ts'
 import type { ClientResponse } from '../http/server/client-response.ts'
-import type { Exchange, Question } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import type { Question } from '../http/server/question.ts'
 import { problemContent, problemHeaders } from '../http/server/problem.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/pipeline.ts'
 import { linesOf } from '../pipeline/refusals.ts'
 import { discardBody } from '../http/server/discard-body.ts'
 import { wholeIdentity } from '../proxy/identity-headers.ts'
@@ -24,7 +25,7 @@ const allowedMeanwhile = new Refusal(
 
 /** Refuses a question for a fault of its own, whatever it asks about. */
 export function refuseQuestion(
-  pipeline: Pipeline,
+  pipeline: DecisionPipeline,
   request: ClientRequest,
   response: ClientResponse,
   askedBy: string,

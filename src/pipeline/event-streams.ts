@@ -2,7 +2,8 @@
 
 import { performance } from 'node:perf_hooks'
 import type { EventSource, OpenEvents } from '../../seats-admin/model/event-source.ts'
-import type { Exchange } from '../http/server/exchange.ts'
+import { type Exchange, Slot } from '../http/server/exchange.ts'
+import { nextHop } from '../http/server/next-hop.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { Refusal } from '../model/errors.ts'
 
@@ -17,6 +18,15 @@ const tooMany = new Refusal(
   'unavailable',
   'Too many streams of events are open. Close one, or ask for the list instead.',
 )
+
+/** A response of server-sent events in progress. */
+export interface OpenEventStream {
+  /** Completes the response. */
+  end(): void
+}
+
+/** Empty if the response is no stream of events. */
+export const openEventStream = new Slot<OpenEventStream>()
 
 export class EventStreams {
   readonly #open = new Set<Exchange>()
@@ -41,7 +51,7 @@ export class EventStreams {
 
   /** Ends all streams. */
   end(): void {
-    for (const { events } of [...this.#open]) events?.end()
+    for (const exchange of [...this.#open]) openEventStream.get(exchange)?.end()
   }
 
   /** Ends all streams, and those that begin from now on. */
@@ -61,7 +71,7 @@ function tenantOf({ evaluation }: Exchange): string | null {
   return evaluation?.decision.principal?.tenant ?? null
 }
 
-class EventStream {
+class EventStream implements OpenEventStream {
   readonly #exchange: Exchange
   readonly #closed: () => void
   #open: OpenEvents | null = null
@@ -79,7 +89,7 @@ class EventStream {
     const open = await source({ write: (text) => this.#write(text) })
     if (response.destroyed) return open.closed()
     this.#open = open
-    exchange.events = this
+    openEventStream.set(exchange, this)
     this.#writeHead()
     response.flushHeaders()
     // The client may have read the first events before there was a stream to tell.
@@ -97,7 +107,8 @@ class EventStream {
   #writeHead(): void {
     const exchange = this.#exchange
     if (exchange.response.headersSent) return
-    exchange.respondedAt = performance.now()
+    const hop = nextHop.get(exchange)
+    if (hop !== undefined) hop.respondedAt = performance.now()
     const type = [
       'content-type',
       'text/event-stream',

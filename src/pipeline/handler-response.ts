@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks'
 import type { Exchange } from '../http/server/exchange.ts'
+import { nextHop } from '../http/server/next-hop.ts'
 import type { LocalResponse } from '../model/route.ts'
 import { ResponseFields } from '../http/wire/response-fields.ts'
 import { bytesOf, RenderedPieces } from './rendered-body.ts'
@@ -15,7 +16,8 @@ export function sendHandlerResponse(
   { status, body, headers = [], cacheControl = 'no-store', contentType = 'application/json' }: LocalResponse,
 ): void {
   const { request, response } = exchange
-  exchange.respondedAt = performance.now()
+  const hop = nextHop.get(exchange)
+  if (hop !== undefined) hop.respondedAt = performance.now()
   // The client may send its body or leave it out (RFC 9110, section 10.1.1), so the next request has no known
   // beginning.
   if (exchange.expectsContinue) response.shouldKeepAlive = false

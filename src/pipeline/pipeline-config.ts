@@ -1,4 +1,4 @@
-/** The parts of one configuration that the pipeline uses. */
+/** The parts of one configuration that the pipeline uses. A reload replaces it whole. */
 
 import type { DecisionEngine } from '../decision/engine.ts'
 import type { ShadowEngine } from '../decision/shadow.ts'
@@ -9,22 +9,30 @@ import type { TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
 import type { WebSocketLimits } from '../proxy/websocket/opening.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
-import type { SignInPorts } from './decided-refusals.ts'
+import type { SignInPorts } from './stages/refuse-denied.ts'
 
-/** A reload replaces it whole. */
-export interface PipelineConfig extends SignInPorts {
+/** What every pipeline needs. */
+export interface PipelineConfig {
   readonly engine: DecisionEngine
-  /** Candidate tables, which answer nothing; null: there are none. */
-  readonly shadow: ShadowEngine | null
-  readonly upstreams: ReadonlyMap<string, Upstream>
   readonly trustedProxies: TrustedProxies
   /** The peers that name their requests by X-Request-ID. */
   readonly requestIdsFrom: TrustedProxies
-  /** For answers to other proxies; null: identity is not signed. */
-  readonly identity: SignedIdentity | null
   readonly limits: PipelineLimits
   /** Null: requests are not traced. */
   readonly tracer: Tracer | null
+  /** A route of the tables has rate limits. */
+  readonly hasRateLimits: boolean
+}
+
+/** What the front door needs besides. */
+export interface GatewayConfig extends PipelineConfig {
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  /** Null: no tenant has sign-in. */
+  readonly signIn: SignInPorts | null
+  /** Candidate tables, which answer nothing; null: there are none. */
+  readonly shadow: ShadowEngine | null
+  /** For answers to other proxies; null: identity is not signed. */
+  readonly identity: SignedIdentity | null
 }
 
 export interface PipelineLimits extends ValidationLimits, RequestShareLimits, WebSocketLimits {

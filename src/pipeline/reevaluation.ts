@@ -27,10 +27,12 @@ const RETRY_AFTER = 2000
 const BATCH = 100
 
 /** The fields of an exchange that re-evaluation uses. */
-export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal' | 'events'>
+export type OpenExchange = Pick<Exchange, 'startedAt' | 'evaluation' | 'refusal'>
 
 /** The functions of the pipeline that re-evaluation uses. */
 export interface OpenExchanges<E extends OpenExchange = Exchange> {
+  /** The response is a stream of events, which the gateway makes. */
+  isEventStream(exchange: E): boolean
   /** Exchanges that have not ended. */
   readonly inFlight: Iterable<E> & { has(exchange: E): boolean }
   /** Evaluates the same request under the current configuration. */
@@ -134,9 +136,9 @@ export class Reevaluation<E extends OpenExchange = Exchange> {
 
   /** Whether the exchange is open and served by an upstream or a stream of events, or not evaluated yet. */
   #isCandidate(exchange: E): boolean {
-    const { evaluation, refusal, events } = exchange
+    const { evaluation, refusal } = exchange
     if (!this.#exchanges.inFlight.has(exchange) || refusal !== null) return false
-    if (evaluation === null || events !== null) return true
+    if (evaluation === null || this.#exchanges.isEventStream(exchange)) return true
     return evaluation.decision.route?.target.kind === 'upstream'
   }
 

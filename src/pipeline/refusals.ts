@@ -3,7 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { ClientRequest } from '../http/server/client-request.ts'
-import type { Exchange, Question } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { corsLines, rateLimitLines } from '../http/server/gateway-lines.ts'
+import { grpcStatus, relayedCall } from '../http/server/grpc-exchange.ts'
+import { openedWebSocket } from '../http/server/open-web-socket.ts'
+import { askedQuestion, type Question } from '../http/server/question.ts'
 import { grpcStatusOf, grpcTrailers, speaksGrpc } from '../http/server/grpc-problem.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { type RespondUnparsed, writeProblem } from '../http/server/problem.ts'
@@ -13,6 +17,7 @@ import { evicted } from '../proxy/upstream-faults.ts'
 import { POLICY_VIOLATION } from '../proxy/websocket/websocket-protocol.ts'
 import type { AccessLog } from '../telemetry/access-log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { openEventStream } from './event-streams.ts'
 
 const unknownOutcome = new Refusal(
   'unavailable',
@@ -43,7 +48,7 @@ export class Refusals {
     exchange.refusal = refusal
     exchange.cause = cause
     // A connection of another proxy carries the questions of many clients: none waits for the refused ones of others.
-    exchange.response.refused = exchange.question === null
+    exchange.response.refused = askedQuestion.get(exchange) === undefined
     try {
       send(exchange, refusal)
     } catch (failure) {
@@ -83,11 +88,14 @@ export class Refusals {
 }
 
 function send(exchange: Exchange, refusal: Refusal): void {
-  const { request, response, webSocket, question, events } = exchange
-  if (webSocket !== null) return webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
-  if (events !== null) return events.end()
-  if (question !== null) return answer(exchange, question, refusal)
-  if (speaksGrpc(request)) exchange.grpcStatus = grpcStatusOf(refusal)
+  const { request, response } = exchange
+  const webSocket = openedWebSocket.get(exchange)
+  if (webSocket !== undefined) return webSocket.close('decided_again', POLICY_VIOLATION, refusal.code)
+  const events = openEventStream.get(exchange)
+  if (events !== undefined) return events.end()
+  const question = askedQuestion.get(exchange)
+  if (question !== undefined) return answer(exchange, question, refusal)
+  if (speaksGrpc(request)) grpcStatus.set(exchange, grpcStatusOf(refusal))
   if (response.headersSent) return cut(exchange, refusal)
   if (response.destroyed) return
   const bodyMayFollow = exchange.expectsContinue || expectsContinueInHttp10(request)
@@ -98,7 +106,8 @@ function send(exchange: Exchange, refusal: Refusal): void {
 /** The lines of the gateway's own answers: CORS, and what is left of rate limits. */
 export function linesOf(exchange: Exchange): FieldLines {
   const cors = corsLinesOf(exchange)
-  return exchange.isLimited ? new FieldLines(cors.text + exchange.rateLimits, null) : cors
+  const limits = rateLimitLines.get(exchange)
+  return limits === undefined ? cors : new FieldLines(cors.text + limits, null)
 }
 
 /** A proxy reads the status: a refusal in the form of gRPC, which is a 200, would allow the request. */
@@ -109,19 +118,22 @@ function answer(exchange: Exchange, question: Question, refusal: Refusal): void 
 }
 
 /** A page may read a refusal as it may read a response. */
-function corsLinesOf({ cors, evaluation }: Exchange): FieldLines {
-  const preflight = evaluation?.preflight ?? null
+function corsLinesOf(exchange: Exchange): FieldLines {
+  const preflight = exchange.evaluation?.preflight ?? null
   if (preflight !== null) return new FieldLines(PREFLIGHT_VARY, null)
-  return cors === null ? FieldLines.none : new FieldLines(`${cors}Vary: Origin\r\n`, null)
+  const cors = corsLines.get(exchange)
+  return cors === undefined ? FieldLines.none : new FieldLines(`${cors}Vary: Origin\r\n`, null)
 }
 
 /** A call of gRPC learns why its response ends. Any other response must not look complete. */
-function cut({ response, grpcResponse, forwarding }: Exchange, refusal: Refusal): void {
+function cut(exchange: Exchange, refusal: Refusal): void {
+  const { response } = exchange
   // A stream of events that was ended for others.
   if (response.ended && refusal === evicted) return
-  if (!grpcResponse || response.ended) return response.abort()
+  const call = relayedCall.get(exchange)
+  if (call === undefined || response.ended) return response.abort()
   // What is sent until then may wait for its client. The upstream does not.
-  forwarding?.abandon()
+  call.abandon()
   response.end('', grpcTrailers(refusal))
 }
 
@@ -131,8 +143,9 @@ function expectsContinueInHttp10({ expect, minor }: ClientRequest): boolean {
 }
 
 /** Whether the request is an allowed change of Seats or keys: it may be committed, whatever failed afterwards. */
-function isWrite({ request, evaluation, question }: Exchange): boolean {
-  if (question !== null) return false
+function isWrite(exchange: Exchange): boolean {
+  const { request, evaluation } = exchange
+  if (askedQuestion.get(exchange) !== undefined) return false
   const target = evaluation?.decision.route?.target
   if (target?.kind === 'local' && target.reads === true) return false
   return (

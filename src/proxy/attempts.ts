@@ -7,6 +7,8 @@
 import { performance } from 'node:perf_hooks'
 import { type Indexed, InFlight } from '../lib/in-flight.ts'
 import type { Exchange } from '../http/server/exchange.ts'
+import { NextHop, nextHop } from '../http/server/next-hop.ts'
+import { requestTrace } from '../http/server/request-trace.ts'
 import { ConnectionLost, type ResponseReceiver, Unprocessed } from '../http/client/upstream-request.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { Target } from './target.ts'
@@ -104,6 +106,9 @@ function check(deadlines: Deadlines): void {
 /** Deadlines of requests that wait for their responses. */
 const deadlines = new Deadlines()
 
+/** Before the first attempt. */
+const NOWHERE = new NextHop(0)
+
 export class Attempts implements Timed {
   deadline = 0
   index = -1
@@ -114,6 +119,7 @@ export class Attempts implements Timed {
   readonly #repeatable: boolean
   /** Milliseconds in which the upstream must make progress before its response. */
   readonly #responseTimeout: number
+  #hop = NOWHERE
   /** The target of the attempt in progress and of the previous one; null if there is none. */
   #target: Target | null = null
   #previous: Target | null = null
@@ -139,7 +145,8 @@ export class Attempts implements Timed {
 
   /** Begins the first attempt. @param target from `Upstream.choose` @param now monotonic ms */
   start(target: Target, now: number): void {
-    this.#exchange.forwardedAt = now
+    this.#hop = new NextHop(now)
+    nextHop.set(this.#exchange, this.#hop)
     // Each attempt sets its own deadline.
     deadlines.add(this, Infinity)
     this.#begin(target, now)
@@ -148,7 +155,7 @@ export class Attempts implements Timed {
   #begin(target: Target, now: number): void {
     this.#target = target
     this.#connected = false
-    this.#exchange.target = target.origin
+    this.#hop.target = target.origin
     // Connecting has its own timeout, which is shorter.
     deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
     this.#epoch = target.begin(now)
@@ -156,7 +163,7 @@ export class Attempts implements Timed {
       target.uploads++
       this.#uploading = true
     }
-    this.#owner.send(target, this.#exchange.trace?.attempt(target.url) ?? null)
+    this.#owner.send(target, requestTrace.get(this.#exchange)?.attempt(target.url) ?? null)
   }
 
   /** The attempt has a connection, and is written next. */
@@ -187,22 +194,26 @@ export class Attempts implements Timed {
   responded(status: number): void {
     deadlines.remove(this)
     const now = performance.now()
-    this.#exchange.respondedAt = now
-    this.#exchange.trace?.responded(status)
+    this.#hop.respondedAt = now
+    requestTrace.get(this.#exchange)?.responded(status)
     this.#target?.ejection.responseStarted(this.#epoch, now)
+  }
+
+  get hasResponse(): boolean {
+    return this.#hop.respondedAt > 0
   }
 
   /** The response is complete. */
   succeeded(): void {
     this.end()
-    if (!this.#abandoned) this.#exchange.trace?.attemptEnded(null)
+    if (!this.#abandoned) requestTrace.get(this.#exchange)?.attemptEnded(null)
   }
 
   /** The attempt has failed. */
   failed(error: Error): void {
     const target = this.end()
     if (target === null) return
-    if (!this.#abandoned) this.#exchange.trace?.attemptEnded(faultName(error))
+    if (!this.#abandoned) requestTrace.get(this.#exchange)?.attemptEnded(faultName(error))
     const now = performance.now()
     // The upstream closed an idle connection just as it was reused. That is no fault of the target.
     const race = error instanceof ConnectionLost && error.afterUse

@@ -3,7 +3,8 @@
 import { performance } from 'node:perf_hooks'
 import { forwardedTarget } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Exchange, ForwardedRequest } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { type RelayedCall, relayedCall } from '../http/server/grpc-exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { isGrpc } from '../http/wire/grpc.ts'
@@ -79,7 +80,7 @@ class Forwarding
     ResponseRelayOwner,
     AttemptOwner,
     BufferedBody,
-    ForwardedRequest
+    RelayedCall
 {
   readonly #task: ForwardTask
   readonly #exchange: Exchange
@@ -129,7 +130,6 @@ class Forwarding
 
   #listen(): void {
     this.#exchange.response.listen(this)
-    this.#exchange.forwarding = this
   }
 
   /** Reads the body first: a complete body needs no upload slot. */
@@ -192,6 +192,7 @@ class Forwarding
       if (status < 200) return this.#relay.interim(head)
       this.#attempts.responded(status)
       this.#relay.begin(head)
+      if (this.#exchange.request.http2 && isGrpc(head.fields)) relayedCall.set(this.#exchange, this)
     } catch (error) {
       this.refused(protocolError, error)
     }
@@ -243,7 +244,7 @@ class Forwarding
   /** The streams of a call of gRPC answer each other. Once it has a response, the time of its connection bounds both. */
   mayBeSilent(): boolean {
     const isStream = this.#hopRequest.grpc === true && this.#upstream.config.protocol !== 'http1'
-    return isStream && !this.#finished && this.#exchange.respondedAt > 0
+    return isStream && !this.#finished && this.#attempts.hasResponse
   }
 
   bodyRefused(refusal: Refusal): void {

@@ -2,6 +2,7 @@
 
 import type { UpstreamConfig } from '../config/config.ts'
 import type { Exchange } from '../http/server/exchange.ts'
+import { requestTrace } from '../http/server/request-trace.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import type { HeaderSection } from '../http/wire/header-section.ts'
 import { withoutSession } from './reserved-cookies.ts'
@@ -27,7 +28,8 @@ export function requestHeaders(
   proxies: TrustedProxies,
   signed: UpstreamIdentity | null = null,
 ): readonly FieldLines[] {
-  const { request, evaluation, trace } = exchange
+  const { request, evaluation } = exchange
+  const trace = requestTrace.get(exchange)
   const peer = peerAddress(request.socket.remoteAddress)
   const forwardedContext = proxies.has(peer) ? new ForwardedContext(proxies) : null
   const decision = evaluation?.decision ?? null

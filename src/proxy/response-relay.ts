@@ -1,10 +1,11 @@
 /** Relays the upstream response to the client: head, body and trailers, at the pace of the client. */
 
 import type { Exchange } from '../http/server/exchange.ts'
+import { corsLines, isLimited, linesForUpstreamResponse } from '../http/server/gateway-lines.ts'
+import { grpcStatus } from '../http/server/grpc-exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
 import { fieldName } from '../http/wire/field-name.ts'
-import { isGrpc } from '../http/wire/grpc.ts'
 import { nextStage } from '../lib/batched-stages.ts'
 import { passed } from './buffer-garbage.ts'
 import type { ResponseHead } from '../http/client/upstream-request.ts'
@@ -61,6 +62,10 @@ export class ResponseRelay implements ResponseListener {
     this.#owner = owner
   }
 
+  get #cors(): string | null {
+    return corsLines.get(this.#exchange) ?? null
+  }
+
   /**
    * Relays a 1xx (RFC 9110, section 15.2). Dropped for HTTP/1.0, whose clients do not read it, and for a client that is
    * behind. Throws on invalid fields.
@@ -68,20 +73,15 @@ export class ResponseRelay implements ResponseListener {
   interim(head: ResponseHead): void {
     const { response } = this.#exchange
     if (!this.#http11 || response.congested) return
-    response.writeInformation(
-      head.status,
-      interimHeaders(head, this.#exchange.cors, this.#exchange.isLimited),
-    )
+    response.writeInformation(head.status, interimHeaders(head, this.#cors, isLimited(this.#exchange)))
   }
 
   /** Throws if the client cannot be given this response. Nothing of it is sent yet. */
   begin(head: ResponseHead): void {
     const chunks = this.#http11 && this.#exchange.request.method !== 'HEAD'
-    const { cors, isLimited } = this.#exchange
     this.#named = namedFields(head.fields)
-    const headers = responseHeaders(head, chunks, cors, isLimited, this.#named)
+    const headers = responseHeaders(head, chunks, this.#cors, isLimited(this.#exchange), this.#named)
     if (typeof headers === 'string') throw new Error(headers)
-    this.#exchange.grpcResponse = this.#exchange.request.http2 && isGrpc(head.fields)
     this.#noteGrpcStatus(head.fields.values(GRPC_STATUS)[0])
     this.#isEventStream = EVENT_STREAM.test(head.fields.values(CONTENT_TYPE)[0] ?? '')
     this.#status = head.status
@@ -111,7 +111,12 @@ export class ResponseRelay implements ResponseListener {
     this.#headers = null
     // The client waits for `100 Continue`: it may send or omit the body, so the start of its next request is unknown.
     if (this.#exchange.expectsContinue) response.shouldKeepAlive = false
-    response.writeHead(this.#status, headers, reasonPhrase(this.#phrase), this.#exchange.responseLines)
+    response.writeHead(
+      this.#status,
+      headers,
+      reasonPhrase(this.#phrase),
+      linesForUpstreamResponse(this.#exchange),
+    )
     this.#headWritten = true
     return true
   }
@@ -134,15 +139,15 @@ export class ResponseRelay implements ResponseListener {
   /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
     const trailers = responseTrailers(rawTrailers, this.#named, this.#exchange)
-    const grpcStatus = trailers.indexOf('grpc-status')
-    if (grpcStatus % 2 === 0) this.#noteGrpcStatus(trailers[grpcStatus + 1])
+    const status = trailers.indexOf('grpc-status')
+    if (status % 2 === 0) this.#noteGrpcStatus(trailers[status + 1])
     if (this.#headers === null) this.#finish(trailers)
     else this.#trailers = trailers
   }
 
   /** For the access log. */
   #noteGrpcStatus(value: string | undefined): void {
-    if (value !== undefined && /^[0-9]{1,3}$/.test(value)) this.#exchange.grpcStatus = Number(value)
+    if (value !== undefined && /^[0-9]{1,3}$/.test(value)) grpcStatus.set(this.#exchange, Number(value))
   }
 
   #finish(trailers: readonly string[]): void {

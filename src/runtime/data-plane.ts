@@ -15,7 +15,8 @@ import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
 import type { DecisionListener } from './decision-listener.ts'
 import { AUTHZEN_ROUTES } from '../external-authorization/authzen/discovery.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
-import type { PipelineConfig } from '../pipeline/pipeline-config.ts'
+import { authzenPath, gatewayPath } from '../pipeline/request-path.ts'
+import type { GatewayConfig } from '../pipeline/pipeline-config.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import { Upstream } from '../proxy/upstream.ts'
@@ -48,12 +49,12 @@ export class DataPlane {
   readonly #log: Log
   readonly #decisionPoint: DecisionPoint
   readonly #rateLimiter: RateLimiter
-  readonly #pipeline: Pipeline
+  readonly #pipeline: Pipeline<GatewayConfig>
   readonly #reevaluation: Reevaluation
   readonly #watch: UpstreamListener
   readonly #connectionEvents: ListenerEvents
   #compiled: CompiledConfig
-  #running: PipelineConfig
+  #running: GatewayConfig
   #requestListener: RequestListener | null = null
   #decisionListener: DecisionListener | null = null
   /** Serves AuthZEN; null without the listener. */
@@ -91,13 +92,12 @@ export class DataPlane {
       sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.listener.connections ?? {}),
     )
     this.#running = running(compiled, this.#watch, tracer)
-    this.#pipeline = new Pipeline(
-      this.#running,
-      new AccessLog(log.line),
-      this.metrics,
-      this.#rateLimiter,
-      decisionPoint.activity,
-    )
+    this.#pipeline = new Pipeline(gatewayPath, this.#running, {
+      log: new AccessLog(log.line),
+      metrics: this.metrics,
+      rateLimiter: this.#rateLimiter,
+      activity: decisionPoint.activity,
+    })
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#configureMetrics()
     this.#addGauges(log)
@@ -130,7 +130,8 @@ export class DataPlane {
     const { authzenPipeline, openDecisionListener } = await import('./decision-listener.ts')
     const log = new AccessLog(this.#log.line, 'authzen')
     const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#running.tracer)
-    const authzen = new Pipeline(parts, log, this.metrics, this.#rateLimiter)
+    const services = { log, metrics: this.metrics, rateLimiter: this.#rateLimiter, activity: null }
+    const authzen = new Pipeline(authzenPath, parts, services)
     this.#authzen = authzen
     const options = { pipeline: this.#pipeline, authzen, events: this.#connectionEvents, shared, config }
     await explainListening(decision.listen, sources.decision, async () => {
@@ -271,7 +272,7 @@ function acceptorsOf(config: Config): (TlsAcceptor | null)[] {
 
 function settingsOf(
   { limits, memory, proxyProtocol, upstreams }: Config,
-  { trustedProxies }: PipelineConfig,
+  { trustedProxies }: GatewayConfig,
   tls: ListenerSettings['tls'] & {},
 ): ListenerSettings {
   return {
@@ -285,7 +286,7 @@ function settingsOf(
   }
 }
 
-function startChecks({ upstreams }: PipelineConfig): void {
+function startChecks({ upstreams }: GatewayConfig): void {
   for (const upstream of upstreams.values()) upstream.start()
 }
 
@@ -298,11 +299,7 @@ async function closeUpstreams(upstreams: readonly Upstream[], ms: number): Promi
   clearTimeout(cutTimer)
 }
 
-function running(
-  compiled: CompiledConfig,
-  listener: UpstreamListener,
-  tracer: Tracer | null,
-): PipelineConfig {
+function running(compiled: CompiledConfig, listener: UpstreamListener, tracer: Tracer | null): GatewayConfig {
   const upstreams = new Map<string, Upstream>()
   const { trustedProxies, limits } = compiled.config
   const { identity } = compiled
@@ -316,8 +313,8 @@ function running(
     trustedProxies: proxies,
     requestIdsFrom: proxies,
     identity,
-    signIn: compiled.signIn?.redirect ?? (() => null),
-    otherUserPage: compiled.signIn?.otherUserPage ?? ((refusal) => refusal),
+    signIn: compiled.signIn?.ports ?? null,
+    hasRateLimits: compiled.config.rateLimits.size > 0,
     limits: { ...limits, methods: methodsOf(compiled.config) },
     tracer,
   }

@@ -14,7 +14,7 @@ import { httpEndpoints } from '../external-authorization/http-endpoints.ts'
 import { openRequestListener } from '../http/server/listener.ts'
 import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
 import { Refusal } from '../model/errors.ts'
-import type { Pipeline } from '../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../pipeline/pipeline.ts'
 import type { PipelineConfig } from '../pipeline/pipeline-config.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
@@ -27,9 +27,9 @@ export interface DecisionListener {
 }
 
 export interface DecisionListenerOptions {
-  readonly pipeline: Pipeline
+  readonly pipeline: DecisionPipeline
   /** Serves AuthZEN. */
-  readonly authzen: Pipeline
+  readonly authzen: DecisionPipeline
   readonly events: ListenerEvents
   /** The port is shared with other workers. */
   readonly shared: boolean
@@ -113,13 +113,9 @@ export function authzenPipeline(
   }
   return {
     engine: new PepEngine(parts, keys, tenants),
-    shadow: null,
-    upstreams: new Map(),
     trustedProxies: new TrustedProxies(config.trustedProxies),
     requestIdsFrom: everyone,
-    signIn: () => null,
-    otherUserPage: (refusal) => refusal,
-    identity: null,
+    hasRateLimits: config.rateLimits.size > 0,
     tracer,
     limits: { ...limits, methods: methodsOf(config) },
   }

@@ -11,7 +11,7 @@ import { Oidc } from '../oidc/oidc.ts'
 import type { Ephemeral, OidcLog, OidcPorts, OidcTenant } from '../oidc/ports.ts'
 import { type SessionOptions, Sessions } from '../oidc/session/session-authentication.ts'
 import { Refusal } from '../model/errors.ts'
-import type { OtherUserPage, SignInRedirect } from '../pipeline/decided-refusals.ts'
+import type { OtherUserPage, SignInRedirect } from '../pipeline/stages/refuse-denied.ts'
 import type { SeatMemory } from '../decision/seats/memory.ts'
 import { verifiedToken } from './other-issuers.ts'
 
@@ -87,8 +87,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
     /** The same without effects at the provider: rejects where the session would be renewed. */
     passiveCookies: sessions(() => Promise.reject(new Error('the session is due for renewal'))),
     serve: ((request) => oidc.serve(request)) satisfies PublicHandler,
-    redirect,
-    otherUserPage,
+    ports: { signIn: redirect, otherUserPage },
     /** Null where no tenant accepts such tokens. */
     providerToken: tenants.some((tenant) => tenant.oidc.acceptProviderTokens) ? providerToken : null,
     /** Resolves once no request to a provider is in flight. */

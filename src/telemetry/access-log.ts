@@ -4,7 +4,12 @@
  */
 
 import type { Refusal, RefusedCaller } from '../model/errors.ts'
-import type { Exchange, OpenWebSocket } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { grpcStatus } from '../http/server/grpc-exchange.ts'
+import { nextHop } from '../http/server/next-hop.ts'
+import { type OpenWebSocket, openedWebSocket } from '../http/server/open-web-socket.ts'
+import { askedQuestion } from '../http/server/question.ts'
+import { requestTrace } from '../http/server/request-trace.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { quoted, quotedOrNull } from './json-text.ts'
 import { decisionFields, hostText, senderFields, userAgentField } from './repeated-fields.ts'
@@ -25,11 +30,10 @@ export class AccessLog {
 
   /** @param client its address, as trusted proxies name it */
   write(exchange: Exchange, client: string | null = peerOf(exchange)): void {
-    const { refusal, logged } = exchange
+    const { refusal } = exchange
     // 5xx are faults of the gateway or an upstream: level `error`.
     const level = refusal !== null && refusal.status >= 500 ? 'error' : 'info'
-    const asked = logged === null ? '' : `,"asked":${JSON.stringify(logged)}`
-    this.#write(level, 'request', accessLine(exchange, client) + this.#askedBy + asked)
+    this.#write(level, 'request', accessLine(exchange, client) + this.#askedBy)
   }
 
   /** A request without a readable request line and header section. */
@@ -54,24 +58,29 @@ export function accessLine(exchange: Exchange, client: string | null = peerOf(ex
  * three times as long for an object. The id, the method (a token) and our own words need no JSON escapes.
  */
 function exchangeFields(exchange: Exchange): string {
-  const { id, request, refusal, webSocket, cause } = exchange
+  const { id, request, refusal, cause } = exchange
+  const [grpc, hop, webSocket] = [
+    grpcStatus.get(exchange),
+    nextHop.get(exchange),
+    openedWebSocket.get(exchange),
+  ]
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
   text += `,"host":${hostText(request.host)},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
-  if (exchange.grpcStatus !== null) text += `,"grpc_status":${exchange.grpcStatus}`
+  if (grpc !== undefined) text += `,"grpc_status":${grpc}`
   // A refusal after the decision hides its code.
   if (decision !== undefined && decision.code !== code) text += `,"decision":"${decision.code}"`
   // The tables that decided: not the current ones, when a reload came in between.
   if (decision !== undefined && decision.config !== null) text += `,"config":"${decision.config}"`
-  if (exchange.limitedBy !== null) text += `,"rate_limited":"${exchange.limitedBy}"`
   if (exchange.evaluation?.preflight != null) text += ',"preflight":true'
-  if (exchange.shadow !== null) text += `,"shadow":"${exchange.shadow}"`
+  text += exchange.logFields
   if (exchange.aborted) text += ',"aborted":true'
-  if (webSocket !== null) text += webSocketFields(webSocket)
+  if (webSocket !== undefined) text += webSocketFields(webSocket)
   text += `,"duration_ms":${round(exchange.endedAt - exchange.startedAt)}`
   if (decision !== undefined) text += `,"decision_us":${Math.round(decision.timings.total)}`
-  if (exchange.respondedAt > 0) text += `,"upstream_ms":${round(exchange.respondedAt - exchange.forwardedAt)}`
+  if (hop !== undefined && hop.respondedAt > 0)
+    text += `,"upstream_ms":${round(hop.respondedAt - hop.startedAt)}`
   text += `,"bytes_in":${exchange.bytesIn},"bytes_out":${exchange.bytesOut}`
   if (cause !== null && cause !== undefined) text += `,"cause":${JSON.stringify(describe(cause))}`
   return text
@@ -90,16 +99,17 @@ function fieldsOf(line: Record<string, unknown>): string {
 const USER_AGENT = fieldName('user-agent')
 
 /** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
-function clientFields({ question, request, trace }: Exchange, client: string | null): string {
-  const { section, socket } = request
+function clientFields(exchange: Exchange, client: string | null): string {
+  const question = askedQuestion.get(exchange)
+  const { section, socket } = exchange.request
   const peer = socket.remoteAddress ?? null
   const userAgent = section.fields.values(USER_AGENT)[0] ?? null
   let text =
-    question === null
+    question === undefined
       ? senderFields(socket, client, peer, userAgent)
       : `"asked_by":"${question.askedBy}","asked_from":${quotedOrNull(peer)},"client":${quotedOrNull(question.client)}${userAgentField(userAgent)}`
   // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
-  const traceId = trace?.traceId ?? traceParentOf(section.fields)?.traceId
+  const traceId = requestTrace.get(exchange)?.traceId ?? traceParentOf(section.fields)?.traceId
   if (traceId !== undefined) text += `,"trace_id":"${traceId}"`
   return text
 }
@@ -110,7 +120,7 @@ function callerFields(exchange: Exchange, client: string | null): string {
   if (decision === undefined) return sender
   const { principal, grantedIn } = decision
   const refused = principal === null ? refusedCallerFields(refusedCaller(exchange)) : ''
-  const text = sender + decisionFields(decision, exchange.target, refused)
+  const text = sender + decisionFields(decision, nextHop.get(exchange)?.target ?? null, refused)
   return grantedIn.length === 0 ? text : `${text},"granted_in":[${grantedIn.map(quoted).join(',')}]`
 }
 

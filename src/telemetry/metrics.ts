@@ -6,7 +6,9 @@
 import { collectDefaultMetrics } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
-import type { Exchange, WebSocketEnd } from '../http/server/exchange.ts'
+import type { Exchange } from '../http/server/exchange.ts'
+import { nextHop } from '../http/server/next-hop.ts'
+import type { WebSocketEnd } from '../http/server/open-web-socket.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
 import { statusOf } from './access-log.ts'
 import type { SpanCounts } from './tracing/exporter.ts'
@@ -252,10 +254,9 @@ export class Metrics extends MetricRegistry {
     const tally = tallyOf(this.#routes, route === null ? NO_ROUTE : this.#nameOf(route))
     tally.countStatus(status)
     tally.observe((at - exchange.startedAt) / 1000)
-    if (exchange.respondedAt > 0 && route !== null)
-      tallyOf(this.#upstreams, upstreamOf(route)).observe(
-        (exchange.respondedAt - exchange.forwardedAt) / 1000,
-      )
+    const hop = nextHop.get(exchange)
+    if (hop !== undefined && hop.respondedAt > 0 && route !== null)
+      tallyOf(this.#upstreams, upstreamOf(route)).observe((hop.respondedAt - hop.startedAt) / 1000)
     if (decision !== undefined && decision.principal !== null)
       this.#countTenant(decision.principal.tenant, status)
     this.#countDecision(exchange.refusal?.code ?? decision?.code ?? 'request_malformed')

@@ -10,7 +10,7 @@ import type { ClientRequest } from '../../src/http/server/client-request.ts'
 import type { ClientResponse } from '../../src/http/server/client-response.ts'
 import { heldPermissions } from '../../src/decision/seats/held-permissions.ts'
 import { EventStreams } from '../../src/pipeline/event-streams.ts'
-import { serveLocal } from '../../src/pipeline/local-handler.ts'
+import { serveLocal } from '../../src/pipeline/stages/serve-local.ts'
 import { isAwaited, openListener } from '../support/listener.ts'
 import { codeOf, evaluationOf, refuse, routeTo, valuesOf } from '../proxy/support.ts'
 import { RawClient, roundTrip } from '../support/raw-client.ts'
@@ -54,7 +54,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       causes.push(cause)
       refuse(failing, new Refusal('unavailable', ''), cause)
     }
-    serveLocal(exchange, {
+    const stage = serveLocal({
       reevaluate: async () => evaluation,
       held: () => heldPermissions(NO_STORE, 'acme', GRANTS, 'north', traceFrom()),
       refuse,
@@ -62,6 +62,7 @@ async function local(t: Test, handler: LocalHandler, publicRoute = false) {
       bodyTimeout: 60_000,
       streams: new EventStreams(),
     })
+    void stage(exchange, () => void t.fail('the endpoint is built in'))
     return exchange
   }
   const listener = await openListener(handle)

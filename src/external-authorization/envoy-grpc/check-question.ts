@@ -1,7 +1,9 @@
 /** A question of Envoy over gRPC: its answer is a `CheckResponse`. */
 
 import type { UpstreamConfig } from '../../config/config.ts'
-import type { Exchange, Question } from '../../http/server/exchange.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { grpcStatus } from '../../http/server/grpc-exchange.ts'
+import type { Question } from '../../http/server/question.ts'
 import { grpcProblemFields, grpcStatusOf, speaksGrpc } from '../../http/server/grpc-problem.ts'
 import { problemContent, problemHeaders } from '../../http/server/problem.ts'
 import { Refusal } from '../../model/errors.ts'
@@ -47,18 +49,18 @@ export class CheckQuestion implements Question {
   }
 
   #denial(exchange: Exchange, refusal: Refusal): Denial {
-    const grpcStatus = grpcStatusOf(refusal)
+    const status = grpcStatusOf(refusal)
     const { id, request } = exchange
     // Clients of gRPC get what the gateway sends them itself: trailers only. With a fault, the request is the question.
     if (this.fault === null && speaksGrpc(request)) {
-      exchange.grpcStatus = grpcStatus
+      grpcStatus.set(exchange, status)
       const headers = [...grpcProblemFields(refusal, id), ...linesOf(exchange).pairs]
-      return { grpcStatus, status: 200, headers: endToEnd(headers), body: '' }
+      return { grpcStatus: status, status: 200, headers: endToEnd(headers), body: '' }
     }
     const { type, text } = problemContent(refusal, id)
     const headers = [...problemHeaders(refusal, id), 'content-type', type, ...this.signIn]
     headers.push(...linesOf(exchange).pairs)
-    return { grpcStatus, status: refusal.status, headers: endToEnd(headers), body: text }
+    return { grpcStatus: status, status: refusal.status, headers: endToEnd(headers), body: text }
   }
 }
 

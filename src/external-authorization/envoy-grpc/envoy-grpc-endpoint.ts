@@ -4,7 +4,7 @@ import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { MalformedMessage } from '../../lib/protobuf/protobuf-reader.ts'
 import { Refusal } from '../../model/errors.ts'
-import type { Pipeline } from '../../pipeline/pipeline.ts'
+import type { DecisionPipeline } from '../../pipeline/pipeline.ts'
 import { requestIdOf } from '../../pipeline/request-input.ts'
 import { forwardedAddress } from '../../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../../proxy/forwarded.ts'
@@ -26,7 +26,7 @@ const notGrpc = new Refusal(
 )
 
 /** @param trusted the proxies in front of Envoy, whose X-Forwarded-For names the client */
-export function envoyGrpcEndpoint(pipeline: Pipeline, trusted: () => TrustedProxies): Endpoint {
+export function envoyGrpcEndpoint(pipeline: DecisionPipeline, trusted: () => TrustedProxies): Endpoint {
   return {
     path: CHECK_PATH,
     handle(request, response) {

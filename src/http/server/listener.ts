@@ -22,6 +22,7 @@ import type {
   ListenerEvents,
 } from './listener-options.ts'
 import { listen, stopAccepting } from './listen.ts'
+import { openedWebSocket } from './open-web-socket.ts'
 import { type LingeringLimits, LingeringConnections } from './lingering-close.ts'
 import { readProxyHeader } from './proxy-protocol.ts'
 import { Handshakes } from './handshakes.ts'
@@ -289,7 +290,8 @@ class HttpListener implements RequestListener, ClientConnectionOwner {
   #measureUpgraded(): void {
     for (const connection of this.#connections.active.filter(({ isUpgraded }) => isUpgraded)) {
       const { socket, exchange } = connection
-      const held = exchange?.webSocket?.heldBytes ?? socket.writableLength
+      const held =
+        (exchange === null ? undefined : openedWebSocket.get(exchange))?.heldBytes ?? socket.writableLength
       this.#memory.update(connection, socket.destroyed ? 0 : held)
     }
   }

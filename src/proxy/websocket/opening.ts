@@ -27,6 +27,8 @@ import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { ConnectionLost } from '../../http/client/upstream-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
+import { linesForUpstreamResponse } from '../../http/server/gateway-lines.ts'
+import { openedWebSocket } from '../../http/server/open-web-socket.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
 import { type AttemptOwner, Attempts } from '../attempts.ts'
 import { knownNetwork } from '../client-network.ts'
@@ -41,7 +43,7 @@ import { Tunnel } from './tunnel.ts'
 
 export interface WebSocketPipeline {
   readonly refuse: Refuse
-  /** The 101 is sent: from here on `exchange.webSocket` is open. */
+  /** The 101 is sent: from here on `openedWebSocket` is filled. */
   opened(exchange: Exchange): void
 }
 
@@ -137,9 +139,14 @@ class Opening implements AttemptOwner, ResponseListener {
   }
 
   #open(upstreamResponse: IncomingMessage, connection: Socket): void {
-    const { response, responseLines } = this.#exchange
+    const { response } = this.#exchange
     try {
-      response.writeHead(101, switchingFields(upstreamResponse, this.#exchange), null, responseLines)
+      response.writeHead(
+        101,
+        switchingFields(upstreamResponse, this.#exchange),
+        null,
+        linesForUpstreamResponse(this.#exchange),
+      )
       response.flushHeaders()
     } catch (error) {
       connection.destroy()
@@ -150,7 +157,7 @@ class Opening implements AttemptOwner, ResponseListener {
     this.#lines = []
     const tunnel = new Tunnel(this.#exchange, this.#clientSide, connection, this.#upstream.config)
     this.#clientSide.open(tunnel)
-    this.#exchange.webSocket = tunnel
+    openedWebSocket.set(this.#exchange, tunnel)
     this.#pipeline.opened(this.#exchange)
   }
 

@@ -14,6 +14,7 @@ import { Refusal } from '../../model/errors.ts'
 import type { ResponseHead } from '../../http/client/upstream-request.ts'
 import type { ClientRequest } from '../../http/server/client-request.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
+import { isLimited } from '../../http/server/gateway-lines.ts'
 import { isLongList, MAX_LIST_ELEMENTS } from '../../http/wire/fields.ts'
 import { FieldTable } from '../../http/wire/field-table.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
@@ -170,11 +171,11 @@ export function headOf(
 }
 
 /** The fields of a validated 101. Throws if they cannot be passed to the client. */
-export function switchingFields(response: IncomingMessage, { request, isLimited }: Exchange): ResponseFields {
+export function switchingFields(response: IncomingMessage, exchange: Exchange): ResponseFields {
   const head = headOf(response, passingPairs(response.rawHeaders))
-  const fields = responseHeaders(head, true, null, isLimited)
+  const fields = responseHeaders(head, true, null, isLimited(exchange))
   if (typeof fields === 'string') throw new Error(fields)
-  const own = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(keyOf(request))}\r\n`
+  const own = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${acceptOf(keyOf(exchange.request))}\r\n`
   const { length, hasDate } = fields
   return new ResponseFields(fields.text + own, { length, connection: 'Upgrade', hasDate }, null)
 }

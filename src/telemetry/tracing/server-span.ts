@@ -5,6 +5,8 @@
 
 import { createTraceState, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Exchange } from '../../http/server/exchange.ts'
+import { grpcStatus } from '../../http/server/grpc-exchange.ts'
+import { askedQuestion, type Question } from '../../http/server/question.ts'
 import { fieldName } from '../../http/wire/field-name.ts'
 import { upstreamOf } from '../../model/route.ts'
 import { statusOf } from '../access-log.ts'
@@ -89,10 +91,12 @@ export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number,
  * Null: none. 4xx is the client's fault, not the gateway's. A response that began, and those of gRPC, have status 200 although the
  * gateway refused or cut them.
  */
-function errorOf({ refusal, grpcStatus }: Exchange, status: number): string | null {
+function errorOf(exchange: Exchange, status: number): string | null {
+  const { refusal } = exchange
   if (refusal !== null) return refusal.status >= 500 ? refusal.code : null
   if (status >= 500) return String(status)
-  return grpcStatus !== null && isServerError(grpcStatus) ? grpcStatusName(grpcStatus) : null
+  const grpc = grpcStatus.get(exchange)
+  return grpc !== undefined && isServerError(grpc) ? grpcStatusName(grpc) : null
 }
 
 /** @param ms since the epoch, of which a number holds microseconds */
@@ -115,7 +119,8 @@ export function methodAttributes(method: string): Attribute[] {
   ]
 }
 
-function requestAttributes({ request, evaluation, question }: Exchange): Attribute[] {
+function requestAttributes(exchange: Exchange): Attribute[] {
+  const { request, evaluation } = exchange
   const { socket, section } = request
   const path = evaluation?.decision.path ?? request.url.split('?', 1)[0] ?? ''
   const [userAgent] = section.fields.values(USER_AGENT)
@@ -126,15 +131,15 @@ function requestAttributes({ request, evaluation, question }: Exchange): Attribu
     ...(route === null ? [] : [['http.route', shortened(route.path)] as const]),
     ['network.protocol.version', request.http2 ? '2' : `1.${request.minor}`],
     ...addressAttributes(request.host),
-    ...peerAttributes(socket.remoteAddress, question),
+    ...peerAttributes(socket.remoteAddress, askedQuestion.get(exchange)),
     ...(userAgent === undefined ? [] : [['user_agent.original', shortened(userAgent)] as const]),
   ]
 }
 
 /** The client of a question is the one that the asking proxy names. */
-function peerAttributes(remote: string | undefined, question: Exchange['question']): Attribute[] {
+function peerAttributes(remote: string | undefined, question: Question | undefined): Attribute[] {
   const peer = remote ?? null
-  const client = question === null ? peer : question.client
+  const client = question === undefined ? peer : question.client
   const attributes: Attribute[] = []
   if (client !== null) attributes.push(['client.address', shortened(client)])
   if (peer !== null) attributes.push(['network.peer.address', peer])
@@ -149,12 +154,13 @@ function addressAttributes(host: string | null): Attribute[] {
   return port === undefined ? [address] : [address, ['server.port', Number(port)]]
 }
 
-function statusAttributes({ grpcStatus }: Exchange, status: number, error: string | null): Attribute[] {
+function statusAttributes(exchange: Exchange, status: number, error: string | null): Attribute[] {
+  const grpc = grpcStatus.get(exchange)
   const attributes: Attribute[] = []
   if (status > 0) attributes.push(['http.response.status_code', status])
   if (error !== null) attributes.push(['error.type', error])
-  if (grpcStatus !== null)
-    attributes.push(['rpc.system.name', 'grpc'], ['rpc.response.status_code', grpcStatusName(grpcStatus)])
+  if (grpc !== undefined)
+    attributes.push(['rpc.system.name', 'grpc'], ['rpc.response.status_code', grpcStatusName(grpc)])
   return attributes
 }
 

@@ -1,7 +1,8 @@
 /** The trace of one request: its own span, and one for each attempt to reach an upstream. */
 
 import { performance } from 'node:perf_hooks'
-import type { Exchange, RequestTrace } from '../../http/server/exchange.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import type { RequestTrace } from '../../http/server/request-trace.ts'
 import { newSpanId } from './ids.ts'
 import { clientSpan } from './client-span.ts'
 import type { Attempt, RecordedTrace, TraceOrigin } from './recorded-trace.ts'

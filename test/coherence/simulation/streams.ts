@@ -25,7 +25,6 @@ export class Stream implements OpenExchange {
   readonly startedAt: number
   evaluation: Evaluation | null = null
   refusal: Refusal | null = null
-  readonly events = null
   /** Simulated time of its decision. */
   decidedAt = Infinity
   /** Whether it is being decided. */
@@ -43,6 +42,7 @@ export class Stream implements OpenExchange {
 
 export class Streams implements OpenExchanges<Stream> {
   readonly inFlight = new Set<Stream>()
+  readonly isEventStream = () => false
   readonly #world: World
   readonly #decider: Decider
   readonly #reevaluation: ReturnType<World['parts']['reevaluation']>

@@ -1,16 +1,18 @@
 /** Serves a built-in endpoint that requires a credential. */
 
 import { performance } from 'node:perf_hooks'
-import { Refusal } from '../model/errors.ts'
-import type { Exchange } from '../http/server/exchange.ts'
-import { fieldName } from '../http/wire/field-name.ts'
-import type { Evaluation } from '../model/decision.ts'
-import type { HeldPermissions, LocalResponse } from '../model/route.ts'
-import type { Refuse } from '../proxy/forward.ts'
-import type { EventStreams } from './event-streams.ts'
-import { sendHandlerResponse } from './handler-response.ts'
-import { renderedBody } from './rendered-body.ts'
-import { type BodyLimits, readBody, readJson, WITH_BODY } from './whole-body.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { NextHop, nextHop } from '../../http/server/next-hop.ts'
+import { fieldName } from '../../http/wire/field-name.ts'
+import type { Evaluation } from '../../model/decision.ts'
+import type { HeldPermissions, LocalResponse } from '../../model/route.ts'
+import type { Refuse } from '../../proxy/forward.ts'
+import type { EventStreams } from '../event-streams.ts'
+import { sendHandlerResponse } from '../handler-response.ts'
+import { renderedBody } from '../rendered-body.ts'
+import type { Stage } from '../stage.ts'
+import { type BodyLimits, readBody, readJson, WITH_BODY } from '../whole-body.ts'
 
 const IF_MATCH = fieldName('if-match')
 const ACCEPT = fieldName('accept')
@@ -18,9 +20,9 @@ const ACCEPT = fieldName('accept')
 /** The functions of the pipeline that serving uses. */
 export interface LocalPipeline {
   /** Evaluates the request again, as of now. */
-  reevaluate(): Promise<Evaluation>
+  reevaluate(exchange: Exchange): Evaluation | Promise<Evaluation>
   /** All permissions of the caller in the request's space, if the request is still allowed. Rejects when the store can't be asked. */
-  held(): Promise<HeldPermissions | Refusal>
+  held(exchange: Exchange): Promise<HeldPermissions | Refusal>
   /** Sends a refusal of the handler or of the body. */
   readonly refuse: Refuse
   /** Handles an exception of either. */
@@ -30,11 +32,18 @@ export interface LocalPipeline {
   readonly streams: EventStreams
 }
 
-export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
+export function serveLocal(pipeline: LocalPipeline): Stage {
+  return (exchange, next) => {
+    if (exchange.decided.decision.route?.target.kind !== 'local') return next(exchange)
+    respond(exchange, pipeline)
+  }
+}
+
+function respond(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
     .then(async (result) => {
       if (result instanceof Refusal) return pipeline.refuse(exchange, result, null)
-      exchange.logged = result.logged ?? null
+      if (result.logged !== undefined) exchange.logFields += `,"asked":${JSON.stringify(result.logged)}`
       const { events } = result
       if (events === undefined) {
         const rendered = await renderedBody(result.body)
@@ -43,7 +52,7 @@ export function serveLocal(exchange: Exchange, pipeline: LocalPipeline): void {
       }
       const refused = await pipeline.streams.begin(exchange, events)
       // A right that was lost since the decision: only open streams are evaluated again.
-      const refusal = refused ?? (await pipeline.reevaluate()).refusal
+      const refusal = refused ?? (await pipeline.reevaluate(exchange)).refusal
       if (refusal !== null) pipeline.refuse(exchange, refusal, null)
     })
     .catch((cause: unknown) => pipeline.failed(exchange, cause))
@@ -59,13 +68,13 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     : await ignoreBody(exchange, limits)
   if (body instanceof Refusal) return body
   // The caller may have lost the permission while the body arrived: the request is evaluated again.
-  const evaluation = await pipeline.reevaluate()
+  const evaluation = await pipeline.reevaluate(exchange)
   exchange.evaluation = evaluation
   if (evaluation.refusal !== null) return evaluation.refusal
   const { principal, space, route } = evaluation.decision
   if (principal === null || route?.target.kind !== 'local')
     throw new Error('a built-in route was reached without a caller')
-  exchange.forwardedAt = performance.now()
+  nextHop.set(exchange, new NextHop(performance.now()))
   return route.target.handler({
     params: evaluation.params.toObject(),
     query: evaluation.query.slice(1),
@@ -76,7 +85,7 @@ async function serve(exchange: Exchange, pipeline: LocalPipeline): Promise<Local
     requestId: exchange.id,
     principal,
     space,
-    held: () => pipeline.held(),
+    held: () => pipeline.held(exchange),
   })
 }
 

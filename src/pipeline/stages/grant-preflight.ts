@@ -1,15 +1,21 @@
-/** Sends the answer to a granted CORS preflight. */
+/** Answers a granted CORS preflight. */
 
-import type { Exchange } from '../http/server/exchange.ts'
-import { FieldLines } from '../http/wire/field-lines.ts'
-import { ResponseFields } from '../http/wire/response-fields.ts'
-import { discardBody } from '../http/server/discard-body.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { FieldLines } from '../../http/wire/field-lines.ts'
+import { ResponseFields } from '../../http/wire/response-fields.ts'
+import { discardBody } from '../../http/server/discard-body.ts'
+import type { Stage } from '../stage.ts'
 
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 64 * 1024
 
+export const grantPreflight: Stage = (exchange, next) => {
+  const { preflight } = exchange.decided
+  return preflight === null ? next(exchange) : sendGrant(exchange, preflight)
+}
+
 /** @param lines `Access-Control-*` and Vary, each with its CRLF */
-export function grantPreflight(exchange: Exchange, lines: string): void {
+function sendGrant(exchange: Exchange, lines: string): void {
   const { request, response, id, expectsContinue } = exchange
   // The client may send its body or leave it out (RFC 9110, section 10.1.1).
   if (expectsContinue) response.shouldKeepAlive = false

@@ -3,13 +3,16 @@
  * leads there.
  */
 
-import { type DecisionEngine, isForSpace } from '../decision/engine.ts'
-import type { Exchange, Question } from '../http/server/exchange.ts'
-import type { Evaluation } from '../model/decision.ts'
-import { Refusal } from '../model/errors.ts'
-import type { PublicResponse } from '../model/route.ts'
-import { respondPublic } from './public-handler.ts'
-import type { Refusals } from './refusals.ts'
+import { type DecisionEngine, isForSpace } from '../../decision/engine.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { askedQuestion, type Question } from '../../http/server/question.ts'
+import type { Evaluation } from '../../model/decision.ts'
+import { Refusal } from '../../model/errors.ts'
+import type { PublicResponse } from '../../model/route.ts'
+import type { Observer } from '../observers/observer.ts'
+import type { Stage } from '../stage.ts'
+import { respondPublic } from './serve-public.ts'
+import type { Refusals } from '../refusals.ts'
 
 interface BrowserRequest {
   readonly method: string
@@ -38,17 +41,22 @@ export interface SignInPorts {
 /** Milliseconds that a refusal waits for the spaces that it names. */
 const SPACES_PATIENCE = 100
 
-/** @param evaluation one with a refusal */
-export function refuseAsDecided(
-  exchange: Exchange,
-  config: SignInPorts & { readonly engine: DecisionEngine },
-  evaluation: Evaluation,
+/** @param signIn null: there is none at these routes */
+export function refuseDenied(
+  engine: DecisionEngine,
+  signIn: SignInPorts | null,
+  observer: Required<Pick<Observer, 'decided'>>,
   refusals: Refusals,
-): void {
-  if (isForSpace(evaluation)) return refuseNamingSpaces(exchange, config.engine, evaluation, refusals)
-  const { refusal } = evaluation
-  if (refusal === null) throw new Error('the request is allowed')
-  refuseOrSignIn(exchange, config, evaluation, refusal, refusals)
+): Stage {
+  return (exchange, next) => {
+    const evaluation = exchange.decided
+    const { refusal } = evaluation
+    if (refusal === null) return next(exchange)
+    observer.decided(exchange, refusal)
+    if (isForSpace(evaluation)) return refuseNamingSpaces(exchange, engine, evaluation, refusals)
+    if (signIn === null) return refusals.refuse(exchange, refusal, null)
+    refuseOrSignIn(exchange, signIn, evaluation, refusal, refusals)
+  }
 }
 
 /** Many of these requests have a wrong Space: the refusal says which ones would be right. */
@@ -57,12 +65,10 @@ function refuseNamingSpaces(
   engine: DecisionEngine,
   evaluation: Evaluation,
   refusals: Refusals,
-): void {
+): void | Promise<void> {
   const named = engine.nameSpaces(evaluation, SPACES_PATIENCE)
   if (!(named instanceof Promise)) return refuseNamed(exchange, named, refusals)
-  named
-    .then((later) => refuseNamed(exchange, later, refusals))
-    .catch((cause: unknown) => refusals.failed(exchange, cause))
+  return named.then((later) => refuseNamed(exchange, later, refusals))
 }
 
 function refuseNamed(exchange: Exchange, evaluation: Evaluation, refusals: Refusals): void {
@@ -86,9 +92,9 @@ function refuseOrSignIn(
   const tenant = refusal.status === 401 ? (decision.route?.signIn ?? null) : null
   const redirect =
     tenant === null ? null : signIn(tenant, { method, target, rawHeaders, requestId: exchange.id })
+  const question = askedQuestion.get(exchange)
   if (redirect === null) refusals.refuse(exchange, refusal, null)
-  else if (exchange.question !== null)
-    refuseWithSignIn(exchange, exchange.question, redirect, refusal, refusals)
+  else if (question !== undefined) refuseWithSignIn(exchange, question, redirect, refusal, refusals)
   else respondPublic(exchange, redirect, refusals)
 }
 

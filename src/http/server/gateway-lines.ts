@@ -1,0 +1,23 @@
+/** The lines that the gateway itself adds to a response. */
+
+import { FieldLines } from '../wire/field-lines.ts'
+import { type Exchange, Slot } from './exchange.ts'
+
+/** `Access-Control-*`; see `Evaluation.cors`. Empty for a WebSocket, to which CORS does not apply. Owner: `stages/evaluate.ts`. */
+export const corsLines = new Slot<string>()
+
+/** What is left of the rate limits of the route; never ''. Owner: `stages/rate-limits.ts`. */
+export const rateLimitLines = new Slot<string>()
+
+/** The rate limits of the route have taken a token, or refused. */
+export function isLimited(exchange: Exchange): boolean {
+  return rateLimitLines.get(exchange) !== undefined
+}
+
+/** The lines of the gateway in a response of the upstream, without those of CORS. */
+export function linesForUpstreamResponse(exchange: Exchange): FieldLines {
+  const limits = rateLimitLines.get(exchange)
+  return limits === undefined
+    ? exchange.requestIdLine
+    : new FieldLines(exchange.requestIdLine.text + limits, null)
+}

@@ -1,0 +1,49 @@
+/** The observers of the gateway that every configuration has, and those of one with tracing or candidate tables. */
+
+import type { Exchange } from '../../http/server/exchange.ts'
+import { openedWebSocket } from '../../http/server/open-web-socket.ts'
+import { askedQuestion } from '../../http/server/question.ts'
+import { requestTrace } from '../../http/server/request-trace.ts'
+import { clientAddress } from '../../proxy/client-network.ts'
+import type { TrustedProxies } from '../../proxy/forwarded.ts'
+import type { AccessLog } from '../../telemetry/access-log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { ProcessActivity } from '../../telemetry/process-activity.ts'
+import type { Observer } from './observer.ts'
+
+/** Remembers the newest decisions, and counts the uses of routes. */
+export function rememberDecisions(activity: ProcessActivity): Observer {
+  return {
+    decided(exchange, refusal) {
+      // The proxy asks again for a refusal that was remembered with its first question.
+      if (askedQuestion.get(exchange)?.refusesOnly === true) return
+      activity.decided(exchange.id, exchange.decided.decision, refusal)
+    },
+    revoked: (exchange, refusal) => activity.decided(exchange.id, exchange.decided.decision, refusal),
+  }
+}
+
+/** A WebSocket was counted as a request with its 101. */
+export function countRequests(metrics: Metrics): Observer {
+  return {
+    ended(exchange) {
+      if (isRequest(exchange)) metrics.countRequest(exchange, exchange.endedAt)
+    },
+  }
+}
+
+/** The spans of a WebSocket were made with its 101. */
+export const endTraces: Observer = {
+  ended(exchange) {
+    if (isRequest(exchange)) requestTrace.get(exchange)?.end(exchange, exchange.endedAt)
+  },
+}
+
+/** @param proxies those whose word about the address of the client is taken */
+export function logRequests(log: AccessLog, proxies: TrustedProxies): Observer {
+  return { ended: (exchange) => log.write(exchange, clientAddress(exchange.request, proxies)) }
+}
+
+function isRequest(exchange: Exchange): boolean {
+  return openedWebSocket.get(exchange) === undefined
+}

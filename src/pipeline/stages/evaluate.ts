@@ -1,0 +1,41 @@
+/** Decides the request. Allowed and denied ones pass on alike, with their evaluation. */
+
+import type { DecisionEngine } from '../../decision/engine.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { corsLines } from '../../http/server/gateway-lines.ts'
+import type { Evaluation } from '../../model/decision.ts'
+import { authorizationRequest } from '../request-input.ts'
+import type { Next, Stage } from '../stage.ts'
+
+export function evaluate(engine: DecisionEngine): Stage {
+  return (exchange, next) => {
+    const request = authorizationRequest(exchange.request, exchange.id)
+    const evaluation = engine.evaluate(request)
+    if (!(evaluation instanceof Promise)) return evaluated(exchange, evaluation, next)
+    return evaluation
+      .then((result) => evaluated(exchange, result, next))
+      .catch((cause: unknown) => {
+        // A page may read this refusal too: the path alone tells the table.
+        if (exchange.evaluation === null) keepCors(exchange, engine.corsOf(request))
+        throw cause
+      })
+  }
+}
+
+/** Decides an exchange again that has waited in a later stage, and passes it on. */
+export function evaluateAgain(engine: DecisionEngine, exchange: Exchange, next: Next): void | Promise<void> {
+  const evaluation = engine.evaluate(authorizationRequest(exchange.request, exchange.id))
+  if (!(evaluation instanceof Promise)) return evaluated(exchange, evaluation, next)
+  return evaluation.then((result) => evaluated(exchange, result, next))
+}
+
+function evaluated(exchange: Exchange, evaluation: Evaluation, next: Next): void | Promise<void> {
+  exchange.evaluation = evaluation
+  keepCors(exchange, evaluation.cors)
+  // The client may have disconnected, or sent a malformed body, while the store was asked.
+  if (!exchange.settled) return next(exchange)
+}
+
+function keepCors(exchange: Exchange, lines: string | null): void {
+  if (lines !== null && !exchange.handshake) corsLines.set(exchange, lines)
+}

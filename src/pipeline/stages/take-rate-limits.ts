@@ -1,0 +1,76 @@
+/** Takes a token from each rate limit of the route, or refuses with 429. */
+
+import type { DecisionEngine } from '../../decision/engine.ts'
+import type { RateLimiter, RateLimitVerdict } from '../../decision/limits/rate-limiter.ts'
+import type { Exchange } from '../../http/server/exchange.ts'
+import { rateLimitLines } from '../../http/server/gateway-lines.ts'
+import { askedQuestion } from '../../http/server/question.ts'
+import type { Evaluation } from '../../model/decision.ts'
+import { Refusal } from '../../model/errors.ts'
+import { networkOf, networkOfClient } from '../../proxy/client-network.ts'
+import type { TrustedProxies } from '../../proxy/forwarded.ts'
+import type { Next, Stage } from '../stage.ts'
+import { evaluateAgain } from './evaluate.ts'
+
+/** Refuses a request whose decision is observed with the refusal. */
+export type RefuseDecided = (exchange: Exchange, refusal: Refusal) => void
+
+interface RateLimitsConfig {
+  readonly engine: DecisionEngine
+  readonly trustedProxies: TrustedProxies
+}
+
+export function takeRateLimits(
+  { engine, trustedProxies }: RateLimitsConfig,
+  limiter: RateLimiter,
+  refuse: RefuseDecided,
+): Stage {
+  const limited = (exchange: Exchange, verdict: RateLimitVerdict, next: Next) => {
+    const refusal = refusalBy(exchange, verdict)
+    return refusal === null ? next(exchange) : refuse(exchange, refusal)
+  }
+  /** What the request was decided on may have changed while tokens were asked for. */
+  const later = (exchange: Exchange, verdict: RateLimitVerdict, next: Next) =>
+    // A 401 comes before a 429.
+    evaluateAgain(engine, exchange, () =>
+      isCounted(exchange.decided) ? limited(exchange, verdict, next) : next(exchange),
+    )
+  return (exchange, next) => {
+    const verdict = takeTokens(limiter, exchange, trustedProxies)
+    if (verdict === null) return next(exchange)
+    if (!(verdict instanceof Promise)) return limited(exchange, verdict, next)
+    return verdict.then((taken) => (exchange.settled ? undefined : later(exchange, taken, next)))
+  }
+}
+
+/** Denied requests count too: they cost the gateway as much. One without a valid credential has no caller to count it for. */
+function isCounted({ refusal, preflight, decision }: Evaluation): boolean {
+  if (preflight !== null) return false
+  return refusal === null || (refusal.status === 403 && decision.principal !== null)
+}
+
+/** Null: the request takes no token. A promise where tokens are asked for. */
+function takeTokens(
+  limiter: RateLimiter,
+  exchange: Exchange,
+  trustedProxies: TrustedProxies,
+): RateLimitVerdict | null | Promise<RateLimitVerdict> {
+  const evaluation = exchange.decided
+  const { route, principal } = evaluation.decision
+  if (route === null || route.rateLimits === null || !isCounted(evaluation)) return null
+  const question = askedQuestion.get(exchange)
+  const client = question?.client ?? null
+  const address = () =>
+    client === null ? networkOfClient(exchange.request, trustedProxies) : networkOf(client)
+  const counted = { route, principal, address }
+  // The proxy asks again for a refusal that was counted with its first question.
+  return question?.refusesOnly === true ? limiter.look(counted) : limiter.take(counted)
+}
+
+/** Notes what the response and the log line say. @returns null: every limit has a token */
+function refusalBy(exchange: Exchange, { exceeded, retryAfter, lines }: RateLimitVerdict): Refusal | null {
+  if (lines !== '') rateLimitLines.set(exchange, lines)
+  if (exceeded === null) return null
+  exchange.logFields += `,"rate_limited":"${exceeded.name}"`
+  return new Refusal('rate_limited', `The limit "${exceeded.name}" is used up.`, { retryAfter })
+}
