@@ -7,7 +7,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Replay, type ReplayGroup, type ReplayResult } from '../../src/access/replay/replayed-log.ts'
-import { usualLine } from '../../src/access/replay/logged-request.ts'
 import { openSubject } from '../../src/cli/replay/subject.ts'
 import { NAVIGATION } from './visitor.ts'
 import { NO_TERMINAL, seatgateHere } from '../cli/in-process.ts'
@@ -242,11 +241,6 @@ t.test('the load is varied', async (t) => {
   const auth = new Set(first.map((line) => JSON.parse(line).auth))
   t.same(auth, new Set(['api-key', 'bearer', 'session', undefined]))
   t.ok(first.length > 1100, `${first.length} requests`)
-})
-
-t.test('most lines are in the form that is read fast', async (t) => {
-  const usual = first.filter((line) => usualLine(line) !== null)
-  t.ok(usual.length > first.length * 0.8, `${usual.length} of ${first.length}`)
 })
 
 t.test('the same tables and Seats: no answer changes', async (t) => {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { readAnyLine, readLine } from '../../src/access/replay/logged-request.ts'
+import { readLine } from '../../src/access/replay/logged-request.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { metricsOf } from '../support/operations.ts'
@@ -76,8 +76,7 @@ t.test('user agent, target and trace of a forwarded request', async (t) => {
   t.match(line, { config: world.config.hash })
   t.equal(world.upstream.seen.at(-1)?.headers['traceparent'], `00-${TRACE}-00f067aa0ba902b7-01`)
   const text = world.logText().trimEnd().split('\n').at(-1) ?? ''
-  t.match(readLine(text), { path: '/docs/a', code: 'allow' })
-  t.same(readLine(text), readAnyLine(text), 'a replay reads the line')
+  t.match(readLine(text), { path: '/docs/a', code: 'allow' }, 'a replay reads the line')
 })
 
 t.test('a refused request has no target', async (t) => {
