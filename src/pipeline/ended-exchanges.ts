@@ -17,8 +17,8 @@ export class EndedExchanges {
   }
 
   flush(): void {
-    for (const exchange of this.#waiting) this.#observe(exchange)
-    this.#waiting.length = 0
+    // Taken out first, so that an observer that throws does not stop the next turn.
+    for (const exchange of this.#waiting.splice(0)) this.#observe(exchange)
   }
 }
 

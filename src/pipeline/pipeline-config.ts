@@ -20,8 +20,6 @@ export interface PipelineConfig {
   readonly limits: PipelineLimits
   /** Null: requests are not traced. */
   readonly tracer: Tracer | null
-  /** A route of the tables has rate limits. */
-  readonly hasRateLimits: boolean
 }
 
 /** What the front door needs besides. */

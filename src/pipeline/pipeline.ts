@@ -1,7 +1,7 @@
 /**
- * The pipeline: begins the exchange of each request, passes it through the stages of its way (`request-path.ts`), and ends it.
+ * The pipeline: begins the exchange of each request, passes it through a list of stages (`stage-lists.ts`), and ends it.
  *
- * `lib/batched-stages.ts` begins the ways of all requests of one turn of the event loop together. An exception or rejection of any
+ * `lib/batched-stages.ts` passes the requests of one turn of the event loop on together. An exception or rejection of any
  * stage ends in `Refusals.failed`, which refuses the request: the pipeline fails closed.
  */
 
@@ -30,23 +30,23 @@ import { EventStreams, openEventStream } from './event-streams.ts'
 import type { PipelineConfig } from './pipeline-config.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
-import type { Mechanisms, PathOf, RequestPath } from './request-path.ts'
+import type { Mechanisms, StageLists, StagesOf } from './stage-lists.ts'
 import type { Next } from './stage.ts'
 import { WebSockets } from './web-sockets.ts'
 
 export type PipelineServices = Pick<Mechanisms, 'log' | 'metrics' | 'rateLimiter' | 'activity'>
 
 export class Pipeline<C extends PipelineConfig = PipelineConfig> {
-  readonly #pathOf: PathOf<C>
+  readonly #stagesOf: StagesOf<C>
   readonly #mechanisms: Mechanisms
   readonly #metrics: Metrics
   /** Exchanges that have not ended, WebSockets included. */
   readonly inFlight = new InFlight<Exchange>()
-  readonly #endedExchanges = new EndedExchanges((exchange) => this.#path.observers.ended(exchange))
+  readonly #endedExchanges = new EndedExchanges((exchange) => this.#stages.observers.ended(exchange))
   #config: C
-  #path: RequestPath
+  #stages: StageLists
 
-  constructor(pathOf: PathOf<C>, config: C, services: PipelineServices) {
+  constructor(stagesOf: StagesOf<C>, config: C, services: PipelineServices) {
     const { log, metrics } = services
     const clientOf = ({ request }: Exchange) => forwardedNetwork(request, this.#config.trustedProxies)
     this.#metrics = metrics
@@ -59,16 +59,16 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig> {
       reevaluate: (exchange) => this.reevaluate(exchange),
       held: (exchange) => this.#config.engine.held(authorizationRequest(exchange.request, exchange.id)),
     }
-    this.#pathOf = pathOf
+    this.#stagesOf = stagesOf
     this.#config = config
-    this.#path = pathOf(config, this.#mechanisms)
+    this.#stages = stagesOf(config, this.#mechanisms)
     this.#mechanisms.requestShares.configure(config.limits)
   }
 
   /** Applies to requests from now on; those in flight keep their configuration. */
   activate(config: C): void {
     this.#config = config
-    this.#path = this.#pathOf(config, this.#mechanisms)
+    this.#stages = this.#stagesOf(config, this.#mechanisms)
     this.#mechanisms.requestShares.configure(config.limits)
     this.#mechanisms.webSockets.configure(config)
   }
@@ -136,9 +136,9 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig> {
     requestTrace.set(exchange, tracer.begin(sender, trusted, section.fields))
   }
 
-  readonly #answerRequest = (exchange: Exchange): void => this.#answer(exchange, this.#path.requests)
+  readonly #answerRequest = (exchange: Exchange): void => this.#answer(exchange, this.#stages.requests)
 
-  readonly #answerQuestion = (exchange: Exchange): void => this.#answer(exchange, this.#path.questions)
+  readonly #answerQuestion = (exchange: Exchange): void => this.#answer(exchange, this.#stages.questions)
 
   #answer(exchange: Exchange, pass: Next): void {
     // The client may have disconnected, or sent a malformed body, since the header section arrived.
@@ -202,7 +202,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig> {
 
   /** The exchange is no longer allowed. */
   revoke(exchange: Exchange, refusal: Refusal): void {
-    if (exchange.evaluation !== null) this.#path.observers.revoked(exchange, refusal)
+    if (exchange.evaluation !== null) this.#stages.observers.revoked(exchange, refusal)
     this.#mechanisms.refusals.refuse(exchange, refusal, null)
   }
 }

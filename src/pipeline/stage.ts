@@ -1,20 +1,30 @@
 /**
- * Stages: the steps of a request on its way. A list of them is composed when a configuration is activated, so that a mechanism
- * that is not configured is not on the way.
+ * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is activated, so that a
+ * mechanism that is not configured is not in the list.
  */
 
 import type { Exchange } from '../http/server/exchange.ts'
+import type { Refusal } from '../model/errors.ts'
+
+/** The stage has answered the exchange, or the exchange is settled. */
+export const ANSWERED: unique symbol = Symbol('answered')
+
+/** What a stage returns: {@link ANSWERED}, or what `next` returns. So no stage forgets a promise whose rejection would be lost. */
+export type Passed = typeof ANSWERED | Promise<typeof ANSWERED>
 
 /** Hands the exchange to the next stage. */
-export type Next = (exchange: Exchange) => void | Promise<void>
+export type Next = (exchange: Exchange) => Passed
 
 /**
  * Answers the exchange, or hands it to `next`. A stage that has waited checks `exchange.settled` first. An exception or a rejection
  * refuses the request: see `Pipeline`.
  */
-export type Stage = (exchange: Exchange, next: Next) => void | Promise<void>
+export type Stage = (exchange: Exchange, next: Next) => Passed
 
-/** One function that passes an exchange through the stages, in order. */
+/** Refuses a request in place of its decision, and tells the observers. */
+export type RefuseDecided = (exchange: Exchange, refusal: Refusal) => Passed
+
+/** One function that passes an exchange through the stages. */
 export function composed(stages: readonly Stage[]): Next {
   return stages.reduceRight<Next>((next, stage) => (exchange) => stage(exchange, next), unanswered)
 }

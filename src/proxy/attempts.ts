@@ -106,9 +106,6 @@ function check(deadlines: Deadlines): void {
 /** Deadlines of requests that wait for their responses. */
 const deadlines = new Deadlines()
 
-/** Before the first attempt. */
-const NOWHERE = new NextHop(0)
-
 export class Attempts implements Timed {
   deadline = 0
   index = -1
@@ -119,7 +116,8 @@ export class Attempts implements Timed {
   readonly #repeatable: boolean
   /** Milliseconds in which the upstream must make progress before its response. */
   readonly #responseTimeout: number
-  #hop = NOWHERE
+  /** Null before the first attempt. */
+  #hop: NextHop | null = null
   /** The target of the attempt in progress and of the previous one; null if there is none. */
   #target: Target | null = null
   #previous: Target | null = null
@@ -155,7 +153,7 @@ export class Attempts implements Timed {
   #begin(target: Target, now: number): void {
     this.#target = target
     this.#connected = false
-    this.#hop.target = target.origin
+    if (this.#hop !== null) this.#hop.target = target.origin
     // Connecting has its own timeout, which is shorter.
     deadlines.move(this, now + this.#upstream.config.connectTimeout + this.#responseTimeout)
     this.#epoch = target.begin(now)
@@ -194,13 +192,13 @@ export class Attempts implements Timed {
   responded(status: number): void {
     deadlines.remove(this)
     const now = performance.now()
-    this.#hop.respondedAt = now
+    if (this.#hop !== null) this.#hop.respondedAt = now
     requestTrace.get(this.#exchange)?.responded(status)
     this.#target?.ejection.responseStarted(this.#epoch, now)
   }
 
   get hasResponse(): boolean {
-    return this.#hop.respondedAt > 0
+    return this.#hop !== null && this.#hop.respondedAt > 0
   }
 
   /** The response is complete. */

@@ -15,7 +15,7 @@ import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
 import type { DecisionListener } from './decision-listener.ts'
 import { AUTHZEN_ROUTES } from '../external-authorization/authzen/discovery.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
-import { authzenPath, gatewayPath } from '../pipeline/request-path.ts'
+import { authzenStages, gatewayStages } from '../pipeline/stage-lists.ts'
 import type { GatewayConfig } from '../pipeline/pipeline-config.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
@@ -92,7 +92,7 @@ export class DataPlane {
       sumOf(this.#requestListener?.connections ?? {}, this.#decisionListener?.listener.connections ?? {}),
     )
     this.#running = running(compiled, this.#watch, tracer)
-    this.#pipeline = new Pipeline(gatewayPath, this.#running, {
+    this.#pipeline = new Pipeline(gatewayStages, this.#running, {
       log: new AccessLog(log.line),
       metrics: this.metrics,
       rateLimiter: this.#rateLimiter,
@@ -131,7 +131,7 @@ export class DataPlane {
     const log = new AccessLog(this.#log.line, 'authzen')
     const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#running.tracer)
     const services = { log, metrics: this.metrics, rateLimiter: this.#rateLimiter, activity: null }
-    const authzen = new Pipeline(authzenPath, parts, services)
+    const authzen = new Pipeline(authzenStages, parts, services)
     this.#authzen = authzen
     const options = { pipeline: this.#pipeline, authzen, events: this.#connectionEvents, shared, config }
     await explainListening(decision.listen, sources.decision, async () => {
@@ -314,7 +314,6 @@ function running(compiled: CompiledConfig, listener: UpstreamListener, tracer: T
     requestIdsFrom: proxies,
     identity,
     signIn: compiled.signIn?.ports ?? null,
-    hasRateLimits: compiled.config.rateLimits.size > 0,
     limits: { ...limits, methods: methodsOf(compiled.config) },
     tracer,
   }

@@ -115,7 +115,6 @@ export function authzenPipeline(
     engine: new PepEngine(parts, keys, tenants),
     trustedProxies: new TrustedProxies(config.trustedProxies),
     requestIdsFrom: everyone,
-    hasRateLimits: config.rateLimits.size > 0,
     tracer,
     limits: { ...limits, methods: methodsOf(config) },
   }

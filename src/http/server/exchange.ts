@@ -59,7 +59,7 @@ export class Exchange {
   endedAt = 0
   /** The index in `InFlight`; -1 outside it. */
   index = -1
-  /** Fields that mechanisms add to the log line, as JSON text: each begins with a comma. */
+  /** Fields of mechanisms in the log line, as JSON text: each begins with a comma. See {@link note}. */
   logFields = ''
   /** Read and written by each {@link Slot}. */
   readonly slots = Slot.all()
@@ -88,10 +88,25 @@ export class Exchange {
     return this.#requestIdLine
   }
 
-  /** The evaluation, for stages after the decision. Throws before it. */
-  get decided(): Evaluation {
-    if (this.evaluation === null) throw new Error('the request is not decided yet')
+  /** The evaluation, for stages after it. Throws before it. */
+  get evaluated(): Evaluation {
+    if (this.evaluation === null) throw new Error('the request is not evaluated yet')
     return this.evaluation
+  }
+
+  /**
+   * The evaluation, for stages that forward or serve. Throws if it denies the request: if a list lacks the stage that refuses
+   * such requests, or has it at the wrong place, the gateway answers 503 and forwards nothing.
+   */
+  get allowed(): Evaluation {
+    const { evaluated } = this
+    if (evaluated.refusal !== null) throw new Error('the request is denied')
+    return evaluated
+  }
+
+  /** Adds a field to the log line. @param name without characters that JSON escapes */
+  note(name: string, value: unknown): void {
+    this.logFields += `,"${name}":${JSON.stringify(value)}`
   }
 
   /** The exchange is refused or the client is gone: the remaining stages do nothing. */

@@ -6,7 +6,7 @@ import { type Exchange, Slot } from './exchange.ts'
 /** `Access-Control-*`; see `Evaluation.cors`. Empty for a WebSocket, to which CORS does not apply. Owner: `stages/evaluate.ts`. */
 export const corsLines = new Slot<string>()
 
-/** What is left of the rate limits of the route; never ''. Owner: `stages/rate-limits.ts`. */
+/** What is left of the rate limits of the route; never ''. Owner: `stages/take-rate-limits.ts`. */
 export const rateLimitLines = new Slot<string>()
 
 /** The rate limits of the route have taken a token, or refused. */

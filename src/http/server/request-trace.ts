@@ -20,5 +20,5 @@ export interface RequestTrace {
   end(exchange: Exchange, at: number): void
 }
 
-/** Empty without tracing. Owner: `pipeline/observers/traces.ts`. */
+/** Empty without tracing. Owner: `Pipeline.#trace`. */
 export const requestTrace = new Slot<RequestTrace>()

@@ -1,9 +1,10 @@
-/** The observers of the gateway that every configuration has, and those of one with tracing or candidate tables. */
+/** The observers of every configuration. */
 
 import type { Exchange } from '../../http/server/exchange.ts'
 import { openedWebSocket } from '../../http/server/open-web-socket.ts'
 import { askedQuestion } from '../../http/server/question.ts'
 import { requestTrace } from '../../http/server/request-trace.ts'
+import type { Refusal } from '../../model/errors.ts'
 import { clientAddress } from '../../proxy/client-network.ts'
 import type { TrustedProxies } from '../../proxy/forwarded.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
@@ -13,14 +14,12 @@ import type { Observer } from './observer.ts'
 
 /** Remembers the newest decisions, and counts the uses of routes. */
 export function rememberDecisions(activity: ProcessActivity): Observer {
-  return {
-    decided(exchange, refusal) {
-      // The proxy asks again for a refusal that was remembered with its first question.
-      if (askedQuestion.get(exchange)?.refusesOnly === true) return
-      activity.decided(exchange.id, exchange.decided.decision, refusal)
-    },
-    revoked: (exchange, refusal) => activity.decided(exchange.id, exchange.decided.decision, refusal),
+  const remember = (exchange: Exchange, refusal: Refusal | null) => {
+    // The proxy asks again for a refusal that was remembered with its first question.
+    if (askedQuestion.get(exchange)?.refusesOnly === true) return
+    activity.decided(exchange.id, exchange.evaluated.decision, refusal)
   }
+  return { decided: remember, revoked: remember }
 }
 
 /** A WebSocket was counted as a request with its 101. */
@@ -32,7 +31,7 @@ export function countRequests(metrics: Metrics): Observer {
   }
 }
 
-/** The spans of a WebSocket were made with its 101. */
+/** The spans of a WebSocket were made with its 101. A request may have a trace that began before a reload ended tracing. */
 export const endTraces: Observer = {
   ended(exchange) {
     if (isRequest(exchange)) requestTrace.get(exchange)?.end(exchange, exchange.endedAt)

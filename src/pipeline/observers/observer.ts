@@ -4,6 +4,8 @@ import type { Exchange } from '../../http/server/exchange.ts'
 import type { Refusal } from '../../model/errors.ts'
 
 export interface Observer {
+  /** The request has its first evaluation. The client may be gone, or may get the refusal of a limit instead. */
+  evaluated?(exchange: Exchange): void
   /**
    * The request is decided, and is answered or forwarded next.
    *
@@ -12,7 +14,10 @@ export interface Observer {
   decided?(exchange: Exchange, refusal: Refusal | null): void
   /** The exchange was allowed before, is still open, and is refused now. */
   revoked?(exchange: Exchange, refusal: Refusal): void
-  /** The response is complete, or the connection is closed. Called once for all exchanges that ended in a turn of the event loop. */
+  /**
+   * The response is complete, or the connection is closed. Called once for each exchange, at the end of the turn of the event loop.
+   * The observers of the current configuration learn of it, also of an exchange that began under another one.
+   */
   ended?(exchange: Exchange): void
 }
 
@@ -22,6 +27,10 @@ export class Observers implements Required<Observer> {
 
   constructor(all: readonly Observer[]) {
     this.#all = all
+  }
+
+  evaluated(exchange: Exchange): void {
+    for (const observer of this.#all) observer.evaluated?.(exchange)
   }
 
   decided(exchange: Exchange, refusal: Refusal | null): void {

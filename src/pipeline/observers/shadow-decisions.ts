@@ -26,9 +26,9 @@ export class ShadowDecisions implements Observer {
   }
 
   /** Counts one result; where the codes differ, the log line has that of the candidate. Never throws. */
-  decided(exchange: Exchange): void {
+  evaluated(exchange: Exchange): void {
     try {
-      const live = exchange.decided
+      const live = exchange.evaluated
       const request = authorizationRequest(exchange.request, exchange.id)
       if (this.#waiting >= MOST_WAITING && !this.#shadow.isAlike(request, live))
         return this.#count('unjudged')
@@ -50,7 +50,7 @@ export class ShadowDecisions implements Observer {
 
   #note(exchange: Exchange, code: DecisionCode, { decision }: Evaluation): void {
     const result = compare(decision.code, code)
-    if (result !== 'same') exchange.logFields += `,"shadow":"${code}"`
+    if (result !== 'same') exchange.note('shadow', code)
     this.#count(result)
   }
 }

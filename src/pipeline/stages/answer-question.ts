@@ -3,7 +3,7 @@
 import { askedQuestion } from '../../http/server/question.ts'
 import type { SignedIdentity } from '../../identity/signed-identity.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 
 /** @param identity null: identity is not signed */
 export function answerQuestion(
@@ -13,10 +13,11 @@ export function answerQuestion(
   return (exchange, next) => {
     const question = askedQuestion.get(exchange)
     if (question === undefined) return next(exchange)
-    const { decision } = exchange.decided
+    const { decision } = exchange.allowed
     const target = decision.route?.target
     const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
     const signed = identity === null ? [] : identity.fieldFor(upstream?.config.name ?? null, decision)
     question.allow(exchange, upstream?.config ?? null, signed)
+    return ANSWERED
   }
 }

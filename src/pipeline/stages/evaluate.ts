@@ -5,15 +5,21 @@ import type { Exchange } from '../../http/server/exchange.ts'
 import { corsLines } from '../../http/server/gateway-lines.ts'
 import type { Evaluation } from '../../model/decision.ts'
 import { authorizationRequest } from '../request-input.ts'
-import type { Next, Stage } from '../stage.ts'
+import type { Observer } from '../observers/observer.ts'
+import { ANSWERED, type Next, type Passed, type Stage } from '../stage.ts'
 
-export function evaluate(engine: DecisionEngine): Stage {
+export function evaluate(engine: DecisionEngine, observer: Required<Pick<Observer, 'evaluated'>>): Stage {
+  const first = (exchange: Exchange, evaluation: Evaluation, next: Next) => {
+    record(exchange, evaluation)
+    observer.evaluated(exchange)
+    return passOn(exchange, next)
+  }
   return (exchange, next) => {
     const request = authorizationRequest(exchange.request, exchange.id)
     const evaluation = engine.evaluate(request)
-    if (!(evaluation instanceof Promise)) return evaluated(exchange, evaluation, next)
+    if (!(evaluation instanceof Promise)) return first(exchange, evaluation, next)
     return evaluation
-      .then((result) => evaluated(exchange, result, next))
+      .then((result) => first(exchange, result, next))
       .catch((cause: unknown) => {
         // A page may read this refusal too: the path alone tells the table.
         if (exchange.evaluation === null) keepCors(exchange, engine.corsOf(request))
@@ -23,17 +29,25 @@ export function evaluate(engine: DecisionEngine): Stage {
 }
 
 /** Decides an exchange again that has waited in a later stage, and passes it on. */
-export function evaluateAgain(engine: DecisionEngine, exchange: Exchange, next: Next): void | Promise<void> {
+export function evaluateAgain(engine: DecisionEngine, exchange: Exchange, next: Next): Passed {
   const evaluation = engine.evaluate(authorizationRequest(exchange.request, exchange.id))
   if (!(evaluation instanceof Promise)) return evaluated(exchange, evaluation, next)
   return evaluation.then((result) => evaluated(exchange, result, next))
 }
 
-function evaluated(exchange: Exchange, evaluation: Evaluation, next: Next): void | Promise<void> {
+function evaluated(exchange: Exchange, evaluation: Evaluation, next: Next): Passed {
+  record(exchange, evaluation)
+  return passOn(exchange, next)
+}
+
+function record(exchange: Exchange, evaluation: Evaluation): void {
   exchange.evaluation = evaluation
   keepCors(exchange, evaluation.cors)
+}
+
+function passOn(exchange: Exchange, next: Next): Passed {
   // The client may have disconnected, or sent a malformed body, while the store was asked.
-  if (!exchange.settled) return next(exchange)
+  return exchange.settled ? ANSWERED : next(exchange)
 }
 
 function keepCors(exchange: Exchange, lines: string | null): void {

@@ -3,7 +3,7 @@
 import { forward, type Refuse } from '../../proxy/forward.ts'
 import type { Upstream } from '../../proxy/upstream.ts'
 import { openWebSocket } from '../../proxy/websocket/opening.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 import type { WebSockets } from '../web-sockets.ts'
 
 export function forwardToUpstream(
@@ -12,12 +12,13 @@ export function forwardToUpstream(
   refuse: Refuse,
 ): Stage {
   return (exchange, next) => {
-    const target = exchange.decided.decision.route?.target
+    const target = exchange.allowed.decision.route?.target
     const upstream = target?.kind === 'upstream' ? upstreams.get(target.name) : undefined
     if (upstream === undefined) return next(exchange)
-    if (!exchange.handshake) return forward(exchange, upstream, refuse)
-    const overShare = webSockets.admit(exchange)
-    if (overShare !== null) return refuse(exchange, overShare, null)
-    openWebSocket(exchange, upstream, { refuse, opened: webSockets.opened })
+    const overShare = exchange.handshake ? webSockets.admit(exchange) : null
+    if (overShare !== null) refuse(exchange, overShare, null)
+    else if (exchange.handshake) openWebSocket(exchange, upstream, { refuse, opened: webSockets.opened })
+    else forward(exchange, upstream, refuse)
+    return ANSWERED
   }
 }

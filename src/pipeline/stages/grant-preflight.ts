@@ -4,14 +4,16 @@ import type { Exchange } from '../../http/server/exchange.ts'
 import { FieldLines } from '../../http/wire/field-lines.ts'
 import { ResponseFields } from '../../http/wire/response-fields.ts'
 import { discardBody } from '../../http/server/discard-body.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 
 /** Bytes of an unread request body that are discarded after the response. */
 const MAX_DISCARDED = 64 * 1024
 
 export const grantPreflight: Stage = (exchange, next) => {
-  const { preflight } = exchange.decided
-  return preflight === null ? next(exchange) : sendGrant(exchange, preflight)
+  const { preflight } = exchange.allowed
+  if (preflight === null) return next(exchange)
+  sendGrant(exchange, preflight)
+  return ANSWERED
 }
 
 /** @param lines `Access-Control-*` and Vary, each with its CRLF */

@@ -10,7 +10,7 @@ import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { PublicResponse } from '../../model/route.ts'
 import type { Observer } from '../observers/observer.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Passed, type Stage } from '../stage.ts'
 import { respondPublic } from './serve-public.ts'
 import type { Refusals } from '../refusals.ts'
 
@@ -49,13 +49,14 @@ export function refuseDenied(
   refusals: Refusals,
 ): Stage {
   return (exchange, next) => {
-    const evaluation = exchange.decided
+    const evaluation = exchange.evaluated
     const { refusal } = evaluation
     if (refusal === null) return next(exchange)
     observer.decided(exchange, refusal)
     if (isForSpace(evaluation)) return refuseNamingSpaces(exchange, engine, evaluation, refusals)
-    if (signIn === null) return refusals.refuse(exchange, refusal, null)
-    refuseOrSignIn(exchange, signIn, evaluation, refusal, refusals)
+    if (signIn === null) refusals.refuse(exchange, refusal, null)
+    else refuseOrSignIn(exchange, signIn, evaluation, refusal, refusals)
+    return ANSWERED
   }
 }
 
@@ -65,16 +66,17 @@ function refuseNamingSpaces(
   engine: DecisionEngine,
   evaluation: Evaluation,
   refusals: Refusals,
-): void | Promise<void> {
+): Passed {
   const named = engine.nameSpaces(evaluation, SPACES_PATIENCE)
   if (!(named instanceof Promise)) return refuseNamed(exchange, named, refusals)
   return named.then((later) => refuseNamed(exchange, later, refusals))
 }
 
-function refuseNamed(exchange: Exchange, evaluation: Evaluation, refusals: Refusals): void {
+function refuseNamed(exchange: Exchange, evaluation: Evaluation, refusals: Refusals): typeof ANSWERED {
   exchange.evaluation = evaluation
   // The client may have disconnected meanwhile.
   if (evaluation.refusal !== null && !exchange.settled) refusals.refuse(exchange, evaluation.refusal, null)
+  return ANSWERED
 }
 
 /** A route may redirect browsers without credentials to sign-in, in place of the 401. */

@@ -11,7 +11,7 @@ import type { Refuse } from '../../proxy/forward.ts'
 import type { EventStreams } from '../event-streams.ts'
 import { sendHandlerResponse } from '../handler-response.ts'
 import { renderedBody } from '../rendered-body.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 import { type BodyLimits, readBody, readJson, WITH_BODY } from '../whole-body.ts'
 
 const IF_MATCH = fieldName('if-match')
@@ -34,8 +34,9 @@ export interface LocalPipeline {
 
 export function serveLocal(pipeline: LocalPipeline): Stage {
   return (exchange, next) => {
-    if (exchange.decided.decision.route?.target.kind !== 'local') return next(exchange)
+    if (exchange.allowed.decision.route?.target.kind !== 'local') return next(exchange)
     respond(exchange, pipeline)
+    return ANSWERED
   }
 }
 
@@ -43,7 +44,7 @@ function respond(exchange: Exchange, pipeline: LocalPipeline): void {
   serve(exchange, pipeline)
     .then(async (result) => {
       if (result instanceof Refusal) return pipeline.refuse(exchange, result, null)
-      if (result.logged !== undefined) exchange.logFields += `,"asked":${JSON.stringify(result.logged)}`
+      if (result.logged !== undefined) exchange.note('asked', result.logged)
       const { events } = result
       if (events === undefined) {
         const rendered = await renderedBody(result.body)

@@ -7,16 +7,17 @@ import { NextHop, nextHop } from '../../http/server/next-hop.ts'
 import type { PublicHandler, PublicResponse } from '../../model/route.ts'
 import { sendHandlerResponse } from '../handler-response.ts'
 import type { Refusals } from '../refusals.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 import { readBody } from '../whole-body.ts'
 
 /** @param time ms until the whole body has arrived */
 export function servePublic(time: number, refusals: Refusals): Stage {
   return (exchange, next) => {
-    const target = exchange.decided.decision.route?.target
+    const target = exchange.allowed.decision.route?.target
     const handler = target?.kind === 'public' ? target.handler : null
     if (handler === null) return next(exchange)
     respondPublic(exchange, serve(exchange, handler, time), refusals)
+    return ANSWERED
   }
 }
 

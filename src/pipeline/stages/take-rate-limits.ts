@@ -9,11 +9,8 @@ import type { Evaluation } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { networkOf, networkOfClient } from '../../proxy/client-network.ts'
 import type { TrustedProxies } from '../../proxy/forwarded.ts'
-import type { Next, Stage } from '../stage.ts'
+import { ANSWERED, type Next, type RefuseDecided, type Stage } from '../stage.ts'
 import { evaluateAgain } from './evaluate.ts'
-
-/** Refuses a request whose decision is observed with the refusal. */
-export type RefuseDecided = (exchange: Exchange, refusal: Refusal) => void
 
 interface RateLimitsConfig {
   readonly engine: DecisionEngine
@@ -33,13 +30,13 @@ export function takeRateLimits(
   const later = (exchange: Exchange, verdict: RateLimitVerdict, next: Next) =>
     // A 401 comes before a 429.
     evaluateAgain(engine, exchange, () =>
-      isCounted(exchange.decided) ? limited(exchange, verdict, next) : next(exchange),
+      isCounted(exchange.evaluated) ? limited(exchange, verdict, next) : next(exchange),
     )
   return (exchange, next) => {
     const verdict = takeTokens(limiter, exchange, trustedProxies)
     if (verdict === null) return next(exchange)
     if (!(verdict instanceof Promise)) return limited(exchange, verdict, next)
-    return verdict.then((taken) => (exchange.settled ? undefined : later(exchange, taken, next)))
+    return verdict.then((taken) => (exchange.settled ? ANSWERED : later(exchange, taken, next)))
   }
 }
 
@@ -55,7 +52,7 @@ function takeTokens(
   exchange: Exchange,
   trustedProxies: TrustedProxies,
 ): RateLimitVerdict | null | Promise<RateLimitVerdict> {
-  const evaluation = exchange.decided
+  const evaluation = exchange.evaluated
   const { route, principal } = evaluation.decision
   if (route === null || route.rateLimits === null || !isCounted(evaluation)) return null
   const question = askedQuestion.get(exchange)
@@ -71,6 +68,6 @@ function takeTokens(
 function refusalBy(exchange: Exchange, { exceeded, retryAfter, lines }: RateLimitVerdict): Refusal | null {
   if (lines !== '') rateLimitLines.set(exchange, lines)
   if (exceeded === null) return null
-  exchange.logFields += `,"rate_limited":"${exceeded.name}"`
+  exchange.note('rate_limited', exceeded.name)
   return new Refusal('rate_limited', `The limit "${exceeded.name}" is used up.`, { retryAfter })
 }

@@ -6,12 +6,14 @@ import { validateRequest, type ValidationLimits } from '../../http/server/reques
 import type { Refusal } from '../../model/errors.ts'
 import { strayHandshake } from '../../proxy/websocket/websocket-protocol.ts'
 import type { Refuse } from '../../proxy/forward.ts'
-import type { Stage } from '../stage.ts'
+import { ANSWERED, type Stage } from '../stage.ts'
 
 export function validate(limits: ValidationLimits, refuse: Refuse): Stage {
   return (exchange, next) => {
     const refusal = faultOf(exchange, limits)
-    return refusal === null ? next(exchange) : refuse(exchange, refusal, null)
+    if (refusal === null) return next(exchange)
+    refuse(exchange, refusal, null)
+    return ANSWERED
   }
 }
 
@@ -19,7 +21,9 @@ export function validate(limits: ValidationLimits, refuse: Refuse): Stage {
 export function validateQuestion(limits: ValidationLimits, refuse: Refuse): Stage {
   return (exchange, next) => {
     const refusal = askedQuestion.get(exchange)?.fault ?? faultOf(exchange, limits)
-    return refusal === null ? next(exchange) : refuse(exchange, refusal, null)
+    if (refusal === null) return next(exchange)
+    refuse(exchange, refusal, null)
+    return ANSWERED
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * The way of a request: the stages that it passes, in order, and the observers that learn of it. There are three ways: a request to
- * the front door, a question of another proxy about a request, and a request of AuthZEN. Each is composed when a configuration is
- * activated. A new mechanism is a file in `stages/` or `observers/`, and a line here.
+ * The lists of stages, in order, and of observers. There are three lists of stages: for a request to the front door, for a question
+ * of another proxy about a request, and for a request of AuthZEN. Each is composed when a configuration is activated. A new mechanism
+ * is a file in `stages/` or `observers/`, and a line here.
  */
 
 import type { RateLimiter } from '../decision/limits/rate-limiter.ts'
@@ -15,16 +15,16 @@ import { type Observer, Observers } from './observers/observer.ts'
 import { ShadowDecisions } from './observers/shadow-decisions.ts'
 import type { GatewayConfig, PipelineConfig } from './pipeline-config.ts'
 import type { Refusals } from './refusals.ts'
-import { composed, type Next, type Stage } from './stage.ts'
+import { ANSWERED, composed, type Next, type RefuseDecided, type Stage } from './stage.ts'
 import { answerQuestion } from './stages/answer-question.ts'
 import { evaluate } from './stages/evaluate.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
-import { refuseDenied, type SignInPorts } from './stages/refuse-denied.ts'
+import { refuseDenied } from './stages/refuse-denied.ts'
 import { type LocalPipeline, serveLocal } from './stages/serve-local.ts'
 import { servePublic } from './stages/serve-public.ts'
 import { shareConnections } from './stages/share-connections.ts'
-import { type RefuseDecided, takeRateLimits } from './stages/take-rate-limits.ts'
+import { takeRateLimits } from './stages/take-rate-limits.ts'
 import { validate, validateQuestion } from './stages/validate.ts'
 import type { WebSockets } from './web-sockets.ts'
 
@@ -41,7 +41,7 @@ export interface Mechanisms extends Pick<LocalPipeline, 'reevaluate' | 'held'> {
   readonly eventStreams: EventStreams
 }
 
-export interface RequestPath {
+export interface StageLists {
   /** For requests that the gateway forwards or serves. */
   readonly requests: Next
   /** For questions of other proxies. */
@@ -49,24 +49,29 @@ export interface RequestPath {
   readonly observers: Observers
 }
 
-/** Makes the way of requests under a configuration. */
-export type PathOf<C extends PipelineConfig> = (config: C, mechanisms: Mechanisms) => RequestPath
+/** Composes the lists for a configuration. */
+export type StagesOf<C extends PipelineConfig> = (config: C, mechanisms: Mechanisms) => StageLists
 
 /** The front door, and the questions of other proxies. */
-export const gatewayPath: PathOf<GatewayConfig> = (config, mechanisms) => {
-  const { limits, upstreams, shadow } = config
-  const { refusals, requestShares, webSockets, metrics } = mechanisms
+export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
+  const { engine, limits, upstreams, shadow, signIn, identity } = config
+  const { refusals, rateLimiter, requestShares, webSockets, metrics } = mechanisms
   const shadows =
     shadow === null ? [] : [new ShadowDecisions(shadow, (result) => metrics.countShadow(result))]
   const observers = observersOf(config, mechanisms, shadows)
-  const { refuse, allowed, decision } = decisionStages(config, mechanisms, observers, config.signIn)
+  const refuseDecided = refuseDecidedBy(observers, refusals)
+  const decision = [
+    evaluate(engine, observers),
+    takeRateLimits(config, rateLimiter, refuseDecided),
+    refuseDenied(engine, signIn, observers, refusals),
+  ]
   return {
     observers,
     requests: composed([
       validate(limits, refusals.refuse),
       ...decision,
-      shareConnections(requestShares, refuse),
-      allowed,
+      shareConnections(requestShares, refuseDecided),
+      observeAllowed(observers),
       grantPreflight,
       forwardToUpstream(upstreams, webSockets, refusals.refuse),
       ...builtInStages(config, mechanisms),
@@ -74,59 +79,44 @@ export const gatewayPath: PathOf<GatewayConfig> = (config, mechanisms) => {
     questions: composed([
       validateQuestion(limits, refusals.refuse),
       ...decision,
-      allowed,
-      answerQuestion(upstreams, config.identity),
+      observeAllowed(observers),
+      answerQuestion(upstreams, identity),
     ]),
   }
 }
 
-/** The endpoints of AuthZEN, which are built in. They take no questions. */
-export const authzenPath: PathOf<PipelineConfig> = (config, mechanisms) => {
+/** The endpoints of AuthZEN, which are built in and have no rate limits. */
+export const authzenStages: StagesOf<PipelineConfig> = (config, mechanisms) => {
   const { refusals, requestShares } = mechanisms
   const observers = observersOf(config, mechanisms, [])
-  const { refuse, allowed, decision } = decisionStages(config, mechanisms, observers, null)
   return {
     observers,
     requests: composed([
       validate(config.limits, refusals.refuse),
-      ...decision,
-      shareConnections(requestShares, refuse),
-      allowed,
+      evaluate(config.engine, observers),
+      refuseDenied(config.engine, null, observers, refusals),
+      shareConnections(requestShares, refuseDecidedBy(observers, refusals)),
+      observeAllowed(observers),
       ...builtInStages(config, mechanisms),
     ]),
+    // No other proxy asks here.
     questions: composed([]),
   }
 }
 
-interface DecisionStages {
-  readonly decision: readonly Stage[]
-  /** The request is allowed, and is answered next. */
-  readonly allowed: Stage
-  /** In place of an allowed request. */
-  readonly refuse: RefuseDecided
-}
-
-function decisionStages(
-  config: PipelineConfig,
-  { refusals, rateLimiter }: Mechanisms,
-  observers: Observers,
-  signIn: SignInPorts | null,
-): DecisionStages {
-  const refuse: RefuseDecided = (exchange, refusal) => {
+function refuseDecidedBy(observers: Observers, refusals: Refusals): RefuseDecided {
+  return (exchange, refusal) => {
     observers.decided(exchange, refusal)
     refusals.refuse(exchange, refusal, null)
+    return ANSWERED
   }
-  return {
-    refuse,
-    decision: [
-      evaluate(config.engine),
-      ...(config.hasRateLimits ? [takeRateLimits(config, rateLimiter, refuse)] : []),
-      refuseDenied(config.engine, signIn, observers, refusals),
-    ],
-    allowed(exchange, next) {
-      observers.decided(exchange, null)
-      return next(exchange)
-    },
+}
+
+/** The request is allowed, and is answered or forwarded next. */
+function observeAllowed(observers: Observers): Stage {
+  return (exchange, next) => {
+    observers.decided(exchange, null)
+    return next(exchange)
   }
 }
 
@@ -141,7 +131,7 @@ function builtInStages({ limits }: PipelineConfig, mechanisms: Mechanisms): read
 }
 
 function observersOf(
-  { tracer, trustedProxies }: PipelineConfig,
+  { trustedProxies }: PipelineConfig,
   { metrics, activity, log }: Mechanisms,
   more: readonly Observer[],
 ): Observers {
@@ -149,7 +139,7 @@ function observersOf(
     ...(activity === null ? [] : [rememberDecisions(activity)]),
     ...more,
     countRequests(metrics),
-    ...(tracer === null ? [] : [endTraces]),
+    endTraces,
     logRequests(log, trustedProxies),
   ])
 }
