@@ -7,7 +7,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { Refusal } from '../model/errors.ts'
 
 /** The stage has answered the exchange, or the exchange is settled. */
-export const ANSWERED: unique symbol = Symbol('answered')
+export const ANSWERED = 'answered' as const
 
 /** What a stage returns: {@link ANSWERED}, or what `next` returns. So no stage forgets a promise whose rejection would be lost. */
 export type Passed = typeof ANSWERED | Promise<typeof ANSWERED>

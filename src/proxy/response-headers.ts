@@ -1,7 +1,6 @@
 /** The header and trailer fields of a forwarded response. */
 
 import type { ResponseHead } from '../http/client/upstream-request.ts'
-import type { Exchange } from '../http/server/exchange.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { FieldTable } from '../http/wire/field-table.ts'
 import { isLongList, joinValues, MAX_LIST_ELEMENTS } from '../http/wire/fields.ts'
@@ -194,6 +193,14 @@ const CONTROL = new Set(['age', 'cache-control', 'date', 'expires', 'location', 
 
 const NO_TRAILERS: readonly string[] = Object.freeze([])
 
+/** What decides which trailer fields pass. */
+export interface TrailerRules {
+  readonly cors: string | null
+  readonly isLimited: boolean
+  /** The response is one of gRPC to a client of gRPC, whose metadata may have the names of control fields. */
+  readonly grpcResponse: boolean
+}
+
 /**
  * The trailer fields that pass: name, value, … Throws when there are too many.
  *
@@ -202,7 +209,7 @@ const NO_TRAILERS: readonly string[] = Object.freeze([])
 export function responseTrailers(
   raw: readonly string[],
   named: ReadonlySet<string> | null,
-  { cors, isLimited, grpcResponse }: Pick<Exchange, 'cors' | 'isLimited' | 'grpcResponse'>,
+  { cors, isLimited, grpcResponse }: TrailerRules,
 ): readonly string[] {
   if (raw.length === 0) return NO_TRAILERS
   if (raw.length > MAX_FIELDS * 2) throw new Error(`more than ${MAX_FIELDS} trailer fields`)

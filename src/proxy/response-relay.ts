@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../http/server/exchange.ts'
 import { corsLines, isLimited, linesForUpstreamResponse } from '../http/server/gateway-lines.ts'
-import { grpcStatus } from '../http/server/grpc-exchange.ts'
+import { grpcStatus, relayedCall } from '../http/server/grpc-exchange.ts'
 import type { ResponseListener } from '../http/server/client-response.ts'
 import type { ResponseFields } from '../http/wire/response-fields.ts'
 import { fieldName } from '../http/wire/field-name.ts'
@@ -138,7 +138,11 @@ export class ResponseRelay implements ResponseListener {
 
   /** Throws as `begin` does. */
   end(rawTrailers: readonly string[]): void {
-    const trailers = responseTrailers(rawTrailers, this.#named, this.#exchange)
+    const trailers = responseTrailers(rawTrailers, this.#named, {
+      cors: this.#cors,
+      isLimited: isLimited(this.#exchange),
+      grpcResponse: relayedCall.get(this.#exchange) !== undefined,
+    })
     const status = trailers.indexOf('grpc-status')
     if (status % 2 === 0) this.#noteGrpcStatus(trailers[status + 1])
     if (this.#headers === null) this.#finish(trailers)
