@@ -1,6 +1,8 @@
 /** The authenticated caller. */
 
-export type AuthMethod = 'api-key' | 'bearer' | 'session' | 'issuer'
+/** How callers authenticate: by an API key, a token, a session cookie, or a token of another issuer. */
+export const AUTH_METHODS = ['api-key', 'bearer', 'session', 'issuer'] as const
+export type AuthMethod = (typeof AUTH_METHODS)[number]
 
 export interface Principal {
   readonly method: AuthMethod

@@ -17,6 +17,7 @@ import {
   type Route,
   type RouteTarget,
 } from '../model/route.ts'
+import { AUTH_METHODS } from '../model/principal.ts'
 import { SIGN_IN_ENDPOINTS } from '../oidc/sign-in-endpoints.ts'
 import { openApiDocument } from './openapi/document.ts'
 import { CONSOLE_PATH } from './console-site.ts'
@@ -166,7 +167,7 @@ const callerAnswer = object({
   tenant: text('The tenant of the credential.', { examples: ['acme'] }),
   user: text('The `sub` of the user, or the id of the API key.', { examples: ['alice'] }),
   email: orNull(text('For information. Null if it is not known.')),
-  auth: oneOf(['api-key', 'bearer', 'session', 'issuer'], 'The kind of the credential.'),
+  auth: oneOf(AUTH_METHODS, 'The kind of the credential.'),
   admin_space: text("The tenant's admin space.", { examples: ['admin'] }),
 })
 

@@ -1,6 +1,6 @@
 /** Reads a line of the access log, which `telemetry/access-log.ts` writes. */
 
-import type { AuthMethod, SeatClaims } from '../../model/principal.ts'
+import { AUTH_METHODS, type AuthMethod, type SeatClaims } from '../../model/principal.ts'
 import type { SpaceSource } from '../../model/space-source.ts'
 import type { Reason } from './unjudged-reasons.ts'
 
@@ -134,7 +134,7 @@ function callerOf(line: Line): LoggedCaller | null | 'malformed_line' {
   return { tenant, user, method: isAuthMethod(auth) ? auth : 'bearer', seats }
 }
 
-const METHODS: ReadonlySet<unknown> = new Set<AuthMethod>(['api-key', 'bearer', 'session', 'issuer'])
+const METHODS: ReadonlySet<unknown> = new Set<AuthMethod>(AUTH_METHODS)
 
 function isAuthMethod(value: unknown): value is AuthMethod {
   return METHODS.has(value)
