@@ -28,6 +28,7 @@ import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import { EndedExchanges } from './ended-exchanges.ts'
 import { EventStreams, openEventStream } from './event-streams.ts'
 import type { PipelineConfig } from './pipeline-config.ts'
+import { ClientCancels } from './stages/limit-cancels.ts'
 import { Refusals } from './refusals.ts'
 import { authorizationRequest, requestIdOf } from './request-input.ts'
 import type { Mechanisms, StageLists, StagesOf } from './stage-lists.ts'
@@ -56,6 +57,7 @@ export class Pipeline<C extends PipelineConfig = PipelineConfig> {
       requestShares: new RequestShares(this.inFlight, clientOf, (of) => metrics.overShare(of)),
       webSockets: new WebSockets(metrics, config),
       eventStreams: new EventStreams(),
+      clientCancels: new ClientCancels(),
       reevaluate: (exchange) => this.reevaluate(exchange),
       held: (exchange) => this.#config.engine.held(authorizationRequest(exchange.request, exchange.id)),
     }

@@ -20,6 +20,7 @@ import { answerQuestion } from './stages/answer-question.ts'
 import { evaluate } from './stages/evaluate.ts'
 import { forwardToUpstream } from './stages/forward-to-upstream.ts'
 import { grantPreflight } from './stages/grant-preflight.ts'
+import type { ClientCancels } from './stages/limit-cancels.ts'
 import { refuseDenied } from './stages/refuse-denied.ts'
 import { type LocalPipeline, serveLocal } from './stages/serve-local.ts'
 import { servePublic } from './stages/serve-public.ts'
@@ -39,6 +40,7 @@ export interface Mechanisms extends Pick<LocalPipeline, 'reevaluate' | 'held'> {
   readonly requestShares: RequestShares
   readonly webSockets: WebSockets
   readonly eventStreams: EventStreams
+  readonly clientCancels: ClientCancels
 }
 
 export interface StageLists {
@@ -54,11 +56,11 @@ export type StagesOf<C extends PipelineConfig> = (config: C, mechanisms: Mechani
 
 /** The front door, and the questions of other proxies. */
 export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
-  const { engine, limits, upstreams, shadow, signIn, identity } = config
-  const { refusals, rateLimiter, requestShares, webSockets, metrics } = mechanisms
+  const { engine, limits, upstreams, shadow, signIn, identity, trustedProxies } = config
+  const { refusals, rateLimiter, requestShares, webSockets, clientCancels, metrics } = mechanisms
   const shadows =
     shadow === null ? [] : [new ShadowDecisions(shadow, (result) => metrics.countShadow(result))]
-  const observers = observersOf(config, mechanisms, shadows)
+  const observers = observersOf(config, mechanisms, [...shadows, clientCancels.observer(trustedProxies)])
   const refuseDecided = refuseDecidedBy(observers, refusals)
   const decision = [
     evaluate(engine, observers),
@@ -69,6 +71,7 @@ export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
     observers,
     requests: composed([
       validate(limits, refusals.refuse),
+      clientCancels.stage(trustedProxies, refusals.refuse),
       ...decision,
       shareConnections(requestShares, refuseDecided),
       observeAllowed(observers),
