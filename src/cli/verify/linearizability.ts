@@ -164,9 +164,8 @@ export function partsOf<O extends Pick<TimedOperation, 'records'>>(history: read
   return [...Map.groupBy(history, ({ records }) => rootOf(records[0] ?? '')).values()]
 }
 
-/** What makes a model of the operations, and takes an answer away from one. */
-export interface HistoryModel<S, O> {
-  of(history: readonly O[]): SequentialModel<S, O>
+/** The model of a history and of each part of it. It can take the answer away from an operation. */
+export interface HistoryModel<S, O> extends SequentialModel<S, O> {
   /** The operation with an unknown result; null: without an answer it says nothing. */
   unanswered(operation: O): O | null
 }
@@ -183,22 +182,22 @@ export interface Contradiction<S, O> {
 /** @param history without an order that explains it */
 export function contradictionIn<S, O extends TimedOperation>(
   history: readonly O[],
-  models: HistoryModel<S, O>,
+  model: HistoryModel<S, O>,
 ): Contradiction<S, O> {
-  const fails = (part: readonly O[]) => checkOrder(part, models.of(part)).verdict === 'unexplained'
+  const fails = (part: readonly O[]) => checkOrder(part, model).verdict === 'unexplained'
   const ends = history
     .filter(({ ended }) => ended !== Infinity)
     .toSorted((one, other) => one.ended - other.ended)
   let [low, high] = [0, ends.length - 1]
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (fails(answeredBy(history, ends[middle]?.ended ?? 0, models))) high = middle
+    if (fails(answeredBy(history, ends[middle]?.ended ?? 0, model))) high = middle
     else low = middle + 1
   }
   const operation = ends[low]
   if (operation === undefined) throw new Error('no operation has an answer')
-  const needed = without(answeredBy(history, operation.ended, models), operation, fails)
-  const verdict = checkOrder(needed, models.of(needed), { watched: operation })
+  const needed = without(answeredBy(history, operation.ended, model), operation, fails)
+  const verdict = checkOrder(needed, model, { watched: operation })
   const states = verdict.verdict === 'unexplained' ? verdict.states : []
   return { operation, operations: needed.toSorted((one, other) => one.began - other.began), states }
 }

@@ -1,7 +1,7 @@
 /** Whether a history of a tenant has an order that explains every answer, and the text of what has none. Pure. */
 
 import { checkOrder, type Contradiction, contradictionIn, MOST_VISITS, partsOf } from './linearizability.ts'
-import { dueText, tenantModels, type TenantState } from './tenant-model.ts'
+import { dueText, tenantModelOf, type TenantState } from './tenant-model.ts'
 import { type Asked, operationsOf, operationText, type TenantOperation } from './tenant-operations.ts'
 
 /** Operations that a text shows. */
@@ -22,12 +22,13 @@ export interface OrderReport {
 export function checkHistory(history: readonly Asked[], most = MOST_VISITS): OrderReport {
   const operations = operationsOf(history)
   const parts = partsOf(operations)
+  const model = tenantModelOf(operations)
   const disorders: Disorder[] = []
   let unchecked = 0
   for (const part of parts) {
-    const { verdict } = checkOrder(part, tenantModels.of(part), { most })
+    const { verdict } = checkOrder(part, model, { most })
     if (verdict === 'not checked') unchecked += part.length
-    if (verdict === 'unexplained') disorders.push(contradictionIn(part, tenantModels))
+    if (verdict === 'unexplained') disorders.push(contradictionIn(part, model))
   }
   return { operations: operations.length, parts: parts.length, unchecked, disorders }
 }

@@ -8,7 +8,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { HistoryModel, SequentialModel } from './linearizability.ts'
+import type { HistoryModel } from './linearizability.ts'
 import {
   type Answer,
   answerText,
@@ -60,25 +60,29 @@ interface Given {
   readonly tags: ReadonlySet<string>
 }
 
-export const tenantModels: HistoryModel<TenantState, TenantOperation> = {
-  of(history): SequentialModel<TenantState, TenantOperation> {
-    const answers = history.flatMap(({ writes, answer }) => (writes && answer !== null ? [answer] : []))
-    const given = {
-      ids: new Set(
-        answers.flatMap(({ id, changes = [] }) => [...(id === undefined ? [] : [id]), ...madeIn(changes)]),
-      ),
-      tags: new Set(answers.flatMap(({ tag }) => tag ?? [])),
-    }
-    return {
-      initial: NO_SEATS,
-      step: (state, operation) => stepped(state, operation, given),
-      key: (state) => JSON.stringify(state),
-    }
-  },
-  unanswered(operation) {
-    if (!mayChange(operation.question) || operation.question.kind === 'create key') return null
-    return { ...operation, answer: null, ended: Infinity, writes: true }
-  },
+/**
+ * @param history whole: an id or a tag that a write of another part gave is not that of a write here, although the two share no
+ *   record
+ */
+export function tenantModelOf(
+  history: readonly TenantOperation[],
+): HistoryModel<TenantState, TenantOperation> {
+  const answers = history.flatMap(({ writes, answer }) => (writes && answer !== null ? [answer] : []))
+  const given = {
+    ids: new Set(
+      answers.flatMap(({ id, changes = [] }) => [...(id === undefined ? [] : [id]), ...madeIn(changes)]),
+    ),
+    tags: new Set(answers.flatMap(({ tag }) => tag ?? [])),
+  }
+  return {
+    initial: NO_SEATS,
+    step: (state, operation) => stepped(state, operation, given),
+    key: (state) => JSON.stringify(state),
+    unanswered(operation) {
+      if (!mayChange(operation.question) || operation.question.kind === 'create key') return null
+      return { ...operation, answer: null, ended: Infinity, writes: true }
+    },
+  }
 }
 
 /** What the state would answer, in words, whatever was answered. */

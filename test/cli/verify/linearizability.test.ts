@@ -5,7 +5,7 @@
 import t from 'tap'
 import { checkOrder, partsOf, type TimedOperation } from '../../../src/cli/verify/linearizability.ts'
 import { checkHistory } from '../../../src/cli/verify/order-report.ts'
-import { tenantModels, type TenantState } from '../../../src/cli/verify/tenant-model.ts'
+import { tenantModelOf, type TenantState } from '../../../src/cli/verify/tenant-model.ts'
 import {
   type Answer,
   type Asked,
@@ -28,7 +28,7 @@ function precedes(one: TimedOperation, other: TimedOperation): boolean {
 
 /** Every order, of every choice of the operations without an answer. */
 function bruteForce(history: readonly TenantOperation[]): boolean {
-  const model = tenantModels.of(history)
+  const model = tenantModelOf(history)
   const from = (state: TenantState, rest: readonly TenantOperation[]): boolean => {
     if (rest.every(({ ended }) => ended === Infinity)) return true
     return rest.some((next) => {
@@ -42,7 +42,7 @@ function bruteForce(history: readonly TenantOperation[]): boolean {
 
 function isExplained(history: readonly Asked[]): boolean {
   const operations = operationsOf(history)
-  const verdict = checkOrder(operations, tenantModels.of(operations))
+  const verdict = checkOrder(operations, tenantModelOf(operations))
   t.not(verdict.verdict, 'not checked')
   return verdict.verdict === 'explained'
 }

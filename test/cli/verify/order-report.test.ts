@@ -97,6 +97,10 @@ const FAULTS: Readonly<Record<string, readonly [lines: readonly Line[], possible
     [A, [3, Infinity, revoke, null], [10, 11, read('A'), shown('a', '', '"A1"')]],
     /ok "a" \{\} another tag/,
   ],
+  'a changed Seat that has the tag of a write to another one': [
+    [A, B, [3, Infinity, revoke, null], [10, 11, read('A'), shown('a', '', '"B1"')]],
+    /ok "a" \{\} another tag/,
+  ],
   'a 412 that should have been a 200': [
     [A, [10, 12, { ...revoke, ifMatch: '"A1"' }, 'precondition_failed']],
     /ok "a" \{\}/,
