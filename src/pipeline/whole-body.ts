@@ -4,6 +4,7 @@ import type { Exchange } from '../http/server/exchange.ts'
 import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 import { inShares } from '../../seats-admin/model/time-share.ts'
 import { jsonSteps } from '../lib/large-json.ts'
+import { inTurn } from './in-turn.ts'
 import { Refusal } from '../model/errors.ts'
 import { type BodyOwner, bodyTooLarge, bodyTooSlow, RequestBody } from '../proxy/request-body.ts'
 
@@ -81,7 +82,10 @@ export async function readJson(
   if (!/^(?:identity)?$/i.test(joined(rawHeaders, 'content-encoding'))) return coded
   const bytes = await readBody(exchange, limits)
   if (bytes instanceof Refusal) return bytes
-  const parsed = await inShares(jsonSteps(bytes ?? Buffer.alloc(0), json))
+  const steps = jsonSteps(bytes ?? Buffer.alloc(0), json)
+  const isGone = () => exchange.response.destroyed
+  // The usual limits bound the value to some 4 MB.
+  const parsed = await (json === undefined ? inShares(steps) : inTurn(() => inShares(steps), isGone))
   return 'fault' in parsed ? invalid(parsed.fault) : parsed
 }
 

@@ -1,0 +1,16 @@
+/** Work of which one piece at a time is in memory. */
+
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs works one after the other, in the order of the calls. The value of a JSON text takes up to twenty times the memory of the
+ * text: those of many requests at once would exceed the heap.
+ *
+ * @param isGone whether the result has no use any more: then the work is not begun
+ * @returns never resolves if the work is not begun
+ */
+export function inTurn<V>(work: () => Promise<V>, isGone: () => boolean): Promise<V> {
+  return new Promise((resolve, reject) => {
+    last = last.then(() => (isGone() ? undefined : work().then(resolve, reject)))
+  })
+}
