@@ -12,7 +12,9 @@ function fileOf(path: string): string {
 export async function showGateway(path: string, shown: ShownGateway): Promise<void> {
   const draft = `${fileOf(path)}.new`
   try {
-    await writeFile(draft, JSON.stringify(shown), { mode: FILE_MODE })
+    await rm(draft, { force: true })
+    // Never through a link, nor into a file of another user: the folder may be one that others write to.
+    await writeFile(draft, JSON.stringify(shown), { mode: FILE_MODE, flag: 'wx' })
     await rename(draft, fileOf(path))
   } catch {
     await hideGateway(path)

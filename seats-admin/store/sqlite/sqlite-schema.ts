@@ -5,10 +5,14 @@ import { partsIn, requireParts } from '../schema-parts.ts'
 import { UnusableStore } from '../unavailable.ts'
 import { appliedSteps, MIGRATIONS } from './sqlite-migrations.ts'
 
-/** Statements name indexes (`INDEXED BY`), and fail without them. */
+/**
+ * Statements name indexes (`INDEXED BY`), and fail without them. A virtual table is of another program: its columns are known only
+ * where its module is loaded.
+ */
 const PARTS = `SELECT type || ' ' || name AS part FROM sqlite_schema WHERE type IN ('table', 'index')
   UNION ALL SELECT 'column ' || s.name || '.' || c.name
-    FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c WHERE s.type = 'table'`
+    FROM sqlite_schema s JOIN pragma_table_xinfo(s.name) c
+    WHERE s.type = 'table' AND s.sql NOT LIKE 'CREATE VIRTUAL TABLE %'`
 
 /** Writes nothing. @throws when a part is missing, and for a store of a newer version */
 export function checkSchema(database: DatabaseSync): void {

@@ -109,3 +109,13 @@ t.test('a table of another program, such as a replicator, is no fault', async (t
   database.close()
   await (await openSqliteStore({ path })).close()
 })
+
+t.test('nor is a virtual table whose module is not loaded, such as that of an extension', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db')
+  storeAt(path).close()
+  using database = new DatabaseSync(path, { defensive: false })
+  database.exec(`PRAGMA writable_schema = ON; INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+    VALUES ('table', 'vectors', 'vectors', 0, 'CREATE VIRTUAL TABLE vectors USING vec0(x)')`)
+  database.close()
+  await (await openSqliteStore({ path })).close()
+})

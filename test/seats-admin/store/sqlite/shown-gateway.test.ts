@@ -1,0 +1,22 @@
+/** What a gateway shows beside its file, in a folder that others write to. */
+
+import { readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { hideGateway, showGateway, shownGateway } from '../../../../seats-admin/index.ts'
+import { temporaryFolder } from './support.ts'
+
+const SHOWN = { id: 'a', name: 'host 1', startedAt: 1, version: '1.0.0', config: 'hash', url: null }
+
+t.test('no link is followed, and no file of another is written to', async (t) => {
+  const folder = temporaryFolder(t)
+  const [path, other] = [join(folder, 'a.db'), join(folder, 'other')]
+  writeFileSync(other, 'precious', { mode: 0o644 })
+  for (const name of ['a.db.gateway', 'a.db.gateway.new']) symlinkSync(other, join(folder, name))
+  await showGateway(path, SHOWN)
+  t.equal(readFileSync(other, 'utf8'), 'precious')
+  t.same(await shownGateway(path), SHOWN)
+  t.equal(statSync(`${path}.gateway`).mode & 0o777, 0o600)
+  await hideGateway(path)
+  t.equal(await shownGateway(path), null)
+})
