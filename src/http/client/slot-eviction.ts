@@ -9,8 +9,8 @@
  *   honest, but it must not hold a connection or a stream that others need.
  *
  * Event streams and other exchanges that last are opened again at once. Each request of the others would wait for an
- * eviction. So there is *contention* from the first such eviction on, until none of them has asked for ten seconds. During
- * contention, room is kept: a request of the owner that holds the most begins only if more than 2/16 of the slots stay
+ * eviction. So there is *contention* from the first such eviction on, until for ten seconds none of them has asked while another
+ * owner had more requests that last. During contention, room is kept: a request of the owner that holds the most begins only if more than 2/16 of the slots stay
  * free; one of the same tenant, but a caller that holds less, if more than 1/16 do; any other takes the last slot. Only
  * requests that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time 3/16,
  * so that short requests of the owner with the most are not held back until the contention is over.
@@ -155,15 +155,22 @@ export class SlotEviction {
   /** The room that others find when a request of this owner begins. @param caller null: of the lightest one */
   #neededRoom(tenant: string, caller: string | null): number {
     const own = this.#lasting.account(tenant)
-    if (own === null || this.#lasting.greedierThan([tenant]) !== null) return 0
+    if (own === null || this.#isBelowOthers(tenant)) return 0
     const held = caller === null ? 0 : (own.within(caller)?.weight ?? 0)
     const most = own.heaviest?.weight ?? 0
-    return most >= held + 2 ? this.#kept : 2 * this.#kept
+    const isBelow = most >= held + 2 || (caller !== null && this.#isBelowOthers(tenant, caller))
+    return isBelow ? this.#kept : 2 * this.#kept
+  }
+
+  /** Another holds more that lasts, or more in all: short requests of one owner do not hold back another with a few that last. */
+  #isBelowOthers(...names: readonly string[]): boolean {
+    return this.#lasting.greedierThan(names) !== null || this.#held.greedierThan(names) !== null
   }
 
   #contend(owner: RequestOwner): void {
     if (this.#contender === null) {
       this.#relievedAt = performance.now()
+      this.#contendedUntil = this.#relievedAt + CONTENTION
       this.#lasting = new Ledger()
     }
     this.#contender = owner
@@ -186,7 +193,8 @@ export class SlotEviction {
 
   #checkOwners(): void {
     const now = performance.now()
-    if (!this.#asked && now >= this.#contendedUntil) this.#contender = null
+    if (now >= this.#contendedUntil) this.#contender = null
+    this.#held = new Ledger()
     if (this.#waiting === 0 && !this.isContended) return this.stop()
     const { full, waitingRequests, waitingUploads } = this.#pool
     const since = now - this.#delay
@@ -257,10 +265,10 @@ export class SlotEviction {
       lasting.add(null, receiver.owner)
       if (uploads || rank(slot) < WORKING || age >= this.#delay * WORK_FACTOR) candidates.add(held)
     }
-    if (uploads)
+    if (!uploads) this.#held = all
+    else
       for (const { receiver, uploads: holds } of this.#pool.waitingRequests)
         if (holds) all.add(null, receiver.owner)
-        else this.#held = all
     return { all, lasting, candidates }
   }
 
