@@ -10,6 +10,7 @@ import { type Address, connect, type TlsOptions, validityAt } from '../http/clie
 import type { Suspects } from '../http/client/suspects.ts'
 import type { RequestOwner, ResponseReceiver, UpstreamRequest } from '../http/client/upstream-request.ts'
 import { type PoolSettings, RequestPool } from '../http/client/request-pool.ts'
+import { Ledger } from '../lib/ledger.ts'
 import { Agent } from '../lib/node-http.ts'
 import type { Refusal } from '../model/errors.ts'
 import { OutlierEjection, type OutlierEjectionOwner } from './outlier-ejection.ts'
@@ -100,11 +101,16 @@ export class Target {
     for (const pool of this.#pools) pool.bodyReceived(receiver)
   }
 
-  /** As those of a pool. */
+  /** Evicts for an owner that holds less at this target than another one. */
   evictFor(owner: RequestOwner, uploads: boolean): boolean {
-    return this.#pools.some((pool) => pool.evictFor(owner, uploads))
+    if (this.#alone === null) return this.pool.evictFor(owner, uploads)
+    const all = new Ledger<null>()
+    for (const pool of this.#pools) for (const each of pool.owners()) all.add(null, each)
+    // The owner that holds the most in one pool may hold nothing in the other.
+    return all.greedierThan(owner) !== null && this.#pools.some((pool) => pool.evictFor(owner, uploads))
   }
 
+  /** As that of a pool. */
   cancel(receiver: ResponseReceiver): boolean {
     return this.#pools.some((pool) => pool.cancel(receiver))
   }

@@ -115,6 +115,13 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     for (const connection of this.#draining) yield* connection.slots
   }
 
+  /** Of each request in flight or waiting. */
+  *owners(): Generator<RequestOwner> {
+    for (const { receiver } of this.slots()) if (receiver !== null) yield receiver.owner
+    for (const queue of [this.waitingRequests, this.waitingUploads])
+      for (const { receiver } of queue) yield receiver.owner
+  }
+
   /**
    * Evicts a request of an owner that has more requests here than `owner`. The first choice is the newest waiting
    * request, of which nothing was sent. Otherwise it is the slowest upload or, for a request that arrived completely,

@@ -7,7 +7,7 @@ import { RawClient } from '../../support/raw-client.ts'
 import { until } from '../../support/until.ts'
 import type { RawHttp2 } from '../../support/raw-http2.ts'
 import { front, targetsAt } from '../support.ts'
-import { answer, goAway, serveFrames } from './raw.ts'
+import { answer, goAway, headers, serveFrames } from './raw.ts'
 import { front2 } from './support.ts'
 
 const NO_RETRIES = { ...RETRIES, perRequest: 0 }
@@ -124,4 +124,42 @@ t.test('the end of one connection does not eject its target', async (t) => {
     upstream.targets().map(({ state }) => state),
     ['in', 'in'],
   )
+})
+
+t.test('a caller whose requests go alone fills the target: no request of others ends for more', async (t) => {
+  let begun = 0
+  const { port } = await serveFrames(t, (connection, stream, { fields }) => {
+    if (fields?.[':path'] === '/kill') return void connection.socket.resetAndDestroy()
+    connection.send(headers(stream, [':status', '200']))
+    begun++
+  })
+  const time = holdTime(t)
+  const { port: gatewayPort, exchanges } = await front2(t, port, {
+    route: { requirement: 'public' },
+    retries: NO_RETRIES,
+    maxPending: 8,
+  })
+  await ask(gatewayPort, 'POST', '/kill', '127.0.0.9').ended
+  const clients: RawClient[] = []
+  const open = (count: number, last: number) => {
+    for (let i = 0; i < count; i++) clients.push(ask(gatewayPort, 'GET', '/', `127.0.0.${last}`))
+  }
+  open(3, 20)
+  await until(() => begun === 3, 'requests of another')
+  open(5, 9)
+  await until(() => begun === 8, 'as many as the target takes')
+  time.pass(5000)
+  const ended = () => exchanges.filter(({ refusal, aborted }) => refusal !== null || aborted).length
+  open(3, 9)
+  await until(() => ended() === 4, 'the end of three requests, beside the first one')
+  t.same(
+    exchanges.slice(9).map(({ refusal }) => refusal?.code),
+    ['unavailable', 'unavailable', 'unavailable'],
+  )
+  t.equal(begun, 8, 'it is these that are refused')
+  // A third caller holds less, and finds room.
+  open(1, 30)
+  await until(() => begun === 9, 'the request of the third one')
+  for (const { socket } of clients) socket.resetAndDestroy()
+  await until(() => ended() === exchanges.length, 'the end of all')
 })
