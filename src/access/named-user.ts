@@ -10,8 +10,15 @@ const ADDRESS = /^[^@]+@[^@]+$/
 /** Users of a page. */
 const PAGE = 100
 
+/** Pages that are looked through. Each takes the store's thread for lists for a moment. */
+const MOST_PAGES = 50
+
 /** Names of users in a message. */
 const MOST_NAMED = 10
+
+const tooMany = inputInvalid([
+  { path: '/user', message: 'there are too many users to find an address among them; give a sub' },
+])
 
 type UserReader = Pick<Store, 'readUser' | 'listUsers' | 'seatByName'>
 
@@ -37,7 +44,10 @@ export async function namedUser(
   if (ofSub !== null && (await isSeen(ofSub, asker, store))) return given
   const found: string[] = []
   const address = given.toLowerCase()
+  let pages = 0
   for (let after: string | null = null, isWhole = false; !isWhole && found.length <= MOST_NAMED;) {
+    // Not "not known", which nothing shows then.
+    if (++pages > MOST_PAGES) return tooMany
     const { data, next } = await store.listUsers(tenant, { limit: PAGE, after, scope, q: given })
     for (const user of data)
       if (user.email?.toLowerCase() === address && (await isSeen(user, asker, store))) found.push(user.sub)

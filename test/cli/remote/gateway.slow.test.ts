@@ -249,7 +249,7 @@ t.test('TLS: the certificate is verified', async (t) => {
   })
   t.match(await run([...args, '--ca', 'key.pem']), {
     code: 1,
-    err: /key\.pem has no certificate in PEM form/,
+    err: /key\.pem has a block that begins in line 1 and has no end/,
   })
   t.match(await run([...args, '--ca', 'none.pem']), { code: 1, err: /none\.pem cannot be read/ })
 })

@@ -39,7 +39,7 @@ class Flood {
 async function poolAt(t: Test): Promise<Served> {
   const open = new Set<{ end(): void }>()
   const port = await serve(t, (request, response) => {
-    if (request.url === '/short') return response.end('short')
+    if (request.url === '/short') return void response.end('short')
     response.flushHeaders()
     open.add(response)
     response.on('close', () => open.delete(response))
