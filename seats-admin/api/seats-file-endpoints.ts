@@ -39,7 +39,7 @@ import {
 
 /** Bytes of the body: 5,000 Seats take about one MiB. */
 const MAX_BODY = 8 * 1024 * 1024
-/** Of the body: a Seat has four members with its name, and one in `versions`. Its size bounds the elements. */
+/** The limits of the body: a Seat has four members with its name, and one in `versions`. Its size bounds the elements. */
 const JSON_LIMITS = { members: 60_000, elements: MAX_BODY / 4 }
 
 /** A Seat of a file, under its name. */

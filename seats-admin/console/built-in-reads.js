@@ -1,4 +1,4 @@
-/** Which decisions are on readings of the gateway's own endpoints, such as those of a console: they would hide all others. */
+/** Tells decisions on readings of the gateway's own endpoints, such as those of a console, which would hide all others. */
 
 /** Below `api.prefix`. */
 const API =

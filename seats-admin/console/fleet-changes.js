@@ -42,7 +42,7 @@ function familyOf(kind) {
   return kind === NAME_OF ? 'seat' : kind
 }
 
-/** Milliseconds from the time of an entry to that of its commit, at most. */
+/** Milliseconds from the time of an entry to its commit, at most. */
 const COMMITTED_AFTER = 3000
 
 /**

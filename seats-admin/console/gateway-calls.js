@@ -6,7 +6,7 @@ import { credential, forget, onSessionChanged, signedIn } from './credentials.js
 
 const { api = '', auth = '' } = document.documentElement.dataset
 
-/** Before the paths of endpoints, and of those of the sign-in. */
+/** The prefixes of the paths of endpoints and of the sign-in. */
 export const PREFIXES = { api, auth }
 
 /** A refusal: what the problem document of the gateway says (RFC 9457), or that no answer came. */

@@ -1,8 +1,8 @@
 /** What a JSON text may have: it is counted before anything is built. */
 
 export interface JsonLimits {
-  /** Of all objects together. */
+  /** The number of members in all objects together. */
   readonly members: number
-  /** Of all arrays together, and as many more as there are members. */
+  /** The number of elements in all arrays together, and as many more as there are members. */
   readonly elements: number
 }

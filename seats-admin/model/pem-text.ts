@@ -20,7 +20,7 @@ export class PemFault {
 
 interface Block {
   readonly label: string
-  /** Of its beginning, from 1. */
+  /** The line in which it begins, from 1. */
   readonly line: number
   /** DER. */
   readonly bytes: Buffer
@@ -113,7 +113,7 @@ function isKey({ label }: Block): boolean {
   return label.endsWith('PRIVATE KEY')
 }
 
-/** Of a curve or of Diffie-Hellman: OpenSSL writes them beside keys, and TLS needs none. */
+/** Parameters of a curve or of Diffie-Hellman: OpenSSL writes them beside keys, and TLS needs none. */
 function isOfPair(block: Block): boolean {
   return isCertificate(block) || isKey(block) || block.label.endsWith(' PARAMETERS')
 }
