@@ -41,7 +41,7 @@ export class TimeShare {
   }
 }
 
-/** Of work that others wait for: it has a slice of its own in each iteration. */
+/** The share of work that others wait for: it has a slice of its own in each iteration. */
 export class UrgentShare extends TimeShare {
   #end = performance.now() + SLICE
 

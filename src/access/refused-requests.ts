@@ -7,9 +7,9 @@ export interface RefusedGroup {
   readonly route: string | null
   readonly permission: string | null
   readonly space: string | null
-  /** Of the last one, as the client named it. Requests without an entry are grouped by it. */
+  /** The host of the last request, as the client named it. Requests without an entry are grouped by it. */
   host: string | null
-  /** Of the last one. */
+  /** The path of the last request. */
   path: string | null
   /** Null: no signature and no key was right. */
   readonly tenant: string | null

@@ -225,7 +225,7 @@ export const HOST = {
   description: 'the host of the request, if route tables list hosts',
 } as const satisfies Option
 
-/** Of the tables in use. */
+/** A note about the tables in use. */
 export const HOST_IS_MISSING = 'note: route tables name hosts, and this request none: --host names one'
 
 /** For completion. */

@@ -220,7 +220,7 @@ function writtenIn(node: Node | null): string | null {
   return isScalar(node) && typeof node.value === 'string' && node.value.includes('${') ? node.value : null
 }
 
-/** Of an alias without an anchor before it. */
+/** The fault of an alias without an anchor before it. */
 export const UNKNOWN_ALIAS = 'an alias without an anchor: a value that begins with * must be in quotes'
 
 /**

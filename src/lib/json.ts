@@ -8,7 +8,7 @@ import type { JsonLimits } from '../../seats-admin/model/json-limits.ts'
 /** The limit on nested arrays and objects. */
 export const MAX_DEPTH = 64
 
-/** Of a text that may have any number of objects and lists: an identity provider's answer, or a body. */
+/** The limits of a text that may have any number of objects and lists: an identity provider's answer, or a body. */
 export const JSON_LIMITS: JsonLimits = { members: 32_768, elements: 65_536 }
 
 export type Parsed = { readonly value: unknown } | { readonly fault: string }

@@ -1,4 +1,4 @@
-/** Work of which one piece at a time is in memory. */
+/** Work that needs much memory: the process does one at a time. */
 
 let last: Promise<unknown> = Promise.resolve()
 
@@ -11,6 +11,8 @@ let last: Promise<unknown> = Promise.resolve()
  */
 export function inTurn<V>(work: () => Promise<V>, isGone: () => boolean): Promise<V> {
   return new Promise((resolve, reject) => {
-    last = last.then(() => (isGone() ? undefined : work().then(resolve, reject)))
+    const begin = async () => (isGone() ? undefined : resolve(await work()))
+    // A work that fails does not stop those after it.
+    last = last.then(begin).catch(reject)
   })
 }

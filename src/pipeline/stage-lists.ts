@@ -71,7 +71,7 @@ export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
     observers,
     requests: composed([
       validate(limits, refusals.refuse),
-      clientCancels.stage(trustedProxies, refusals.refuse),
+      clientCancels.limit(trustedProxies, refusals.refuse),
       ...decision,
       shareConnections(requestShares, refuseDecided),
       observeAllowed(observers),

@@ -1,6 +1,5 @@
 /**
- * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is activated, so that a
- * mechanism that is not configured is not in the list.
+ * Stages: the steps that a request passes, in order. A list of them is composed when a configuration is activated.
  */
 
 import type { Exchange } from '../http/server/exchange.ts'

@@ -11,7 +11,7 @@ import { checkOnce } from './health-checks.ts'
 import { addressOf } from './target.ts'
 
 export interface TargetInspection {
-  /** Of the server's certificate; null without TLS, or where it is not verified. */
+  /** The validity of the server's certificate; null without TLS, or where it is not verified. */
   readonly validity: Validity | null
   /** Why a health check fails; null: it passes, or none is configured. */
   readonly unhealthy: Error | null
@@ -46,7 +46,7 @@ export async function inspectTarget(
 
 interface Opened {
   readonly socket: Socket
-  /** Of the server's certificate; null without TLS. */
+  /** The validity of the server's certificate; null without TLS. */
   readonly certificate: Validity | null
 }
 

@@ -62,7 +62,7 @@ export class Target {
     this.agent = new TargetAgent(this.#address, config.connectTimeout)
   }
 
-  /** Of its certificate, once a connection has verified it; null before, and without TLS. */
+  /** The validity of its certificate, once a connection has verified it; null before, and without TLS. */
   get certificate(): Validity | null {
     return validityAt(this.#address)
   }

@@ -21,7 +21,7 @@ const RENEW_OTHERS_EVERY = 5000
 
 const SERVERS = new WeakMap<Error, Address>()
 
-/** Of a connection that failed: the server that it was for. A sentinel or a cluster may have named it. */
+/** Notes the server that a failed connection was for. A sentinel or a cluster may have named it. */
 export function failedAt(cause: Error, server: Address): void {
   SERVERS.set(cause, server)
 }

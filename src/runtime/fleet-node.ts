@@ -52,7 +52,7 @@ export class FleetNode {
   readonly #health: StoreHealth
   readonly #size: FleetSize
   #sizeChanged: () => void = () => {}
-  /** Of the newest {@link showGateway}: one at a time. */
+  /** The newest call of {@link showGateway}: one runs at a time. */
   #showing: Promise<void> = Promise.resolve()
 
   private constructor(

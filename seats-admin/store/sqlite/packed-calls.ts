@@ -26,7 +26,7 @@ interface PackedPlan extends Omit<SeatsPlan, 'changes'> {
 
 interface PackedApplied extends Omit<AppliedSeats, 'changes'> {
   readonly packed: Packed
-  /** Those of the feed. */
+  /** The changes of the feed. */
   readonly packedChanges: Packed
 }
 

@@ -60,7 +60,7 @@ export class Thread {
   readonly #running = new Set<Worker>()
   /** By call id; null after the call's timeout. Those count too, so that a hung thread does not accumulate calls. */
   readonly #pending = new Map<number, Waiting | null>()
-  /** Of the pending calls that may take longer than others: how many times as long. */
+  /** By pending call that may take longer than others: how many times as long. */
   readonly #patient = new Map<number, number>()
   #lastId = 0
   #starts = 0

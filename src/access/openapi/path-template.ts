@@ -4,7 +4,7 @@
  */
 
 export interface ReadTemplate {
-  /** Of a route table. A part that is no parameter of its own segment stays as it is, which a table refuses. */
+  /** The pattern of a route table. A part that is no parameter of its own segment stays as it is, which a table refuses. */
   readonly pattern: string
   /** What the pattern does not express of the template. */
   readonly guesses: readonly string[]

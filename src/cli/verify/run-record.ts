@@ -70,7 +70,7 @@ export class RunRecord {
   readonly lines: { readonly at: number; readonly operation: string }[] = []
   /** Writes → the places that have shown them. */
   readonly #awaited = new Map<Write, Set<string>>()
-  /** Of the answers to reads. A gateway gives each an id of its own. */
+  /** The request ids of the answers to reads. A gateway gives each answer an id of its own. */
   readonly #ids = new Set<string>()
   #repeated = 0
   #violationsTotal = 0

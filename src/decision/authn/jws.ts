@@ -59,7 +59,7 @@ export function readJws(text: string): Jws | null {
   return { signed, algorithm: header.algorithm, payload, signature }
 }
 
-/** Of a token that this gateway did not issue: its header is not read. Null for any other text. Never throws. */
+/** The payload of a token that this gateway did not issue: its header is not read. Null for any other text. Never throws. */
 export function readPayload(text: string): Jws['payload'] | null {
   const [, payload, signature, ...more] = text.length > MAX_TOKEN ? [] : text.split('.', 4)
   return payload === undefined || signature === undefined || more.length > 0 ? null : readObject(payload)

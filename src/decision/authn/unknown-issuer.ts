@@ -54,7 +54,7 @@ export class KnownIssuers {
   }
 
   /**
-   * Of several tenants, only an issuer whose text the token has almost whole: a stranger does not learn whose issuers there are.
+   * If there are several tenants, only an issuer whose text the token has almost whole is named: a stranger does not learn whose issuers there are.
    * The host is not enough, as providers have those of all their customers on one.
    */
   #nearest(iss: string): string | null {

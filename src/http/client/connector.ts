@@ -79,7 +79,7 @@ export function openSocket(
 /** By the options of an upstream, and the host and port of a target. */
 const validities = new WeakMap<TlsOptions, Map<string, Validity>>()
 
-/** Of the certificate that was verified last in a full handshake at this address; null: there was none. */
+/** The validity of the certificate that was verified last in a full handshake at this address; null: there was none. */
 export function validityAt({ host, port, tls }: Address): Validity | null {
   return tls === null ? null : (validities.get(tls)?.get(`${host} ${port}`) ?? null)
 }

@@ -268,7 +268,7 @@ export class Http2Connection implements PooledConnection, SessionOwner, Upstream
     this.close(error)
   }
 
-  /** Those of requests that were written while the connection was alive. */
+  /** Suspects the owners of requests that were written while the connection was alive. */
   #noteSuspects(): void {
     const { suspects } = this.#settings
     if (suspects === undefined || this.#suspected) return

@@ -115,7 +115,7 @@ export class RequestPool implements ConnectionOwner, EvictionPool {
     for (const connection of this.#draining) yield* connection.slots
   }
 
-  /** Of each request in flight or waiting. */
+  /** The owner of each request in flight or waiting. */
   *owners(): Generator<RequestOwner> {
     for (const { receiver } of this.slots()) if (receiver !== null) yield receiver.owner
     for (const queue of [this.waitingRequests, this.waitingUploads])

@@ -9,10 +9,10 @@
  *   honest, but it must not hold a connection or a stream that others need.
  *
  * Event streams and other exchanges that last are opened again at once. Each request of the others would wait for an
- * eviction. So there is *contention* from the first such eviction on, until for ten seconds none of them has asked while another
- * owner had more requests that last. During contention, room is kept: a request of the owner that holds the most begins only if more than 2/16 of the slots stay
- * free; one of the same tenant, but a caller that holds less, if more than 1/16 do; any other takes the last slot. Only
- * requests that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time 3/16,
+ * eviction. So there is *contention* from the first such eviction on, until for ten seconds none of them has asked while
+ * another owner had more requests that last. During contention, room is kept: a request of the owner that holds the most
+ * begins only if more than 2/16 of the slots stay free; one of the same tenant, but a caller that holds less, if more than
+ * 1/16 do; any other takes the last slot. Only requests that last count for this. Each check restores 2/16 of room from those who hold more, and from time to time 3/16,
  * so that short requests of the owner with the most are not held back until the contention is over.
  */
 
@@ -85,9 +85,9 @@ type HeldSlot = RequestSlot | null
 /** By owner. */
 interface Slots {
   readonly all: Ledger<HeldSlot>
-  /** Those of requests that are as old as the delay. */
+  /** The slots of requests that are as old as the delay. */
   readonly lasting: Ledger<null>
-  /** Those of requests that may be evicted. */
+  /** The slots of requests that may be evicted. */
   readonly candidates: Set<Entry<HeldSlot>>
 }
 

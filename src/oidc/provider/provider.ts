@@ -77,7 +77,7 @@ export async function discover(oidc: OidcConfig, http: DiscoveryHttp) {
     algorithms: acceptedAlgorithms(metadata.id_token_signing_alg_values_supported),
     /** RFC 9207, section 3: every authorization response carries `iss`. */
     sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    /** Of every client, and what the gateway does not do; '': nothing. */
+    /** What the provider requires of every client and the gateway does not do; '': nothing. */
     requires: requirementOf(metadata),
     jwksUri: metadata.jwks_uri ?? '',
     /** RFC 9449, section 5.1: clients may have to bind their tokens to a key. */

@@ -70,7 +70,7 @@ function checkClaims(jws: CompactJws, provider: Provider, checks: IdTokenChecks)
   return { claims, sub: claims.sub }
 }
 
-/** Of a verified token. The address of the tenant's sign-in has its provider's issuer too. */
+/** The refusal of a verified token of another issuer. The address of the tenant's sign-in has its provider's issuer too. */
 function otherIssuer(iss: unknown, issuer: string): Refusal {
   const named = typeof iss === 'string' ? `names the issuer ${shownIssuer(iss)}` : 'names no issuer'
   return invalidToken(`The ID token ${named}. The issuer of the tenant's provider is ${shownIssuer(issuer)}.`)

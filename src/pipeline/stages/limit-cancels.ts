@@ -13,7 +13,7 @@ import type { TrustedProxies } from '../../proxy/forwarded.ts'
 import type { Observer } from '../observers/observer.ts'
 import { ANSWERED, type Stage } from '../stage.ts'
 
-/** As of the connection of one client. */
+/** The budget that the connection of one client has too. */
 const CANCELS: EventLimits = { burst: 1000, rate: 100 }
 /** Clients whose cancels are counted; the one that began longest ago is forgotten first. */
 const MAX_CLIENTS = 10_000
@@ -23,13 +23,13 @@ const refused = new Refusal('rate_limited', 'The client has cancelled too many r
 })
 
 export class ClientCancels {
-  /** By network. */
+  /** By network of the client. */
   readonly #budgets = new Map<string, EventBudget>()
-  /** Those beyond their budget, as of their last request. */
+  /** The clients beyond their budget, as of their last request. */
   readonly #exceeded = new Set<string>()
 
   /** Refuses requests of clients beyond their budget. */
-  stage(proxies: TrustedProxies, refuse: Refuse): Stage {
+  limit(proxies: TrustedProxies, refuse: Refuse): Stage {
     return (exchange, next) => {
       if (!this.#refuses(exchange.request, proxies)) return next(exchange)
       refuse(exchange, refused, null)
