@@ -1,7 +1,6 @@
 /** @fastify/http-proxy: bare, and with a token check in its preHandler. */
 
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { missing } from '../own-packages.ts'
 import { startServer } from './node-program.ts'
 import type { Peer } from './peer.ts'
 
@@ -9,7 +8,7 @@ export const fastify: Peer = {
   name: 'fastify',
   label: '@fastify/http-proxy',
   authorises: false,
-  available,
+  available: () => missing('fastify', '@fastify/http-proxy'),
   start: (setup) => startServer('fastify', setup, false),
 }
 
@@ -17,13 +16,6 @@ export const fastifyJwt: Peer = {
   name: 'fastify-jwt',
   label: '@fastify/http-proxy with jose and a cache',
   authorises: true,
-  available,
+  available: () => missing('fastify', '@fastify/http-proxy'),
   start: (setup) => startServer('fastify', setup, true),
-}
-
-function available(): string | null {
-  const packages = ['fastify', '@fastify/http-proxy']
-  const isThere = (name: string) =>
-    existsSync(fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url)))
-  return packages.every(isThere) ? null : `not installed: npm install --save-dev ${packages.join(' ')}`
 }

@@ -5,29 +5,15 @@
 
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { packageExports } from '../staleness/peer-packages.ts'
+import { createRequire } from 'node:module'
+import { RedisWatcher } from '@casbin/redis-watcher'
+import casbinPgAdapter from 'casbin-pg-adapter'
 import type { CasbinSetup } from '../staleness/staleness-peer.ts'
 
-interface Enforcer {
-  setWatcher(watcher: object): void
-  enableAutoNotifyWatcher(enable: boolean): void
-  loadPolicy(): Promise<void>
-  enforce(...request: string[]): Promise<boolean>
-  addPolicy(...rule: string[]): Promise<boolean>
-  removePolicy(...rule: string[]): Promise<boolean>
-}
-
-const { newModelFromString, newSyncedEnforcer } = packageExports('casbin') as {
-  newModelFromString(text: string): object
-  newSyncedEnforcer(model: object, adapter: object): Promise<Enforcer>
-}
-const { default: PostgresAdapter } = packageExports('casbin-pg-adapter') as {
-  default: { newAdapter(options: object): Promise<object> }
-}
-const { RedisWatcher } = packageExports('@casbin/redis-watcher') as {
-  RedisWatcher: { newWatcher(url: string): Promise<{ update(): Promise<unknown> }> }
-}
-
+// Its ES module fails at `new AwaitLock()` (casbin 5.51.1).
+const { newModelFromString, newSyncedEnforcer } = createRequire(import.meta.url)(
+  'casbin',
+) as typeof import('casbin')
 const { port, redis, store, migrates }: CasbinSetup = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 /** An access control list, as in casbin's manual. */
 const MODEL = `
@@ -42,7 +28,7 @@ m = r.sub == p.sub && r.obj == p.obj && r.act == p.act
 `
 const RIGHT = ['canary', 'read'] as const
 
-const adapter = await PostgresAdapter.newAdapter({ connectionString: store, migrate: migrates })
+const adapter = await casbinPgAdapter.default.newAdapter({ connectionString: store, migrate: migrates })
 const enforcer = await newSyncedEnforcer(newModelFromString(MODEL), adapter)
 await enforcer.loadPolicy()
 const watcher = await RedisWatcher.newWatcher(redis)

@@ -3,15 +3,10 @@
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../../test/support/servers/postgres.ts'
 import { startRedis } from '../../test/support/servers/redis.ts'
+import { missing } from '../own-packages.ts'
 import { running, startInstance } from './gateway-instances.ts'
-import { missing, type Packages } from './peer-packages.ts'
 import type { CasbinSetup, RunningStalenessPeer, StalenessPeer } from './staleness-peer.ts'
 
-const PACKAGES: Packages = {
-  casbin: '5.51.1',
-  'casbin-pg-adapter': '1.4.0',
-  '@casbin/redis-watcher': '1.2.0',
-}
 const SCRIPT = fileURLToPath(new URL('../servers/casbin-gateway.ts', import.meta.url))
 const INSTANCES = 2
 
@@ -21,7 +16,7 @@ function casbin(name: string, breaks: boolean): StalenessPeer {
     label: `casbin with the watcher of Redis${breaks ? ', the subscription breaks' : ''}`,
     configuration: `two instances, casbin-pg-adapter, @casbin/redis-watcher, newSyncedEnforcer; one instance takes all writes, and answers once the message of the watcher is published${breaks ? '; CLIENT KILL TYPE pubsub before each write of half of the run' : ''}`,
     every: 3,
-    unavailable: () => missing(PACKAGES),
+    unavailable: () => missing('casbin', 'casbin-pg-adapter', '@casbin/redis-watcher'),
     async start(ending, folder): Promise<RunningStalenessPeer> {
       const redis = await startRedis(ending.t)
       const store = await (await startPostgres(ending.t)).createDatabase('casbin')

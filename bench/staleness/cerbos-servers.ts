@@ -3,14 +3,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Pool } from 'undici'
+import { missing, packageFolder } from '../own-packages.ts'
 import { freePort, Program } from '../program.ts'
 import type { Ending } from '../scale/ending.ts'
-import { missing, packageFolder, type Packages } from './peer-packages.ts'
+
 import type { ReadPlace } from '../../src/cli/verify/readers.ts'
 import type { Asked } from '../../src/cli/verify/asked-place.ts'
 import { type Caller, change, type RunningStalenessPeer, type StalenessPeer } from './staleness-peer.ts'
 
-const PACKAGES: Packages = { '@cerbos/cerbos-linux-x64': '0.55.0' }
+const PACKAGE = '@cerbos/cerbos-linux-x64'
 const INSTANCES = 2
 /** Of its manual; the servers listen on loopback. */
 const ADMINISTRATOR = `Basic ${Buffer.from('cerbos:cerbosAdmin').toString('base64')}`
@@ -32,7 +33,7 @@ function cerbos({ name, label, differs, line = '', reloads = false }: Setting): 
     label,
     configuration: `two instances on one SQLite database, policies by the Admin API of one; ${differs}`,
     every: 3,
-    unavailable: () => missing(PACKAGES),
+    unavailable: () => missing(PACKAGE),
     async start(ending, folder): Promise<RunningStalenessPeer> {
       const ports: number[] = []
       for (let at = 0; at < INSTANCES; at++) ports.push(await startServer(ending, folder, line))
@@ -57,11 +58,7 @@ async function startServer(ending: Ending, folder: string, line: string): Promis
   const file = join(folder, `cerbos-${port}.yaml`)
   writeFileSync(file, `${configurationOf(folder, port, grpc)}${line}\n`)
   const program = await Program.start({
-    command: [
-      join(packageFolder('@cerbos/cerbos-linux-x64'), 'cerbos-linux-x64'),
-      'server',
-      `--config=${file}`,
-    ],
+    command: [join(packageFolder(PACKAGE), 'cerbos-linux-x64'), 'server', `--config=${file}`],
     port,
     cores: null,
     folder,
