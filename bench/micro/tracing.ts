@@ -2,7 +2,7 @@
 
 import type { Exchange } from '../../src/http/server/exchange.ts'
 import { newTraceId } from '../../src/telemetry/tracing/ids.ts'
-import { protobuf } from '../../src/telemetry/tracing/otlp-protobuf.ts'
+import { spanMessage } from '../../src/telemetry/tracing/otlp.ts'
 import { Sampler } from '../../src/telemetry/tracing/tracer.ts'
 import { traceParentOf } from '../../src/telemetry/tracing/trace-context.ts'
 import { SampledRequest, UnsampledRequest } from '../../src/telemetry/tracing/traced-request.ts'
@@ -25,7 +25,7 @@ export function tracingStages(exchange: Exchange): Timed[] {
       trace.end(exchange, exchange.endedAt)
     }),
     repeated('tracing: sampled, two spans encoded', () => {
-      const trace = new SampledRequest(begin(), (span) => protobuf.span(span))
+      const trace = new SampledRequest(begin(), spanMessage)
       trace.attempt(TARGET)
       trace.responded(200)
       trace.attemptEnded(null)

@@ -14,6 +14,8 @@ const MAX_TIME = 3_600_000
 /** Bounds the memory: a span takes at most some 8 KiB, and usually 700 bytes. */
 const MAX_QUEUE = 65_536
 const BATCH_SIZE = 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE'
+/** The default of the specification of OTLP. */
+const PROTOCOL = 'http/protobuf'
 const SAMPLER = 'OTEL_TRACES_SAMPLER'
 const SAMPLER_ARGUMENT = 'OTEL_TRACES_SAMPLER_ARG'
 const SAMPLERS = [
@@ -71,10 +73,10 @@ function tracesOf(variables: Variables) {
   const cert = pemOf(variables, 'CLIENT_CERTIFICATE', 'certificate')
   const key = pemOf(variables, 'CLIENT_KEY', 'key')
   if (ca === undefined || cert === undefined || key === undefined) return null
+  checkProtocol(variables)
   return Object.freeze({
     /** Where batches are posted: an absolute URL. */
     endpoint,
-    protocol: protocolOf(variables),
     /** Name, value, … of headers with each batch; they may be secrets. */
     headers: Object.freeze(variables.headers(variables.otlp('HEADERS'))),
     /** ms, of one attempt to send a batch. */
@@ -107,16 +109,13 @@ function endpointOf(variables: Variables): string | null {
   return url.href
 }
 
-function protocolOf(variables: Variables): 'http/protobuf' | 'http/json' {
+function checkProtocol(variables: Variables): void {
   const name = variables.otlp('PROTOCOL')
-  if (variables.get(name) === 'grpc') {
+  if ((variables.get(name)?.toLowerCase() ?? PROTOCOL) !== PROTOCOL)
     variables.warn(
       name,
-      'is grpc, which is not supported: http/protobuf is used, at most collectors on port 4318',
+      `is not ${PROTOCOL}, the only one supported: it is used, at most collectors on port 4318`,
     )
-    return 'http/protobuf'
-  }
-  return variables.choice(name, ['http/protobuf', 'http/json'], 'http/protobuf')
 }
 
 /** @returns null without one, undefined for one that can't be read */

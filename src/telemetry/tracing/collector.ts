@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { Agent, request } from 'undici'
 import type { TracesConfig } from '../../config/open-telemetry.ts'
-import type { Encoding, PartialSuccess } from './otlp.ts'
+import { CONTENT_TYPE, type PartialSuccess, readResponse } from './otlp.ts'
 
 /** Bytes of a response: a short message. */
 const MAX_RESPONSE = 64 * 1024
@@ -34,14 +34,12 @@ const compress = promisify(gzip)
 
 export class Collector {
   readonly #config: TracesConfig
-  readonly #encoding: Encoding
   readonly #agent: Agent
   readonly #headers: Readonly<Record<string, string>>
 
-  constructor(config: TracesConfig, encoding: Encoding) {
+  constructor(config: TracesConfig) {
     const { ca, cert, key, timeout } = config
     this.#config = config
-    this.#encoding = encoding
     this.#agent = new Agent({
       connect: {
         timeout,
@@ -58,7 +56,7 @@ export class Collector {
       maxResponseSize: MAX_RESPONSE,
       maxHeaderSize: MAX_HEADERS,
     })
-    this.#headers = headersOf(config, encoding)
+    this.#headers = headersOf(config)
   }
 
   /**
@@ -106,7 +104,7 @@ export class Collector {
     if (RETRYABLE.has(status)) throw new Retryable(`status ${status}`, pauseOf(retryAfter))
     if (status < 200 || status > 299) throw new ExportFailed(`status ${status}`)
     try {
-      return this.#encoding.response(body)
+      return readResponse(body)
     } catch {
       // The batch was taken; some collectors answer with a text.
       return { rejected: 0, message: '' }
@@ -119,8 +117,8 @@ export class Collector {
   }
 }
 
-function headersOf({ headers, gzip: compressed }: TracesConfig, { contentType }: Encoding) {
-  const own = { 'user-agent': 'seatgate', 'content-type': contentType }
+function headersOf({ headers, gzip: compressed }: TracesConfig) {
+  const own = { 'user-agent': 'seatgate', 'content-type': CONTENT_TYPE }
   const configured: Record<string, string> = {}
   for (let i = 0; i < headers.length; i += 2) configured[headers[i] ?? ''] = headers[i + 1] ?? ''
   return { ...own, ...configured, ...(compressed ? { 'content-encoding': 'gzip' } : {}) }

@@ -11,9 +11,7 @@ import { messageOf, printable } from '../readable.ts'
 import { Collector } from './collector.ts'
 import { SpanExporter, type SpanCounts } from './exporter.ts'
 import { newTraceId } from './ids.ts'
-import type { Encoding, Origin } from './otlp.ts'
-import { json } from './otlp-json.ts'
-import { protobuf } from './otlp-protobuf.ts'
+import { batchMessage, type Origin, spanMessage } from './otlp.ts'
 import { type Attribute, shortened, type Span } from './span.ts'
 import { type TraceParent, traceParentOf, traceStateOf } from './trace-context.ts'
 import { SampledRequest, UnsampledRequest } from './traced-request.ts'
@@ -39,21 +37,19 @@ const RANGE = 2 ** 56
 export class Tracer {
   readonly #propagates: boolean
   readonly #sampler: Sampler
-  readonly #encoding: Encoding
   readonly #collector: Collector
   readonly #exporter: SpanExporter
 
   constructor(config: TracesConfig, { logger, counts, version }: TracerPorts) {
     this.#propagates = config.propagates
     this.#sampler = new Sampler(config.sampler)
-    this.#encoding = config.protocol === 'http/json' ? json : protobuf
-    this.#collector = new Collector(config, this.#encoding)
+    this.#collector = new Collector(config)
     const origin = originOf(config, version)
     const lost = rateLimited(logger, 'spans are lost: the collector did not take them')
     const collector = new URL(config.endpoint).origin
     this.#exporter = new SpanExporter(
       config.batches,
-      (spans, last, cut) => this.#collector.send(this.#encoding.batch(spans, origin), last, cut),
+      (spans, last, cut) => this.#collector.send(batchMessage(spans, origin), last, cut),
       counts,
       { lost: (spans, cause) => lost({ collector, spans, cause: describe(cause) }) },
     )
@@ -84,7 +80,7 @@ export class Tracer {
   }
 
   readonly #record = (span: Span): void => {
-    this.#exporter.add(() => this.#encoding.span(span))
+    this.#exporter.add(() => spanMessage(span))
   }
 
   /** Sends the spans that wait, for a bounded time. */

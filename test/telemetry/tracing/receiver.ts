@@ -1,4 +1,4 @@
-/** A collector of traces: OTLP over HTTP, with Protocol Buffers or JSON, decoded by @grpc/proto-loader. */
+/** A collector of traces: OTLP over HTTP, with Protocol Buffers, decoded by @grpc/proto-loader. */
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
@@ -122,9 +122,8 @@ function jsonOf(message: unknown): string {
 
 function read({ url = '', headers }: IncomingMessage, body: Buffer): ReceivedBatch {
   const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body
-  const isJson = headers['content-type'] === 'application/json'
-  const text = isJson ? bytes.toString() : jsonOf(rpc.requestDeserialize(bytes))
-  const { resourceSpans } = JSON.parse(text) as Export
+  if (headers['content-type'] !== 'application/x-protobuf') throw new Error('the batch is not protobuf')
+  const { resourceSpans } = JSON.parse(jsonOf(rpc.requestDeserialize(bytes))) as Export
   const spans = resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((each) => each.spans))
   return {
     path: url,

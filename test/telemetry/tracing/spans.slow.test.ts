@@ -267,11 +267,10 @@ t.test('without propagation, traceparent passes as any header', async (t) => {
   t.equal(world.upstream.seen[0]?.headers['traceparent'], PARENT)
 })
 
-t.test('JSON, gzip, headers, resource and a path of its own', async (t) => {
+t.test('gzip, headers, resource and a path of its own', async (t) => {
   const receiver = await startReceiver(t)
   const env = {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/otel?tenant=1`,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
     OTEL_EXPORTER_OTLP_HEADERS: 'X-Key=a%20b,authorization=Basic%20eA==',
     OTEL_SERVICE_NAME: 'edge',
