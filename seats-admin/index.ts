@@ -45,7 +45,6 @@ export type {
 export type { PostgresOptions } from './store/postgres/postgres-store.ts'
 export type { Owner } from './store/sqlite/calls.ts'
 export { lockStore, type StoreLock } from './store/sqlite/gateway-lock.ts'
-export { keepReserve } from './store/sqlite/reserve.ts'
 export { hideGateway, showGateway, shownGateway } from './store/sqlite/shown-gateway.ts'
 export { openSqliteStore, type SqliteOptions } from './store/sqlite/sqlite-store.ts'
 export {

@@ -9,7 +9,6 @@ import {
   type FleetView,
   type HealthState,
   hideGateway,
-  keepReserve,
   lockStore,
   openStore,
   type Owner,
@@ -125,7 +124,6 @@ export class FleetNode {
   async start(): Promise<void> {
     await this.#startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
-    void this.#keepReserve()
     this.#show()
     await this.#countInstances()
     this.#pruning = setInterval(() => void this.#prune(), PRUNE_EVERY)
@@ -199,14 +197,7 @@ export class FleetNode {
   }
 
   async #prune(): Promise<void> {
-    await this.#keepReserve()
     await deleteOld(this.store, this.#audit, this.#config.auditRetention)
-  }
-
-  /** Called repeatedly: a start on a full disk may have used up the reserve. */
-  async #keepReserve(): Promise<void> {
-    const { store } = this.#config
-    if (store.kind === 'sqlite') await keepReserve(store.path)
   }
 
   /** Called after the last decision. */

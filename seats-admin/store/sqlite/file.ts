@@ -11,9 +11,10 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { connect, enableWal } from './sqlite-connection.ts'
+import { connect, enableWal, isDiskFull } from './sqlite-connection.ts'
 import { mark, migrate } from './sqlite-migrations.ts'
 
 const FOLDER_MODE = 0o700
@@ -132,4 +133,38 @@ export function refuseStaleLog(before: StoreFiles, path: string): void {
   const log = logOf(path)
   if (identityOf(path) === before.database || identityOf(log) !== before.log) return
   throw new Error(`the file was replaced, but the log of the previous file still exists: remove ${log} first`)
+}
+
+/** Bytes. SQLite needs 32 KiB for its index and some pages for its WAL to open the store, and frees both at the close. */
+const RESERVE = 256 * 1024
+
+function reserveOf(path: string): string {
+  return `${path}.reserve`
+}
+
+/** Reserves disk space for the next start. A full disk is not an error: a later start tries again. */
+export function keepReserve(path: string): void {
+  const file = reserveOf(path)
+  // A crash may have left a part of it.
+  if (statSync(file, { throwIfNoEntry: false })?.size === RESERVE) return
+  // Not zeros, which some file systems store as a hole.
+  const bytes = Buffer.alloc(RESERVE, 'reserved for opening the store on a full disk\n')
+  try {
+    rmSync(file, { force: true })
+    writeFileSync(file, bytes, { flag: 'wx', mode: FILE_MODE, flush: true })
+  } catch {
+    rmSync(file, { force: true })
+  }
+}
+
+/** Runs `work`. If the disk is full, deletes the reserve and runs it again. */
+export function withReserve<V>(path: string, work: () => V): V {
+  const file = reserveOf(path)
+  try {
+    return work()
+  } catch (cause) {
+    if (!isDiskFull(cause) || !existsSync(file)) throw cause
+    rmSync(file)
+    return work()
+  }
 }

@@ -19,13 +19,20 @@ import {
 } from './calls.ts'
 import { checkIntegrity, connect, faultOf, CallExpired, openingCode, enableWal } from './sqlite-connection.ts'
 import { methodsOn } from './sqlite-database.ts'
-import { fileReplacement, ensureFile, identityOf, logOf, refuseStaleLog } from './file.ts'
+import {
+  ensureFile,
+  fileReplacement,
+  identityOf,
+  keepReserve,
+  logOf,
+  refuseStaleLog,
+  withReserve,
+} from './file.ts'
 import { checkFile } from './sqlite-file-check.ts'
 import { movable, packedCalls } from './packed-calls.ts'
 import { migrate } from './sqlite-migrations.ts'
 import { checkSchema } from './sqlite-schema.ts'
 import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
-import { withReserve } from './reserve.ts'
 
 if (parentPort === null) throw new Error('this file is a thread of the store')
 const port = parentPort
@@ -109,7 +116,9 @@ function open(): OpenStore {
     const origin = locate(data.opening)
     const alone = withReserve(data.path, () => takeIfOwner(origin))
     taken = true
-    return { ...withReserve(data.path, openFile), alone }
+    const opened = withReserve(data.path, openFile)
+    if (data.owner?.takes === true) keepReserve(data.path)
+    return { ...opened, alone }
   } catch (cause) {
     const error = new Error(`the store ${data.path} cannot be opened: ${messageOf(cause)}`)
     // The main thread gets a structured clone, which keeps properties but not classes.
