@@ -1,15 +1,15 @@
 /** `seatgate bootstrap`: creates a tenant's first Seat and an API key that holds it. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bootstrapTenant, openStore, repairTenant, type Store } from '../../seats-admin/index.ts'
+import { bootstrapTenant, repairTenant, type Store } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
 import { loadConfig } from '../config/load.ts'
-import { explainStore } from '../runtime/surroundings/store-fault.ts'
 import { printable } from '../telemetry/readable.ts'
 import { CONFIG, JSON_OUTPUT, TENANT, UsageError } from './arguments.ts'
 import { adviceOn } from './bootstrap-advice.ts'
 import { CommandFailed, defineCommand, messageOf, tenantOf, type Terminal } from './command.ts'
+import { openConfiguredStore } from './existing-store.ts'
 import { KEY_FILE, withKeyFile } from './key-file.ts'
 import { names } from './remote/list-output.ts'
 
@@ -39,7 +39,7 @@ export const bootstrap = defineCommand({
     const config = await loadConfig(values.config, terminal.env)
     const { id: tenant, adminSpace: space } = tenantOf(config, values.tenant)
     return withKeyFile(values.out, async (write) => {
-      const store = await explainStore(config, () => openStore(config.store))
+      const store = await openConfiguredStore(config, terminal)
       try {
         const options = { tenant, adminSpace: space, now: Date.now() }
         if (values.repair) return await repair(store, options, values, terminal)

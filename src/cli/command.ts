@@ -40,6 +40,8 @@ export function defineCommand<const O extends Options>(
 /** Data goes to standard output, errors to standard error. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv
+  /** Milliseconds for each answer of the store; absent: as a gateway has. */
+  readonly storeTimeout?: number
   /** Characters of a line of standard output; 80 where that is no terminal. */
   readonly columns: number
   /** Resolves once the text is written; rejects with OutputFailed. */

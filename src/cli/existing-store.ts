@@ -13,16 +13,27 @@ import { CommandFailed, type Terminal } from './command.ts'
  *
  * @throws CommandFailed when there is none
  */
-export async function openExistingStore(config: Config): Promise<Store> {
+export async function openExistingStore(config: Config, terminal: Waiting): Promise<Store> {
   const missing = await missingFile(config.store)
   if (missing !== null)
     throw new CommandFailed(`there is no store at ${missing}: run seatgate bootstrap or start first`)
-  return explainStore(config, () => openStore(config.store))
+  return openConfiguredStore(config, terminal)
+}
+
+type Waiting = Pick<Terminal, 'storeTimeout'>
+
+/** Creates a missing store. */
+export function openConfiguredStore(config: Config, { storeTimeout }: Waiting): Promise<Store> {
+  return explainStore(config, () => openStore({ ...config.store, timeout: storeTimeout }))
 }
 
 /** Runs the work on a store that exists, and closes it. @throws CommandFailed when there is none */
-export async function withStore<R>(config: Config, work: (store: Store) => Promise<R>): Promise<R> {
-  const store = await openExistingStore(config)
+export async function withStore<R>(
+  config: Config,
+  terminal: Waiting,
+  work: (store: Store) => Promise<R>,
+): Promise<R> {
+  const store = await openExistingStore(config, terminal)
   try {
     return await work(store)
   } finally {
@@ -40,14 +51,18 @@ export async function withStoreOrEmpty<R>(
   work: (store: Store, isEmpty: boolean) => Promise<R>,
 ): Promise<R> {
   const missing = await missingFile(config.store)
-  if (missing === null) return withStore(config, (store) => work(store, false))
+  if (missing === null) return withStore(config, terminal, (store) => work(store, false))
   const folder = await mkdtemp(join(tmpdir(), 'seatgate-')).catch((cause: NodeJS.ErrnoException) => {
     throw new CommandFailed(
       `there is no store at ${missing} yet, and no folder for an empty one can be created: ${cause.message}`,
     )
   })
   try {
-    const store = await openStore({ kind: 'sqlite', path: join(folder, 'empty.db') })
+    const store = await openStore({
+      kind: 'sqlite',
+      path: join(folder, 'empty.db'),
+      timeout: terminal.storeTimeout,
+    })
     terminal.printError(`note: there is no store at ${missing} yet: no Seat or API key exists`)
     return await work(store, true).finally(() => store.close())
   } finally {

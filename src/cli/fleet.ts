@@ -46,7 +46,7 @@ export const fleet = defineCommand({
 
 async function printStore(file: string, json: boolean, terminal: Terminal): Promise<void> {
   const config = await loadConfig(file, terminal.env)
-  await withStore(config, async (store) => {
+  await withStore(config, terminal, async (store) => {
     const { seq } = (await store.changesSince(null)).head
     const path = config.store.kind === 'sqlite' ? config.store.path : null
     const instances = path === null ? await listed(store, seq) : await ofFile(path, seq)

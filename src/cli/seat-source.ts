@@ -25,8 +25,9 @@ interface SeatOptions {
 export async function grantingSeats(
   { tenant, seats: file }: SeatOptions,
   configFile: string,
-  { env }: Terminal,
+  terminal: Terminal,
 ): Promise<GrantingSeat[] | null> {
+  const { env } = terminal
   if (file !== undefined) {
     const { tenant: of, seats } = await readSeatsOf(tenant, file, env)
     return seats.map(grantingSeat(of))
@@ -34,7 +35,7 @@ export async function grantingSeats(
   if (tenant === undefined) return null
   const config = await loadConfig(configFile, env)
   const { id } = tenantOf(config, tenant)
-  return withStore(config, (store) => Array.fromAsync(seatsOf(store, id), grantingSeat(id)))
+  return withStore(config, terminal, (store) => Array.fromAsync(seatsOf(store, id), grantingSeat(id)))
 }
 
 /** @param tenant that is named beside the file; undefined: none @throws ConfigError, CommandFailed where it is another one */

@@ -62,7 +62,7 @@ export const test = defineCommand({
     /** Opened for the first policy without Seats of its own. */
     let store = null as Store | null
     const storedSeats = async (tenant: string) => {
-      store ??= await openExistingStore(await loadConfig(values.config, terminal.env))
+      store ??= await openExistingStore(await loadConfig(values.config, terminal.env), terminal)
       return Array.fromAsync(seatsOf(store, tenant))
     }
     const results: PolicyResult[] = []

@@ -44,7 +44,7 @@ export const token = defineCommand({
     const config = await loadConfig(values.config, terminal.env)
     const tenant = tenantOf(config, values.tenant)
     const subject = email === undefined ? { sub } : { sub, email }
-    const minted = await withStore(config, (store) =>
+    const minted = await withStore(config, terminal, (store) =>
       mintForSeats(store, tenant, subject, values.seat, { lifetime }),
     )
     await terminal.print(minted)

@@ -200,7 +200,7 @@ t.test('wrong questions', async (t) => {
 })
 
 t.test('users, as their sign-ins made them known', async (t) => {
-  const store = await openSqliteStore({ path: world.storeFile })
+  const store = await openSqliteStore({ path: world.storeFile, timeout: 60_000 })
   t.teardown(() => store.close())
   const [viewer, editor] = (await world.admin('GET', '/v1/seats')).json.data
     .filter(({ name }: { name: string }) => ['Viewer', 'Editor'].includes(name))
@@ -267,7 +267,7 @@ t.test('users, as their sign-ins made them known', async (t) => {
 })
 
 t.test('a user of a sub that no path can have', async (t) => {
-  const store = await openSqliteStore({ path: world.storeFile })
+  const store = await openSqliteStore({ path: world.storeFile, timeout: 60_000 })
   t.teardown(() => store.close())
   const sub = 'https://idp.example/users/../7?x=1&y=%2F'
   await store.recordSignIn('acme', { sub, email: null, name: null, at: 0 }, [])

@@ -15,7 +15,7 @@ const key = (await world.admin('POST', '/v1/api-keys', { name: 'ci', seats: ['Vi
 const hidden = (await world.admin('POST', '/v1/api-keys', { name: 'hidden', seats: ['Hidden'] })).json
 const revoked = (await world.admin('POST', '/v1/api-keys', { name: 'old', seats: ['Viewer'] })).json
 await world.admin('DELETE', `/v1/api-keys/${revoked.id}`)
-const store = await openSqliteStore({ path: world.storeFile })
+const store = await openSqliteStore({ path: world.storeFile, timeout: 60_000 })
 const hiddenId = (await store.seatByName('acme', 'Hidden')).value.seat?.id ?? ''
 await store.recordSignIn('acme', { sub: 'alice', email: 'alice@example.com', name: null, at: Date.now() }, [
   viewerId,

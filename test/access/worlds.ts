@@ -77,7 +77,7 @@ export async function build(t: Test, { tables, seats, keys }: World) {
   const file = 'gateway.config.yaml'
   const folder = folderWith(t, { [file]: CONFIG, 'routes/a.yaml': 'upstream: plain\nroutes: {}\n' })
   base ??= await loadConfig(join(folder, file), {})
-  const store = await openSqliteStore({ path: join(folder, 'seatgate.db') })
+  const store = await openSqliteStore({ path: join(folder, 'seatgate.db'), timeout: 60_000 })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }
   const past = Date.now() - 60_000
   const writer = { tenant: TENANT, by: 'test', scope, now: past }

@@ -6,7 +6,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
 import { served } from '../support/served.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { until } from '../support/until.ts'
@@ -76,11 +75,8 @@ for (const workers of [1, 2]) {
 }
 
 t.test('failed writes are shown, and decisions that need only reads still work', async (t) => {
-  const { timeout } = defaults
-  t.teardown(() => (defaults.timeout = timeout))
   // A write waits for the lock of another program for three quarters of it.
-  defaults.timeout = 4000
-  const world = await startWorld(t)
+  const world = await startWorld(t, { storeTimeout: 4000 })
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const make = () => world.admin('POST', '/v1/seats', { name: `New${made++}`, spaces: [], permissions: [] })
   const other = new DatabaseSync(world.storeFile)

@@ -13,7 +13,7 @@ async function audited(t: Test) {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/trainings.yaml': ROUTES })
   const path = join(cwd, 'seatgate.db')
   await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
-  const store = await openStore({ kind: 'sqlite', path })
+  const store = await openStore({ kind: 'sqlite', path, timeout: 60_000 })
   t.teardown(() => store.close())
   const ids = await written(store)
   return {

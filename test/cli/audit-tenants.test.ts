@@ -17,7 +17,7 @@ t.test('every tenant without --tenant', async (t) => {
   })
   const run = (...args: string[]) => seatgateHere(cwd, ['audit', ...args])
   const path = join(cwd, 'seatgate.db')
-  const store = await openStore({ kind: 'sqlite', path })
+  const store = await openStore({ kind: 'sqlite', path, timeout: 60_000 })
   t.teardown(() => store.close())
   for (const tenant of ['globex', 'acme', 'acme'])
     done(

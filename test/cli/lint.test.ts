@@ -18,7 +18,7 @@ t.test('the store', async (t) => {
   t.match(empty.out, 'info route_public (1)\n  GET /docs/*')
   t.equal(empty.code, 0)
   await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
-  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db'), timeout: 60_000 })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }
   const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
   for (let index = 0; index < 12; index++)
@@ -40,7 +40,7 @@ t.test('the store', async (t) => {
 t.test('a tenant whose only administrator is gone', async (t) => {
   const cwd = folderWith(t, { 'gateway.config.yaml': CONFIG, 'routes/a.yaml': ROUTES })
   await seatgateHere(cwd, ['bootstrap', '--tenant', 'acme'])
-  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db'), timeout: 60_000 })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }
   const writer = { tenant: 'acme', by: 'test', scope, now: Date.now() }
   const [key] = (await store.listApiKeys('acme', { limit: 1, after: null, scope })).data

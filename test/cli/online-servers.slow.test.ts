@@ -23,7 +23,7 @@ t.test('SQLite', async (t) => {
   )
   t.equal((await online(t, { args: ['--strict'] })).code, 3)
   const path = join(missing.folder, 'seatgate.db')
-  const store = await openSqliteStore({ path })
+  const store = await openSqliteStore({ path, timeout: 60_000 })
   t.match(await online(t, {}, missing.folder), WELL, 'beside a program that has it open')
   await store.close()
   t.match(await online(t, {}, missing.folder), WELL)

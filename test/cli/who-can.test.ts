@@ -21,7 +21,7 @@ const NAME = 'Viewer\u001b[31m'
 /** The first Seat and its key; another one, which a key, `ann` and `ben` hold. `ben` is blocked. */
 async function storedHolders(t: Test): Promise<Stored> {
   const cwd = folderWith(t, FILES)
-  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db') })
+  const store = await openSqliteStore({ path: join(cwd, 'seatgate.db'), timeout: 60_000 })
   const now = Date.now()
   await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now })
   const scope = { space: 'admin', admin: true, all: true, permissions: [] }

@@ -42,7 +42,7 @@ function commit(folder: string): void {
 
 /** In the store of the shipped configuration: the first Seat of acme, and one named Viewer. */
 export async function seatsIn(folder: string): Promise<void> {
-  const store = await openStore({ kind: 'sqlite', path: join(folder, 'data/seatgate.db') })
+  const store = await openStore({ kind: 'sqlite', path: join(folder, 'data/seatgate.db'), timeout: 60_000 })
   try {
     const now = Date.now()
     const first = await bootstrapTenant(store, { tenant: 'acme', adminSpace: 'admin', now })

@@ -24,7 +24,7 @@ const SUBS = [
 
 t.test('a user of any sub is read', async (t) => {
   const world = await startWorld(t)
-  const store = await openSqliteStore({ path: world.storeFile })
+  const store = await openSqliteStore({ path: world.storeFile, timeout: 60_000 })
   t.teardown(() => store.close())
   for (const sub of SUBS) await store.recordSignIn('acme', { sub, email: null, name: null, at: 0 }, [])
   for (const sub of SUBS) {

@@ -27,7 +27,7 @@ export function bootstrappedStore(): Promise<BootstrappedStore> {
 async function bootstrap(): Promise<BootstrappedStore> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'seatgate-test-'))
   const path = join(folder.path, 'seatgate.db')
-  const store = await openStore({ kind: 'sqlite', path })
+  const store = await openStore({ kind: 'sqlite', path, timeout: 60_000 })
   const keys: Record<string, string> = {}
   for (const tenant of TENANTS) keys[tenant] = await bootstrapIn(store, tenant)
   await store.close()

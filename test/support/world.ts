@@ -10,7 +10,6 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { lockStore } from '../../seats-admin/store/sqlite/gateway-lock.ts'
 import { takeOwnership } from '../../seats-admin/store/sqlite/ownership.ts'
-import { defaults } from '../../seats-admin/store/sqlite/sqlite-store.ts'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -23,8 +22,7 @@ import { type ConfigurationOptions, writeConfiguration } from './configuration.t
 import { listen } from './listen.ts'
 import { serverFolder } from './servers/folder.ts'
 
-// A busy machine may take longer than the product waits for its store and its workers.
-defaults.timeout = 60_000
+// A busy machine may take longer than the product waits for its workers.
 workers.unresponsive = 60_000
 
 /** What reached the upstream. */
@@ -68,6 +66,8 @@ export async function startUpstream(t: Test, answer?: RequestListener): Promise<
 
 export interface WorldOptions extends ConfigurationOptions {
   readonly answer?: RequestListener
+  /** Milliseconds for each answer of the store. */
+  readonly storeTimeout?: number
   /** Variables more of the environment. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -80,12 +80,12 @@ export class World {
   /** Tenant → the API key of its Seat `admin`. */
   readonly keys: Readonly<Record<string, string>>
   readonly client: Client
-  readonly #env: NodeJS.ProcessEnv
+  readonly #load: (more: Readonly<Record<string, string>>) => Promise<Config>
   readonly #flush: () => void
 
   constructor(
     parts: Pick<World, 'gateway' | 'config' | 'folder' | 'upstream' | 'keys'>,
-    env: NodeJS.ProcessEnv,
+    load: (more: Readonly<Record<string, string>>) => Promise<Config>,
     flush: () => void,
   ) {
     this.gateway = parts.gateway
@@ -94,7 +94,7 @@ export class World {
     this.upstream = parts.upstream
     this.keys = parts.keys
     this.client = new Client(this.port)
-    this.#env = env
+    this.#load = load
     this.#flush = flush
   }
 
@@ -167,7 +167,7 @@ export class World {
 
   /** Reads the configuration again, from what the files and the environment say now. */
   async reload(more: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.gateway.reload(await loadConfig(this.config.file, { ...this.#env, ...more }))
+    await this.gateway.reload(await this.#load(more))
   }
 }
 
@@ -183,13 +183,20 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   const upstream = await startUpstream(t, options.answer)
   const file = writeConfiguration(folder, { target: upstream.url, ...options })
   const variables = { ...env, ...options.env }
-  const config = await loadConfig(file, variables)
+  // A busy machine may take longer than the product waits for its store.
+  const { storeTimeout: timeout = 60_000 } = options
+  const load = async (more: Readonly<Record<string, string>> = {}) => {
+    const loaded = await loadConfig(file, { ...variables, ...more })
+    const store = { ...loaded.store, timeout }
+    return { ...loaded, store }
+  }
+  const config = await load()
   const keys = await putStore(config)
   const path = join(folder, LOG)
   writeFileSync(path, '')
   const log = await openLog({ pretty: false, destination: path })
   const gateway = await Gateway.start(config, log)
-  const world = new World({ gateway, config, folder, upstream, keys }, variables, log.flush)
+  const world = new World({ gateway, config, folder, upstream, keys }, load, log.flush)
   t.teardown(async () => {
     world.client.close()
     await gateway.close(1000)

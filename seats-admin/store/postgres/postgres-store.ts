@@ -35,8 +35,8 @@ export interface PostgresOptions {
    * default.
    */
   readonly pool?: number
-  /** Milliseconds until a call rejects with StoreUnavailable. */
-  readonly timeout?: number
+  /** Milliseconds until a call rejects with StoreUnavailable; 2,000 by default. */
+  readonly timeout?: number | undefined
 }
 
 /** Rejects with a StoreUnavailable whose message states the cause, without credentials. */

@@ -9,21 +9,21 @@ import type { StoreFiles } from './file.ts'
 import { unpackedCalls } from './packed-calls.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
-/** `timeout`: milliseconds until a call rejects. Tests set more, so that none of their calls fails on a slow machine. */
-export const defaults = { timeout: 2000 }
+/** Milliseconds until a call rejects. */
+const DEFAULT_TIMEOUT = 2000
 
 export interface SqliteOptions {
   /** The database file. A missing file or folder is created; a file that is not a store is refused. */
   readonly path: string
-  /** Milliseconds until a call rejects with StoreUnavailable. */
-  readonly timeout?: number
+  /** Milliseconds until a call rejects with StoreUnavailable; 2,000 by default. */
+  readonly timeout?: number | undefined
   /** Set by a process of a gateway, which decides on this store only as its owner. */
   readonly owner?: Owner
 }
 
 /** Rejects with a StoreUnavailable whose message states the fault. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path, timeout = defaults.timeout, owner = null } = options
+  const { path, timeout = DEFAULT_TIMEOUT, owner = null } = options
   const threads = new Threads(resolve(path), timeout, owner)
   try {
     await threads.open()

@@ -21,7 +21,7 @@ export const exportAudit = defineCommand({
   run: async ({ values }, terminal) => {
     const config = await loadConfig(values.config, terminal.env)
     const tenants = tenantIdsOf(config, values.tenant)
-    await withStore(config, async (store) => {
+    await withStore(config, terminal, async (store) => {
       for (const tenant of tenants) await exportTenant(store, tenant, terminal)
     })
   },

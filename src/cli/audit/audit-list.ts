@@ -2,10 +2,9 @@
 
 import type { AuditEntry, Store } from '../../../seats-admin/index.ts'
 import { AUDIT_ACTIONS } from '../../../seats-admin/model/audit.ts'
-import type { Config } from '../../config/config.ts'
 import { loadConfig } from '../../config/load.ts'
 import { CONFIG, JSON_OUTPUT, TENANT, UsageError } from '../arguments.ts'
-import { defineCommand, tenantOf } from '../command.ts'
+import { defineCommand, tenantOf, type Terminal } from '../command.ts'
 import { withStore } from '../existing-store.ts'
 import { collected, DEFAULT_LIMIT, limitOf, type Listed } from '../limited-list.ts'
 import type { Gateway } from '../remote/gateway-client.ts'
@@ -68,7 +67,7 @@ export const listAudit = defineCommand({
     const found =
       values.tenant === undefined
         ? await withGateway(values, terminal, (gateway) => ofGateway(gateway, filter))
-        : await ofStore(await loadConfig(values.config, terminal.env), values.tenant, filter)
+        : await ofStore(values.config, values.tenant, filter, terminal)
     await terminal.print(values.json ? JSON.stringify(found) : auditTable(found, terminal.columns))
   },
 })
@@ -88,10 +87,16 @@ async function ofGateway(gateway: Gateway, filter: Filter): Promise<Listed<Audit
   return collected(filter.limit, (limit, after) => gateway.get('/v1/audit', { ...query, limit, after }))
 }
 
-async function ofStore(config: Config, tenant: string, filter: Filter): Promise<Listed<AuditEntry>> {
+async function ofStore(
+  file: string,
+  tenant: string,
+  filter: Filter,
+  terminal: Terminal,
+): Promise<Listed<AuditEntry>> {
+  const config = await loadConfig(file, terminal.env)
   const { id, adminSpace: space } = tenantOf(config, tenant)
   const scope = { space, admin: true, all: true, permissions: [] }
-  return withStore(config, (store) =>
+  return withStore(config, terminal, (store) =>
     collected(filter.limit, async (limit, after) => {
       const { data, hasMore } = await store.audit.list(id, { ...filter, after, limit, scope })
       return { data, has_more: hasMore }

@@ -40,7 +40,7 @@ export const verifyAudit = defineCommand({
       throw new UsageError('--head is an entry of one tenant: it needs --tenant')
     const config = await loadConfig(values.config, terminal.env)
     const tenants = tenantIdsOf(config, values.tenant)
-    return withStore(config, async (store) => {
+    return withStore(config, terminal, async (store) => {
       let areIntact = true
       for (const tenant of tenants) {
         const result = await verified(store, tenant, head, values['no-rows'] !== true)

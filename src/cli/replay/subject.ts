@@ -12,8 +12,9 @@ import { loadWithTables } from '../load-tables.ts'
 /** @throws ConfigError with its faults, CommandFailed where there is no store */
 export async function openSubject(
   { config: file, seats }: { readonly config: string; readonly seats: string | undefined },
-  { env }: Terminal,
+  terminal: Terminal,
 ): Promise<{ subject: ReplaySubject; close(): Promise<void> }> {
+  const { env } = terminal
   const { config, table } = await loadWithTables(file, seats === undefined ? env : null)
   const { tenants, limits } = config
   const common = { tables: tablesOf(config, table), tenants, targetBytes: limits.targetBytes }
@@ -22,7 +23,7 @@ export async function openSubject(
     const { id } = tenantOf(config, read.tenant)
     return { subject: { ...common, seats: seatsByName(read.seats), onlyTenant: id }, close: async () => {} }
   }
-  const store = await openExistingStore(config)
+  const store = await openExistingStore(config, terminal)
   // Bounded: a Seat that is evicted is read again.
   const memory = new SeatMemory(store, directSource(store), config.memory.seats)
   return { subject: { ...common, seats: memory, onlyTenant: null }, close: () => store.close() }

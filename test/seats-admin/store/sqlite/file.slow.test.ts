@@ -24,14 +24,14 @@ const seat = (name: string) => ({ name, spaces: [], permissions: [] })
 
 async function filled(t: Test, count = 1): Promise<string> {
   const path = join(temporaryFolder(t), 'seatgate.db')
-  const store = await openSqliteStore({ path })
+  const store = await openSqliteStore({ path, timeout: 60_000 })
   await Promise.all(Array.from({ length: count }, (_, at) => store.createSeat(writer(), seat(`A${at}`))))
   await store.close()
   return path
 }
 
 async function refuses(t: Test, path: string, why: RegExp): Promise<void> {
-  const opened: Promise<Store> = openSqliteStore({ path })
+  const opened: Promise<Store> = openSqliteStore({ path, timeout: 60_000 })
   await t.rejects(opened, StoreUnavailable)
   await t.rejects(opened, why)
   await t.rejects(opened, {

@@ -23,14 +23,14 @@ for (const kind of KILLED) {
       for (let round = 0; round < rounds; round++) {
         const acknowledged = await writeUntilKilled(location, `${number}-${round}`, what)
         all.push(...acknowledged)
-        const store = await openSqliteStore({ path })
+        const store = await openSqliteStore({ path, timeout: 60_000 })
         const about = `lane ${number}, round ${round}: ${acknowledged.length} acknowledged`
         t.same(await lost(store, acknowledged, kind), [], about)
         // Every other round the next writer finds the log of the killed one.
         if (round % 2 === 0) await store.close()
         else t.teardown(() => store.close())
       }
-      const store = await openSqliteStore({ path })
+      const store = await openSqliteStore({ path, timeout: 60_000 })
       t.same(
         [...(await lost(store, all, kind)), ...(await faults(store, all))],
         [],
@@ -53,7 +53,7 @@ t.test('killed while it creates the file', async (t) => {
     await sleep(round * 10)
     child.kill('SIGKILL')
     await exit
-    const store = await openSqliteStore({ path })
+    const store = await openSqliteStore({ path, timeout: 60_000 })
     t.ok((await store.changesSince(null)).head.seq >= 0)
     await store.close()
   }

@@ -9,10 +9,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { openSqliteStore, type SqliteOptions, type Store } from '../../../../seats-admin/index.ts'
-import { defaults } from '../../../../seats-admin/store/sqlite/sqlite-store.ts'
-
-// For busy machines.
-defaults.timeout = 60_000
 
 /** A folder that is removed after the test. */
 export function temporaryFolder(t: Test): string {
@@ -21,9 +17,9 @@ export function temporaryFolder(t: Test): string {
   return folder
 }
 
-/** Opens a store that is closed with the test. */
+/** Opens a store that is closed with the test. Its calls wait for a busy machine, unless the options say otherwise. */
 export async function open(t: Test, options: SqliteOptions): Promise<Store> {
-  const store = await openSqliteStore(options)
+  const store = await openSqliteStore({ timeout: 60_000, ...options })
   t.teardown(() => store.close())
   return store
 }
