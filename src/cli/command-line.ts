@@ -4,6 +4,7 @@ import { ConfigError } from '../config/faults.ts'
 import { didYouMean, quote } from '../config/invalid-value.ts'
 import { packageRoot } from '../config/package-version.ts'
 import { UsageError } from './arguments.ts'
+import { candidatesFor } from './completion-candidates.ts'
 import { type Command, messageOf, OutputFailed, type Terminal } from './command.ts'
 import { actionsOf, commands, everyCommand, firstWords, groups } from './commands.ts'
 import { groupOverviewOf, helpOf, overviewOf, usageAsText } from './help.ts'
@@ -26,6 +27,10 @@ export async function runCommandLine([name, ...rest]: string[], terminal: Termin
 }
 
 async function dispatch(name: string | undefined, rest: string[], terminal: Terminal): Promise<number> {
+  if (name === '__complete') {
+    for (const line of await candidatesFor(rest)) await terminal.print(line)
+    return 0
+  }
   if (name === '--version') return printed(versionLine(packageRoot()), terminal)
   if (name === '--help' || name === '-h' || (name === 'help' && rest.length === 0))
     return printed(overviewOf(await everyCommand(), groups), terminal)
@@ -46,8 +51,7 @@ async function dispatchAction(
 ): Promise<number> {
   if (action !== undefined && Object.hasOwn(commands, `${group} ${action}`))
     return dispatchCommand(`${group} ${action}`, rest, terminal)
-  const own = (await everyCommand()).filter(({ name }) => name.startsWith(`${group} `))
-  const overview = groupOverviewOf(group, groups[group] ?? '', own)
+  const overview = groupOverviewOf(group, groups[group] ?? '', await everyCommand())
   if (action === '--help' || action === '-h') return printed(overview, terminal)
   const fault =
     action === undefined

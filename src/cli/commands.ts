@@ -49,7 +49,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'audit verify': async () => (await import('./audit/audit-verify.ts')).verifyAudit,
   bootstrap: async () => (await import('./bootstrap.ts')).bootstrap,
   token: async () => (await import('./token.ts')).token,
-  completion: async () => (await import('./completion.ts')).completionOf(everyCommand, groups),
+  completion: async () => (await import('./completion.ts')).completion,
 }
 
 export function everyCommand(): Promise<Command[]> {

@@ -72,16 +72,27 @@ export function helpOf(command: Description): string {
   ].join('\n\n')
 }
 
-/** @param groups a group has one row, in the place of its first command */
-export function overviewOf(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {
-  const rows = new Map<string, string>()
-  for (const { name, summary } of commands) {
+type Row = readonly [word: string, meaning: string]
+
+/** What follows `seatgate`. @param groups a group has one row, in the place of its first command */
+export function commandRows(commands: readonly Command[], groups: Readonly<Record<string, string>>): Row[] {
+  const rows = commands.map(({ name, summary }): Row => {
     const [first = '', action] = name.split(' ')
-    rows.set(first, action === undefined ? summary : (groups[first] ?? ''))
-  }
+    return [first, action === undefined ? summary : (groups[first] ?? '')]
+  })
+  return [...new Map(rows)]
+}
+
+/** What follows the name of a group. */
+export function actionRows(group: string, commands: readonly Command[]): Row[] {
+  const own = commands.filter(({ name }) => name.startsWith(`${group} `))
+  return own.map(({ name, summary }) => [name.slice(group.length + 1), summary])
+}
+
+export function overviewOf(commands: readonly Command[], groups: Readonly<Record<string, string>>): string {
   return [
     'usage: seatgate COMMAND [options]',
-    section('commands', [...rows]),
+    section('commands', commandRows(commands, groups)),
     section('options', [
       ['COMMAND --help', 'shows what a command does, its options and exit codes, and an example'],
       ['--version', 'prints the version, the commit and the version of Node.js'],
@@ -90,11 +101,10 @@ export function overviewOf(commands: readonly Command[], groups: Readonly<Record
 }
 
 export function groupOverviewOf(group: string, summary: string, commands: readonly Command[]): string {
-  const actions = commands.map(({ name, summary: does }) => [name.slice(group.length + 1), does])
   return [
     `usage: seatgate ${group} ACTION [options]`,
     summary,
-    section('actions', actions),
+    section('actions', actionRows(group, commands)),
     section('options', [
       ['ACTION --help', 'shows what an action does, its options and exit codes, and an example'],
     ]),
