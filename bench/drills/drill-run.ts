@@ -86,7 +86,7 @@ async function verified(
     ...(drill.frontAlone === true ? [] : ['--each-instance']),
     ...sessions.map((session) => `--end-session=${session}`),
     ...(fail === undefined ? [] : ['--during', await commandFor(ending, work)]),
-    ...['--duration', `${duration}ms`, '--svg', join(reports, `${drill.name}.svg`), '--json', ...options],
+    ...['--duration', `${duration}ms`, '--json', ...options],
   ]
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: folder,

@@ -1,14 +1,12 @@
 /** `seatgate verify`: checks on the running gateways that nothing is stale after a 2xx. */
 
-import { rename, rm, writeFile } from 'node:fs/promises'
 import { isSessionId } from '../../seats-admin/model/session-record.ts'
 import { durationWithin } from '../config/units.ts'
 import { formatOption, JSON_OUTPUT, parsedOption, UsageError } from './arguments.ts'
-import { CommandFailed, defineCommand, messageOf, type Terminal } from './command.ts'
+import { defineCommand, type Terminal } from './command.ts'
 import { Gateway } from './remote/gateway-client.ts'
 import { noteIfPlain, REMOTE, requireSpaceId, sharedOptionsOf, urlOf } from './remote/gateway-options.ts'
 import { StatusLine } from './status-line.ts'
-import { clean } from './verify/cleaning.ts'
 import { PREFIX } from './verify/made-objects.ts'
 import type { RunRecord } from './verify/run-record.ts'
 import { tokenSecretOf } from './verify/trial-tokens.ts'
@@ -26,7 +24,6 @@ import {
   type VerificationSettings,
   verify as runVerification,
 } from './verify/verification.ts'
-import { drawing } from './verify/verify-drawing.ts'
 import { VERIFY_FORMATS, verifyOutput, type VerifyReport } from './verify/verify-report.ts'
 
 const VIOLATIONS = 3
@@ -86,8 +83,6 @@ export const verify = defineCommand({
       multiple: true,
     },
     during: { value: 'COMMAND', description: 'runs a shell command meanwhile, and marks it in the report' },
-    svg: { value: 'FILE', description: 'draws the run to this file', completes: 'file' },
-    clean: { description: 'only deletes what an earlier run left' },
     'no-streams': { description: 'leaves out open event streams' },
     'no-blocks': { description: 'leaves out the block of a user' },
     ca: REMOTE.ca,
@@ -121,14 +116,11 @@ export const verify = defineCommand({
     for (const url of urls) noteIfPlain(url, terminal)
     const places = urls.map((url) => ({ url, name: nameOf(url) }))
     const line = new StatusLine(process.stderr)
-    const ends = watchSignals(terminal, values.clean === true)
+    const ends = watchSignals(terminal)
     try {
-      // Before a run of minutes, whose picture would be lost.
-      if (values.svg !== undefined && values.clean !== true) await replaceFile(values.svg, '', false)
       const adminSpace =
         given['admin-space'] ?? (await adminSpaceAt(places, { ...shared, signal: ends.first }))
       const base = { places, shared, adminSpace }
-      if (values.clean) return await clean(endingWith(base, ends.first), terminal, values.json === true)
       const each = values['each-instance']
         ? await instancesOf(endingWith(base, ends.first), terminal)
         : NO_INSTANCES
@@ -155,12 +147,11 @@ export const verify = defineCommand({
       for (const { what, why } of [...each.untested, ...joined]) result.record.notTested(what, why)
       const report = reportOf(result)
       await terminal.print(verifyOutput(values.json ? 'json' : values.format, report))
-      if (values.svg !== undefined) await replaceFile(values.svg, drawing(result.record, report))
       if (report.why !== null) terminal.printError(`seatgate verify: ${report.why}`)
       if (report.left.length > 0) terminal.printError(leftInWords(report.left))
       if (result.unsearched)
         terminal.printError(
-          'seatgate verify: a write had no 2xx, and no gateway lists what it may have made: run seatgate verify --clean once they answer',
+          `seatgate verify: a write had no 2xx, and no gateway lists what it may have made: look for names that begin with ${PREFIX}${report.run} once they answer`,
         )
       if (report.result === 'violations') return VIOLATIONS
       return report.result === 'ok' && report.left.length === 0 && !result.unsearched ? 0 : 1
@@ -179,12 +170,12 @@ function endingWith(
   return { ...reached, shared: { ...reached.shared, signal } }
 }
 
-/** Signals that end the command: the first deletes what was made, the second leaves it. `--clean` makes nothing. */
-function watchSignals(terminal: Terminal, cleans: boolean) {
+/** Signals that end the command: the first deletes what was made, the second leaves it. */
+function watchSignals(terminal: Terminal) {
   const [first, second] = [new AbortController(), new AbortController()]
   const handle = () => {
     if (first.signal.aborted) return second.abort()
-    if (!cleans) terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
+    terminal.printError('seatgate verify: deleting what it made; a second Ctrl-C leaves it')
     first.abort()
   }
   for (const signal of SIGNALS) process.on(signal, handle)
@@ -281,17 +272,4 @@ function progressText(record: RunRecord, state: 'running' | 'deleting', duration
   const counts = `${record.writes} writes, ${record.reads} reads, ${record.violations} violations`
   if (state === 'deleting') return `deleting what was made: ${counts}`
   return `${Math.floor(record.elapsed / 1000)} s of ${Math.round(duration / 1000)} s: ${counts}`
-}
-
-/** Whole or not at all. @param keep false: only tries */
-async function replaceFile(path: string, text: string, keep = true): Promise<void> {
-  const draft = `${path}.${process.pid}.tmp`
-  try {
-    await writeFile(draft, text, { flag: 'wx' })
-    if (keep) await rename(draft, path)
-    else await rm(draft)
-  } catch (cause) {
-    await rm(draft, { force: true })
-    throw new CommandFailed(`--svg ${path} cannot be written: ${messageOf(cause)}`)
-  }
 }

@@ -1,7 +1,7 @@
 /** The bench of drills runs `seatgate verify` against a real fleet while something fails, and tells what it found. */
 
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -23,7 +23,6 @@ t.test('a rolling upgrade, in short', async (t) => {
   )
   t.equal(readFileSync(join(reports, 'summary.md'), 'utf8'), stdout.replace(/\n$/, ''))
   t.match(readFileSync(join(reports, 'rolling-upgrade.txt'), 'utf8'), /^nothing stale: 0 violations/)
-  t.ok(existsSync(join(reports, 'rolling-upgrade.svg')))
 })
 
 t.test('an unknown drill', async (t) => {

@@ -9,10 +9,6 @@ import type { Pace } from './change-writer.ts'
 
 /** The names of all that is made, and the `sub` of the user of its tokens, begin with this. */
 export const PREFIX = 'seatgate-verify-'
-/** The permissions that its Seats may hold. */
-export const PERMISSIONS: readonly string[] = ['canary:read', 'decisions:list']
-/** What a run adds to the prefix: its id, and a word or number for each object. */
-const OF_A_RUN = /^[0-9a-z]{10}-[0-9a-z-]+$/
 
 const LETTERS = '0123456789abcdefghijklmnopqrstuvwxyz'
 
@@ -44,48 +40,30 @@ export interface Managing {
 }
 
 /**
- * The objects of earlier runs, or of one run, that are still in force. An object counts as such by its name, by what it may
- * do, and by how runs name things, or by its maker, which is the caller: an object that only resembles them is another's.
+ * The objects of a run that are in force, by their names.
  *
- * @param caller id of its API key; null where it is unknown @param run null: any
- * @returns the objects, and the kinds that the caller may not list, with the refusal
+ * @throws CommandFailed; what the caller may not list is left out
  */
-export async function findMade(
-  { manage, admin }: Managing,
-  { caller, run }: { readonly caller: string | null; readonly run: string | null },
-): Promise<{ readonly objects: MadeObject[]; readonly unlisted: ReadonlyMap<MadeObject['kind'], string> }> {
+export async function findMade({ manage, admin }: Managing, run: string): Promise<MadeObject[]> {
   const objects: MadeObject[] = []
-  const unlisted = new Map<MadeObject['kind'], string>()
-  const isOurs = (name: string, by: string) => {
-    if (run !== null) return name.startsWith(`${PREFIX}${run}-`)
-    return name.startsWith(PREFIX) && (OF_A_RUN.test(name.slice(PREFIX.length)) || by === caller)
-  }
-  const list = async <V>(
+  const list = async <V extends { readonly id: string }>(
     kind: MadeObject['kind'],
-    gateway: Gateway,
-    ours: (item: V & { readonly id: string }) => string | null,
+    nameOf: (item: V) => string | null,
   ) => {
     try {
-      for await (const page of gateway.pages<V & { readonly id: string }>(PATHS[kind], idOf))
+      for await (const page of (kind === 'block' ? admin : manage).pages<V>(PATHS[kind], idOf))
         for (const item of page) {
-          const name = ours(item)
-          if (name !== null) objects.push({ kind, id: item.id, name })
+          const name = nameOf(item)
+          if (name?.startsWith(`${PREFIX}${run}-`)) objects.push({ kind, id: item.id, name })
         }
     } catch (cause) {
       if (!(cause instanceof GatewayRefusal) || cause.problem.status !== 403) throw cause
-      unlisted.set(kind, cause.message)
     }
   }
-  await list<BlockView>('block', admin, ({ user, created_by: by }) => (isOurs(user, by) ? user : null))
-  await list<ApiKeyView>('api-key', manage, ({ name, seats, created_by: by, revoked_at: revoked }) => {
-    const isOfRun = seats.every((seat) => seat.startsWith(PREFIX))
-    return revoked === undefined && isOfRun && isOurs(name, by) ? name : null
-  })
-  await list<SeatView>('seat', manage, ({ name, permissions, created_by: by = '' }) => {
-    const isOfRun = permissions.every((permission) => PERMISSIONS.includes(permission))
-    return isOfRun && isOurs(name, by) ? name : null
-  })
-  return { objects, unlisted }
+  await list<BlockView>('block', ({ user }) => user)
+  await list<ApiKeyView>('api-key', ({ name, revoked_at: revoked }) => (revoked === undefined ? name : null))
+  await list<SeatView>('seat', ({ name }) => name)
+  return objects
 }
 
 export interface NotRemoved extends MadeObject {

@@ -233,7 +233,7 @@ class RunningScene {
       if (chosen !== undefined) {
         const answer = await place.ask(chosen.credential)
         const ended = performance.now()
-        if (answer.answer === null) record.undecided(place.name, began, answer.reason)
+        if (answer.answer === null) record.undecided(place.name, answer.reason)
         else {
           const { requestId } = answer
           record.decided({ place: place.name, began, requestId })

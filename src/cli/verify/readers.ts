@@ -98,7 +98,7 @@ async function readOnce<C>(
   const ended = performance.now()
   // The cycle may have been given up meanwhile, after a write whose outcome is unknown.
   if (subjects.all.includes(subject)) {
-    if (asked.answer === null) record.undecided(place.name, began, asked.reason)
+    if (asked.answer === null) record.undecided(place.name, asked.reason)
     else record.read(subject, { ...asked, place: place.name, began, ended })
   }
   // A write was answered during the read: the next one begins at once.

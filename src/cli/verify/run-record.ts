@@ -14,18 +14,10 @@ import {
 
 /** Violations that the report describes; all are counted. */
 const MOST_DESCRIBED = 1000
-/** Dots of a place in the picture. Every second one is left out when there are more. */
-const MOST_DOTS = 2000
 /** Writes whose sight at each place is awaited. */
 const MOST_AWAITED = 100
 /** Request ids of answers that are remembered. */
 const MOST_IDS = 100_000
-
-export interface Dot {
-  /** ms since the start of the run */
-  readonly at: number
-  readonly kind: 'decided' | 'undecided' | 'violation'
-}
 
 type PlaceRecord = ReturnType<typeof emptyPlace>
 
@@ -66,8 +58,6 @@ export class RunRecord {
   readonly #cuts: number[] = []
   readonly #violations: ViolationReport[] = []
   readonly #untested = new Map<string, string>()
-  /** The 2xx of each write, for the picture. */
-  readonly lines: { readonly at: number; readonly operation: string }[] = []
   /** Writes → the places that have shown them. */
   readonly #awaited = new Map<Write, Set<string>>()
   /** The request ids of the answers to reads. A gateway gives each answer an id of its own. */
@@ -111,9 +101,9 @@ export class RunRecord {
     return this.sinceStart(this.#end ?? this.now())
   }
 
-  /** Of the picture. */
-  get dots(): ReadonlyMap<string, readonly Dot[]> {
-    return new Map([...this.#places].map(([place, { dots }]) => [place, dots]))
+  /** How often a write of this operation was answered with 2xx. */
+  timesOf(operation: string): number {
+    return this.#operations.get(operation) ?? 0
   }
 
   sinceStart(moment: number): number {
@@ -136,20 +126,15 @@ export class RunRecord {
     this.#note(read.requestId)
     place.reads++
     place.coverage?.read(read)
-    keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
   }
 
   /** A decided read. */
   read<C>(subject: Subject<C>, read: Read): void {
-    const place = this.#placeOf(read.place)
-    place.reads++
-    place.coverage?.read(read)
-    this.#note(read.requestId)
+    this.decided(read)
     const violation = subject.judge(read)
     if (violation !== null) this.violation(violation)
-    else keepDot(place, { at: this.sinceStart(read.began), kind: 'decided' })
     const tested = subject.testedBy(read)
-    if (tested !== null) place.tested.add(tested.operation)
+    if (tested !== null) this.#placeOf(read.place).tested.add(tested.operation)
     const write = subject.shownBy(read)
     if (write !== null) this.#seen(write, read)
   }
@@ -162,17 +147,14 @@ export class RunRecord {
     if (this.#ids.size > MOST_IDS && oldest !== undefined) this.#ids.delete(oldest)
   }
 
-  undecided(place: string, began: number, reason: string): void {
-    const record = this.#placeOf(place)
-    add(record.undecided, reason)
-    keepDot(record, { at: this.sinceStart(began), kind: 'undecided' })
+  undecided(place: string, reason: string): void {
+    add(this.#placeOf(place).undecided, reason)
   }
 
   /** A write has been answered with 2xx. */
   wrote(write: Write): void {
     this.#writeTimes.push(write.answered - write.began)
     add(this.#operations, write.operation)
-    this.lines.push({ at: this.sinceStart(write.answered), operation: write.operation })
     for (const place of this.#awaited.get(write) ?? []) this.#placeOf(place).seen.push(0)
   }
 
@@ -194,12 +176,8 @@ export class RunRecord {
   violation(found: Found): void {
     this.#violationsTotal++
     const { kind, read, write } = found
-    const at = this.sinceStart(read.began)
     if (kind === 'stale') this.#longestStale = Math.max(this.#longestStale ?? 0, read.began - write.answered)
-    const place = this.#placeOf(read.place)
-    place.violations++
-    const { dots } = place
-    if (dots.length < 2 * MOST_DOTS) dots.push({ at, kind: 'violation' })
+    this.#placeOf(read.place).violations++
     if (this.#violations.length < MOST_DESCRIBED) this.#violations.push(this.described(found))
   }
 
@@ -313,10 +291,6 @@ function emptyPlace() {
     // Operations of the writes that reads here have tested.
     tested: new Set<string>(),
     coverage: null as Coverage | null,
-    dots: [] as Dot[],
-    // Of the dots, one in this many is kept.
-    stride: 1,
-    skipped: 0,
   }
 }
 
@@ -337,16 +311,6 @@ function placeReport(
     seen_ms: figures(seen),
     longest_unread_ms: rounded(coverage?.longest(end) ?? 0),
   }
-}
-
-function keepDot(place: PlaceRecord, dot: Dot): void {
-  if (++place.skipped < place.stride) return
-  place.skipped = 0
-  place.dots.push(dot)
-  if (place.dots.length < MOST_DOTS) return
-  const keep = (each: Dot, at: number) => each.kind === 'violation' || at % 2 === 0
-  place.dots = place.dots.filter(keep).slice(-MOST_DOTS)
-  place.stride *= 2
 }
 
 function figures(values: readonly number[]): Distribution {

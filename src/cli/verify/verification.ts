@@ -2,7 +2,6 @@
 
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { printable } from '../../telemetry/readable.ts'
 import { CommandFailed, type Terminal } from '../command.ts'
 import { GatewayRefusal } from '../remote/problem-text.ts'
@@ -319,16 +318,15 @@ class Run {
 
   /** Also what a write without a 2xx may have made, which is looked for again at the end where no gateway lists it at first. */
   async deleteAll(): Promise<{ left: readonly NotRemoved[]; unsearched: boolean }> {
-    const { abandoned, progress, shared, interval, patience = PATIENCE } = this.#settings
+    const { abandoned, progress, interval, patience = PATIENCE } = this.#settings
     const { id: run, record } = this
     const places = this.#managed
     const objects = new Map(this.#made)
-    const caller = parseApiKey(shared.key)?.id ?? null
     const search = async () => {
       for (const place of places) {
-        const found = await findMade(place, { caller, run }).catch(() => null)
-        if (found === null) continue
-        for (const object of found.objects) objects.set(object.id, object)
+        const made = await findMade(place, run).catch(() => null)
+        if (made === null) continue
+        for (const object of made) objects.set(object.id, object)
         return true
       }
       return false
@@ -356,7 +354,7 @@ class Run {
 }
 
 /**
- * A refusal because others changed what the run made, such as a second run with --clean, or because a load balancer sent a
+ * A refusal because others changed what the run made, such as a script that deletes, or because a load balancer sent a
  * write twice: the next cycle begins anew.
  */
 function isPassing(cause: unknown): boolean {
@@ -391,7 +389,7 @@ function withLeft(failure: unknown, left: readonly NotRemoved[]): unknown {
 export function leftInWords(left: readonly NotRemoved[]): string {
   const lines = left.map(({ kind, id, name, why }) => `  ${kind} ${name} ${id}: ${why}`)
   return [
-    `not deleted: ${left.length}. Delete them with seatgate verify --clean`,
+    `not deleted: ${left.length}. Delete them with seatgate users unblock, keys revoke and seats delete`,
     ...lines.map(printable),
   ].join('\n')
 }

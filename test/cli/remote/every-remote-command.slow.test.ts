@@ -65,7 +65,7 @@ const ROWS: Readonly<Record<string, { works: readonly string[]; exit?: number; w
     'users blocks': { works: ['users blocks'], wrong: ['users blocks alice'] },
     'users unblock': { works: ['users unblock alice'], wrong: ['users unblock'] },
     verify: {
-      works: ['verify --duration 20s --no-streams', 'verify --clean'],
+      works: ['verify --duration 20s --no-streams'],
       wrong: [
         'verify x',
         'verify --rate 2/s',

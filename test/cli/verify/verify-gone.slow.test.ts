@@ -5,9 +5,10 @@ import { leftInWords } from '../../../src/cli/verify/verification.ts'
 import { until } from '../../support/until.ts'
 import { outcomeOf } from '../command-line.ts'
 import { SPACE, startGate } from './gate.ts'
-import { verifyHere } from './verify-here.ts'
+import { hasMade, verifyHere } from './verify-here.ts'
 
-const LEFT = /not deleted: \d+. Delete them with seatgate verify --clean\n[^]* {2}api-key seatgate-verify-/
+const LEFT =
+  /not deleted: \d+. Delete them with seatgate users unblock, keys revoke and seats delete\n[^]* {2}api-key seatgate-verify-/
 const [gate, other] = await Promise.all([startGate(t), startGate(t)])
 t.jobs = 2
 
@@ -18,8 +19,8 @@ t.test('the gateway goes away for good', async (t) => {
     key: gate.key,
     space: SPACE,
     patience: 2000,
-    isDone: ({ lines }) => {
-      if (lines.some(({ operation }) => operation === 'make key')) gone ??= gate.gateway.kill()
+    isDone: (record) => {
+      if (hasMade(record, 'make key')) gone ??= gate.gateway.kill()
       return gone !== null
     },
   })

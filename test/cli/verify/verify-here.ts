@@ -48,6 +48,6 @@ export function verifyHere({ urls, key, space, isDone, ...settings }: RunHere): 
 }
 
 /** A write of this operation was answered with 2xx. */
-export function hasMade({ lines }: RunRecord, operation: string): boolean {
-  return lines.some((line) => line.operation === operation)
+export function hasMade(record: RunRecord, operation: string): boolean {
+  return record.timesOf(operation) > 0
 }

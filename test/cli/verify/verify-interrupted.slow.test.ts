@@ -1,7 +1,6 @@
 /** `seatgate verify` interrupted: what it made is deleted, and a drill is not left half done. */
 
 import { existsSync, writeFileSync } from 'node:fs'
-import { createServer as createHttpServer, request as send } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,7 +9,7 @@ import { until } from '../../support/until.ts'
 import { outcomeOf } from '../command-line.ts'
 import { startGate } from './gate.ts'
 
-const { gateway, names, start, run, folder } = await startGate(t)
+const { names, start, folder } = await startGate(t)
 const before = await names()
 
 t.test('Ctrl-C during a drill: the command runs to its end', async (t) => {
@@ -47,7 +46,7 @@ t.test('Ctrl-C while a gateway stands still: one request, and no further tries',
     socket.on('error', () => {}).resume()
   })
   const url = `http://127.0.0.1:${await listen(t, silent)}`
-  for (const args of [[], ['--each-instance'], ['--clean']]) {
+  for (const args of [[], ['--each-instance']]) {
     connections = 0
     const child = start('--url', url, '--timeout', '10m', ...args)
     const ran = outcomeOf(child)
@@ -58,33 +57,4 @@ t.test('Ctrl-C while a gateway stands still: one request, and no further tries',
     t.match(err, /was interrupted\n$/)
     t.equal(connections, 1)
   }
-})
-
-t.test('--clean interrupted: it says what is left', async (t) => {
-  const child = start('--duration', '10m')
-  const ran = outcomeOf(child)
-  await until(async () => (await names()).length >= before.length + 3, 'a Seat and a key are made')
-  child.kill('SIGKILL')
-  await ran
-  // Its second deletion has no answer.
-  let deletions = 0
-  const held = createHttpServer((request, response) => {
-    if (request.method === 'DELETE' && ++deletions > 1) return
-    const { method, url, headers } = request
-    const sent = send(`${gateway.origin}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
-    request.pipe(sent.on('error', () => response.destroy()))
-  })
-  const cleaning = start('--clean', '--timeout', '10m', '--url', `http://127.0.0.1:${await listen(t, held)}`)
-  const cleaned = outcomeOf(cleaning)
-  await until(() => deletions === 2, 'the first is deleted')
-  cleaning.kill('SIGINT')
-  const { code, out, err } = await cleaned
-  t.equal(code, 1)
-  t.match(out, /^deleted api-key [^]*\ndeleted: \d+, left: [1-9]/)
-  t.match(err, /not deleted: \d+\.[^]*: the command was interrupted/)
-  t.equal((await run('--clean')).code, 0)
-  t.same(await names(), before)
 })
