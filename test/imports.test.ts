@@ -1,21 +1,32 @@
-/** The structure of the source, read from the imports: which room imports from which, and no circles. */
+/** The structure of the source, read from the imports: which room and which part imports from which, and no circles. */
 
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import t from 'tap'
 
+interface Room {
+  /** The heading of its table: `Core`, `Decision questions` or `Tools`. */
+  readonly part: string
+  readonly imports: readonly string[]
+}
+
 /**
- * The rooms, from the ground up, with the rooms that each may import from: as the table of the manual has them.
- * `seats-admin` imports nothing of `src`, as no row of it names one.
+ * The rooms in the order of the tables in the manual, with the rooms that each may import from. `seats-admin` imports nothing of
+ * `src`, as no row of it names one.
  */
-const ROOMS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+const ROOMS: ReadonlyMap<string, Room> = new Map(
   readFileSync('docs/architecture.md', 'utf8')
-    .matchAll(/^\| `((?:src|seats-admin)[^` ]*)` \|[^|]*\|([^|]*)\|$/gm)
-    .filter(([, room = '']) => !room.endsWith('.ts'))
-    .map(([, room = '', imports = '']) => [
-      room,
-      [...imports.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    ]),
+    .split(/^### /m)
+    .slice(1)
+    .flatMap((section) => {
+      const part = section.slice(0, section.indexOf('\n'))
+      return [...section.matchAll(/^\| `((?:src|seats-admin)[^` ]*)` \|[^|]*\|([^|]*)\|$/gm)].map(
+        ([, room = '', imports = '']): [string, Room] => [
+          room,
+          { part, imports: [...imports.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name) },
+        ],
+      )
+    }),
 )
 
 /** Folders directly in src, and files. */
@@ -26,7 +37,7 @@ const files = globSync('{src,seats-admin}/**/*.{ts,js}').sort()
 
 function roomOf(file: string): string {
   const [top = '', second = '', third = ''] = file.split('/')
-  if (top === 'seats-admin' && second === 'index.ts') return 'seats-admin'
+  if (file.split('/').length === 2) return top
   return second === 'http' ? `${top}/${second}/${third}` : `${top}/${second}`
 }
 
@@ -48,7 +59,8 @@ t.test('every import is in the plan', async (t) => {
     for (const target of importsOf(file)) {
       const [from, to] = [roomOf(file), roomOf(target)]
       if (from === to || target.endsWith('.json')) continue
-      if (!ROOMS[from]?.includes(to)) t.fail(`${file} imports ${target}: ${from} may not import from ${to}`)
+      if (!ROOMS.get(from)?.imports.includes(to))
+        t.fail(`${file} imports ${target}: ${from} may not import from ${to}`)
     }
   }
 })
@@ -57,15 +69,29 @@ t.test('every import of the plan is used', async (t) => {
   const used = new Set(
     files.flatMap((file) => importsOf(file).map((target) => `${roomOf(file)} → ${roomOf(target)}`)),
   )
-  for (const [from, targets] of Object.entries(ROOMS)) {
-    for (const to of targets) t.ok(used.has(`${from} → ${to}`), `${from} → ${to}`)
+  for (const [from, { imports }] of ROOMS) {
+    for (const to of imports) t.ok(used.has(`${from} → ${to}`), `${from} → ${to}`)
   }
 })
 
 t.test('no room imports from a room above it', async (t) => {
-  const order = Object.keys(ROOMS)
+  const order = [...ROOMS.keys()]
   for (const [at, room] of order.entries())
-    for (const to of ROOMS[room] ?? []) t.ok(order.indexOf(to) < at && order.includes(to), `${room} → ${to}`)
+    for (const to of ROOMS.get(room)?.imports ?? [])
+      t.ok(order.indexOf(to) < at && order.includes(to), `${room} → ${to}`)
+})
+
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  Core: ['Core'],
+  'Decision questions': ['Core', 'Decision questions'],
+  Tools: ['Core', 'Decision questions', 'Tools'],
+}
+
+t.test('the core imports only from itself, and no part from a later one', async (t) => {
+  t.same([...new Set([...ROOMS.values()].map(({ part }) => part))], Object.keys(PARTS))
+  for (const file of files) t.ok(ROOMS.has(roomOf(file)), `${file} is in a room of a part`)
+  for (const [room, { part, imports }] of ROOMS)
+    for (const to of imports) t.ok(PARTS[part]?.includes(ROOMS.get(to)?.part ?? ''), `${room} → ${to}`)
 })
 
 t.test('src has few folders and few files', async (t) => {

@@ -10,6 +10,7 @@ import { credentialsOf } from '../../src/pipeline/request-input.ts'
 import { fieldTable } from '../../test/support/field-table.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { extensions } from '../../src/composition.ts'
 import { type CompiledConfig, DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { Exchange } from '../../src/http/server/exchange.ts'
 import { NextHop, nextHop } from '../../src/http/server/next-hop.ts'
@@ -67,6 +68,7 @@ export class Subject {
       store,
       { ephemeral: new ProcessEphemeral(), log: SILENT },
       config.memory,
+      extensions.endpoints,
     )
     return new Subject(world, config, await decisionPoint.compile(config), decisionPoint, folder)
   }

@@ -2,7 +2,7 @@
 
 import { errors, type ErrorCode } from '../../src/model/errors.ts'
 import { CODE_GROUPS } from '../../src/pipeline/openapi/operation.ts'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 import { fieldTable, namedIn, parameterTable, reference } from './fields.ts'
 import { type DocumentedAnswer, type DocumentedOperation, documentedOperations } from './openapi.ts'
 import { code, table } from './regions.ts'

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../../src/model/errors.ts'
 import { openApiDocument } from '../../src/pipeline/openapi/document.ts'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 
 /** A Schema Object, with the keywords that the manual shows. */
 export interface DocumentedSchema {

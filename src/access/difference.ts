@@ -1,11 +1,12 @@
 /** The exact difference of two route tables, over all requests that there can be. */
 
+import { exceptionsOf } from '../decision/router/pattern.ts'
 import type { Leaf, Node } from '../decision/router/tree.ts'
 import type { Route } from '../model/route.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { sourceText } from '../model/space-source.ts'
 import { pathClasses, type Position } from './path-classes.ts'
-import { entryFor, exceptionsOf, hostClasses, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
+import { entryFor, hostClasses, marksOf, methodsAt, type Tables, targetOf } from './tables.ts'
 
 /** A request that the two tables answer differently. */
 export interface Witness {
@@ -153,7 +154,7 @@ function contentOf(side: Tables, leaf: Leaf): string {
   const entries = [...leaf.methods, ...(leaf.any === null ? [] : [['ANY', leaf.any] as const])]
   const contents = entries.map(([method, { route }]) => {
     if (route === null) return [method]
-    const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side, route)
+    const { allowSemicolons, allowEncodedSlashes } = exceptionsOf(side.upstreams, route)
     return [method, answerOf(route), allowSemicolons, allowEncodedSlashes]
   })
   return `leaf ${JSON.stringify(contents.toSorted())}`

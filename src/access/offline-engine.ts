@@ -1,13 +1,14 @@
 /** Decides requests that no client sends, by the decision engine of the gateway: those of policy tests and of logs. */
 
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
+import { exceptionsOf } from '../decision/router/pattern.ts'
 import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import type { AuthorizationRequest } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
-import { exceptionsOf, type Tables } from './tables.ts'
+import type { Tables } from './tables.ts'
 
 export interface OfflineRequest {
   readonly method: string
@@ -40,7 +41,7 @@ export class OfflineEngine {
       blocks: { isBlocked: () => false },
       lease: { live: () => true, renewed: async () => {} },
       targetBytes,
-      exceptions: (route) => exceptionsOf(tables, route),
+      exceptions: (route) => exceptionsOf(tables.upstreams, route),
     })
   }
 

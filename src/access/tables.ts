@@ -3,7 +3,7 @@
 import type { Config } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import { ambiguityOf } from '../decision/router/ambiguity.ts'
-import { NO_EXCEPTIONS, type PathExceptions } from '../decision/router/pattern.ts'
+import { exceptionsOf, type PathExceptions } from '../decision/router/pattern.ts'
 import { readTarget, type RequestTarget } from '../decision/router/path.ts'
 import type { Match, RouteTable } from '../decision/router/table.ts'
 import { type Leaf, pick } from '../decision/router/tree.ts'
@@ -94,7 +94,7 @@ export function entryFor(
     if (placed === null) continue
     const { route } = placed
     if (route === null) return null
-    return ambiguityOf(target, route, exceptionsOf(side, route)) === null ? route : null
+    return ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) === null ? route : null
   }
   return null
 }
@@ -111,11 +111,7 @@ export function answeringEntry(
   if (match === null) return null
   const { route } = match
   if (route.target.kind === 'public' && route.target.handler === null) return null
-  return ambiguityOf(target, route, exceptionsOf(side, route)) === null ? match : null
-}
-
-export function exceptionsOf({ upstreams }: Pick<Tables, 'upstreams'>, { target }: Route): PathExceptions {
-  return (target.kind === 'upstream' ? upstreams.get(target.name) : undefined) ?? NO_EXCEPTIONS
+  return ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) === null ? match : null
 }
 
 /** What some upstream does not accept in a path, while another does. None: no upstream accepts any. */

@@ -3,6 +3,7 @@
 import { Judge } from '../access/replay/judge.ts'
 import { type LoggedRequest, readLine } from '../access/replay/logged-request.ts'
 import { REASONS } from '../access/replay/unjudged-reasons.ts'
+import { extensions } from '../composition.ts'
 import { loadConfig } from '../config/load.ts'
 import { methodsOf } from '../config/methods.ts'
 import { answerCode } from '../config/policy-file.ts'
@@ -166,6 +167,7 @@ async function explainHere(
       store,
       { ephemeral: new ProcessEphemeral(), log: SILENT },
       config.memory,
+      extensions.endpoints,
     )
     // A name without a Seat is put into the token for the given space, so that the output shows its verdict.
     const options = { spacesOfUnknown: given.space.slice(0, 1) }

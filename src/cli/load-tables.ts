@@ -4,7 +4,7 @@ import type { Config, RouteEntry } from '../config/config.ts'
 import { ConfigError, distinctFaults, sortFaults, type Warning } from '../config/faults.ts'
 import { type LoadResult, loadConfigWithFaults } from '../config/load.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
-import { builtInPaths } from '../runtime/built-in-endpoints.ts'
+import { builtInPaths } from '../composition.ts'
 
 /** The configuration with its compiled tables, and what is found about them. */
 export interface Loaded {

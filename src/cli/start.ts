@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import { startGateway } from '../composition.ts'
 import type { Config } from '../config/config.ts'
 import { ConfigError } from '../config/faults.ts'
 import { watchConfig } from '../config/watch.ts'
 import { tuneGarbageCollection } from '../runtime/garbage-collection.ts'
-import { Gateway } from '../runtime/gateway.ts'
+import type { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
 import { watchLauncher } from '../runtime/surroundings/launcher.ts'
@@ -92,7 +93,7 @@ export async function runGateway(
   const terminated = termination(env)
   const service = new ServiceManager(env, log)
   service.starting(config.startupTimeout)
-  const gateway = await Promise.race([Gateway.start(config, log), terminated])
+  const gateway = await Promise.race([startGateway(config, log), terminated])
   if (typeof gateway === 'string') {
     // At once: nothing was served, and an interrupted start is safe.
     log.logger.info(cause(gateway), 'ended before listening')

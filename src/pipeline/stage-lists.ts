@@ -1,7 +1,7 @@
 /**
  * The lists of stages, in order, and of observers. There are three lists of stages: for a request to the front door, for a question
- * of another proxy about a request, and for a request of AuthZEN. Each is composed when a configuration is activated. A new mechanism
- * is a file in `stages/` or `observers/`, and a line here.
+ * of another proxy about a request, and for a request to a listener of built-in endpoints alone. Each is composed when a configuration
+ * is activated. A new mechanism is a file in `stages/` or `observers/`, and a line here.
  */
 
 import type { RateLimiter } from '../decision/limits/rate-limiter.ts'
@@ -88,8 +88,8 @@ export const gatewayStages: StagesOf<GatewayConfig> = (config, mechanisms) => {
   }
 }
 
-/** The endpoints of AuthZEN, which are built in and have no rate limits. */
-export const authzenStages: StagesOf<PipelineConfig> = (config, mechanisms) => {
+/** For a listener that serves built-in endpoints alone: without rate limits, upstreams and sign-in. */
+export const builtInOnlyStages: StagesOf<PipelineConfig> = (config, mechanisms) => {
   const { refusals, requestShares } = mechanisms
   const observers = observersOf(config, mechanisms, [])
   return {

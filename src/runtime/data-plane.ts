@@ -12,10 +12,10 @@ import { RateLimiter } from '../decision/limits/rate-limiter.ts'
 import type { Surroundings } from '../decision/limits/limited-keys.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
-import type { DecisionListener } from './decision-listener.ts'
-import { AUTHZEN_ROUTES } from '../external-authorization/authzen/discovery.ts'
+import type { DecisionListener, Extensions } from './extensions.ts'
+import { addDataPlaneGauges } from './gauges.ts'
 import { Pipeline } from '../pipeline/pipeline.ts'
-import { authzenStages, gatewayStages } from '../pipeline/stage-lists.ts'
+import { gatewayStages } from '../pipeline/stage-lists.ts'
 import type { GatewayConfig } from '../pipeline/pipeline-config.ts'
 import { clientNetwork } from '../proxy/client-network.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
@@ -42,11 +42,13 @@ export interface DataPlaneOptions {
   readonly log: Log
   /** What rate limits are shared by. */
   readonly limits: Surroundings
+  readonly extensions: Extensions
 }
 
 export class DataPlane {
   readonly metrics: Metrics
   readonly #log: Log
+  readonly #openDecisionListener: Extensions['openDecisionListener']
   readonly #decisionPoint: DecisionPoint
   readonly #rateLimiter: RateLimiter
   readonly #pipeline: Pipeline<GatewayConfig>
@@ -57,8 +59,6 @@ export class DataPlane {
   #running: GatewayConfig
   #requestListener: RequestListener | null = null
   #decisionListener: DecisionListener | null = null
-  /** Serves AuthZEN; null without the listener. */
-  #authzen: Pipeline | null = null
 
   /** Rejects with a ConfigError when the route tables are faulty. */
   static async open(
@@ -77,10 +77,11 @@ export class DataPlane {
     compiled: CompiledConfig,
     tracer: Tracer | null,
     metrics: Metrics,
-    { log, limits }: DataPlaneOptions,
+    { log, limits, extensions }: DataPlaneOptions,
   ) {
     this.metrics = metrics
     this.#log = log
+    this.#openDecisionListener = extensions.openDecisionListener
     this.#rateLimiter = new RateLimiter(limits)
     this.#rateLimiter.configure([...compiled.config.rateLimits.values()])
     this.#decisionPoint = decisionPoint
@@ -100,7 +101,10 @@ export class DataPlane {
     })
     this.#reevaluation = new Reevaluation(decisionPoint.changes, this.#pipeline)
     this.#configureMetrics()
-    this.#addGauges(log)
+    const rateLimiter = this.#rateLimiter
+    const connectionMemory = () =>
+      (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.listener.memory ?? 0)
+    addDataPlaneGauges(metrics, { decisionPoint, rateLimiter, log, connectionMemory })
   }
 
   /**
@@ -115,7 +119,7 @@ export class DataPlane {
     this.#requestListener = await openRequestListener(listen, this.#pipeline, options, (at, open) =>
       explainListening(listen[at], listenerSource(config, at), open),
     )
-    const decision = await this.#listenForQuestions(config, shared).catch(async (cause: unknown) => {
+    const decision = await this.#listenForQuestions(shared).catch(async (cause: unknown) => {
       await this.#requestListener?.close(0)
       throw cause
     })
@@ -124,20 +128,24 @@ export class DataPlane {
     return { fronts: this.#requestListener.addresses, decision }
   }
 
-  async #listenForQuestions(config: Config, shared: boolean): Promise<AddressInfo | null> {
-    const { decision, sources } = config
+  async #listenForQuestions(shared: boolean): Promise<AddressInfo | null> {
+    const { decision, sources } = this.#compiled.config
     if (decision === null) return null
-    const { authzenPipeline, openDecisionListener } = await import('./decision-listener.ts')
-    const log = new AccessLog(this.#log.line, 'authzen')
-    const parts = authzenPipeline(this.#decisionPoint, this.#compiled, this.#running.tracer)
-    const services = { log, metrics: this.metrics, rateLimiter: this.#rateLimiter, activity: null }
-    const authzen = new Pipeline(authzenStages, parts, services)
-    this.#authzen = authzen
-    const options = { pipeline: this.#pipeline, authzen, events: this.#connectionEvents, shared, config }
-    await explainListening(decision.listen, sources.decision, async () => {
-      this.#decisionListener = await openDecisionListener(decision, options)
-    })
-    return this.#decisionListener?.listener.address ?? null
+    const options = {
+      pipeline: this.#pipeline,
+      decisionPoint: this.#decisionPoint,
+      compiled: this.#compiled,
+      tracer: this.#running.tracer,
+      metrics: this.metrics,
+      rateLimiter: this.#rateLimiter,
+      log: this.#log,
+      events: this.#connectionEvents,
+      shared,
+    }
+    this.#decisionListener = await explainListening(decision.listen, sources.decision, () =>
+      this.#openDecisionListener(options),
+    )
+    return this.#decisionListener.address
   }
 
   /**
@@ -149,10 +157,7 @@ export class DataPlane {
     const acceptors = acceptorsOf(config)
     const tracer = await this.#tracerOf(config)
     const next = running(compiled, this.#watch, tracer)
-    const authzen =
-      this.#authzen === null
-        ? null
-        : (await import('./decision-listener.ts')).authzenPipeline(this.#decisionPoint, compiled, tracer)
+    const activateDecisions = this.#decisionListener?.prepare(compiled, tracer)
     return () => {
       const before = this.#running
       const { signIn, otherIssuers } = this.#compiled
@@ -162,11 +167,10 @@ export class DataPlane {
       this.#decisionPoint.memory.resize(config.memory.seats)
       this.#rateLimiter.configure([...config.rateLimits.values()])
       this.#pipeline.activate(next)
-      if (authzen !== null) this.#authzen?.activate(authzen)
+      activateDecisions?.()
       this.#reevaluation.reloaded()
       if (hasOtherScopes) this.#pipeline.endEvents()
       this.#requestListener?.configure(settingsOf(config, next, acceptors))
-      this.#decisionListener?.configure(config)
       startChecks(next)
       this.#configureMetrics()
       // Requests in flight keep the old pools until they end.
@@ -188,10 +192,9 @@ export class DataPlane {
   /** Stops accepting connections; requests in flight have `drain` ms. The lease ends after that. */
   async close(drain: number): Promise<void> {
     const drained = performance.now() + drain
-    await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.listener.close(drain)])
+    await Promise.all([this.#requestListener?.close(drain), this.#decisionListener?.close(drain)])
     this.#rateLimiter.close()
     this.#pipeline.logEnded()
-    this.#authzen?.logEnded()
     this.#reevaluation.stop()
     await closeUpstreams([...this.#running.upstreams.values()], drained - performance.now())
     await this.#compiled.signIn?.close()
@@ -203,51 +206,9 @@ export class DataPlane {
   #configureMetrics(): void {
     const { config, table } = this.#compiled
     const { upstreams, tenants } = config
-    const kept = { routes: table.routes, endpoints: AUTHZEN_ROUTES, upstreams, tenants }
+    const kept = { routes: table.routes, endpoints: this.#decisionListener?.routes ?? [], upstreams, tenants }
     this.metrics.configure(!config.metrics.routes, kept)
     this.#decisionPoint.activity.retain(tenants, table.routes)
-  }
-
-  #addGauges(log: Log): void {
-    const { lease, memory, lookups } = this.#decisionPoint
-    const { metrics } = this
-    metrics.addCaches(lookups)
-    metrics.addDecisionsAgain(() => memory.received.repeated)
-    metrics.addRateLimits(this.#rateLimiter)
-    metrics.gauge(
-      'seatgate_lease_live',
-      '1 while the lease permits decisions from memory.',
-      () => Number(lease.live()),
-      'min',
-    )
-    metrics.gauge(
-      'seatgate_feed_seq',
-      'Sequence number of the latest change that has been applied to memory.',
-      () => lease.seq,
-      'min',
-    )
-    metrics.gauge('seatgate_log_lines_dropped', 'Log lines dropped because their reader stalled.', () =>
-      log.dropped(),
-    )
-    metrics.gauge('seatgate_memory_seat_names', 'Seat names held in memory.', () => memory.sizes.names)
-    metrics.gauge('seatgate_memory_seats', 'Seats held in memory by id.', () => memory.sizes.seats)
-    metrics.gauge('seatgate_memory_api_keys', 'API keys held in memory.', () => memory.sizes.keys)
-    metrics.gauge('seatgate_memory_sessions', 'Sign-in sessions held in memory.', () => memory.sizes.sessions)
-    metrics.gauge(
-      'seatgate_store_reads_waiting',
-      "Reads of Seats, API keys and sessions that are waiting for their tenant's turn.",
-      () => memory.waiting,
-    )
-    metrics.gauge(
-      'seatgate_connection_memory_bytes',
-      'Bytes of messages that client connections hold, limited by memory.connections.',
-      () => (this.#requestListener?.memory ?? 0) + (this.#decisionListener?.listener.memory ?? 0),
-    )
-    metrics.gauge(
-      'seatgate_memory_bytes',
-      'Upper estimate of the bytes of cached Seats, API keys and sessions, limited by memory.seats.',
-      () => memory.bytes,
-    )
   }
 }
 

@@ -6,12 +6,14 @@ import type { Config } from '../config/config.ts'
 import { DataPlane, type DataPlaneAddresses } from './data-plane.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { DecisionPoint } from './decision-point.ts'
+import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { openLender } from './lender.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 export interface DataPlanes {
-  readonly addresses: DataPlaneAddresses
+  /** Called once, after the first reading of the change feed. Rejects, with all workers ended, if one of them can't start. */
+  listen(): Promise<DataPlaneAddresses>
   /** Processes that serve requests, and the configured number. */
   readonly workers: { readonly running: number; readonly size: number }
   /** All or none: rejects, without any change, when one data plane can't activate the configuration. */
@@ -25,21 +27,31 @@ export interface DataPlanes {
 }
 
 /**
- * A data plane in this process, without IPC between a request and its decision. Rejects when the store can't be read, the
- * address can't be bound or the route tables are faulty.
+ * A data plane in this process, without IPC between a request and its decision. Rejects with a ConfigError if the route tables are
+ * faulty.
  */
-export async function openInProcess(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
+export async function openInProcess(
+  config: Config,
+  node: FleetNode,
+  log: Log,
+  { extensions }: Composition,
+): Promise<DataPlanes> {
   const { store, instance } = node
   const { cache, ephemeral } = node.redis
   const ports = { ephemeral, log: log.logger }
-  const { view: fleet } = node
-  const { memory } = config
-  const decisionPoint = new DecisionPoint({ store, coherence: instance, cache, ports, memory, fleet })
+  const decisionPoint = new DecisionPoint({
+    store,
+    coherence: instance,
+    cache,
+    ports,
+    memory: config.memory,
+    endpoints: extensions.endpoints,
+    fleet: node.view,
+  })
   const limits = { now: systemClock.now, lender: await openLender(cache, log), processes: () => node.size }
-  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits })
-  await node.start()
+  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })
   return {
-    addresses: await dataPlane.listen(),
+    listen: () => dataPlane.listen(),
     workers: { running: 1, size: 1 },
     async reload(next) {
       const activate = await dataPlane.prepare(next)

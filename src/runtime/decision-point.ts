@@ -4,9 +4,6 @@
  */
 
 import type { FleetView, Store } from '../../seats-admin/index.ts'
-import { requiredPermissions } from '../access/asked-permissions.ts'
-import type { Explaining } from '../access/explain-endpoint.ts'
-import { exceptionsOf, tablesOf } from '../access/tables.ts'
 import { Authenticator } from '../decision/authn/authenticator.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import { KeyUses } from '../decision/authn/key-uses.ts'
@@ -26,6 +23,7 @@ import type { Route } from '../model/route.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import { SeatCache, type SharedCache } from '../redis/seat-cache.ts'
 import { Changes } from '../pipeline/pending-changes.ts'
+import { exceptionsOf } from '../decision/router/pattern.ts'
 import { compileTable, type RouteTable } from '../decision/router/table.ts'
 import { serveKeySet } from '../identity/jwks-endpoint.ts'
 import { SignedIdentity } from '../identity/signed-identity.ts'
@@ -33,8 +31,7 @@ import { directSource, SeatMemory } from '../decision/seats/memory.ts'
 import { ReceivedChanges } from '../decision/seats/received-changes.ts'
 import { ShadowEngine } from '../decision/shadow.ts'
 import { ProcessActivity } from '../telemetry/process-activity.ts'
-import { refusalOfRequestLine } from '../http/server/request-validation.ts'
-import { builtInEndpoints, type EndpointDeps } from './built-in-endpoints.ts'
+import type { DecidingTables, MakeEndpoints } from './endpoint-deps.ts'
 import type { OtherIssuers } from './other-issuers.ts'
 import type { SignIn, SignInOptions, SignInPorts } from './sign-in.ts'
 
@@ -62,6 +59,7 @@ export interface DecisionPointOptions {
   readonly cache: SharedCache | null
   readonly ports: SignInPorts
   readonly memory: MemoryBounds
+  readonly endpoints: MakeEndpoints
   /** The fleet with the changes of a tenant. Rejects when the store, or the process that follows its feed, can't be asked. */
   readonly fleet: (tenant: string) => Promise<FleetView>
   /** That of all workers of the instance. Left out: this process is alone. @param own that of this process */
@@ -106,12 +104,21 @@ export class DecisionPoint {
     store: Store,
     ports: SignInPorts,
     memory: MemoryBounds,
+    endpoints: MakeEndpoints,
   ): Promise<DecisionPoint> {
     const listener = { feed: () => {}, answered: () => {}, acknowledged: () => {} }
     const parts = { id: '', name: '', source: store, list: null, bus: null, clock: systemClock, listener }
     const coherence = new Instance(parts)
     const fleet = () => Promise.reject(new Error('no request is served'))
-    const decisionPoint = new DecisionPoint({ store, coherence, cache: null, ports, memory, fleet })
+    const decisionPoint = new DecisionPoint({
+      store,
+      coherence,
+      cache: null,
+      ports,
+      memory,
+      endpoints,
+      fleet,
+    })
     await decisionPoint.lease.renewed()
     return decisionPoint
   }
@@ -123,15 +130,14 @@ export class DecisionPoint {
     const otherIssuer = otherIssuers?.verify ?? signIn?.providerToken ?? null
     const identity = this.#identity(config)
     // The built-in endpoints are routes of the table, and some answer questions about it.
-    const asked = { tables: () => tables, explaining: () => explaining }
-    const builtIn = this.#builtIn(config, { signIn, identity }, asked)
+    const builtIn = this.#builtIn(config, { signIn, identity }, () => deciding)
     const compile = ({ routes }: TablesConfig) =>
       compileTable(routes, config.upstreams, builtIn, config.api.hosts)
     const { table, faults } = compile(config)
     const shadow = config.shadow === null ? null : compile(config.shadow)
     const all = [...faults, ...(shadow?.faults ?? [])]
     if (all.length > 0) throw new ConfigError(all)
-    const parts: DecisionEngineOptions = {
+    const engine: DecisionEngineOptions = {
       table,
       authenticator: this.#authenticator(config, signIn, otherIssuer),
       seats: this.memory,
@@ -140,29 +146,20 @@ export class DecisionPoint {
       methods: methodsOf(config),
       targetBytes: config.limits.targetBytes,
       config: config.hash,
-      exceptions: (route) => exceptionsOf(config, route),
+      exceptions: (route) => exceptionsOf(config.upstreams, route),
     }
-    const tables = tablesOf(config, table)
-    const explaining = this.#explaining(config, parts)
+    const deciding = { config, table, engine }
     return {
       config,
       table,
-      engine: new DecisionEngine({ ...parts, lookups: this.lookups }),
+      engine: new DecisionEngine({ ...engine, lookups: this.lookups }),
       shadow:
-        shadow === null ? null : this.#shadow(config, signIn, otherIssuer, { ...parts, table: shadow.table }),
+        shadow === null
+          ? null
+          : this.#shadow(config, signIn, otherIssuer, { ...engine, table: shadow.table }),
       signIn,
       otherIssuers,
       identity,
-    }
-  }
-
-  #explaining(config: Config, engine: DecisionEngineOptions): Explaining {
-    const limits = { headerBytes: config.limits.headerBytes, methods: methodsOf(config) }
-    return {
-      engine,
-      tenants: config.tenants,
-      identity: config.identity,
-      refusalOf: (line) => refusalOfRequestLine(line, limits),
     }
   }
 
@@ -233,11 +230,10 @@ export class DecisionPoint {
   #builtIn(
     config: Config,
     { signIn, identity }: Pick<CompiledConfig, 'signIn' | 'identity'>,
-    asked: Pick<EndpointDeps, 'tables' | 'explaining'>,
+    compiled: () => DecidingTables,
   ): Route[] {
-    const endpoints = builtInEndpoints({
-      ...asked,
-      asked: requiredPermissions(() => asked.tables().table.routes),
+    const endpoints = this.#options.endpoints({
+      compiled,
       store: this.store,
       now: Date.now,
       announce: (committed) => this.#options.coherence.announce(committed),

@@ -8,33 +8,34 @@ import { hostname } from 'node:os'
 import {
   type FleetView,
   type HealthState,
-  hideGateway,
-  lockStore,
-  openStore,
   type Owner,
   showGateway,
   type Store,
   type StoreLock,
-  StoreUnavailable,
+  type StoreUnavailable,
 } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { Instance } from '../coherence/instance.ts'
 import { LEASE, MARGIN } from '../coherence/lease.ts'
-import { type Config, firstSecrets, type StoreConfig } from '../config/config.ts'
+import { firstSecrets } from '../config/config.ts'
 import { packageRoot, versionOf } from '../config/package-version.ts'
+import type { ActiveConfig } from './active-config.ts'
 import { FleetSize } from './fleet-size.ts'
-import { openRedis, type RedisParts } from './redis-parts.ts'
+import type { RedisParts } from './redis-parts.ts'
 import { AuditKeeping, deleteOld } from './retention.ts'
 import type { Startup } from './startup.ts'
 import { StoreHealth, type StoreParts } from './store-health.ts'
-import { explainStore } from './surroundings/store-fault.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
 
 interface NodeParts {
+  readonly active: ActiveConfig
+  readonly store: Store
+  /** Null for a store that a fleet shares. */
+  readonly lock: StoreLock | null
+  readonly redis: RedisParts
   readonly log: Log
   readonly metrics: FleetMetrics
-  readonly startup: Startup
 }
 
 export class FleetNode {
@@ -44,28 +45,19 @@ export class FleetNode {
   readonly #started = { startedAt: Date.now(), version: versionOf(packageRoot()) }
   readonly #name = `${hostname()} ${process.pid}`
   #pruning: NodeJS.Timeout | null = null
-  #config: Config
+  readonly #active: ActiveConfig
   readonly #audit: AuditKeeping
   readonly #lock: StoreLock | null
-  readonly #startup: Startup
   readonly #health: StoreHealth
   readonly #size: FleetSize
-  #sizeChanged: () => void = () => {}
   /** The newest call of {@link showGateway}: one runs at a time. */
   #showing: Promise<void> = Promise.resolve()
 
-  private constructor(
-    config: Config,
-    parts: NodeParts,
-    lock: StoreLock | null,
-    store: Store,
-    redis: RedisParts,
-  ) {
-    const { log, metrics, startup } = parts
-    this.#config = config
+  /** The feed is followed from {@link start} on. */
+  constructor({ active, store, lock, redis, log, metrics }: NodeParts) {
+    this.#active = active
     this.#audit = new AuditKeeping(store.audit, log)
     this.#lock = lock
-    this.#startup = startup
     this.store = store
     this.redis = redis
     this.instance = new Instance({
@@ -80,34 +72,9 @@ export class FleetNode {
       listener: metrics.listener(log),
       acknowledgesFrom: acknowledgesFrom(store, log),
     })
-    this.#size = new FleetSize(store.registry, systemClock.now, () => this.#sizeChanged())
+    this.#size = new FleetSize(store.registry, systemClock.now)
     this.#health = new StoreHealth(log)
     store.health.listen((state) => this.#health.update(OWN_PROCESS, state))
-  }
-
-  /**
-   * Opens the store. Rejects, with nothing left open, when it can't. The feed is followed from {@link start} on.
-   * @param locked called once this process holds the lock, before the store is opened, which may take a while
-   */
-  static async open(config: Config, parts: NodeParts, locked: () => Promise<void>): Promise<FleetNode> {
-    const { store: location } = config
-    const lock = await explainStore(config, () => lockOf(location))
-    let store: Store | null = null
-    try {
-      // A killed gateway has left what it showed.
-      if (location.kind === 'sqlite') await hideGateway(location.path)
-      await locked()
-      const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
-      store = await parts.startup.retry(
-        () => openStore(owned),
-        (late) => late.close(),
-      )
-      return new FleetNode(config, parts, lock, store, await openRedis(config, parts.log))
-    } catch (cause) {
-      await store?.close()
-      lock?.release()
-      throw cause
-    }
   }
 
   /** The owner under which a worker opens the store; null for a store that a fleet shares. */
@@ -121,8 +88,8 @@ export class FleetNode {
   }
 
   /** Rejects when the store can't be read. */
-  async start(): Promise<void> {
-    await this.#startup.retry(() => this.instance.start())
+  async start(startup: Startup): Promise<void> {
+    await startup.retry(() => this.instance.start())
     void this.#audit.logHeads(this.#config.tenants.keys())
     this.#show()
     await this.#countInstances()
@@ -131,11 +98,14 @@ export class FleetNode {
   }
 
   /** Another configuration is active: values in Redis are sealed with its secrets, and the next sign of life has its hash. */
-  activate(config: Config): void {
-    this.#config = config
+  configured(): void {
     void this.#countInstances()
     this.#show()
-    this.redis.cache?.seal.setSecrets(firstSecrets(config))
+    this.redis.cache?.seal.setSecrets(firstSecrets(this.#config))
+  }
+
+  get #config() {
+    return this.#active.config
   }
 
   /** Live instances, at least one. Counted only where there are rate limits. */
@@ -175,7 +145,7 @@ export class FleetNode {
 
   /** @param changed called when the number of live instances has changed */
   onSize(changed: () => void): void {
-    this.#sizeChanged = changed
+    this.#size.changed = changed
   }
 
   async #countInstances(): Promise<void> {
@@ -206,11 +176,7 @@ export class FleetNode {
     this.#audit.close()
     this.#size.stop()
     await this.instance.close()
-    this.redis.close()
-    await this.store.close()
     await this.#showing
-    if (this.#config.store.kind === 'sqlite') await hideGateway(this.#config.store.path)
-    this.#lock?.release()
   }
 }
 
@@ -219,17 +185,6 @@ const OWN_PROCESS = 0
 
 /** Milliseconds between deletions of what is old. */
 const PRUNE_EVERY = 5 * 60_000
-
-/** A store in a file has no list of instances, so it admits one gateway at a time. */
-function lockOf(store: StoreConfig): StoreLock | null {
-  if (store.kind !== 'sqlite') return null
-  const lock = lockStore(store.path)
-  if (lock === null)
-    throw new StoreUnavailable(`another gateway runs on the store ${store.path}, which takes one at a time`, {
-      code: 'GATEWAY',
-    })
-  return lock
-}
 
 /** Monotonic ms before which no write is acknowledged: the previous owner, or its worker, may still hold a lease. */
 function acknowledgesFrom({ ownership }: Store, { logger }: Log): number {

@@ -19,19 +19,18 @@ export class FleetSize {
   readonly #list: InstanceList | null
   readonly #now: () => number
   #signs = new Map<string, Sign>()
-  readonly #changed: (size: number) => void
   #size = 1
   #timer: NodeJS.Timeout | null = null
+  /** Called when the number has changed. */
+  changed: () => void = () => {}
 
   /**
    * @param list null: there is one instance
    * @param now monotonic ms
-   * @param changed called with each new number
    */
-  constructor(list: InstanceList | null, now: () => number, changed: (size: number) => void = () => {}) {
+  constructor(list: InstanceList | null, now: () => number) {
     this.#list = list
     this.#now = now
-    this.#changed = changed
   }
 
   /** Live instances as of the last reading, at least one. */
@@ -65,6 +64,6 @@ export class FleetSize {
     const size = Math.max(1, live.length)
     if (size === this.#size) return
     this.#size = size
-    this.#changed(size)
+    this.changed()
   }
 }

@@ -1,21 +1,12 @@
-/**
- * The composition root: builds a running gateway from a frozen configuration. A gateway is one instance of a fleet:
- * this process, with the data plane in it or in workers.
- */
+/** A running gateway: reloads its configuration, shows its readiness, and closes. `start-gateway.ts` starts it. */
 
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../config/config.ts'
-import { packageRoot, versionOf } from '../config/package-version.ts'
-import { type DataPlanes, openInProcess } from './data-planes.ts'
-import { FleetNode } from './fleet-node.ts'
-import type { Listener } from '../http/server/listen.ts'
-import { KeyUseWriter } from './key-use-writer.ts'
-import { openOps } from './ops.ts'
-import { Startup } from './startup.ts'
-import { explainListening } from './surroundings/listener-fault.ts'
-import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
-import type { Log } from '../telemetry/logger.ts'
-import { TableComparison } from './table-comparison.ts'
+import type { ActiveConfig } from './active-config.ts'
+import type { DataPlaneAddresses } from './data-plane.ts'
+import type { DataPlanes } from './data-planes.ts'
+import type { ReloadObserver } from './extensions.ts'
+import type { FleetNode } from './fleet-node.ts'
 
 /** The address of a listener of clients. */
 export interface FrontAddress extends AddressInfo {
@@ -30,64 +21,44 @@ export interface GatewayAddresses {
   readonly decision: AddressInfo | null
 }
 
+interface GatewayParts {
+  readonly active: ActiveConfig
+  readonly node: FleetNode
+  readonly dataPlanes: DataPlanes
+  readonly reloads: ReloadObserver
+  readonly addresses: DataPlaneAddresses & { readonly ops: AddressInfo }
+  /** Closes all that the start has opened. @param drain ms that requests in flight have */
+  readonly close: (drain: number) => Promise<void>
+}
+
 export class Gateway {
-  readonly #metrics = new FleetMetrics()
-  readonly #startup: Startup
-  readonly #comparison: TableComparison
-  /** Null until the store is open. */
-  #node: FleetNode | null = null
-  #config: Config
-  #dataPlanes: DataPlanes | null = null
-  #keyUses: KeyUseWriter | null = null
-  #ops: Listener | null = null
-  #version = 1
-  #loadedAt = new Date()
-  /** The latest reload, where it was refused. */
-  #refused: { readonly at: Date; readonly faults: number; readonly first: string } | null = null
+  readonly #parts: GatewayParts
   #closing: Promise<void> | null = null
 
-  private constructor(config: Config, log: Log) {
-    this.#config = config
-    this.#startup = new Startup(config, log)
-    this.#comparison = new TableComparison(log, this.#metrics)
+  constructor(parts: GatewayParts) {
+    this.#parts = parts
   }
 
-  /**
-   * Opens the store, compiles the tables and listens. Waits up to `startup_timeout` for a store that is slow or away;
-   * the operators' listener responds meanwhile. Rejects, with nothing left open, when a step fails.
-   */
-  static async start(config: Config, log: Log): Promise<Gateway> {
-    const gateway = new Gateway(config, log)
-    try {
-      await gateway.#open(log)
-      return gateway
-    } catch (cause) {
-      await gateway.close(0)
-      throw cause
-    }
-  }
-
-  /** The listeners' addresses; actual ports where the configuration has 0. `front` is the first of `fronts`. */
+  /** The addresses of the listeners; actual ports where the configuration has 0. `front` is the first of `fronts`. */
   get addresses(): GatewayAddresses {
-    const [front] = this.#dataPlanes?.addresses.fronts ?? []
-    if (this.#dataPlanes === null || this.#ops === null || front === undefined)
-      throw new Error('not listening')
-    const { fronts: addresses, decision } = this.#dataPlanes.addresses
-    const fronts = addresses.map((address, at) => ({
+    const { addresses, active } = this.#parts
+    const fronts = addresses.fronts.map((address, at) => ({
       ...address,
-      scheme: this.#config.listen[at]?.tls == null ? ('http' as const) : ('https' as const),
+      scheme: active.config.listen[at]?.tls == null ? ('http' as const) : ('https' as const),
     }))
-    return { front, fronts, ops: this.#ops.address, decision }
+    const [front] = fronts
+    if (front === undefined) throw new Error('no listener is configured')
+    return { ...addresses, front, fronts }
   }
 
-  /** False where every worker has ended. */
+  /** False if every worker has ended. */
   get serving(): boolean {
-    return (this.#dataPlanes?.workers.running ?? 0) > 0
+    return this.#parts.dataPlanes.workers.running > 0
   }
 
   /** Resolves when another gateway has taken over the store: this one must be closed. */
   get superseded(): Promise<Error> {
-    return this.#node?.superseded ?? new Promise(() => {})
+    return this.#parts.node.superseded
   }
 
   /**
@@ -96,28 +67,44 @@ export class Gateway {
    * logged and counted later.
    */
   async reload(config: Config): Promise<void> {
-    const fixed = changedForRestart(this.#config, config)
+    const { active, node, dataPlanes, reloads } = this.#parts
+    const before = active.config
+    const fixed = changedForRestart(before, config)
     if (fixed.length > 0) throw new Error(`a change of ${fixed.join(', ')} requires a restart`)
-    await this.#dataPlanes?.reload(config)
-    this.#node?.activate(config)
-    this.#comparison.begin(this.#config, config)
-    this.#config = config
-    this.#version++
-    this.#loadedAt = new Date()
+    await dataPlanes.reload(config)
+    active.replace(config)
+    node.configured()
+    reloads.begin(before, config)
   }
 
   /** Counts a reload. @returns the version of the active configuration, which `/readyz` shows */
   reloaded(): number {
-    this.#refused = null
-    this.#metrics.reloaded('ok')
-    return this.#version
+    this.#parts.active.reloaded()
+    return this.#parts.active.version
   }
 
   /** Counts a reload that changed nothing. @param faults lines, one at least @returns the version of the active configuration */
-  reloadRefused([first = '', ...more]: readonly string[]): number {
-    this.#refused = { at: new Date(), faults: 1 + more.length, first }
-    this.#metrics.reloaded('faulty')
-    return this.#version
+  reloadRefused(faults: readonly string[]): number {
+    this.#parts.active.refused(faults)
+    return this.#parts.active.version
+  }
+
+  /** The answer of `/readyz`. */
+  get readiness() {
+    const { active, node, dataPlanes } = this.#parts
+    const { parts, instance } = node
+    const { running, size } = dataPlanes.workers
+    const draining = this.#closing !== null
+    return {
+      ready: parts.store === 'ok' && running > 0 && !draining,
+      parts: {
+        ...parts,
+        ...(size > 1 ? { workers: running < size ? `${running} of ${size}` : 'ok' } : {}),
+        draining,
+        seq: instance.follower.position?.seq ?? 0,
+        config: active.shown,
+      },
+    }
   }
 
   /**
@@ -130,124 +117,11 @@ export class Gateway {
   }
 
   async #close(drain: number, delay: number): Promise<void> {
-    this.#comparison.cancel()
+    this.#parts.reloads.cancel()
     // The global timer, which tests hold.
     if (delay > 0) await new Promise<void>((resolve) => setTimeout(resolve, delay))
-    await this.#dataPlanes?.close(drain)
-    await this.#keyUses?.close()
-    await this.#ops?.close(0)
-    await this.#node?.close()
+    await this.#parts.close(drain)
   }
-
-  async #open(log: Log): Promise<void> {
-    const parts = { log, metrics: this.#metrics, startup: this.#startup }
-    const { registry } = this.#metrics
-    this.#node = await FleetNode.open(this.#config, parts, async () => {
-      const { ops, sources } = this.#config
-      this.#ops = await explainListening(ops, sources.ops, () =>
-        openOps(ops, {
-          readiness: () => this.#readiness(),
-          metrics: async () => ({
-            type: registry.contentType,
-            text: await (this.#dataPlanes?.metrics(registry) ?? registry.metrics()),
-          }),
-          hosts: () => this.#config.opsHosts,
-        }),
-      )
-    })
-    this.#addGauges(this.#node)
-    const dataPlanes = await openDataPlanes(this.#config, this.#node, log)
-    this.#dataPlanes = dataPlanes
-    const { store } = this.#node
-    this.#keyUses = new KeyUseWriter({ store, take: () => dataPlanes.takeKeyUses(), log })
-  }
-
-  #readiness() {
-    const node = this.#node
-    if (node === null || this.#dataPlanes === null)
-      return { ready: false, parts: { waiting_for: this.#startup.waitingFor ?? 'the listener' } }
-    const { parts, instance } = node
-    const { running, size } = this.#dataPlanes.workers
-    const draining = this.#closing !== null
-    const { hash, routes, shadow } = this.#config
-    return {
-      ready: parts.store === 'ok' && running > 0 && !draining,
-      parts: {
-        ...parts,
-        ...(size > 1 ? { workers: running < size ? `${running} of ${size}` : 'ok' } : {}),
-        draining,
-        seq: instance.follower.position?.seq ?? 0,
-        config: {
-          version: this.#version,
-          loaded_at: this.#loadedAt.toISOString(),
-          hash,
-          routes: routes.length,
-          ...(shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }),
-          ...(this.#refused === null ? {} : { refused: this.#refused }),
-        },
-      },
-    }
-  }
-
-  #addGauges(node: FleetNode): void {
-    const { follower } = node.instance
-    const metrics = this.#metrics
-    metrics.info(
-      'seatgate_config_info',
-      'The route tables in use: the label is their content hash, and the value is always 1.',
-      () => ({ hash: this.#config.hash }),
-    )
-    const build = { version: versionOf(packageRoot()), node: process.versions.node }
-    metrics.info(
-      'seatgate_build_info',
-      'The running versions of Seatgate and Node.js. The value is always 1.',
-      () => build,
-    )
-    for (const [end, help] of [
-      ['expiration', 'When the certificates of a file expire, by the setting that names it, as Unix time.'],
-      ['renewal', 'When they are to be renewed: 30 days before, in the last third of the lifetime at most.'],
-    ] as const)
-      metrics.read('gauge', `seatgate_certificate_${end}_timestamp_seconds`, help, () =>
-        this.#config.certificates.map(({ setting, renewal, expiry }) => ({
-          labels: { setting },
-          value: Math.floor((end === 'renewal' ? renewal : expiry) / 1000),
-        })),
-      )
-    metrics.gauge('seatgate_config_version', 'Increases with each successful reload.', () => this.#version)
-    metrics.gauge(
-      'seatgate_config_files_ok',
-      '0 from a refused reload until the files are corrected. Meanwhile, a restart would fail, or use what was refused.',
-      () => (this.#refused === null ? 1 : 0),
-    )
-    metrics.gauge(
-      'seatgate_feed_age_seconds',
-      'Age of the latest reading of the change feed. A lease lasts 1 second.',
-      () => follower.age / 1000,
-    )
-    metrics.gauge(
-      'seatgate_instance_seq',
-      'Sequence number of the latest change that this instance has read.',
-      () => follower.position?.seq ?? 0,
-    )
-    metrics.gauge(
-      'seatgate_workers',
-      'Number of processes that serve requests.',
-      () => this.#dataPlanes?.workers.running ?? 0,
-    )
-    if (node.redis.cache !== null)
-      metrics.gauge(
-        'seatgate_redis_up',
-        '1 while Redis accepts reads and writes and delivers messages.',
-        () => Number(node.parts.redis === 'ok'),
-      )
-  }
-}
-
-/** Code for workers is loaded only where there are workers. */
-async function openDataPlanes(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
-  if (config.workers === 1) return openInProcess(config, node, log)
-  const { WorkerDataPlanes } = await import('./worker-data-planes.ts')
-  return WorkerDataPlanes.open(config, node, log)
 }
 
 /** Changed settings that can't be applied at run time: sockets, files and processes depend on them. */

@@ -13,8 +13,8 @@ import { Bank } from '../decision/limits/bank.ts'
 import { createServer } from '../lib/node-http.ts'
 import type { LoanRequest } from '../model/rate-limit.ts'
 import { entryId } from '../decision/router/entries.ts'
-import { builtInPaths } from './built-in-endpoints.ts'
 import type { DataPlanes } from './data-planes.ts'
+import { type Composition, PATIENCE } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
@@ -41,16 +41,27 @@ export class WorkerDataPlanes implements DataPlanes {
   /** The buckets of rate limits without Redis. */
   readonly #bank: Bank
   readonly #activity: GatheredActivity
+  readonly #builtInPaths: Composition['extensions']['builtInPaths']
   #config: Config
   /** Number of the configuration; `#versions` has the number that each worker runs. */
   #version = 1
   readonly #versions = new Map<number, number>()
-  /** Null before the first worker listens. */
-  #addresses: DataPlaneAddresses | null = null
+  /** Empty before the first worker listens, and then those of the first one. */
+  #addresses: DataPlaneAddresses = { fronts: [], decision: null }
   /** Of workers that have responded, or ended in order. */
   #keyUses: KeyUse[] = []
 
-  private constructor(config: Config, node: FleetNode, history: History, log: Log) {
+  /** Workers start with {@link listen}. */
+  constructor(
+    config: Config,
+    node: FleetNode,
+    log: Log,
+    { extensions, worker, patience = PATIENCE }: Composition,
+  ) {
+    // The state that workers begin with. The primary makes no decisions, but receives all changes.
+    const history = new History()
+    node.instance.join(new Lease(node.instance, [history], systemClock))
+    this.#builtInPaths = extensions.builtInPaths
     this.#config = config
     this.#node = node
     this.#log = log
@@ -58,56 +69,48 @@ export class WorkerDataPlanes implements DataPlanes {
     node.onSize(() => {
       for (const { channel } of this.#pool.workers) channel.notify('instances', node.size)
     })
-    this.#activity = new GatheredActivity(() => this.#pool.workers)
-    this.#pool = new Pool(config.workers, {
-      forked: (worker) => {
-        const { id, channel } = worker
-        this.#activity.forked(worker)
-        this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
-        serveEphemeral(channel, node.redis.ephemeral)
-        channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
-        channel.serve('fleet', (tenant) => node.view(tenant as string))
-        channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
-        channel.serve('config', () => ({
-          version: this.#version,
-          config: pack(this.#forWorkers()),
-          owner: node.owner,
-          instances: node.size,
-        }))
+    this.#activity = new GatheredActivity(() => this.#pool.workers, patience.activity)
+    this.#pool = new Pool(
+      { size: config.workers, worker, patience },
+      {
+        forked: (worker) => {
+          const { id, channel } = worker
+          this.#activity.forked(worker)
+          this.#deciders.set(id, new RemoteDecider(channel, node.instance, history))
+          serveEphemeral(channel, node.redis.ephemeral)
+          channel.serve('store', (state) => node.updateWorkerHealth(id, state as HealthState))
+          channel.serve('fleet', (tenant) => node.view(tenant as string))
+          channel.serve('lend', (request) => this.#bank.lend(request as LoanRequest))
+          channel.serve('config', () => ({
+            version: this.#version,
+            config: pack(this.#forWorkers()),
+            owner: node.owner,
+            instances: node.size,
+          }))
+        },
+        ready: (worker, response) => this.#ready(worker, response as Started),
+        failed: ({ pid }, cause) =>
+          log.logger.error({ pid, cause: cause.message }, 'a worker could not start: it is replaced'),
+        ended: (worker, how) => this.#ended(worker, how),
+        output: (lines) => log.relay(lines),
       },
-      ready: (worker, response) => this.#ready(worker, response as Started),
-      failed: ({ pid }, cause) =>
-        log.logger.error({ pid, cause: cause.message }, 'a worker could not start: it is replaced'),
-      ended: (worker, how) => this.#ended(worker, how),
-      output: (lines) => log.relay(lines),
-    })
+    )
   }
 
-  /** Rejects, with all workers ended, when one of them can't start. */
-  static async open(config: Config, node: FleetNode, log: Log): Promise<DataPlanes> {
-    const { instance } = node
-    // The state that workers begin with. The primary makes no decisions, but receives all changes.
-    const history = new History()
-    instance.join(new Lease(instance, [history], systemClock))
-    await node.start()
-    const dataPlanes = new WorkerDataPlanes(config, node, history, log)
-    if (kernelShares) await refuseTaken(config)
-    await dataPlanes.#pool.start()
-    return dataPlanes
-  }
-
-  get addresses(): DataPlaneAddresses {
-    return this.#addresses ?? { fronts: [], decision: null }
+  async listen(): Promise<DataPlaneAddresses> {
+    if (kernelShares) await refuseTaken(this.#config)
+    await this.#pool.start()
+    return this.#addresses
   }
 
   /** A free port that was chosen once stays, even when all workers have ended at once. */
   #forWorkers(): Config {
     const listen = this.#config.listen.map((listener, at) => ({
       ...listener,
-      port: this.addresses.fronts[at]?.port ?? listener.port,
+      port: this.#addresses.fronts[at]?.port ?? listener.port,
     }))
     const { decision } = this.#config
-    const port = this.addresses.decision?.port
+    const port = this.#addresses.decision?.port
     if (decision === null || port === undefined) return { ...this.#config, listen }
     return { ...this.#config, listen, decision: { ...decision, listen: { ...decision.listen, port } } }
   }
@@ -128,13 +131,18 @@ export class WorkerDataPlanes implements DataPlanes {
     if (refused?.status === 'rejected') throw refused.reason
     this.#config = config
     this.#version++
-    this.#activity.retain(config.tenants, routeIds(config))
+    this.#activity.retain(config.tenants, this.#routeIds(config))
     await Promise.allSettled(workers.map((worker) => this.#commit(worker, this.#version)))
     await Promise.allSettled(this.#pool.workers.map((worker) => this.#update(worker)))
   }
 
+  /** Those of the compiled table. */
+  #routeIds({ routes, api }: Config): ReadonlySet<string> {
+    return new Set([...routes.map(entryId), ...this.#builtInPaths(api).map(({ id }) => id)])
+  }
+
   #ready(worker: PoolWorker, { addresses, version }: Started): void {
-    this.#addresses ??= addresses
+    if (this.#addresses.fronts.length === 0) this.#addresses = addresses
     this.#activity.ready(worker)
     this.#versions.set(worker.id, version)
     void this.#update(worker)
@@ -215,11 +223,6 @@ async function probe(address: Address, source: SettingSource): Promise<void> {
   const server = createServer()
   await explainListening(address, source, () => listen(server, address))
   await new Promise((resolve) => server.close(resolve))
-}
-
-/** Those of the compiled table. */
-function routeIds({ routes, api }: Config): ReadonlySet<string> {
-  return new Set([...routes.map(entryId), ...builtInPaths(api).map(({ id }) => id)])
 }
 
 /** A worker's response once it has started. */

@@ -115,9 +115,9 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'encoded slashes are accepted everywhere',
     file: 'tables.ts',
-    right: 'ambiguityOf(target, route, exceptionsOf(side, route)) === null ? route : null',
+    right: 'ambiguityOf(target, route, exceptionsOf(side.upstreams, route)) === null ? route : null',
     wrong:
-      'ambiguityOf({ ...target, encodedSlash: false }, route, exceptionsOf(side, route)) === null ? route : null',
+      'ambiguityOf({ ...target, encodedSlash: false }, route, exceptionsOf(side.upstreams, route)) === null ? route : null',
   },
   {
     name: 'an entry that lacks the method ends the search',

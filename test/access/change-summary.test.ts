@@ -12,7 +12,7 @@ import {
 } from '../../src/access/access-change.ts'
 import { differences, differenceSteps } from '../../src/access/difference.ts'
 import { compiledTable } from '../../src/decision/router/table.ts'
-import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInPaths } from '../../src/composition.ts'
 import { pairs, readLine, type TablesInput, tablesOf, UPSTREAMS } from './random-tables.ts'
 
 function end<R>(steps: Generator<unknown, R>): R {

@@ -1,7 +1,8 @@
 /** Route tables, random ones among them, and the gateway's own answer to each request. */
 
 import fc from 'fast-check'
-import { exceptionsOf, type Tables } from '../../src/access/tables.ts'
+import type { Tables } from '../../src/access/tables.ts'
+import { exceptionsOf } from '../../src/decision/router/pattern.ts'
 import type { RouteEntry } from '../../src/config/config.ts'
 import { methodsOf } from '../../src/config/methods.ts'
 import { DecisionEngine } from '../../src/decision/engine.ts'
@@ -9,7 +10,7 @@ import { compileTable } from '../../src/decision/router/table.ts'
 import { ReceivedChanges } from '../../src/decision/seats/received-changes.ts'
 import { Refusal } from '../../src/model/errors.ts'
 import type { Route } from '../../src/model/route.ts'
-import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInPaths } from '../../src/composition.ts'
 
 export const UPSTREAMS = new Map([
   ['plain', { allowSemicolons: false, allowEncodedSlashes: false }],
@@ -60,7 +61,7 @@ export function oracle(tables: Tables): (method: string, path: string, host?: st
     blocks: { isBlocked: () => false },
     lease: { live: () => true, renewed: () => Promise.reject(new Error('not asked')) },
     targetBytes: 8192,
-    exceptions: (route) => exceptionsOf(tables, route),
+    exceptions: (route) => exceptionsOf(tables.upstreams, route),
   })
   return (method, target, host = null) => {
     if (!tables.methods.has(method)) return null

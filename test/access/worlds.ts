@@ -8,6 +8,7 @@ import { tablesOf as tablesOfConfig } from '../../src/access/tables.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
+import { extensions } from '../../src/composition.ts'
 import { DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { folderWith, SECRET } from '../cli/command-line.ts'
 import { entriesOf, pairs, type TablesInput } from './random-tables.ts'
@@ -97,7 +98,7 @@ export async function build(t: Test, { tables, seats, keys }: World) {
   const config = { ...base, methods: tables.methods ?? [], routes: entriesOf(tables) }
   const silent = { info: () => {}, warn: () => {}, error: () => {} }
   const ports = { ephemeral: new ProcessEphemeral(), log: silent }
-  const point = await DecisionPoint.forOneDecision(store, ports, config.memory)
+  const point = await DecisionPoint.forOneDecision(store, ports, config.memory, extensions.endpoints)
   const { engine, table } = await point.compile(config)
   const compiled = tablesOfConfig(config, table)
   /** The id of the entry and whether it was allowed; null: the gateway refuses it before it reads a credential. */

@@ -5,7 +5,7 @@
 
 import t from 'tap'
 import { SESSION_COOKIE } from '../../src/oidc/session/cookies.ts'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 import { startSignIn } from '../sign-in/world.ts'
 
 const UNKNOWN = '01KAJ0Z1V5Q8T2C0W7M3E9R4XD'

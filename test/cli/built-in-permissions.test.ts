@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { isOwnPermission } from '../../seats-admin/model/permission.ts'
 import { requiredPermissions } from '../../src/access/asked-permissions.ts'
-import { builtInPaths } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInPaths } from '../../src/composition.ts'
 import { CONFIG, folderWith, ROUTES } from './command-line.ts'
 import { seatgateHere } from './in-process.ts'
 

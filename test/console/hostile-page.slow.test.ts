@@ -6,7 +6,7 @@
 import { createServer } from 'node:http'
 import type { Response } from 'playwright-core'
 import t from 'tap'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 import { listen } from '../support/listen.ts'
 import { until } from '../support/until.ts'
 import { startConsole } from './console.ts'

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { exceptionsOf, type Tables } from '../../src/access/tables.ts'
+import type { Tables } from '../../src/access/tables.ts'
+import { exceptionsOf } from '../../src/decision/router/pattern.ts'
 import { DecisionEngine, type DecisionEngineOptions } from '../../src/decision/engine.ts'
 import { ShadowEngine } from '../../src/decision/shadow.ts'
 import type { AuthorizationRequest } from '../../src/model/authorization-request.ts'
@@ -76,7 +77,7 @@ class World {
         },
       },
       targetBytes: 8192,
-      exceptions: (route) => exceptionsOf(tables, route),
+      exceptions: (route) => exceptionsOf(tables.upstreams, route),
     }
   }
 }

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { openStore } from '../../seats-admin/index.ts'
+import { extensions } from '../../src/composition.ts'
 import { DecisionPoint } from '../../src/runtime/decision-point.ts'
 import { ProcessEphemeral } from '../../src/oidc/sign-in/completed-sign-ins.ts'
 import { startWorld, type World } from '../support/world.ts'
@@ -56,7 +57,12 @@ t.test('a decision, which is kept while its request is open, holds no reference 
   const store = await openStore(world.config.store)
   t.teardown(() => store.close())
   const ports = { ephemeral: new ProcessEphemeral(), log: SILENT }
-  const decisionPoint = await DecisionPoint.forOneDecision(store, ports, world.config.memory)
+  const decisionPoint = await DecisionPoint.forOneDecision(
+    store,
+    ports,
+    world.config.memory,
+    extensions.endpoints,
+  )
   const { engine } = await decisionPoint.compile(world.config)
   const authorization = [`Bearer ${await world.token(['s1:Viewer'])}`]
   const credentials = { apiKey: [], authorization, cookie: [], space: ['s1'] }

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { openSqliteStore } from '../../seats-admin/index.ts'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 import { startWorld } from '../support/world.ts'
 
 const SUBS = [

@@ -6,7 +6,7 @@
  */
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { builtInOperations } from '../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../src/composition.ts'
 import { openApiDocument } from '../../src/pipeline/openapi/document.ts'
 
 export interface Exchanged {

@@ -13,8 +13,9 @@ import { takeOwnership } from '../../seats-admin/store/sqlite/ownership.ts'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import type { Config, TenantConfig } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { Gateway } from '../../src/runtime/gateway.ts'
-import { defaults as workers } from '../../src/runtime/workers/worker-pool.ts'
+import { startGateway } from '../../src/composition.ts'
+import type { Patience } from '../../src/runtime/extensions.ts'
+import type { Gateway } from '../../src/runtime/gateway.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { bootstrappedStore } from './bootstrapped-store.ts'
 import { adminRequest, type Answer, Client } from './client.ts'
@@ -23,7 +24,7 @@ import { listen } from './listen.ts'
 import { serverFolder } from './servers/folder.ts'
 
 // A busy machine may take longer than the product waits for its workers.
-workers.unresponsive = 60_000
+const patience: Patience = { unresponsive: 60_000, activity: 1000 }
 
 /** What reached the upstream. */
 export interface Seen {
@@ -70,6 +71,8 @@ export interface WorldOptions extends ConfigurationOptions {
   readonly storeTimeout?: number
   /** Variables more of the environment. */
   readonly env?: Readonly<Record<string, string>>
+  /** How long the primary waits for its workers. */
+  readonly patience?: Patience
 }
 
 export class World {
@@ -195,7 +198,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   const path = join(folder, LOG)
   writeFileSync(path, '')
   const log = await openLog({ pretty: false, destination: path })
-  const gateway = await Gateway.start(config, log)
+  const gateway = await startGateway(config, log, options.patience ?? patience)
   const world = new World({ gateway, config, folder, upstream, keys }, load, log.flush)
   t.teardown(async () => {
     world.client.close()

@@ -8,7 +8,7 @@ import { bootstrapTenant, openStore } from '../../seats-admin/index.ts'
 import { isRefusal } from '../../seats-admin/model/refusal.ts'
 import { mintToken } from '../../src/decision/authn/gateway-token.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { Gateway } from '../../src/runtime/gateway.ts'
+import { startGateway } from '../../src/composition.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Client } from '../support/client.ts'
 import { routeTable, writeConfiguration } from '../support/configuration.ts'
@@ -51,7 +51,7 @@ async function startTwo(t: Test) {
   await opened.close()
   if (isRefusal(made)) throw new Error(made.detail)
   const log = await openLog({ pretty: false, destination: join(folder, 'log') })
-  const gateways = [await Gateway.start(config, log), await Gateway.start(config, log)]
+  const gateways = [await startGateway(config, log), await startGateway(config, log)]
   t.teardown(() => Promise.all(gateways.map((gateway) => gateway.close(500))))
   const acme = config.tenants.get('acme')
   if (acme === undefined) throw new Error('no tenant')

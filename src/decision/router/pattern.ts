@@ -4,6 +4,7 @@
  */
 
 import { Refusal } from '../../model/errors.ts'
+import type { Route } from '../../model/route.ts'
 import { normalise } from './path.ts'
 
 export type Segment =
@@ -29,6 +30,14 @@ export const NO_EXCEPTIONS: PathExceptions = Object.freeze({
   allowSemicolons: false,
   allowEncodedSlashes: false,
 })
+
+/** @param upstreams the exceptions of each, by name @returns none for a route of the gateway itself */
+export function exceptionsOf(
+  upstreams: ReadonlyMap<string, PathExceptions>,
+  { target }: Pick<Route, 'target'>,
+): PathExceptions {
+  return (target.kind === 'upstream' ? upstreams.get(target.name) : undefined) ?? NO_EXCEPTIONS
+}
 
 /** The pattern, or a sentence that describes its fault. */
 export function readPattern(path: string, allowed: PathExceptions): Pattern | string {

@@ -20,10 +20,6 @@ import type { ProcessActivity } from '../../telemetry/process-activity.ts'
 import { type ReportedUses, RouteCounts } from '../../telemetry/route-counts.ts'
 import { type Channel, within } from './channel.ts'
 
-/** Milliseconds for a worker to answer: what a frozen one knows is left out. */
-const ANSWER_WAIT = 1000
-/** A test that needs the answer of every worker sets more. */
-export const activityDefaults = { answerWait: ANSWER_WAIT }
 /** Milliseconds between reports of counts: those of a worker that crashes are lost. */
 const REPORT_EVERY = 10_000
 
@@ -112,14 +108,16 @@ interface ActiveWorker {
 /** In the primary. */
 export class GatheredActivity {
   readonly #workers: () => readonly ActiveWorker[]
+  readonly #patience: number
   readonly #counts = new RouteCounts()
   /** The tenants that each worker reads decisions of. */
   readonly #watching = new Map<number, readonly string[]>()
   readonly #timer: NodeJS.Timeout
 
-  /** @param workers those that serve requests */
-  constructor(workers: () => readonly ActiveWorker[]) {
+  /** @param workers those that serve requests @param patience ms for a worker to answer: a frozen one is left out */
+  constructor(workers: () => readonly ActiveWorker[], patience: number) {
     this.#workers = workers
+    this.#patience = patience
     this.#timer = setInterval(() => void this.#gatherCounts(), REPORT_EVERY).unref()
   }
 
@@ -181,6 +179,6 @@ export class GatheredActivity {
   /** Asks all workers. An answer that is late is taken all the same, and not waited for. */
   async #ask(method: string, argument: unknown, take: (answer: unknown) => unknown): Promise<void> {
     const answers = this.#workers().map(({ channel }) => channel.call(method, argument).then(take, () => {}))
-    await within(activityDefaults.answerWait, Promise.all(answers))
+    await within(this.#patience, Promise.all(answers))
   }
 }

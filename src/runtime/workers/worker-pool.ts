@@ -1,7 +1,7 @@
 /** The pool of workers: starts them, checks that they respond, replaces those that end, and ends them. */
 
 import cluster, { type Worker } from 'node:cluster'
-import { fileURLToPath } from 'node:url'
+import type { Patience } from '../extensions.ts'
 import { Channel } from './channel.ts'
 
 export interface PoolListener {
@@ -32,16 +32,20 @@ const REPLACE_LAST = 5000
 const STABLE = 10_000
 /** Milliseconds between liveness calls. */
 const PING_EVERY = 1000
-/** Milliseconds without a response before a worker is killed. */
-export const UNRESPONSIVE = 10_000
 /** Milliseconds before a worker is killed that has never responded: loading its modules takes long on a busy machine. */
 const STARTING = 60_000
-/** Tests set more, so that none of their workers is killed on a slow machine. */
-export const defaults = { unresponsive: UNRESPONSIVE }
-const WORKER = fileURLToPath(new URL('../worker.js', import.meta.url))
+
+export interface PoolOptions {
+  /** The number of workers. */
+  readonly size: number
+  /** The path of the program that each of them runs. */
+  readonly worker: string
+  readonly patience: Pick<Patience, 'unresponsive'>
+}
 
 export class Pool {
   readonly size: number
+  readonly #patience: PoolOptions['patience']
   readonly #listener: PoolListener
   readonly #workers = new Map<Worker, PoolWorker>()
   readonly #ready = new Set<PoolWorker>()
@@ -49,12 +53,13 @@ export class Pool {
   closing = false
   #delay = REPLACE_FIRST
 
-  constructor(size: number, listener: PoolListener) {
+  constructor({ size, worker, patience }: PoolOptions, listener: PoolListener) {
     this.size = size
+    this.#patience = patience
     this.#listener = listener
     // Workers listen to SIGUSR1 themselves, too: this is for the moment before.
     const execArgv = ['--disable-sigusr1']
-    cluster.setupPrimary({ exec: WORKER, args: [], execArgv, silent: true, serialization: 'advanced' })
+    cluster.setupPrimary({ exec: worker, args: [], execArgv, silent: true, serialization: 'advanced' })
   }
 
   get workers(): PoolWorker[] {
@@ -144,8 +149,9 @@ export class Pool {
       // This process stood still itself: the missing response says nothing about the worker.
       if (now - pingedAt > 2 * PING_EVERY) respondedAt = now
       pingedAt = now
-      const patience = hasResponded ? defaults.unresponsive : Math.max(STARTING, defaults.unresponsive)
-      if (now - respondedAt > patience) clusterWorker.process.kill('SIGKILL')
+      const { unresponsive } = this.#patience
+      if (now - respondedAt > (hasResponded ? unresponsive : Math.max(STARTING, unresponsive)))
+        clusterWorker.process.kill('SIGKILL')
       channel.call('alive').then(
         () => {
           respondedAt = performance.now()

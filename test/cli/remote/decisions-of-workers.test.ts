@@ -2,20 +2,20 @@
 
 import t from 'tap'
 import { OutputFailed } from '../../../src/cli/command.ts'
-import { activityDefaults } from '../../../src/runtime/workers/worker-activity.ts'
 import { startWithWorkers } from '../../runtime/workers/support.ts'
 import { Client } from '../../support/client.ts'
 import { until } from '../../support/until.ts'
 import { afar } from './from-afar.ts'
 
-activityDefaults.answerWait = 60_000
+/** All decisions of a busy worker are read. */
+const patience = { unresponsive: 120_000, activity: 60_000 }
 
 /** Connections, so that each worker has some, and requests on each of them. */
 const CONNECTIONS = 12
 const REQUESTS = 8
 
 t.test('decisions of every worker are printed, each once', async (t) => {
-  const world = await startWithWorkers(t, 2)
+  const world = await startWithWorkers(t, 2, { patience })
   await world.seat('Viewer', ['s1'], ['trainings:list'])
   const viewer = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
   const { run } = afar(t, world, world.keys['acme'] ?? '')

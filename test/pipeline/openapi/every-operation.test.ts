@@ -5,7 +5,7 @@
 
 import t from 'tap'
 import type { Operation } from '../../../src/pipeline/openapi/operation.ts'
-import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../../src/composition.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { compared } from '../../support/openapi.ts'
 

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync 
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../../src/composition.ts'
 import { openApiDocument } from '../../../src/pipeline/openapi/document.ts'
 import { cacheFolder } from '../../support/servers/cache.ts'
 

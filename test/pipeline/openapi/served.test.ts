@@ -1,7 +1,7 @@
 /** `GET /v1/openapi.json` of a gateway. */
 
 import t from 'tap'
-import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../../src/composition.ts'
 import { openApiDocument } from '../../../src/pipeline/openapi/document.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { until } from '../../support/until.ts'

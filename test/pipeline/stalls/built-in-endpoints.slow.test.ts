@@ -10,7 +10,7 @@ import {
   EVALUATIONS_PATH,
   SEARCH_PATHS,
 } from '../../../src/external-authorization/authzen/discovery.ts'
-import { builtInOperations } from '../../../src/runtime/built-in-endpoints.ts'
+import { builtInOperations } from '../../../src/composition.ts'
 import { decisionPort } from '../../external-authorization/support.ts'
 import { startSignIn } from '../../sign-in/world.ts'
 import { isShort } from '../../support/stalls.ts'

@@ -4,7 +4,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Test } from 'tap'
 import { loadWithTables } from '../../../src/cli/load-tables.ts'
-import { Gateway } from '../../../src/runtime/gateway.ts'
+import { startGateway } from '../../../src/composition.ts'
 import { openLog } from '../../../src/telemetry/logger.ts'
 import { ROUTES } from '../../cli/command-line.ts'
 import { GatewayProcess, SECRET } from '../../support/gateway-process.ts'
@@ -76,7 +76,7 @@ async function startHere(t: Test, attempt: Case): Promise<Started> {
   const open = async () => {
     const file = join(folder, 'gateway.config.yaml')
     const { config } = await loadWithTables(file, envOf(attempt), (path) => relative(folder, path))
-    return Gateway.start(config, log)
+    return startGateway(config, log)
   }
   const outcome = open().catch((error: Error) => error.message)
   const close = async () => {

@@ -1,7 +1,6 @@
 /** Uses of routes and decisions of a gateway with workers: each worker answers for all of them. */
 
 import t, { type Test } from 'tap'
-import { activityDefaults } from '../../../src/runtime/workers/worker-activity.ts'
 import { Client } from '../../support/client.ts'
 import { type EventStream, openEventStream } from '../../support/event-stream.ts'
 import { readiness } from '../../support/operations.ts'
@@ -10,10 +9,9 @@ import { until } from '../../support/until.ts'
 import { workersOf } from '../../support/workers.ts'
 import { startWithWorkers } from './support.ts'
 
-// What a worker answers later is left out. The primary, which asks them, is this process.
-activityDefaults.answerWait = 60_000
-
-const world = await startWithWorkers(t, 3)
+// What a worker answers later is left out.
+const patience = { unresponsive: 120_000, activity: 60_000 }
+const world = await startWithWorkers(t, 3, { patience })
 await world.seat('Viewer', ['s1'], ['trainings:list'])
 const viewer = { authorization: `Bearer ${await world.token(['s1:Viewer'])}`, space: 's1' }
 const admin = { 'x-api-key': world.keys['acme'] ?? '', space: 'admin' }

@@ -5,12 +5,14 @@ import t from 'tap'
 import { Client } from '../../support/client.ts'
 import { served } from '../../support/served.ts'
 import { until } from '../../support/until.ts'
-import { defaults, UNRESPONSIVE } from '../../../src/runtime/workers/worker-pool.ts'
+import { PATIENCE } from '../../../src/runtime/extensions.ts'
 import { workersOf } from '../../support/workers.ts'
 import { startWithWorkers } from './support.ts'
 import { metric, readiness } from '../../support/operations.ts'
 
-const world = await startWithWorkers(t, 2)
+/** Read at each check: one test waits as long as the product does. */
+const patience = { ...PATIENCE, unresponsive: 120_000 }
+const world = await startWithWorkers(t, 2, { patience })
 
 const logged = (message: string) => world.log().filter(({ msg }) => String(msg).startsWith(message)).length
 const areReady = () => until(async () => (await readiness(world)).workers === 'ok', 'two ready workers')
@@ -109,10 +111,10 @@ t.test('a worker that stays silent is ended and replaced', async () => {
   const replaced = () => logged('a worker ended: it is replaced')
   const before = replaced()
   const [frozen = 0] = workersOf()
-  defaults.unresponsive = UNRESPONSIVE
+  patience.unresponsive = PATIENCE.unresponsive
   process.kill(frozen, 'SIGSTOP')
   await until(() => !workersOf().includes(frozen), 'the end of the frozen worker', { pause: 100 })
-  defaults.unresponsive = 120_000
+  patience.unresponsive = 120_000
   await until(() => replaced() > before, 'a line about its end')
   await areReady()
   await until(async () => (await readiness(world)).status === 200, '200 of /readyz')

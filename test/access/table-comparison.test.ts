@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/config/config.ts'
-import { TableComparison } from '../../src/runtime/table-comparison.ts'
+import { TableComparison } from '../../src/access/table-comparison.ts'
+import { builtInPaths } from '../../src/composition.ts'
 import { FleetMetrics } from '../../src/telemetry/fleet-metrics.ts'
 import { openLog } from '../../src/telemetry/logger.ts'
 import { Folder } from '../config/support.ts'
@@ -147,7 +148,7 @@ routes: [routes.yaml]
     const found = [...text.matchAll(/kind="(\w+)"\} ([1-9]\d*)/g)]
     return Object.fromEntries(found.map(([, kind, count]) => [kind, Number(count)]))
   }
-  return { comparison: new TableComparison(log, metrics), config, done, lines, counted }
+  return { comparison: new TableComparison(log, metrics, builtInPaths), config, done, lines, counted }
 }
 
 t.test('a reload during a comparison: the next one has the changes of both', async (t) => {

@@ -3,37 +3,38 @@
  * without it.
  */
 
-import { openStore, type Owner, type StoreLocation } from '../../seats-admin/index.ts'
-import { systemClock } from '../coherence/clock.ts'
-import { RemoteInstance } from '../coherence/worker-link.ts'
-import { type Config, firstSecrets, type RedisConfig } from '../config/config.ts'
-import { unpack } from '../config/worker-copy.ts'
-import { DataPlane } from './data-plane.ts'
-import { DecisionPoint } from './decision-point.ts'
-import { remoteEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
-import { Keys } from '../redis/keys.ts'
-import { Seal } from '../redis/redis-seal.ts'
-import type { SharedCache } from '../redis/seat-cache.ts'
-import { openLender, remoteLender } from './lender.ts'
-import { Startup } from './startup.ts'
-import { logUnhandledRejections, openLog } from '../telemetry/logger.ts'
-import type { ProcessActivity } from '../telemetry/process-activity.ts'
-import { Channel } from './workers/channel.ts'
-import { WorkerActivity } from './workers/worker-activity.ts'
-import { tuneGarbageCollection } from './garbage-collection.ts'
+import { openStore, type Owner, type StoreLocation } from '../../../seats-admin/index.ts'
+import { systemClock } from '../../coherence/clock.ts'
+import { RemoteInstance } from '../../coherence/worker-link.ts'
+import { type Config, firstSecrets, type RedisConfig } from '../../config/config.ts'
+import { unpack } from '../../config/worker-copy.ts'
+import { DataPlane } from '../data-plane.ts'
+import { DecisionPoint } from '../decision-point.ts'
+import type { Extensions } from '../extensions.ts'
+import { remoteEphemeral } from '../../oidc/sign-in/completed-sign-ins.ts'
+import { Keys } from '../../redis/keys.ts'
+import { Seal } from '../../redis/redis-seal.ts'
+import type { SharedCache } from '../../redis/seat-cache.ts'
+import { openLender, remoteLender } from '../lender.ts'
+import { Startup } from '../startup.ts'
+import { logUnhandledRejections, openLog } from '../../telemetry/logger.ts'
+import { Channel } from './channel.ts'
+import { WorkerActivity } from './worker-activity.ts'
+import { tuneGarbageCollection } from '../garbage-collection.ts'
 
-const channel = new Channel({
-  send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
-  onMessage: (receive) => process.on('message', receive),
-})
-
-// A terminal's Ctrl-C and some supervisors signal the whole process group: the primary says when to end.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
-// Without the primary, the worker receives no changes, and its output is not read.
-process.on('disconnect', () => process.exit(1))
-
-channel.serve('begin', begin)
-channel.serve('alive', () => true)
+/** The process is a worker from now on. */
+export function runWorker(extensions: Extensions): void {
+  // A terminal's Ctrl-C and some supervisors signal the whole process group: the primary says when to end.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+  // Without the primary, the worker receives no changes, and its output is not read.
+  process.on('disconnect', () => process.exit(1))
+  const channel = new Channel({
+    send: (message) => void (process.connected && process.send?.(message, undefined, undefined, () => {})),
+    onMessage: (receive) => process.on('message', receive),
+  })
+  channel.serve('begin', () => begin(channel, extensions))
+  channel.serve('alive', () => true)
+}
 
 /** The primary's response to `config`. */
 interface WorkerStart {
@@ -44,7 +45,8 @@ interface WorkerStart {
   readonly instances: number
 }
 
-async function begin() {
+/** Opens what a data plane needs, in the order of a gateway's start, and listens. */
+async function begin(channel: Channel, extensions: Extensions) {
   const { version, config: packed, owner, instances: counted } = (await channel.call('config')) as WorkerStart
   const config: Config = unpack(packed)
   const log = await openLog({ pretty: false })
@@ -55,10 +57,16 @@ async function begin() {
   const cache = config.redis === null ? null : await openCache(config.redis, firstSecrets(config))
   const ports = { ephemeral: remoteEphemeral(channel), log: log.logger }
   const coherence = new RemoteInstance(channel, systemClock)
-  const { memory } = config
-  const gathered = (own: ProcessActivity) => new WorkerActivity(own, channel)
-  const { fleet } = coherence
-  const decisionPoint = new DecisionPoint({ store, coherence, cache, ports, memory, fleet, gathered })
+  const decisionPoint = new DecisionPoint({
+    store,
+    coherence,
+    cache,
+    ports,
+    memory: config.memory,
+    endpoints: extensions.endpoints,
+    fleet: coherence.fleet,
+    gathered: (own) => new WorkerActivity(own, channel),
+  })
   await decisionPoint.lease.renewed()
   let instances = counted
   channel.serve('instances', (number) => {
@@ -66,8 +74,8 @@ async function begin() {
   })
   const lender = (await openLender(cache, log)) ?? remoteLender(channel, () => instances)
   const limits = { now: systemClock.now, lender, processes: () => instances * config.workers }
-  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits })
-  serveReloads(dataPlane, cache)
+  const dataPlane = await DataPlane.open(decisionPoint, config, { log, limits, extensions })
+  serveReloads(channel, dataPlane, cache)
   channel.serve('metrics', () => dataPlane.metrics.registry.getMetricsAsJSON())
   channel.serve('key-uses', () => decisionPoint.keyUses.take())
   channel.serve('end', async (drain) => {
@@ -83,7 +91,7 @@ async function begin() {
 }
 
 /** In two phases: all workers prepare a configuration, then all activate it. */
-function serveReloads(dataPlane: DataPlane, cache: SharedCache | null): void {
+function serveReloads(channel: Channel, dataPlane: DataPlane, cache: SharedCache | null): void {
   let activate: (() => void) | null = null
   channel.serve('prepare', async (data) => {
     const config = unpack(data)
@@ -101,7 +109,7 @@ function serveReloads(dataPlane: DataPlane, cache: SharedCache | null): void {
 
 /** Connects in the background. The primary logs failures. */
 async function openCache(config: RedisConfig, secrets: readonly Uint8Array[]): Promise<SharedCache> {
-  const { connectRedis } = await import('../redis/connect.ts')
+  const { connectRedis } = await import('../../redis/connect.ts')
   return {
     connection: connectRedis(config, () => {}),
     keys: new Keys(config.prefix),

@@ -1,48 +1,36 @@
-/** The listener that answers other proxies and programs: opens it, and makes the pipeline of AuthZEN. Loaded where it is used. */
+/** The listener that answers other proxies and programs. The core opens it through `runtime/extensions.ts`. */
 
 import { tablesOf } from '../access/tables.ts'
 import type { Config, DecisionConfig } from '../config/config.ts'
 import { methodsOf } from '../config/methods.ts'
 import { ApiKeys } from '../decision/authn/api-key-authentication.ts'
 import { NO_EXCEPTIONS } from '../decision/router/pattern.ts'
-import { authzenTable } from '../external-authorization/authzen/authzen-endpoints.ts'
-import { AUTHZEN_PATHS } from '../external-authorization/authzen/discovery.ts'
-import { PepEngine } from '../external-authorization/authzen/pep-engine.ts'
-import { DecisionHandler } from '../external-authorization/handler.ts'
-import { envoyGrpcEndpoint } from '../external-authorization/envoy-grpc/envoy-grpc-endpoint.ts'
-import { httpEndpoints } from '../external-authorization/http-endpoints.ts'
 import { openRequestListener } from '../http/server/listener.ts'
-import type { ListenerEvents, ListenerSettings, RequestListener } from '../http/server/listener-options.ts'
+import type { ListenerSettings } from '../http/server/listener-options.ts'
 import { Refusal } from '../model/errors.ts'
-import type { DecisionPipeline } from '../pipeline/pipeline.ts'
+import { Pipeline } from '../pipeline/pipeline.ts'
 import type { PipelineConfig } from '../pipeline/pipeline-config.ts'
+import { builtInOnlyStages } from '../pipeline/stage-lists.ts'
 import { peerAddress, TrustedProxies } from '../proxy/forwarded.ts'
+import type { CompiledConfig, DecisionPoint } from '../runtime/decision-point.ts'
+import type { DecisionListener, DecisionListenerOptions } from '../runtime/extensions.ts'
+import { AccessLog } from '../telemetry/access-log.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
-import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
-
-export interface DecisionListener {
-  readonly listener: RequestListener
-  /** Applies to new connections and questions; closes the connections of peers that are no longer admitted. The address stays. */
-  configure(config: Config): void
-}
-
-export interface DecisionListenerOptions {
-  readonly pipeline: DecisionPipeline
-  /** Serves AuthZEN. */
-  readonly authzen: DecisionPipeline
-  readonly events: ListenerEvents
-  /** The port is shared with other workers. */
-  readonly shared: boolean
-  readonly config: Config
-}
+import { authzenTable } from './authzen/authzen-endpoints.ts'
+import { AUTHZEN_PATHS, AUTHZEN_ROUTES } from './authzen/discovery.ts'
+import { PepEngine } from './authzen/pep-engine.ts'
+import { envoyGrpcEndpoint } from './envoy-grpc/envoy-grpc-endpoint.ts'
+import { DecisionHandler } from './handler.ts'
+import { httpEndpoints } from './http-endpoints.ts'
 
 const peerRefused = new Refusal('peer_refused', 'The address of the peer is not in decision.clients.')
 
-/** Rejects with the error of Node.js where the address can't be bound. */
-export async function openDecisionListener(
-  decision: DecisionConfig,
-  { pipeline, authzen, events, shared, config }: DecisionListenerOptions,
-): Promise<DecisionListener> {
+/** Rejects with the error of Node.js if the address can't be bound. */
+export async function openDecisionListener(options: DecisionListenerOptions): Promise<DecisionListener> {
+  const { pipeline, decisionPoint, compiled, events, shared } = options
+  const { config } = compiled
+  const decision = configuredIn(config)
+  const authzen = openAuthzen(options)
   let trusted = new TrustedProxies(config.trustedProxies)
   const proxies = () => trusted
   const endpoints = [
@@ -55,11 +43,26 @@ export async function openDecisionListener(
   const listener = await openRequestListener(decision.listen, handler, { settings, events, shared })
   return {
     listener,
-    configure(next) {
-      trusted = new TrustedProxies(next.trustedProxies)
-      listener.configure(settingsOf(next, next.decision ?? decision))
+    address: listener.address,
+    routes: AUTHZEN_ROUTES,
+    prepare(next, tracer) {
+      const parts = authzenConfig(decisionPoint, next, tracer)
+      return () => {
+        authzen.activate(parts)
+        trusted = new TrustedProxies(next.config.trustedProxies)
+        listener.configure(settingsOf(next.config, next.config.decision ?? decision))
+      }
+    },
+    async close(drain) {
+      await listener.close(drain)
+      authzen.logEnded()
     },
   }
+}
+
+function configuredIn({ decision }: Config): DecisionConfig {
+  if (decision === null) throw new Error('no decision listener is configured')
+  return decision
 }
 
 /** A connection of a proxy carries questions of many clients: no bound by address applies to it. */
@@ -78,6 +81,13 @@ function settingsOf({ limits, memory }: Config, { clients }: DecisionConfig): Li
   }
 }
 
+function openAuthzen(options: DecisionListenerOptions): Pipeline {
+  const { decisionPoint, compiled, tracer, metrics, rateLimiter, log } = options
+  const accessLog = new AccessLog(log.line, 'authzen')
+  const services = { log: accessLog, metrics, rateLimiter, activity: null }
+  return new Pipeline(builtInOnlyStages, authzenConfig(decisionPoint, compiled, tracer), services)
+}
+
 /** The divisor of the bound of accepted keys: few programs ask. */
 const KEYS_SHARE = 8
 
@@ -85,7 +95,7 @@ const KEYS_SHARE = 8
 const everyone = new TrustedProxies(['0.0.0.0/0', '::/0'])
 
 /** The settings of a pipeline that serves AuthZEN by the tables of a configuration. */
-export function authzenPipeline(
+function authzenConfig(
   decisionPoint: DecisionPoint,
   { config, table }: CompiledConfig,
   tracer: Tracer | null,

@@ -4,14 +4,15 @@
  * reloads in a row hide nothing.
  */
 
-import { type Change, type ChangeSummary, changeSummary, KINDS } from '../access/access-change.ts'
-import { type Tables, tablesOf } from '../access/tables.ts'
 import type { Config } from '../config/config.ts'
 import { compiledTable } from '../decision/router/table.ts'
 import { inSlices } from '../lib/time-slices.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
+import type { Route } from '../model/route.ts'
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
 import type { Log } from '../telemetry/logger.ts'
-import { builtInPaths } from './built-in-endpoints.ts'
+import { type Change, type ChangeSummary, changeSummary, KINDS } from './access-change.ts'
+import { type Tables, tablesOf } from './tables.ts'
 
 /** A log line each. */
 const MOST_LINES = 20
@@ -19,6 +20,8 @@ const MOST_LINES = 20
 const MOST_STEPS = 500_000
 /** Milliseconds. A request waits for one slice at most. */
 const SLICES = { work: 5, pause: 10 }
+
+type BuiltInPaths = (place: BuiltInPlace) => readonly Route[]
 
 interface Running {
   readonly before: Config
@@ -29,11 +32,13 @@ interface Running {
 export class TableComparison {
   readonly #logger: Log['logger']
   readonly #metrics: Pick<FleetMetrics, 'tablesChanged'>
+  readonly #builtInPaths: BuiltInPaths
   #running: Running | null = null
 
-  constructor({ logger }: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>) {
+  constructor({ logger }: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>, builtInPaths: BuiltInPaths) {
     this.#logger = logger
     this.#metrics = metrics
+    this.#builtInPaths = builtInPaths
     metrics.tablesChanged(Object.fromEntries(KINDS.map((kind) => [kind, 0])))
   }
 
@@ -62,7 +67,7 @@ export class TableComparison {
   async #run(running: Running): Promise<void> {
     const { before, after, controller } = running
     try {
-      const summary = await inSlices(comparison(before, after), SLICES, controller.signal)
+      const summary = await inSlices(comparison(before, after, this.#builtInPaths), SLICES, controller.signal)
       controller.signal.throwIfAborted()
       this.#metrics.tablesChanged(summary.counts)
       this.#report(hashes(before, after), summary)
@@ -100,13 +105,17 @@ function hashes(before: Config, after: Config) {
   return { config_before: before.hash, config: after.hash }
 }
 
-function* comparison(before: Config, after: Config): Generator<null, ChangeSummary> {
-  const old = yield* compiledTables(before)
-  const now = yield* compiledTables(after)
+function* comparison(
+  before: Config,
+  after: Config,
+  builtInPaths: BuiltInPaths,
+): Generator<null, ChangeSummary> {
+  const old = yield* compiledTables(before, builtInPaths)
+  const now = yield* compiledTables(after, builtInPaths)
   return yield* changeSummary(old, now, { shown: MOST_LINES, steps: MOST_STEPS })
 }
 
-function* compiledTables(config: Config): Generator<null, Tables> {
+function* compiledTables(config: Config, builtInPaths: BuiltInPaths): Generator<null, Tables> {
   const { routes, upstreams, api } = config
   const table = yield* compiledTable(routes, upstreams, builtInPaths(api), api.hosts)
   return tablesOf(config, table)

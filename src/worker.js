@@ -1,4 +1,4 @@
-// A worker of the gateway, started by `workers/worker-pool.ts` on the project's own Node.js. Plain JavaScript, so that the
+// A worker of the gateway, started by `runtime/workers/worker-pool.ts` on the project's own Node.js. Plain JavaScript, so that the
 // compile cache is on before the first TypeScript file is read.
 
 import module from 'node:module'

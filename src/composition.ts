@@ -1,0 +1,135 @@
+/**
+ * The composition root. The core (`src/runtime` and the rooms below it) answers requests, and owns the interfaces of what a gateway
+ * serves besides. Their implementations are passed to it here: `src/access` and `src/external-authorization`.
+ */
+
+import { fileURLToPath } from 'node:url'
+import { type AdminEndpoint, createAdminApi, type AdminDeps, type Store } from '../seats-admin/index.ts'
+import { accessEndpoints } from './access/access-endpoints.ts'
+import { requiredPermissions } from './access/asked-permissions.ts'
+import { decisionsEndpoint } from './access/decisions-endpoint.ts'
+import { explainEndpoint, type Explaining } from './access/explain-endpoint.ts'
+import { routesEndpoint } from './access/routes-endpoint.ts'
+import { TableComparison } from './access/table-comparison.ts'
+import { type Tables, tablesOf } from './access/tables.ts'
+import type { Config } from './config/config.ts'
+import { methodsOf } from './config/methods.ts'
+import { refusalOfRequestLine } from './http/server/request-validation.ts'
+import type { Activity } from './model/activity.ts'
+import type { BuiltInPlace } from './model/built-in-place.ts'
+import type { PublicHandler, Route } from './model/route.ts'
+import {
+  builtInRoutes,
+  consoleRoutes,
+  keySetRoute,
+  operationsOf,
+  signInRoutes,
+} from './pipeline/built-in-routes.ts'
+import { canaryEndpoint, type FleetDeps, fleetEndpoint } from './pipeline/fleet-endpoints.ts'
+import type { Operation } from './pipeline/openapi/operation.ts'
+import type { DecidingTables } from './runtime/endpoint-deps.ts'
+import type { Extensions, Patience } from './runtime/extensions.ts'
+import type { Gateway } from './runtime/gateway.ts'
+import { startGateway as startCore } from './runtime/start-gateway.ts'
+import type { Log } from './telemetry/logger.ts'
+
+const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
+
+/** Opens the store, compiles the tables and listens, as `startGateway` of `src/runtime` says. */
+export function startGateway(config: Config, log: Log, patience?: Patience): Promise<Gateway> {
+  const ofTests = patience === undefined ? {} : { patience }
+  return startCore(config, log, { extensions, worker: WORKER, ...ofTests })
+}
+
+export const extensions: Extensions = {
+  endpoints: (deps) => builtInEndpoints({ ...deps, ...questionsAbout(deps.compiled) }),
+  builtInPaths,
+  // Loaded where it is configured.
+  openDecisionListener: async (options) => {
+    const { openDecisionListener } = await import('./external-authorization/decision-listener.ts')
+    return openDecisionListener(options)
+  },
+  observeReloads: (log, metrics) => new TableComparison(log, metrics, builtInPaths),
+}
+
+interface EndpointParts extends AdminDeps, FleetDeps {
+  readonly store: Store
+  readonly activity: Activity
+  /** The tables that decide requests. */
+  readonly tables: () => Tables
+  readonly explaining: () => Explaining
+}
+
+function builtInEndpoints(parts: EndpointParts): AdminEndpoint[] {
+  return [
+    ...createAdminApi(parts),
+    ...accessEndpoints(parts),
+    explainEndpoint(parts),
+    routesEndpoint(parts),
+    decisionsEndpoint(parts),
+    fleetEndpoint(parts),
+    canaryEndpoint,
+  ]
+}
+
+/** What endpoints read of the tables whose routes they are. */
+function questionsAbout(
+  compiled: () => DecidingTables,
+): Pick<EndpointParts, 'tables' | 'explaining' | 'asked'> {
+  let made: Tables | null = null
+  const tables = () => {
+    const { config, table } = compiled()
+    return (made ??= tablesOf(config, table))
+  }
+  const explaining = () => {
+    const { config, engine } = compiled()
+    const { tenants, identity, limits } = config
+    const lineLimits = { headerBytes: limits.headerBytes, methods: methodsOf(config) }
+    const refusalOf: Explaining['refusalOf'] = (line) => refusalOfRequestLine(line, lineLimits)
+    return { engine, tenants, identity, refusalOf }
+  }
+  return { tables, explaining, asked: requiredPermissions(() => tables().table.routes) }
+}
+
+/**
+ * The built-in routes without handlers that work, for commands, which only list them.
+ *
+ * @param signIn is configured @param identity is signed
+ */
+export function builtInPaths(
+  place: BuiltInPlace = ROOT,
+  { signIn = false, identity = false }: { readonly signIn?: boolean; readonly identity?: boolean } = {},
+): Route[] {
+  const served: PublicHandler = async () => unserved()
+  return [
+    ...builtInRoutes(builtInEndpoints(UNSERVED), place, () => undefined),
+    ...signInRoutes(place, signIn ? served : null),
+    keySetRoute(place, identity ? served : null),
+    ...consoleRoutes(place, served),
+  ]
+}
+
+/** The operations of the OpenAPI document, for the manual. */
+export function builtInOperations(): Operation[] {
+  return operationsOf(builtInEndpoints(UNSERVED), ROOT)
+}
+
+const ROOT: BuiltInPlace = { hosts: null, prefix: '', authPrefix: '', console: false }
+
+const UNSERVED: EndpointParts = {
+  get store(): never {
+    throw new Error('no store is open')
+  },
+  tables: unserved,
+  fleet: unserved,
+  explaining: unserved,
+  asked: unserved,
+  announce: async () => {},
+  activity: { routeUses: unserved, decisions: unserved, watch: unserved },
+  now: Date.now,
+  seatBytes: 0,
+}
+
+function unserved(): never {
+  throw new Error('no request is served')
+}

@@ -1,0 +1,71 @@
+/** The configuration that a gateway decides by, with the version that operators see and the result of the latest reload. */
+
+import type { Config } from '../config/config.ts'
+import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
+
+/** A reload that changed nothing. */
+interface RefusedReload {
+  readonly at: Date
+  /** The number of faults, and the text of the first one. */
+  readonly faults: number
+  readonly first: string
+}
+
+export class ActiveConfig {
+  readonly #metrics: FleetMetrics
+  #config: Config
+  #version = 1
+  #loadedAt = new Date()
+  /** Null unless the latest reload was refused. */
+  #refused: RefusedReload | null = null
+
+  constructor(config: Config, metrics: FleetMetrics) {
+    this.#config = config
+    this.#metrics = metrics
+  }
+
+  get config(): Config {
+    return this.#config
+  }
+
+  /** Increases with each reload. */
+  get version(): number {
+    return this.#version
+  }
+
+  /** False from a refused reload until one succeeds. */
+  get filesAreValid(): boolean {
+    return this.#refused === null
+  }
+
+  replace(config: Config): void {
+    this.#config = config
+    this.#version++
+    this.#loadedAt = new Date()
+  }
+
+  /** Counts a reload. */
+  reloaded(): void {
+    this.#refused = null
+    this.#metrics.reloaded('ok')
+  }
+
+  /** Counts a reload that changed nothing. @param faults lines, one at least */
+  refused([first = '', ...more]: readonly string[]): void {
+    this.#refused = { at: new Date(), faults: 1 + more.length, first }
+    this.#metrics.reloaded('faulty')
+  }
+
+  /** The `config` of `/readyz`. */
+  get shown() {
+    const { hash, routes, shadow } = this.#config
+    return {
+      version: this.#version,
+      loaded_at: this.#loadedAt.toISOString(),
+      hash,
+      routes: routes.length,
+      ...(shadow === null ? {} : { shadow: { hash: shadow.hash, routes: shadow.routes.length } }),
+      ...(this.#refused === null ? {} : { refused: this.#refused }),
+    }
+  }
+}

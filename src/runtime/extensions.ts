@@ -1,0 +1,79 @@
+/**
+ * What a gateway serves beside the requests that it decides and forwards: the interfaces of the core for it. `src/composition.ts`
+ * passes the implementations to {@link startGateway} and to the workers, so that the core imports none of them.
+ */
+
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../config/config.ts'
+import type { RateLimiter } from '../decision/limits/rate-limiter.ts'
+import type { ListenerEvents, RequestListener } from '../http/server/listener-options.ts'
+import type { BuiltInPlace } from '../model/built-in-place.ts'
+import type { Route } from '../model/route.ts'
+import type { DecisionPipeline } from '../pipeline/pipeline.ts'
+import type { FleetMetrics } from '../telemetry/fleet-metrics.ts'
+import type { Log } from '../telemetry/logger.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Tracer } from '../telemetry/tracing/tracer.ts'
+import type { CompiledConfig, DecisionPoint } from './decision-point.ts'
+import type { MakeEndpoints } from './endpoint-deps.ts'
+
+export interface Extensions {
+  readonly endpoints: MakeEndpoints
+  /** The built-in routes, with handlers that do not work: for lists and comparisons of tables. */
+  readonly builtInPaths: (place: BuiltInPlace) => Route[]
+  /** Opens the listener of `decision`. Rejects with the error of Node.js if the address can't be bound. */
+  readonly openDecisionListener: (options: DecisionListenerOptions) => Promise<DecisionListener>
+  readonly observeReloads: (log: Log, metrics: Pick<FleetMetrics, 'tablesChanged'>) => ReloadObserver
+}
+
+/** Answers other proxies and programs, which ask about requests that they forward themselves. */
+export interface DecisionListener {
+  readonly listener: Pick<RequestListener, 'connections' | 'memory'>
+  readonly address: AddressInfo
+  /** The names of its endpoints in metrics, beside the routes of the tables. */
+  readonly routes: readonly string[]
+  /** @returns activates the configuration for new connections and questions; the address stays */
+  prepare(compiled: CompiledConfig, tracer: Tracer | null): () => void
+  /** Stops accepting connections; questions in flight have `drain` ms. */
+  close(drain: number): Promise<void>
+}
+
+export interface DecisionListenerOptions {
+  /** Decides about requests of other proxies, by the tables of the front door. */
+  readonly pipeline: DecisionPipeline
+  readonly decisionPoint: DecisionPoint
+  readonly compiled: CompiledConfig
+  readonly tracer: Tracer | null
+  readonly metrics: Metrics
+  readonly rateLimiter: RateLimiter
+  readonly log: Log
+  readonly events: ListenerEvents
+  /** The port is shared with other workers. */
+  readonly shared: boolean
+}
+
+/** Learns of reloads, after their activation. Never throws. */
+export interface ReloadObserver {
+  begin(before: Config, after: Config): void
+  /** The gateway ends. */
+  cancel(): void
+}
+
+/** What a gateway is composed of, beside the core. */
+export interface Composition {
+  readonly extensions: Extensions
+  /** The path of the program that a worker runs. */
+  readonly worker: string
+  /** Left out: {@link PATIENCE}. */
+  readonly patience?: Patience
+}
+
+/** How long the primary waits for its workers, in ms. */
+export interface Patience {
+  /** Without a response, until a worker is killed. */
+  readonly unresponsive: number
+  /** For the decisions and the counts of a worker: a frozen one is left out. */
+  readonly activity: number
+}
+
+export const PATIENCE: Patience = { unresponsive: 10_000, activity: 1000 }

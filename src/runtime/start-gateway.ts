@@ -1,0 +1,151 @@
+/**
+ * The start of a gateway, from a configuration to listening. Each step of {@link startGateway} opens one thing; a fault in any step
+ * closes what is open. A gateway is one instance of a fleet: this process, with the data plane in it or in workers.
+ */
+
+import {
+  hideGateway,
+  lockStore,
+  openStore,
+  type StoreLock,
+  StoreUnavailable,
+} from '../../seats-admin/index.ts'
+import type { Config, StoreConfig } from '../config/config.ts'
+import type { Listener } from '../http/server/listen.ts'
+import { FleetMetrics } from '../telemetry/fleet-metrics.ts'
+import type { Log } from '../telemetry/logger.ts'
+import { ActiveConfig } from './active-config.ts'
+import { type DataPlanes, openInProcess } from './data-planes.ts'
+import type { Composition } from './extensions.ts'
+import { FleetNode } from './fleet-node.ts'
+import { addInstanceGauges } from './gauges.ts'
+import { Gateway } from './gateway.ts'
+import { KeyUseWriter } from './key-use-writer.ts'
+import { openOps, type OpsSource } from './ops.ts'
+import { openRedis } from './redis-parts.ts'
+import { Startup } from './startup.ts'
+import { explainListening } from './surroundings/listener-fault.ts'
+import { explainStore } from './surroundings/store-fault.ts'
+
+/**
+ * Opens the store, compiles the tables and listens. Waits up to `startup_timeout` for a store that is slow or away; the operators'
+ * listener responds before that. Rejects, with nothing left open, when a step fails: with a SurroundingsFault for a store or an
+ * address that can't be used, and with a ConfigError for faulty tables.
+ */
+export async function startGateway(config: Config, log: Log, composition: Composition): Promise<Gateway> {
+  const { store: location } = config
+  const opened = new Opened()
+  const startup = new Startup(config, log)
+  const metrics = new FleetMetrics()
+  const active = new ActiveConfig(config, metrics)
+  const reloads = composition.extensions.observeReloads(log, metrics)
+  let gateway: Gateway | null = null
+  let dataPlanes: DataPlanes | null = null
+  try {
+    // 1. The lock on an embedded store, which admits one gateway at a time.
+    const lock = await explainStore(config, () => lockOf(location))
+    opened.add(() => unlock(location, lock))
+    // A killed gateway has left what it showed.
+    if (location.kind === 'sqlite') await hideGateway(location.path)
+
+    // 2. The operators' listener: from now on, /readyz says what the start waits for.
+    const ops = await listenForOperators(config, {
+      readiness: () =>
+        gateway?.readiness ?? {
+          ready: false,
+          parts: { waiting_for: startup.waitingFor ?? 'the listener' },
+        },
+      metrics: async () => ({
+        type: metrics.registry.contentType,
+        text: await (dataPlanes?.metrics(metrics.registry) ?? metrics.registry.metrics()),
+      }),
+      hosts: () => active.config.opsHosts,
+    })
+    opened.add(() => ops.close(0))
+
+    // 3. The store, and Redis, which connects in the background.
+    const owned = lock === null ? location : { ...location, owner: { lock: lock.id, takes: true } }
+    const store = await startup.retry(
+      () => openStore(owned),
+      (late) => late.close(),
+    )
+    opened.add(() => store.close())
+    const redis = await openRedis(config, log)
+    opened.add(() => redis.close())
+
+    // 4. The node of the fleet. It follows the changes of the store from step 6 on.
+    const node = new FleetNode({ active, store, lock, redis, log, metrics })
+    opened.add(() => node.close())
+    addInstanceGauges(metrics, active, node, () => dataPlanes?.workers.running ?? 0)
+
+    // 5. The data planes, with their compiled tables. The last uses of API keys are written after the last decision.
+    const planes = await openDataPlanes(config, node, log, composition)
+    const keyUses = new KeyUseWriter({ store, take: () => planes.takeKeyUses(), log })
+    opened.add(() => keyUses.close())
+    opened.add((drain) => planes.close(drain))
+
+    // 6. The first reading of the change feed, with which the lease begins.
+    await node.start(startup)
+
+    // 7. The listeners of clients.
+    const addresses = await planes.listen()
+    dataPlanes = planes
+    return (gateway = new Gateway({
+      active,
+      node,
+      dataPlanes,
+      reloads,
+      addresses: { ...addresses, ops: ops.address },
+      close: (drain) => opened.close(drain),
+    }))
+  } catch (cause) {
+    await opened.close(0)
+    throw cause
+  }
+}
+
+/** What a start has opened. It is closed in the reverse order. */
+class Opened {
+  readonly #closings: ((drain: number) => unknown)[] = []
+
+  /** @param close takes the ms that requests in flight have */
+  add(close: (drain: number) => unknown): void {
+    this.#closings.push(close)
+  }
+
+  async close(drain: number): Promise<void> {
+    for (const close of this.#closings.reverse()) await close(drain)
+  }
+}
+
+/** A store in a file has no list of instances, so it admits one gateway at a time. */
+function lockOf(store: StoreConfig): StoreLock | null {
+  if (store.kind !== 'sqlite') return null
+  const lock = lockStore(store.path)
+  if (lock === null)
+    throw new StoreUnavailable(`another gateway runs on the store ${store.path}, which takes one at a time`, {
+      code: 'GATEWAY',
+    })
+  return lock
+}
+
+async function unlock(store: StoreConfig, lock: StoreLock | null): Promise<void> {
+  if (store.kind === 'sqlite') await hideGateway(store.path)
+  lock?.release()
+}
+
+function listenForOperators({ ops, sources }: Config, source: OpsSource): Promise<Listener> {
+  return explainListening(ops, sources.ops, () => openOps(ops, source))
+}
+
+/** Code for workers is loaded only where there are workers. */
+async function openDataPlanes(
+  config: Config,
+  node: FleetNode,
+  log: Log,
+  composition: Composition,
+): Promise<DataPlanes> {
+  if (config.workers === 1) return openInProcess(config, node, log, composition)
+  const { WorkerDataPlanes } = await import('./worker-data-planes.ts')
+  return new WorkerDataPlanes(config, node, log, composition)
+}
