@@ -10,13 +10,22 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
 // Of the global object: an import of node:process would open the standard streams.
-const { argv, env, execPath, exit, kill, pid, version } = process
+const { argv, env, execPath, exit, kill, pid, ppid, version } = process
 
 // On SIGUSR1 Node.js would open its debugger to every program of the machine, and SIGUSR2 would end the process.
 for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => {})
 // Before that line it may have opened it, or be about to.
 closeDebugger()
 setImmediate(closeDebugger)
+
+/** Milliseconds between two looks at the parent. */
+const LOOK_EVERY = 1000
+/** What npm runs, as `npx seatgate start` and `npm start` have it. What such a script starts inherits the variable too. */
+const SCRIPT = /^(?:exec )?(?:node )?'?(?:[^\s']*\/)?seatgate(?:\.js)?'?(?: |$)/
+const isRunByNpm = SCRIPT.test(env.npm_lifecycle_script ?? '')
+// A gateway ends when this process has ended: npm does not pass SIGTERM on through its shell. Nothing else reads it.
+if (isRunByNpm) env.SEATGATE_PARENT = String(ppid)
+else delete env.SEATGATE_PARENT
 
 const here = dirname(fileURLToPath(import.meta.url))
 const source = join(here, 'main.ts')
@@ -66,14 +75,18 @@ function runtime() {
   }
 }
 
-/** One process in front of another: signals go on to it, and its end is this one's. A gateway watches its process id. */
+/**
+ * One process in front of another: signals go on to it, and its end is this one's. The end of this process is that of a gateway, and
+ * the end of npm, or of its shell, is that of this process.
+ */
 function handOver(node) {
   const child = spawn(node, ['--disable-sigusr1', main, ...argv.slice(2)], {
     stdio: 'inherit',
-    env: { ...env, SEATGATE_LAUNCHER: String(pid) },
+    env: { ...env, SEATGATE_PARENT: String(pid) },
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal))
+  if (isRunByNpm) setInterval(() => process.ppid === ppid || exit(), LOOK_EVERY).unref()
   child.on('error', (error) => fail(`${execPath} could not start ${node}: ${error.message}`))
   child.on('exit', (code, signal) => {
     if (signal === null) exit(code ?? 1)

@@ -12,7 +12,6 @@ import { tuneGarbageCollection } from '../runtime/garbage-collection.ts'
 import type { Gateway } from '../runtime/gateway.ts'
 import { ServiceManager } from '../runtime/service-manager.ts'
 import { StartupTimeout } from '../runtime/startup.ts'
-import { watchLauncher } from '../runtime/surroundings/launcher.ts'
 import {
   fileShortage,
   lostLog,
@@ -70,7 +69,7 @@ function logWarnings(loaded: Awaited<ReturnType<typeof loadWithTables>>, { logge
 interface Observers {
   /** Called once connections are accepted. */
   readonly listening?: (addresses: Gateway['addresses']) => void
-  /** Names systemd's socket, if there is one, and what npm runs. */
+  /** Names systemd's socket and the parent with whose end the gateway ends, if there are such. */
   readonly env?: NodeJS.ProcessEnv
 }
 
@@ -209,6 +208,9 @@ function address({ address: host, port, family }: { address: string; port: numbe
  */
 const SAME_SIGNAL = 1000
 
+/** Milliseconds between two looks at the parent. */
+const LOOK_EVERY = 1000
+
 /** What ends the gateway: a signal, or the end of the npm that started it. */
 type End = NodeJS.Signals | 'npm'
 
@@ -216,10 +218,15 @@ function cause(end: End) {
   return end === 'npm' ? { cause: 'the npm that started the gateway has ended' } : { signal: end }
 }
 
-/** A second signal ends the process at once; npm's end is no second one, as Ctrl-C reaches npm too. */
-function termination(env: NodeJS.ProcessEnv): Promise<End> {
+/**
+ * A second signal ends the process at once; npm's end is no second one, as Ctrl-C reaches npm too.
+ *
+ * @param parent the process id of npm, of its shell or of `seatgate.js`, with whose end the gateway ends; left out: no other process
+ */
+function termination({ SEATGATE_PARENT: parent }: NodeJS.ProcessEnv): Promise<End> {
   return new Promise((resolve) => {
-    watchLauncher(env, () => resolve('npm'))
+    const look = () => process.ppid === Number(parent) || resolve('npm')
+    if (parent !== undefined) setInterval(look, LOOK_EVERY).unref()
     let signalledAt: number | null = null
     const onSignal = (signal: NodeJS.Signals) => {
       if (signalledAt !== null && performance.now() - signalledAt > SAME_SIGNAL) process.exit(1)

@@ -67,6 +67,7 @@ try {
   const log = await openLog({ pretty: true })
   try {
     await runGateway(config, log, load, {
+      env: process.env['npm_lifecycle_event'] === 'demo' ? { SEATGATE_PARENT: String(process.ppid) } : {},
       listening: ({ front }) =>
         console.log(introduction({ ...shown, page }, `http://127.0.0.1:${front.port}`)),
     })
