@@ -2,7 +2,6 @@
 
 import type { StoreMethods } from '../store-methods.ts'
 import type { StoreFault } from '../store.ts'
-import type { PackedCalls } from './packed-calls.ts'
 import type { StoreFiles } from './file.ts'
 
 export type Role = 'reader' | 'lister' | 'writer'
@@ -65,14 +64,71 @@ export interface RunningCall {
   throwIfExpired(): void
 }
 
-type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit' | keyof PackedCalls> &
-  PackedCalls & {
-    readonly [M in keyof StoreMethods['sessions'] as `sessions.${M}`]: StoreMethods['sessions'][M]
-  } & { readonly [M in keyof StoreMethods['audit'] as `audit.${M}`]: StoreMethods['audit'][M] }
+type MethodsByName = Omit<StoreMethods, 'sessions' | 'audit'> & {
+  readonly [M in keyof StoreMethods['sessions'] as `sessions.${M}`]: StoreMethods['sessions'][M]
+} & { readonly [M in keyof StoreMethods['audit'] as `audit.${M}`]: StoreMethods['audit'][M] }
 
 /** `grantByName`, `sessions.create`, … */
 export type MethodName = keyof MethodsByName
 export type Method<M extends MethodName> = MethodsByName[M]
+
+/** Calls with long lists, which are sent packed. They may take longer than others. */
+export const LONG_CALLS: ReadonlySet<string> = new Set<MethodName>(['planSeats', 'applySeats'])
+
+/** The thread of each method. Reads of the request path wait neither for the writer's disk access nor for large lists. */
+export const ROLES: Readonly<Record<MethodName, Role>> = {
+  grantByName: 'reader',
+  grantById: 'reader',
+  spacesByName: 'reader',
+  seatByName: 'reader',
+  seatById: 'reader',
+  apiKeyById: 'reader',
+  changesSince: 'reader',
+  blocks: 'reader',
+  userBlock: 'reader',
+  clock: 'reader',
+  readSeat: 'lister',
+  listSeats: 'lister',
+  seatHolders: 'lister',
+  planSeats: 'lister',
+  isAdministered: 'lister',
+  readApiKey: 'lister',
+  listApiKeys: 'lister',
+  listBlocks: 'lister',
+  readUser: 'lister',
+  listUsers: 'lister',
+  listSessions: 'lister',
+  createSeat: 'writer',
+  updateSeat: 'writer',
+  deleteSeat: 'writer',
+  applySeats: 'writer',
+  createApiKey: 'writer',
+  revokeApiKey: 'writer',
+  recordKeyUse: 'writer',
+  createBlock: 'writer',
+  deleteBlock: 'writer',
+  recordSignIn: 'writer',
+  endSession: 'writer',
+  bootstrap: 'writer',
+  'audit.head': 'reader',
+  'audit.list': 'lister',
+  'audit.chain': 'lister',
+  'audit.prune': 'writer',
+  'sessions.readSession': 'reader',
+  'sessions.sessionById': 'reader',
+  'sessions.loggedOutSince': 'reader',
+  'sessions.create': 'writer',
+  'sessions.rotate': 'writer',
+  'sessions.giveBack': 'writer',
+  'sessions.claimRenewal': 'writer',
+  'sessions.renew': 'writer',
+  'sessions.end': 'writer',
+  'sessions.endByProvider': 'writer',
+  'sessions.endSome': 'writer',
+  'sessions.recordLogout': 'writer',
+  'sessions.recordToken': 'writer',
+  'sessions.prune': 'writer',
+}
 
 /** The reply, {@link Opened}, follows when the database is open. */
 export const READY = 'ready'

@@ -2,11 +2,10 @@
 
 import { resolve } from 'node:path'
 import { Health } from '../health.ts'
-import { PATIENCE } from '../seats-file-rules.ts'
 import { type Store, StoreUnavailable } from '../store.ts'
-import type { Owner, Role, ThreadData } from './calls.ts'
+import type { StoreMethods } from '../store-methods.ts'
+import { type MethodName, type Owner, type Role, ROLES, type ThreadData } from './calls.ts'
 import type { StoreFiles } from './file.ts'
-import { unpackedCalls } from './packed-calls.ts'
 import { Thread, type ThreadOwner } from './thread.ts'
 
 /** Milliseconds until a call rejects. */
@@ -34,85 +33,40 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-/** Assigns the methods to the threads. The reads of the request path must not wait for the writer's disk access. */
 function storeOf(threads: Threads, owner: Owner | null): Store {
-  const { reader, lister, writer, health, alone, supersession } = threads
-  const changesSince = reader.method('changesSince')
+  const { reader, health, alone, supersession } = threads
+  const { changesSince, ...methods } = methodsOf(threads)
   /** The reader's start count at the last feed reading. */
   let followed = 1
   return {
+    ...methods,
     registry: null,
     ownership: owner === null ? null : { alone, superseded: supersession },
     health,
-    grantByName: reader.method('grantByName'),
-    grantById: reader.method('grantById'),
-    spacesByName: reader.method('spacesByName'),
-    seatByName: reader.method('seatByName'),
-    seatById: reader.method('seatById'),
-    apiKeyById: reader.method('apiKeyById'),
     /**
      * A restarted thread may have opened another file. Its marks would show that; to be safe, the memory is also
      * cleared once. A reading from null has no earlier state.
      */
     async changesSince(position) {
-      const found = await changesSince(position)
+      const reading = await changesSince(position)
       const { starts } = reader
-      if (position === null || starts === followed) return found
+      if (position === null || starts === followed) return reading
       followed = starts
-      return { head: found.head, changes: null }
-    },
-    blocks: reader.method('blocks'),
-    userBlock: reader.method('userBlock'),
-    readSeat: lister.method('readSeat'),
-    listSeats: lister.method('listSeats'),
-    readApiKey: lister.method('readApiKey'),
-    listApiKeys: lister.method('listApiKeys'),
-    listBlocks: lister.method('listBlocks'),
-    readUser: lister.method('readUser'),
-    listUsers: lister.method('listUsers'),
-    createSeat: writer.method('createSeat'),
-    updateSeat: writer.method('updateSeat'),
-    deleteSeat: writer.method('deleteSeat'),
-    seatHolders: lister.method('seatHolders'),
-    isAdministered: lister.method('isAdministered'),
-    ...unpackedCalls({
-      planSeats: lister.method('planSeats', PATIENCE),
-      applySeats: writer.method('applySeats', PATIENCE),
-    }),
-    createApiKey: writer.method('createApiKey'),
-    revokeApiKey: writer.method('revokeApiKey'),
-    createBlock: writer.method('createBlock'),
-    deleteBlock: writer.method('deleteBlock'),
-    recordKeyUse: writer.method('recordKeyUse'),
-    recordSignIn: writer.method('recordSignIn'),
-    listSessions: lister.method('listSessions'),
-    endSession: writer.method('endSession'),
-    bootstrap: writer.method('bootstrap'),
-    clock: reader.method('clock'),
-    audit: {
-      head: reader.method('audit.head'),
-      list: lister.method('audit.list'),
-      chain: lister.method('audit.chain'),
-      prune: writer.method('audit.prune'),
-    },
-    sessions: {
-      readSession: reader.method('sessions.readSession'),
-      sessionById: reader.method('sessions.sessionById'),
-      create: writer.method('sessions.create'),
-      rotate: writer.method('sessions.rotate'),
-      giveBack: writer.method('sessions.giveBack'),
-      claimRenewal: writer.method('sessions.claimRenewal'),
-      renew: writer.method('sessions.renew'),
-      end: writer.method('sessions.end'),
-      endByProvider: writer.method('sessions.endByProvider'),
-      endSome: writer.method('sessions.endSome'),
-      recordLogout: writer.method('sessions.recordLogout'),
-      loggedOutSince: reader.method('sessions.loggedOutSince'),
-      recordToken: writer.method('sessions.recordToken'),
-      prune: writer.method('sessions.prune'),
+      return { head: reading.head, changes: null }
     },
     close: () => threads.close(),
   }
+}
+
+/** The methods of the store, each as a call of its thread. */
+function methodsOf(threads: Readonly<Record<Role, Thread>>): StoreMethods {
+  const groups: Record<string, Record<string, unknown>> = { '': {}, sessions: {}, audit: {} }
+  for (const name of Object.keys(ROLES) as MethodName[]) {
+    const [method = '', group = ''] = name.split('.').reverse()
+    Object.assign(groups[group] ?? {}, { [method]: threads[ROLES[name]].method(name) })
+  }
+  const { '': own, ...others } = groups
+  return { ...own, ...others } as unknown as StoreMethods
 }
 
 /** Milliseconds to open the file: creation, migration, waiting for other users, WAL recovery and the integrity check. */

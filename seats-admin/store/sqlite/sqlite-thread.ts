@@ -12,6 +12,7 @@ import {
   type ThreadReply,
   type Call,
   CLOSE,
+  LONG_CALLS,
   type Opened,
   READY,
   type RunningCall,
@@ -29,7 +30,7 @@ import {
   withReserve,
 } from './file.ts'
 import { checkFile } from './sqlite-file-check.ts'
-import { movable, packedCalls } from './packed-calls.ts'
+import { buffersIn, pack, unpack } from './packed-lists.ts'
 import { migrate } from './sqlite-migrations.ts'
 import { checkSchema } from './sqlite-schema.ts'
 import { checkOwner, OWNER, type FileOrigin, Superseded, takeOwnership } from './ownership.ts'
@@ -76,7 +77,8 @@ async function respondInTurn(): Promise<void> {
     if (next === CLOSE) close()
     else {
       const reply = await respond(next)
-      port.postMessage(reply, 'value' in reply ? movable(reply.value) : [])
+      const isLong = LONG_CALLS.has(next.method) && 'value' in reply
+      port.postMessage(reply, isLong ? buffersIn(reply.value) : [])
     }
   }
   isBusy = false
@@ -90,18 +92,16 @@ function yieldToEventLoop(): void {
   }
 }
 
+type Operation = (...args: readonly unknown[]) => Promise<unknown>
+
 /** By {@link MethodName}. */
-type MethodsByName = ReadonlyMap<string, (...args: readonly unknown[]) => Promise<unknown>>
+type MethodsByName = ReadonlyMap<string, Operation>
 
 function storeOn(connection: DatabaseSync): MethodsByName {
   const { sessions, audit, ...methods } = methodsOn(connection, running, data.owner?.lock ?? null)
   const named = (prefix: string, group: object) =>
     Object.entries(group).map(([name, method]) => [prefix + name, method] as const)
-  return new Map([
-    ...named('', { ...methods, ...packedCalls(methods) }),
-    ...named('sessions.', sessions),
-    ...named('audit.', audit),
-  ])
+  return new Map([...named('', methods), ...named('sessions.', sessions), ...named('audit.', audit)])
 }
 
 interface OpenStore extends Opened {
@@ -229,7 +229,12 @@ async function retryUncached(asked: Call): Promise<{ value: unknown } | null> {
 function perform(on: MethodsByName, { method, args }: Call): Promise<unknown> {
   const operation = on.get(method)
   if (operation === undefined) throw new Error(`the store has no ${method}`)
-  return operation(...args)
+  return LONG_CALLS.has(method) ? performPacked(operation, args) : operation(...args)
+}
+
+async function performPacked(operation: Operation, args: readonly unknown[]): Promise<unknown> {
+  const unpacked = (await unpack(args)) as readonly unknown[]
+  return pack(await operation(...unpacked))
 }
 
 /** The last connection to close checkpoints the WAL. */

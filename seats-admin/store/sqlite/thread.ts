@@ -3,12 +3,14 @@
 import { Worker } from 'node:worker_threads'
 import { monotonic } from '../monotonic.ts'
 import type { Health, Work } from '../health.ts'
+import { PATIENCE } from '../seats-file-rules.ts'
 import { StoreUnavailable } from '../store.ts'
 import { codeIn, messageOf } from '../unavailable.ts'
 import {
   type ThreadReply,
   type Call,
   CLOSE,
+  LONG_CALLS,
   type Method,
   type MethodName,
   type Opened,
@@ -17,6 +19,7 @@ import {
   type ThreadData,
 } from './calls.ts'
 import { Superseded } from './ownership.ts'
+import { pack, unpack } from './packed-lists.ts'
 
 /** Calls without a reply. */
 const MAX_PENDING = 10_000
@@ -82,12 +85,16 @@ export class Thread {
     return (await this.#send(READY, [], timeout, () => null)) as Opened
   }
 
-  /** Calls a method of the store in this thread. @param patience times the timeout of other calls */
-  method<M extends MethodName>(name: M, patience = 1): Method<M> {
-    const call = (...args: readonly unknown[]) =>
+  /** A method of the store in this thread. */
+  method<M extends MethodName>(name: M): Method<M> {
+    const isLong = LONG_CALLS.has(name)
+    const send = (args: readonly unknown[]) =>
       this.#owner.health.observe(WORK[this.#role], () =>
-        this.#send(name, args, this.#timeout, () => this.#owner.gate(), patience),
+        this.#send(name, args, this.#timeout, () => this.#owner.gate(), isLong ? PATIENCE : 1),
       )
+    const sendPacked = async (args: readonly unknown[]) =>
+      unpack(await send((await pack(args)) as readonly unknown[]))
+    const call = (...args: readonly unknown[]) => (isLong ? sendPacked(args) : send(args))
     return call as Method<M>
   }
 
