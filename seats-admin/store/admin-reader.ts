@@ -1,13 +1,11 @@
 /** Reads of administration. */
 
-import { isInForce } from '../model/block.ts'
 import { type AdminRefusal, apiKeyNotFound, seatNotFound } from '../model/refusal.ts'
 import { maySee, type Scope } from '../model/scope.ts'
 import type { StoredSeat } from '../model/seat.ts'
 import type { User } from '../model/user.ts'
-import { administrationQueries } from './administration-queries.ts'
-import { blockQueries, blockReads, blocksReading, storedBlock } from './block-queries.ts'
-import type { Database } from './database.ts'
+import { blockQueries, storedBlock } from './block-queries.ts'
+import type { Database, Lists } from './database.ts'
 import {
   apiKeyById,
   apiKeyOfSpaces,
@@ -17,8 +15,7 @@ import {
   spacesOf,
   visibilityOf,
 } from './pages.ts'
-import { asOf } from './decision-reader.ts'
-import { rangeListing, rangeQueries, type RangeQuery, rangeValues, userRangeQuery } from './range-listings.ts'
+import { rangeListing, rangeQueries, rangeValues, userRangeQuery } from './range-listings.ts'
 import {
   apiKey,
   apiKeyColumns,
@@ -37,10 +34,8 @@ import type { AdminStore, Listing, Page, UserPage } from './store.ts'
 export function adminReader({ lists, dialect }: Database) {
   const queries = {
     ...adminQueries(dialect),
-    ...administrationQueries(dialect),
     ...blockQueries(dialect),
     ...sessionLists,
-    blocks: blockReads(dialect).blocks,
     user: userQuery(dialect),
   }
   const ranges = rangeQueries(dialect)
@@ -62,16 +57,16 @@ export function adminReader({ lists, dialect }: Database) {
     },
 
     async listSeats(tenant, page) {
-      if (page.grant != null) return ranged('seatsGranting', tenant, page, listedSeat)
-      return paged(page.scope.admin ? queries.seats : queries.seatsOfSpaces, tenant, page, listedSeat)
+      if (page.grant != null) return ranged(lists, ranges.seatsGranting, tenant, page, listedSeat)
+      return paged(lists, page.scope.admin ? queries.seats : queries.seatsOfSpaces, tenant, page, listedSeat)
     },
 
     async listApiKeys(tenant, page) {
-      if (page.grant != null) return ranged('apiKeysGranting', tenant, page, apiKey)
-      return paged(page.scope.admin ? queries.apiKeys : queries.apiKeysOfSpaces, tenant, page, apiKey)
+      if (page.grant != null) return ranged(lists, ranges.apiKeysGranting, tenant, page, apiKey)
+      return paged(lists, page.scope.admin ? queries.apiKeys : queries.apiKeysOfSpaces, tenant, page, apiKey)
     },
 
-    listUsers: (tenant, page) => ranged(userRangeQuery(page), tenant, page, user),
+    listUsers: (tenant, page) => ranged(lists, ranges[userRangeQuery(page)], tenant, page, user),
 
     async listSessions(tenant, { user: sub, now, ...page }) {
       const values = { ...pageValues(tenant, page), now }
@@ -85,41 +80,31 @@ export function adminReader({ lists, dialect }: Database) {
     async listBlocks(tenant, page) {
       return pageOf(await lists.all(queries.listBlocks, pageValues(tenant, page)), page.limit, storedBlock)
     },
-
-    async isAdministered(tenant, { space, now, without = [], also = [], revoked = [], blocked = [] }) {
-      const ids = { without: JSON.stringify(without), also: JSON.stringify(also) }
-      const seats = { tenant, listed: JSON.stringify(space), ...ids }
-      const ofKeys = { ...seats, now, revoked: JSON.stringify(revoked) }
-      if ((await lists.get(queries.administratingKey, ofKeys)) !== undefined) return true
-      const found = asOf(await lists.get(queries.blocks, { tenant }), blocksReading).value
-      const inForce = (found.blocks ?? []).filter((block) => isInForce(block, found.now))
-      const users = [...inForce.map(({ user }) => user), ...blocked].map(dialect.memberOf)
-      const ofUsers = { ...seats, blocked: JSON.stringify(users) }
-      return (await lists.get(queries.administratingUser, ofUsers)) !== undefined
-    },
   } satisfies Partial<AdminStore>
+}
 
-  async function paged<V extends { readonly id: string }>(
-    statement: string,
-    tenant: string,
-    page: Page,
-    toValue: (row: Row) => V,
-  ): Promise<Listing<V>> {
-    const values = { ...pageValues(tenant, page), limit: page.limit, spaces: spacesOf(page.scope) }
-    const { rows, hasMore } = await lists.page(statement, values, page.limit)
-    const data = rows.map(toValue)
-    return listing(data, hasMore ? (data.at(-1)?.id ?? null) : null)
-  }
+async function paged<V extends { readonly id: string }>(
+  lists: Lists,
+  statement: string,
+  tenant: string,
+  page: Page,
+  toValue: (row: Row) => V,
+): Promise<Listing<V>> {
+  const values = { ...pageValues(tenant, page), limit: page.limit, spaces: spacesOf(page.scope) }
+  const { rows, hasMore } = await lists.page(statement, values, page.limit)
+  const data = rows.map(toValue)
+  return listing(data, hasMore ? (data.at(-1)?.id ?? null) : null)
+}
 
-  async function ranged<V>(
-    query: RangeQuery,
-    tenant: string,
-    page: UserPage,
-    toValue: (row: Row) => V,
-  ): Promise<Listing<V>> {
-    const values = rangeValues(tenant, page)
-    return rangeListing(values === null ? [] : await lists.all(ranges[query], values), toValue)
-  }
+async function ranged<V>(
+  lists: Lists,
+  statement: string,
+  tenant: string,
+  page: UserPage,
+  toValue: (row: Row) => V,
+): Promise<Listing<V>> {
+  const values = rangeValues(tenant, page)
+  return rangeListing(values === null ? [] : await lists.all(statement, values), toValue)
 }
 
 /** One row more than the page, to learn whether there are more. */

@@ -12,7 +12,7 @@ import {
   preconditionFailed,
   unknownSeats,
 } from '../model/refusal.ts'
-import { grantsAny, mayManageKey, type Scope } from '../model/scope.ts'
+import { grantsAny, mayManageKey } from '../model/scope.ts'
 import { crockford, ulid } from '../model/ulid.ts'
 import { apiKeyEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
@@ -77,7 +77,7 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
         const seats = await transaction.all(queries.seatsByName, { tenant, names, ...visibilityOf(scope) })
         const ids = seatIdsOf(input.seats, new Map(seats.map((row) => [text(row, 'name'), text(row, 'id')])))
         if (isRefusal(ids)) return ids
-        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        if (!(await mayGrant(queries.permissions, transaction, author, seats))) return grantExceedsOwn
         const made = newApiKey(writer, transaction.idTime(), input)
         transaction.record(apiKeyEvent('api_key.create', null, made))
         const { parts, values } = apiKeyInsertion(writer, made, ids)
@@ -93,7 +93,7 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
         const row = await transaction.get(queries.find, { tenant, id, ...visibilityOf(scope) })
         if (row === undefined) return apiKeyNotFound
         const seats = await transaction.all(queries.seatsOf, { tenant, id })
-        if (!(await mayGrant(transaction, tenant, scope, seats))) return grantExceedsOwn
+        if (!(await mayGrant(queries.permissions, transaction, author, seats))) return grantExceedsOwn
         const before = apiKey(row)
         if (!matches(ifMatch, apiKeyTag(before))) return preconditionFailed
         // A second revocation keeps the first time.
@@ -104,27 +104,27 @@ export function apiKeyWriter({ dialect, unnumbered, write }: Database) {
       })
     },
   } satisfies Partial<AdminStore>
+}
 
-  /** Permissions are read only if they matter, in batches, until the result is known. */
-  async function mayGrant(
-    transaction: Transaction,
-    tenant: string,
-    scope: Scope,
-    seats: readonly Row[],
-  ): Promise<boolean> {
-    const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))
-    if (!mayManageKey(scope, granting)) return false
-    if (grantsAny(scope)) return true
-    for (const ids of batches(seats)) {
-      const rows = await transaction.all(queries.permissions, { tenant, ids: JSON.stringify(ids) })
-      const held = rows.map((row) => ({
-        spaces: [scope.space],
-        permissions: JSON.parse(text(row, 'permissions')),
-      }))
-      if (!mayManageKey(scope, held)) return false
-    }
-    return true
+/** Permissions are read only if they matter, in batches, until the result is known. @param statement reads those of some ids */
+async function mayGrant(
+  statement: string,
+  transaction: Transaction,
+  { tenant, scope }: Writer,
+  seats: readonly Row[],
+): Promise<boolean> {
+  const granting = seats.map((row) => ({ spaces: JSON.parse(text(row, 'spaces')), permissions: [] }))
+  if (!mayManageKey(scope, granting)) return false
+  if (grantsAny(scope)) return true
+  for (const ids of batches(seats)) {
+    const rows = await transaction.all(statement, { tenant, ids: JSON.stringify(ids) })
+    const held = rows.map((row) => ({
+      spaces: [scope.space],
+      permissions: JSON.parse(text(row, 'permissions')),
+    }))
+    if (!mayManageKey(scope, held)) return false
   }
+  return true
 }
 
 function* batches(seats: readonly Row[]): Generator<string[]> {

@@ -11,7 +11,7 @@ import {
   seatNotFound,
 } from '../model/refusal.ts'
 import type { Scope } from '../model/scope.ts'
-import type { StoredSeat } from '../model/seat.ts'
+import type { SeatInput, StoredSeat } from '../model/seat.ts'
 import { seatEvent } from './audit-forms.ts'
 import type { Database } from './database.ts'
 import { seatById, seatIsVisible, spacesOf, visibilityOf } from './pages.ts'
@@ -27,96 +27,122 @@ import {
   seatAfter,
 } from './seat-rules.ts'
 import { isStorable, nameNotStorable, storableOrEmpty } from './storable-text.ts'
-import type { AdminStore, Writer } from './store.ts'
+import type { AdminStore, Writer, Written } from './store.ts'
 import type { Transaction } from './transaction.ts'
+import type { AdministrativeWrite } from './writer.ts'
 
 export function seatWriter({ dialect, write }: Database) {
-  const queries = seatQueries(dialect)
-  const giveUp = giveUpNames(dialect)
+  const queries = { ...seatQueries(dialect), giveUp: giveUpNames(dialect) }
   return {
     async createSeat(author, input) {
       const refusal = refuseNewSeat(author, input) ?? (isStorable(input.name) ? null : nameNotStorable)
       if (refusal !== null) return refusal
-      return write(author, async (transaction, writer) => {
-        const taken = await refuseTaken(transaction, writer, input.name)
-        if (taken !== null) return taken
-        const seat = newSeat(writer, transaction.idTime(), input)
-        transaction.record(seatEvent('seat.create', null, seat))
-        const values = seatValues(writer, seat)
-        const committed = await transaction.commitAdministrative([queries.insert], changesOf(seat), values)
-        return { ...committed, value: seat }
-      })
+      return write(author, (...of) => new SeatWrite(queries, ...of).create(input))
     },
-
-    updateSeat(author, id, patch) {
-      return write(author, async (transaction, writer) => {
-        const before = await find(transaction, writer, id)
-        if (before === null) return seatNotFound
-        const after = seatAfter(writer, before, patch)
-        const refusal = refuseUpdate(writer, before, after)
-        if (refusal !== null) return refusal
-        if (!isStorable(after.name)) return nameNotStorable
-        const givenUp = after.name === before.name ? null : before.name
-        const taken = givenUp === null ? null : await refuseTaken(transaction, writer, after.name)
-        if (taken !== null) return taken
-        const ends = endsAdministration(writer, before, after)
-        if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
-        transaction.record(seatEvent('seat.update', before, after))
-        const parts = givenUp === null ? [queries.update] : [giveUp, queries.update]
-        const values = { ...seatValues(writer, after), ...givingUp(transaction, writer, [givenUp]) }
-        const changes = changesOf(after, givenUp)
-        const committed = await transaction.commitAdministrative(parts, changes, values, [id])
-        return { ...committed, value: after }
-      })
-    },
-
-    deleteSeat(author, id) {
-      const { tenant } = author
-      return write(author, async (transaction, writer) => {
-        const seat = await find(transaction, writer, id)
-        if (seat === null) return seatNotFound
-        const refusal = refuseChange(writer, seat)
-        if (refusal !== null) return refusal
-        const ends = endsAdministration(writer, seat, null)
-        if (ends && (await isLast(transaction, writer, id))) return lastAdministrator
-        const rows = await transaction.all(queries.keysOf, { tenant, id })
-        const keys = rows.map((row) => text(row, 'api_key_id'))
-        transaction.record(seatEvent('seat.delete', seat, null))
-        const parts = [giveUp, queries.delete]
-        const values = { tenant, id, ...givingUp(transaction, writer, [seat.name]) }
-        return { ...(await transaction.commit(parts, deletionChanges(seat, keys), values)), value: null }
-      })
-    },
+    updateSeat: (author, id, patch) =>
+      write(author, (...of) => new SeatWrite(queries, ...of).update(id, patch)),
+    deleteSeat: (author, id) => write(author, (...of) => new SeatWrite(queries, ...of).delete(id)),
   } satisfies Partial<AdminStore>
+}
 
-  async function find(
-    transaction: Transaction,
-    { tenant, scope }: Writer,
+type Queries = ReturnType<typeof seatQueries> & { readonly giveUp: string }
+
+/** A write to one Seat, in its transaction. */
+class SeatWrite {
+  readonly #queries: Queries
+  readonly #transaction: Transaction
+  readonly #writer: Writer
+
+  constructor(queries: Queries, transaction: Transaction, writer: Writer) {
+    this.#queries = queries
+    this.#transaction = transaction
+    this.#writer = writer
+  }
+
+  async create(input: SeatInput): Promise<AdministrativeWrite<StoredSeat> | AdminRefusal> {
+    const taken = await this.#refuseTaken(input.name)
+    if (taken !== null) return taken
+    const seat = newSeat(this.#writer, this.#transaction.idTime(), input)
+    this.#transaction.record(seatEvent('seat.create', null, seat))
+    const values = seatValues(this.#writer, seat)
+    const parts = [this.#queries.insert]
+    const committed = await this.#transaction.commitAdministrative(parts, changesOf(seat), values)
+    return { ...committed, value: seat }
+  }
+
+  async update(
     id: string,
-  ): Promise<StoredSeat | null> {
+    patch: Partial<SeatInput>,
+  ): Promise<AdministrativeWrite<StoredSeat> | AdminRefusal> {
+    const before = await this.#find(id)
+    if (before === null) return seatNotFound
+    const after = seatAfter(this.#writer, before, patch)
+    const givenUp = after.name === before.name ? null : before.name
+    const refusal = await this.#refuseUpdate(before, after)
+    if (refusal !== null) return refusal
+    this.#transaction.record(seatEvent('seat.update', before, after))
+    const { giveUp, update } = this.#queries
+    const parts = givenUp === null ? [update] : [giveUp, update]
+    const values = { ...seatValues(this.#writer, after), ...this.#givingUp(givenUp) }
+    const changes = changesOf(after, givenUp)
+    const committed = await this.#transaction.commitAdministrative(parts, changes, values, [id])
+    return { ...committed, value: after }
+  }
+
+  async delete(id: string): Promise<Written<null> | AdminRefusal> {
+    const seat = await this.#find(id)
+    if (seat === null) return seatNotFound
+    const refusal = refuseChange(this.#writer, seat) ?? (await this.#refuseLast(seat, null))
+    if (refusal !== null) return refusal
+    const { tenant } = this.#writer
+    const rows = await this.#transaction.all(this.#queries.keysOf, { tenant, id })
+    const keys = rows.map((row) => text(row, 'api_key_id'))
+    this.#transaction.record(seatEvent('seat.delete', seat, null))
+    const parts = [this.#queries.giveUp, this.#queries.delete]
+    const values = { tenant, id, ...this.#givingUp(seat.name) }
+    return {
+      ...(await this.#transaction.commit(parts, deletionChanges(seat, keys), values)),
+      value: null,
+    }
+  }
+
+  async #find(id: string): Promise<StoredSeat | null> {
+    const { tenant, scope } = this.#writer
     const values = { tenant, id: storableOrEmpty(id), ...visibilityOf(scope) }
-    const row = await transaction.get(queries.byId, values)
+    const row = await this.#transaction.get(this.#queries.byId, values)
     return row === undefined ? null : storedSeat(row)
+  }
+
+  async #refuseUpdate(before: StoredSeat, after: StoredSeat): Promise<AdminRefusal | null> {
+    const refusal = refuseUpdate(this.#writer, before, after)
+    if (refusal !== null) return refusal
+    if (!isStorable(after.name)) return nameNotStorable
+    const taken = after.name === before.name ? null : await this.#refuseTaken(after.name)
+    return taken ?? this.#refuseLast(before, after)
   }
 
   /**
    * @returns null if the name is free. A caller who may not see the Seat with the name gets the general refusal, which does
    * not reveal that the Seat exists.
    */
-  async function refuseTaken(
-    transaction: Transaction,
-    { tenant, scope }: Writer,
-    name: string,
-  ): Promise<AdminRefusal | null> {
-    const row = await transaction.get(queries.byName, { tenant, name, ...visibilityOf(scope) })
+  async #refuseTaken(name: string): Promise<AdminRefusal | null> {
+    const { tenant, scope } = this.#writer
+    const row = await this.#transaction.get(this.#queries.byName, { tenant, name, ...visibilityOf(scope) })
     if (row === undefined) return null
     return integer(row, 'seen') === 1 ? seatNameTaken : grantExceedsOwn
   }
 
-  /** Whether no other Seat administrates the tenant. */
-  async function isLast(transaction: Transaction, { tenant, scope }: Writer, id: string): Promise<boolean> {
-    const values = otherAdministratorValues(tenant, id, scope)
-    return (await transaction.get(queries.administrator, values)) === undefined
+  /** @returns null unless the write takes the administration from the last Seat that has it */
+  async #refuseLast(before: StoredSeat, after: StoredSeat | null): Promise<AdminRefusal | null> {
+    if (!endsAdministration(this.#writer, before, after)) return null
+    const { tenant, scope } = this.#writer
+    const values = otherAdministratorValues(tenant, before.id, scope)
+    const other = await this.#transaction.get(this.#queries.administrator, values)
+    return other === undefined ? lastAdministrator : null
+  }
+
+  #givingUp(name: string | null) {
+    return givingUp(this.#transaction, this.#writer, [name])
   }
 }
 

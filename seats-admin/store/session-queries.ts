@@ -3,9 +3,9 @@
  * statement that writes checks and writes atomically.
  */
 
-import type { Change } from '../model/change.ts'
+import type { Change, Committed } from '../model/change.ts'
 import type { ListedSession, SessionRecord } from '../model/session-record.ts'
-import { blobOrNull, integer, integerOrNull, type Row, text } from './rows.ts'
+import { blobOrNull, type Dialect, integer, integerOrNull, type Row, text } from './rows.ts'
 import type {
   HandleProof,
   LogoutSince,
@@ -15,6 +15,7 @@ import type {
   StoredSession,
 } from './session-store.ts'
 import type { Values } from './statements.ts'
+import type { Transaction } from './transaction.ts'
 import type { Writer } from './writer.ts'
 
 /** Columns for the request path: without the handle's hashes and the provider's tokens. */
@@ -94,6 +95,20 @@ export function sessionChange(tenant: string, id: string): Change {
   return { tenant, kind: 'session', key: id }
 }
 
+/** `find`, with a lock of the row until the end of the transaction. */
+export function lockedSession({ forUpdate }: Dialect): string {
+  return `${sessionQueries.find} ${forUpdate}`
+}
+
+/** Commits the change of one session. */
+export function commitSession(
+  transaction: Transaction,
+  statement: string,
+  values: Values & { readonly tenant: string; readonly id: string },
+): Promise<Committed> {
+  return transaction.commit([statement], [sessionChange(values.tenant, values.id)], values)
+}
+
 function sameBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {
   return a === null || b === null ? a === b : Buffer.compare(a, b) === 0
 }
@@ -122,16 +137,6 @@ export function openSessionsOf(subject: LogoutSubject): { statement: string; val
 
 export function sinceValues(tenant: string, { digest, since }: LogoutSince, or: LogoutSince | null = null) {
   return { tenant, digest, since, or_digest: or?.digest ?? digest, or_since: or?.since ?? since }
-}
-
-export interface SessionPage {
-  readonly limit: number
-  /** The page contains ids greater than this one. */
-  readonly after: string | null
-  /** Only sessions of this user; null: of all. */
-  readonly user: string | null
-  /** Only sessions that have not expired by then, ms since the epoch. */
-  readonly now: number
 }
 
 const LIVE = `SELECT ${LISTED_COLUMNS} FROM sessions

@@ -55,6 +55,16 @@ export type Rotation =
   | { readonly outcome: 'replayed'; readonly committed: Committed; readonly user: string }
   | { readonly outcome: 'expired' | 'ended' | 'unknown' }
 
+export interface SessionPage {
+  readonly limit: number
+  /** The page contains ids greater than this one. */
+  readonly after: string | null
+  /** Only sessions of this user; null: of all. */
+  readonly user: string | null
+  /** Only sessions that have not expired by then, ms since the epoch. */
+  readonly now: number
+}
+
 export interface SessionStore {
   /** Durable before it resolves. No row in the feed, because the random id is new. */
   create(session: StoredSession): Promise<void>

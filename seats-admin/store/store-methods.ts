@@ -1,6 +1,7 @@
 /** The store's methods on a database. */
 
 import { adminReader } from './admin-reader.ts'
+import { administrationReader } from './administration-reader.ts'
 import { apiKeyWriter } from './api-key-writer.ts'
 import { auditReader } from './audit-reader.ts'
 import { blockWriter } from './block-writer.ts'
@@ -9,6 +10,7 @@ import type { Database } from './database.ts'
 import { decisionReader } from './decision-reader.ts'
 import { integer } from './rows.ts'
 import { seatWriter } from './seat-writer.ts'
+import { seatsFileReader } from './seats-file-reader.ts'
 import { seatsFileWriter } from './seats-file-writer.ts'
 import { sessionWriter } from './session-writer.ts'
 import { signInWriter } from './sign-in-writer.ts'
@@ -23,7 +25,9 @@ export function methodsOf(database: Database): StoreMethods {
   return {
     ...decisions,
     ...adminReader(database),
+    ...administrationReader(database),
     ...seatWriter(database),
+    ...seatsFileReader(database),
     ...seatsFileWriter(database),
     ...apiKeyWriter(database),
     ...blockWriter(database),

@@ -26,8 +26,7 @@ import type {
   SeatsReader,
   SeatVersions,
 } from '../model/planned-seats.ts'
-import type { SessionPage } from './session-queries.ts'
-import type { SessionStore } from './session-store.ts'
+import type { SessionPage, SessionStore } from './session-store.ts'
 import type { StoreUnavailable } from './unavailable.ts'
 import type { AdministrativeWrite, Writer, Written } from './writer.ts'
 

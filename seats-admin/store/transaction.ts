@@ -15,7 +15,7 @@ import type { Writer } from './writer.ts'
 /** An open transaction of the database. */
 export interface OpenTransaction extends Statements {
   /** Milliseconds since the start of the call. */
-  readonly elapsed: number
+  elapsed(): number
   /** As {@link UnnumberedWrites.modify}. */
   modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]>
 }
@@ -91,7 +91,7 @@ export class Transaction {
 
   /** Milliseconds since the start of the call. */
   get elapsed(): number {
-    return this.#database.elapsed
+    return this.#database.elapsed()
   }
 
   /**

@@ -88,9 +88,7 @@ function openTransaction(connection: Connection, call: Call): OpenTransaction {
       for (const part of parts) rest.push(typeof part === 'string' ? part : await insertMost(part))
       return all(...composed(rest, result, values))
     },
-    get elapsed() {
-      return call.elapsed
-    },
+    elapsed: () => call.elapsed,
   }
 }
 

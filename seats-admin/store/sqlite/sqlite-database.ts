@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { headQuery } from '../audit-chain.ts'
-import type { Database, Page } from '../database.ts'
+import type { Database, Lists, Page, UnnumberedWrites } from '../database.ts'
 import { PAGE_TEXT } from '../pages.ts'
 import type { Columns, Dialect, Row } from '../rows.ts'
 import {
@@ -17,15 +17,7 @@ import { feedParameters, feedQuery, feedReading } from '../feed.ts'
 import { methodsOf, type StoreMethods } from '../store-methods.ts'
 import { storableWriter } from '../storable-text.ts'
 import type { Writer } from '../store.ts'
-import {
-  AUTHOR,
-  authorValues,
-  chainOf,
-  COUNTER,
-  keyAdministers,
-  type OpenTransaction,
-  Transaction,
-} from '../transaction.ts'
+import { AUTHOR, authorValues, chainOf, COUNTER, keyAdministers, Transaction } from '../transaction.ts'
 import { codeIn } from '../unavailable.ts'
 import type { RunningCall } from './calls.ts'
 import { WriteTransactions } from './sqlite-connection.ts'
@@ -79,7 +71,7 @@ export function methodsOn(
   owner: string | null,
 ): StoreMethods {
   const prepared = new PreparedStatements(connection)
-  const methods = methodsOf(databaseOn(connection, running, owner, prepared))
+  const methods = methodsOf(new SqliteDatabase(connection, running, owner, prepared))
   if (owner === null) return methods
   return {
     ...methods,
@@ -92,72 +84,81 @@ export function methodsOn(
   }
 }
 
-/** @param owner the gateway, as which alone it writes; null for other programs */
-export function databaseOn(
-  connection: DatabaseSync,
-  running: RunningCall,
-  owner: string | null = null,
-  prepared = new PreparedStatements(connection),
-): Database {
-  const statements: Statements = {
-    all: async (statement, values) => prepared.all(statement, values),
-    get: async (statement, values) => prepared.get(statement, values),
-  }
-  let transactions: WriteTransactions | null = null
-  const open: OpenTransaction = {
-    ...statements,
-    modify,
-    get elapsed() {
-      return running.elapsed()
-    },
-  }
-  return {
-    dialect: sqlite,
-    reads: statements,
-    lists: {
-      ...statements,
+/** The database of a connection. */
+export class SqliteDatabase implements Database {
+  readonly dialect = sqlite
+  readonly reads: Statements
+  readonly lists: Lists
+  readonly unnumbered: UnnumberedWrites
+  readonly #connection: DatabaseSync
+  readonly #running: RunningCall
+  readonly #owner: string | null
+  readonly #prepared: PreparedStatements
+  #transactions: WriteTransactions | null = null
+
+  /** @param owner the gateway, as which alone it writes; null for other programs */
+  constructor(
+    connection: DatabaseSync,
+    running: RunningCall,
+    owner: string | null = null,
+    prepared = new PreparedStatements(connection),
+  ) {
+    this.#connection = connection
+    this.#running = running
+    this.#owner = owner
+    this.#prepared = prepared
+    const reads: Statements = {
+      all: async (statement, values) => prepared.all(statement, values),
+      get: async (statement, values) => prepared.get(statement, values),
+    }
+    this.reads = reads
+    this.lists = {
+      ...reads,
       page: async (statement, values, limit) =>
         prepared.page(statement, values, limit, () => running.throwIfExpired()),
-    },
-    unnumbered: {
-      all: (statement, values) => exclusively(() => statements.all(statement, values)),
-      get: (statement, values) => exclusively(() => statements.get(statement, values)),
-      modify: (parts, result, values) => exclusively(() => modify(parts, result, values)),
-      unobserved: (statement, values) =>
-        exclusively(async () => void (await statements.all(statement, values))),
-    },
-    write(author, work) {
-      const writer = storableWriter(author)
-      return exclusively(async () => work(begun(writer), writer))
-    },
+    }
+    const all: Statements['all'] = (...of) => this.#exclusively(() => reads.all(...of))
+    this.unnumbered = {
+      all,
+      get: (...of) => this.#exclusively(() => reads.get(...of)),
+      modify: (...of) => this.#exclusively(() => this.#modify(...of)),
+      unobserved: async (...of) => void (await all(...of)),
+    }
   }
 
-  function exclusively<V>(work: () => Promise<V>): Promise<V> {
-    transactions ??= new WriteTransactions(connection)
-    return transactions.run(running.deadline(), () => {
-      if (owner !== null) checkOwner(prepared.get(OWNER, {}), owner)
+  readonly write: Database['write'] = (author, work) => {
+    const writer = storableWriter(author)
+    return this.#exclusively(async () => work(this.#begun(writer), writer))
+  }
+
+  #exclusively<V>(work: () => Promise<V>): Promise<V> {
+    this.#transactions ??= new WriteTransactions(this.#connection)
+    return this.#transactions.run(this.#running.deadline(), () => {
+      if (this.#owner !== null) checkOwner(this.#prepared.get(OWNER, {}), this.#owner)
       return work()
     })
   }
 
-  function begun(writer: Writer | null): Transaction {
-    const chain = writer === null ? null : chainOf(writer, authorOf(writer))
-    return new Transaction(open, ADMINISTRATION, prepared.get(COUNTER, {}), chain)
+  #begun(writer: Writer | null): Transaction {
+    const chain = writer === null ? null : chainOf(writer, this.#authorOf(writer))
+    const elapsed = () => this.#running.elapsed()
+    const open = { ...this.reads, modify: this.#modify.bind(this), elapsed }
+    return new Transaction(open, ADMINISTRATION, this.#prepared.get(COUNTER, {}), chain)
   }
 
   /** Without the join where there is no key, which takes a third of the time. */
-  function authorOf(writer: Writer): Row | undefined {
+  #authorOf(writer: Writer): Row | undefined {
     const values = authorValues(writer)
-    return values.key === null ? prepared.get(headQuery, values) : prepared.get(AUTHOR, values)
+    return this.#prepared.get(values.key === null ? headQuery : AUTHOR, values)
   }
 
-  async function modify(parts: readonly Part[], result: string, values: Values) {
+  async #modify(parts: readonly Part[], result: string, values: Values): Promise<Row[]> {
     for (const part of parts) {
-      running.throwIfExpired()
-      if (typeof part === 'string') prepared.all(part, values)
-      else prepared.insert(part)
+      this.#running.throwIfExpired()
+      if (typeof part === 'string') this.#prepared.all(part, values)
+      else this.#prepared.insert(part)
     }
-    return prepared.all(result, values)
+    return this.#prepared.all(result, values)
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { monotonic } from '../../../../seats-admin/store/monotonic.ts'
 import { connect } from '../../../../seats-admin/store/sqlite/sqlite-connection.ts'
-import { databaseOn } from '../../../../seats-admin/store/sqlite/sqlite-database.ts'
+import { SqliteDatabase } from '../../../../seats-admin/store/sqlite/sqlite-database.ts'
 import { BEGINNING } from '../conformance.ts'
 import { open, temporaryFolder } from './support.ts'
 
@@ -11,7 +11,7 @@ t.test('the newest 10,000 changes are kept, numbered without gaps', async (t) =>
   await (await open(t, { path })).close()
   const database = connect(path, 'rw', 0)
   const call = { elapsed: () => 0, deadline: () => monotonic() + 60_000, throwIfExpired() {} }
-  const { write } = databaseOn(database, call)
+  const { write } = new SqliteDatabase(database, call)
   const changes = Array.from({ length: 3000 }, (_, at) => ({
     tenant: 'acme',
     kind: 'session' as const,
