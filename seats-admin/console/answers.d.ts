@@ -57,7 +57,7 @@ export interface Me {
   /** The `sub`, or the id of the API key. */
   user: string
   email: string | null
-  auth: 'session' | 'api-key' | 'bearer' | 'issuer'
+  auth: string
   admin_space: string
 }
 

@@ -1,9 +1,11 @@
 /** Reads the names of header fields, and tells those that no setting may take for a purpose of its own. */
 
+import { OWN_CREDENTIAL_FIELDS } from '../model/principal.ts'
 import { InvalidValue } from './invalid-value.ts'
 
 /** Fields with another meaning, credentials, and those that the gateway drops, writes or takes for itself. */
 const RESERVED = new Set([
+  ...OWN_CREDENTIAL_FIELDS,
   'authorization',
   'connection',
   'cookie',

@@ -3,6 +3,7 @@
 import type { ClientRequest } from '../http/server/client-request.ts'
 import { fieldName } from '../http/wire/field-name.ts'
 import { Refusal } from '../model/errors.ts'
+import { OWN_CREDENTIAL_FIELDS } from '../model/principal.ts'
 import type { DecisionPipeline } from '../pipeline/pipeline.ts'
 import { forwardedAddress } from '../proxy/client-network.ts'
 import { peerAddress, type TrustedProxies } from '../proxy/forwarded.ts'
@@ -77,7 +78,7 @@ const REMOVED = 'x-envoy-auth-headers-to-remove'
  * not have all fields of the client.
  */
 const envoyFields: MoreFields = (question, { evaluation }, upstream) => {
-  const removed = ['x-api-key']
+  const removed = [...OWN_CREDENTIAL_FIELDS]
   const isPublic = evaluation?.decision.permission === 'public'
   if (isPublic || upstream?.passAuthorization !== true) removed.push('authorization')
   if (upstream?.passOverrides !== true) removed.push(...OVERRIDES)

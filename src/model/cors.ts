@@ -3,6 +3,8 @@
  * requests that a form cannot send. The header lines are serialized once, when the table is compiled.
  */
 
+import { OWN_CREDENTIAL_FIELDS } from './principal.ts'
+
 /** As configured, with every default. Names are in lower case. */
 export interface CorsSettings {
   /** Serialized origins (`https://app.example`), or `*` alone. */
@@ -18,7 +20,12 @@ export interface CorsSettings {
 }
 
 /** What a caller of the gateway itself needs to send. */
-export const REQUEST_HEADERS: readonly string[] = ['authorization', 'content-type', 'space', 'x-api-key']
+export const REQUEST_HEADERS: readonly string[] = [
+  'authorization',
+  'content-type',
+  'space',
+  ...OWN_CREDENTIAL_FIELDS,
+]
 /** What the gateway itself tells a caller, in refusals too. */
 export const RESPONSE_HEADERS: readonly string[] = ['retry-after', 'www-authenticate', 'x-request-id']
 

@@ -1,8 +1,18 @@
 /** The authenticated caller. */
 
-/** How callers authenticate: by an API key, a token, a session cookie, or a token of another issuer. */
+/**
+ * How callers authenticate: by an API key, a token, a session cookie, or a token of another issuer. The log, upstreams, signed
+ * identity and clients learn these names: add to them, never rename one.
+ */
 export const AUTH_METHODS = ['api-key', 'bearer', 'session', 'issuer'] as const
 export type AuthMethod = (typeof AUTH_METHODS)[number]
+
+/**
+ * Request fields that hold a credential for the gateway alone, in lower case. No upstream gets them, whether the gateway or another
+ * proxy forwards: an upstream that logs its requests would have the keys of all callers. No proxy may index them (RFC 7541,
+ * section 7.1.3). Pages of other origins may send them, where a table has `cors`.
+ */
+export const OWN_CREDENTIAL_FIELDS: readonly string[] = Object.freeze(['x-api-key'])
 
 export interface Principal {
   readonly method: AuthMethod

@@ -1,5 +1,6 @@
 /** The treatment of request header fields by name. */
 
+import { OWN_CREDENTIAL_FIELDS } from '../model/principal.ts'
 import { HeaderRules } from './header-rules.ts'
 
 /**
@@ -27,7 +28,7 @@ const DROPPED = [
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'x-api-key',
+  ...OWN_CREDENTIAL_FIELDS,
   'x-request-id',
   // CGI turns it into HTTP_PROXY, which HTTP clients read as their own setting (CVE-2016-5385).
   'proxy',

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import type { VerifiedToken } from '../decision/authn/token-claims.ts'
 import { Refusal } from '../model/errors.ts'
+import type { AuthMethod } from '../model/principal.ts'
 import { otherAudience } from '../oidc/issuers/issuer-token.ts'
 import { Issuers } from '../oidc/issuers/issuers.ts'
 import { REVERIFY } from '../oidc/issuers/token-issuer.ts'
@@ -35,7 +36,7 @@ export function openOtherIssuers(
 /** @param cacheFor ms after which the signature is verified again */
 export function verifiedToken(
   { tenant, user, email, names, issuedAt, expiresAt, validFrom, leeway }: ProviderToken,
-  method: 'bearer' | 'issuer',
+  method: AuthMethod,
   cacheFor: number,
 ): VerifiedToken {
   const claims = { by: 'any-space', names, issuedAt: Math.floor(issuedAt - leeway) } as const

@@ -5,6 +5,7 @@ import type { OtherIssuer } from '../decision/authn/bearer.ts'
 import type { MemoryLease } from '../decision/engine.ts'
 import { mintToken } from '../decision/authn/gateway-token.ts'
 import type { Config, TenantConfig } from '../config/config.ts'
+import { OWN_CREDENTIAL_FIELDS } from '../model/principal.ts'
 import type { PublicHandler } from '../model/route.ts'
 import { headerLines, isNavigation } from '../oidc/sign-in/browser.ts'
 import { Oidc } from '../oidc/oidc.ts'
@@ -98,7 +99,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
 /** A request with a key or a token gets the 401 that explains its fault: sign-in would not repair it. */
 function hasCredential(rawHeaders: readonly string[]): boolean {
   return (
-    headerLines(rawHeaders, 'x-api-key').length > 0 ||
+    OWN_CREDENTIAL_FIELDS.some((name) => headerLines(rawHeaders, name).length > 0) ||
     headerLines(rawHeaders, 'authorization').some((line) => /^bearer\b/i.test(line))
   )
 }

@@ -4,6 +4,7 @@ import type { UpstreamConfig } from '../../config/config.ts'
 import type { Exchange } from '../../http/server/exchange.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
 import type { Decision } from '../../model/decision.ts'
+import { OWN_CREDENTIAL_FIELDS } from '../../model/principal.ts'
 import { foldName } from '../../proxy/header-rules.ts'
 import { wholeIdentity } from '../../proxy/identity-headers.ts'
 import { requestHeaderRules } from '../../proxy/request-header-rules.ts'
@@ -27,7 +28,8 @@ export function changesOf(
   const passesAuthorization = upstream?.passAuthorization === true && decision.permission !== 'public'
   const set = [...wholeIdentity(decision), ...signed]
   // Envoy may have kept fields from the question: it removes these in any case.
-  const remove = new Set(passesAuthorization ? ['x-api-key'] : ['x-api-key', 'authorization'])
+  const remove = new Set(OWN_CREDENTIAL_FIELDS)
+  if (!passesAuthorization) remove.add('authorization')
   const signedName = foldName(signed[0] ?? '')
   for (let i = 0; i < fields.count; i++)
     if (isRemoved(fields, i, upstream?.passOverrides === true) || foldName(fields.name(i)) === signedName)

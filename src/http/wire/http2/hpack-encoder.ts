@@ -4,6 +4,7 @@
  */
 
 import { addToHash, hashOf } from '../../../lib/text-hash.ts'
+import { OWN_CREDENTIAL_FIELDS } from '../../../model/principal.ts'
 import { INITIAL_TABLE_BYTES } from './dynamic-table.ts'
 import { exactStaticIndex, STATIC_NAMES, staticIndex } from './static-table.ts'
 
@@ -14,7 +15,7 @@ const NEVER_INDEXED = 0x10
 const SIZE_UPDATE = 0x20
 
 /** Fields that hold credentials, which no intermediary may index (RFC 7541, section 7.1.3). In lower case. */
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie', 'x-api-key']
+const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization', 'set-cookie', ...OWN_CREDENTIAL_FIELDS]
 
 /** `{"` in base64url: a JWT, in whatever field, is a credential. */
 const JSON_OBJECT = 'eyJ'
