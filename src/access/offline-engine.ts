@@ -3,7 +3,7 @@
 import { DecisionEngine, type DecisionEngineOptions } from '../decision/engine.ts'
 import { exceptionsOf } from '../decision/router/pattern.ts'
 import { ReceivedChanges } from '../decision/seats/received-changes.ts'
-import type { AuthorizationRequest } from '../model/authorization-request.ts'
+import { type AuthorizationRequest, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Evaluation } from '../model/decision.ts'
 import { Refusal } from '../model/errors.ts'
 import type { Principal } from '../model/principal.ts'
@@ -74,7 +74,7 @@ export function madeUpRequest(
     method,
     target,
     host,
-    credentials: { apiKey: [], authorization: [], cookie: [], space },
+    credentials: { ...NO_CREDENTIALS, space },
     fields: { linesOf: () => field },
     browser: { method, rawHeaders: [], upgrade: false },
   }

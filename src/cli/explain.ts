@@ -10,7 +10,7 @@ import { answerCode } from '../config/policy-file.ts'
 import { decisionRecord, type SignedIdentityOf, signedIdentityOf } from '../decision/decision-record.ts'
 import { unreadableEvaluation } from '../decision/draft.ts'
 import { refusalOfRequestLine } from '../http/server/request-validation.ts'
-import type { Credentials } from '../model/authorization-request.ts'
+import { type Credentials, NO_CREDENTIALS } from '../model/authorization-request.ts'
 import type { Decision, SeatVerdict } from '../model/decision.ts'
 import { rateLimitText } from '../model/rate-limit.ts'
 import { upstreamOf } from '../model/route.ts'
@@ -154,9 +154,9 @@ async function explainHere(
 ): Promise<Explained> {
   const bearer = values.token === undefined ? undefined : `Bearer ${values.token}`
   const given = {
+    ...NO_CREDENTIALS,
     apiKey: headerLines('--api-key', values['api-key']),
     authorization: headerLines('--token', bearer),
-    cookie: [],
     space: headerLines('--space', values.space),
   }
   const config = await loadConfig(values.config, terminal.env)

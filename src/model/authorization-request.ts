@@ -8,6 +8,14 @@ export interface Credentials {
   readonly space: readonly string[]
 }
 
+/** Of a request without any. */
+export const NO_CREDENTIALS: Credentials = Object.freeze({
+  apiKey: [],
+  authorization: [],
+  cookie: [],
+  space: [],
+})
+
 /** All that a decision depends on. It holds no socket, so `explain` and a replay can ask for a decision too. */
 export interface AuthorizationRequest {
   readonly method: string

@@ -1,12 +1,13 @@
 /** What a request without a space is told: of the source that its route has, and of no other. */
 
 import t from 'tap'
+import { NO_CREDENTIALS } from '../../../src/model/authorization-request.ts'
 import { spaceOf } from '../../../src/decision/authn/request-space.ts'
 import { PathParams } from '../../../src/model/decision.ts'
 import { errors, Refusal } from '../../../src/model/errors.ts'
 import { SPACE_FIELD, type SpaceSource } from '../../../src/model/space-source.ts'
 
-const credentials = { apiKey: [], authorization: [], cookie: [], space: [] }
+const credentials = NO_CREDENTIALS
 const request = {
   ...{ method: 'GET', target: '/', host: null, credentials, fields: { linesOf: () => [] } },
   browser: { method: 'GET', rawHeaders: [], upgrade: false },

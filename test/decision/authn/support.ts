@@ -8,7 +8,7 @@ import { Authenticator, type AuthenticatorOptions } from '../../../src/decision/
 import { DEFAULT_MEMORY } from '../../support/default-settings.ts'
 import type { TenantConfig, TokenConfig } from '../../../src/config/config.ts'
 import { Refusal } from '../../../src/model/errors.ts'
-import type { Credentials } from '../../../src/model/authorization-request.ts'
+import { type Credentials, NO_CREDENTIALS } from '../../../src/model/authorization-request.ts'
 import type { Principal } from '../../../src/model/principal.ts'
 
 /** ms; in the middle of a second. */
@@ -52,7 +52,7 @@ export function authenticator(options: Partial<AuthenticatorOptions> = {}): Auth
 }
 
 export function credentials(given: Partial<Credentials>): Credentials {
-  return { apiKey: [], authorization: [], cookie: [], space: [], ...given }
+  return { ...NO_CREDENTIALS, ...given }
 }
 
 /** The result for a bearer token: the Principal, or the code of the refusal. */
