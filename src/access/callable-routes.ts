@@ -1,8 +1,8 @@
 /** Can: the routes that the holder of some Seats may call, by space. */
 
-import { LRUCache } from 'lru-cache'
 import { EVERY_PERMISSION, holds } from '../../seats-admin/model/permission.ts'
 import type { SeatInput } from '../../seats-admin/model/seat.ts'
+import { LruBudget, LruMap, ONE_OWNER } from '../lib/lru-maps.ts'
 import { hostsLabel, isAddress } from '../model/host.ts'
 import { needsPermission, type Route, takesTenant, upstreamOf } from '../model/route.ts'
 import type { AccessRow } from './answers.ts'
@@ -186,16 +186,16 @@ const MAX_REMEMBERED = 200_000
 /** By permission: the name of the first Seat that grants it, by space, in their order. Routes of one permission share the answer. */
 function granting(seats: readonly HeldSeat[], spaces: readonly string[]) {
   const named = new Set(seats.flatMap(({ permissions }) => [...permissions]))
-  const known = new LRUCache<string, ReadonlyMap<string, string>>({
-    maxSize: MAX_REMEMBERED,
+  const known = new LruMap<ReadonlyMap<string, string>>(
+    new LruBudget(MAX_REMEMBERED, 1),
     // A larger map is remembered alone: it would be computed again for each route.
-    sizeCalculation: ({ size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
-  })
+    (_owner, _permission, { size }) => Math.min(Math.max(size, 1), MAX_REMEMBERED),
+  )
   return function* (permission: string): Generator<null, ReadonlyMap<string, string>> {
     // Permissions that no Seat names are granted by the same Seats: those that hold every permission.
     const key = named.has(permission) ? permission : EVERY_PERMISSION
-    const found = known.get(key) ?? (yield* firstGranting(seats, spaces, key))
-    known.set(key, found)
+    const found = known.get(ONE_OWNER, key)?.value ?? (yield* firstGranting(seats, spaces, key))
+    known.set(ONE_OWNER, key, found)
     return found
   }
 }

@@ -16,9 +16,9 @@ import {
   type SignKeyObjectInput,
 } from 'node:crypto'
 import type { IdentityAlgorithm, IdentityConfig } from '../config/config.ts'
-import { LruMap, MemoryBudget } from '../decision/seats/lru-maps.ts'
 import { FieldLines } from '../http/wire/field-lines.ts'
 import { asciiBytes, detachedText, textBytes } from '../lib/heap-size.ts'
+import { LruBudget, LruMap } from '../lib/lru-maps.ts'
 import { Lookups } from '../model/cache-lookups.ts'
 import type { Decision } from '../model/decision.ts'
 import { needsPermission } from '../model/route.ts'
@@ -79,7 +79,7 @@ export class SignedIdentity {
     const header = { alg: config.algorithm, kid: jwks[0]?.kid, typ: 'seatgate+jwt' }
     this.#protected = Buffer.from(JSON.stringify(header)).toString('base64url')
     this.#signed = new LruMap(
-      new MemoryBudget(memory),
+      new LruBudget(memory),
       (_, claims, { line }) => SIGNED_BYTES + textBytes(claims) + asciiBytes(line.text),
     )
     this.#lookups = lookups

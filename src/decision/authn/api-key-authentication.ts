@@ -7,8 +7,8 @@
  */
 
 import { timingSafeEqual } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
+import { LruBudget, LruMap, ONE_OWNER } from '../../lib/lru-maps.ts'
 import { Lookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
@@ -59,7 +59,7 @@ const NO_HASH = new Uint8Array(32)
 export class ApiKeys {
   readonly #options: ApiKeyOptions
   readonly #lookups: Lookups
-  readonly #accepted: LRUCache<string, KeyAddress>
+  readonly #accepted: LruMap<KeyAddress>
   readonly #uses: KeyUses
   /** The principal of a record in memory; dropped with the record. */
   readonly #known = new WeakMap<StoredApiKey, KnownKey>()
@@ -68,33 +68,35 @@ export class ApiKeys {
     this.#options = options
     this.#lookups = options.lookups ?? new Lookups()
     this.#uses = options.keyUses ?? new KeyUses()
-    this.#accepted = new LRUCache({ maxSize: options.memory, sizeCalculation: () => ADDRESS_BYTES })
+    this.#accepted = new LruMap(new LruBudget(options.memory), () => ADDRESS_BYTES)
   }
 
   authenticate(text: string, trace?: Trace): Principal | Refusal | Promise<Principal | Refusal> {
     if (text.length > MAX_KEY) return unknown(text)
     const hash = hashApiKey(text)
     const cacheKey = hash.toString('latin1')
-    const accepted = this.#accepted.get(cacheKey)
-    this.#lookups[accepted === undefined ? 'misses' : 'hits']++
-    const address = accepted ?? parseApiKey(text)
+    const cached = this.#accepted.get(ONE_OWNER, cacheKey)
+    this.#lookups[cached === undefined ? 'misses' : 'hits']++
+    const address = cached?.value ?? parseApiKey(text)
     if (address === null || !this.#options.tenants.has(address.tenant)) return unknown(text)
     const record = this.#options.apiKeyById(address.tenant, address.id, trace)
-    if (record instanceof Promise) return record.then((found) => this.#admit(address, hash, cacheKey, found))
-    return this.#admit(address, hash, cacheKey, record)
+    const newKey = cached === undefined ? cacheKey : null
+    if (record instanceof Promise) return record.then((it) => this.#admit(address, hash, newKey, it))
+    return this.#admit(address, hash, newKey, record)
   }
 
+  /** @param newKey of the cache; null: the address is cached */
   #admit(
     address: KeyAddress,
     hash: Uint8Array,
-    cacheKey: string,
+    newKey: string | null,
     record: StoredApiKey | null,
   ): Principal | Refusal {
     const same = equal(hash, record?.hash ?? NO_HASH)
     if (record === null || !same) return invalidKey
     const refusal = refusalOf(record, this.#options.now())
     if (refusal !== null) return refusal
-    if (!this.#accepted.has(cacheKey)) this.#accepted.set(cacheKey, address)
+    if (newKey !== null) this.#accepted.set(ONE_OWNER, newKey, address)
     const { principal, mark } = this.#known.get(record) ?? this.#learn(record)
     if (!mark.noted) this.#uses.note(mark, record.tenant, record.id, this.#options.now())
     return principal
@@ -145,7 +147,7 @@ export async function verifiedKey(
 }
 
 /** Hash, tenant, id and map entry: all are bounded. */
-const ADDRESS_BYTES = 400
+const ADDRESS_BYTES = 450
 
 /** Characters. Every key of the gateway is shorter. */
 const MAX_KEY = 1024

@@ -8,12 +8,13 @@
  * spellings, which would evict good ones.
  */
 
-import { LRUCache } from 'lru-cache'
+import { performance } from 'node:perf_hooks'
 import { Lookups } from '../../model/cache-lookups.ts'
 import { hashOf } from '../../lib/text-hash.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { Principal } from '../../model/principal.ts'
 import { asciiBytes, detachedText } from '../../lib/heap-size.ts'
+import { LruBudget, LruMap, ONE_OWNER } from '../../lib/lru-maps.ts'
 import { timeRefusal, verifiedBytes, type VerifiedToken } from './token-claims.ts'
 import { mayNameIssuer, type TokenIssuers, verifyToken } from './gateway-token.ts'
 import { KnownIssuers } from './unknown-issuer.ts'
@@ -41,6 +42,8 @@ export interface BearerOptions extends TokenIssuers {
 interface CachedToken {
   readonly line: string
   readonly verified: VerifiedToken
+  /** Monotonic ms: the signature must be verified again from then on, as its key may be withdrawn; Infinity: never. */
+  readonly until: number
 }
 
 /** Characters, of the token's signature. */
@@ -57,7 +60,7 @@ export class BearerTokens {
   readonly #known: KnownIssuers
   readonly #lookups: Lookups
   /** By the hash of the line's end. */
-  readonly #verified: LRUCache<number, CachedToken>
+  readonly #verified: LruMap<CachedToken, number>
   /** Verifications in flight at the other issuer, by token: concurrent requests with one token share one. */
   readonly #pending = new Map<string, Promise<VerifiedToken | Refusal | null>>()
 
@@ -68,10 +71,10 @@ export class BearerTokens {
     this.#issuers = reserved.size === 0 ? options : { ...options, reserved }
     this.#known = new KnownIssuers(options.tenants)
     this.#lookups = options.lookups ?? new Lookups()
-    this.#verified = new LRUCache({
-      maxSize: options.memory,
-      sizeCalculation: ({ line, verified }) => asciiBytes(line) + verifiedBytes(verified),
-    })
+    this.#verified = new LruMap(
+      new LruBudget(options.memory, 1),
+      (_owner, _hash, { line, verified }) => asciiBytes(line) + verifiedBytes(verified),
+    )
   }
 
   /**
@@ -83,8 +86,8 @@ export class BearerTokens {
     line: string,
     requestId: string | null = null,
   ): Principal | Refusal | Promise<Principal | Refusal> | null {
-    const cached = this.#verified.get(hashOfEnd(line))
-    if (cached?.line === line) {
+    const cached = this.#verified.get(ONE_OWNER, hashOfEnd(line))?.value
+    if (cached?.line === line && (cached.until === Infinity || performance.now() < cached.until)) {
       this.#lookups.hits++
       return this.#admit(line, cached.verified)
     }
@@ -119,7 +122,7 @@ export class BearerTokens {
   #admit(key: string, verified: VerifiedToken): Principal | Refusal {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal === null) return verified.principal
-    this.#verified.delete(hashOfEnd(key))
+    this.#verified.delete(ONE_OWNER, hashOfEnd(key))
     return refusal.of(verified.principal)
   }
 
@@ -127,7 +130,8 @@ export class BearerTokens {
     const refusal = timeRefusal(verified, this.#options.now())
     if (refusal !== null) return refusal.of(verified.principal)
     const line = detachedText(key)
-    this.#verified.set(hashOfEnd(line), { line, verified }, { ttl: verified.cacheFor ?? 0 })
+    const until = performance.now() + (verified.cacheFor ?? Infinity)
+    this.#verified.set(ONE_OWNER, hashOfEnd(line), { line, verified, until })
     return verified.principal
   }
 

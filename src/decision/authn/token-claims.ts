@@ -100,7 +100,7 @@ export function verifiedBytes({ principal }: VerifiedToken): number {
 }
 
 /** Four objects, their numbers and the cache's entry. */
-const VERIFIED = 600
+const VERIFIED = 700
 /** An array that has grown has up to seventeen unused elements. */
 const LIST = 200
 /** A name is a slice of its `{space}:{seat}` entry, and retains the whole entry. */

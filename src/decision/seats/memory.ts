@@ -20,11 +20,11 @@ import {
   textBytes,
   textsBytes,
 } from '../../lib/heap-size.ts'
+import { entryBytes, LruBudget, LruMap } from '../../lib/lru-maps.ts'
 import type { Trace } from '../../model/decision.ts'
 import type { NamedSeat, Seat, SeatQuestion } from '../../model/decision-seat.ts'
 import { FairReads } from './fair-reads.ts'
 import { type AsOf, ReadThrough, type Cached, WHOLE } from './read-through.ts'
-import { entryBytes, LruMap, MemoryBudget } from './lru-maps.ts'
 import { BLOCK_END_BYTES, blockEndOf, blockListBytes, blockListOf, Blocks, monotonic } from './blocks.ts'
 import { ReceivedChanges } from './received-changes.ts'
 
@@ -80,9 +80,9 @@ export interface SeatMemoryOptions {
 
 export class SeatMemory {
   readonly received: ReceivedChanges
-  readonly #budget = new MemoryBudget(0)
+  readonly #budget = new LruBudget(0)
   /** Keys and sessions that do not exist: clients can invent any number, which must not evict existing ones. */
-  readonly #missing = new MemoryBudget(0)
+  readonly #missing = new LruBudget(0)
   readonly #names: ReadThrough<NamedSeat, SeatQuestion>
   readonly #seats: ReadThrough<Seat | null, SeatQuestion>
   readonly #keys: ReadThrough<StoredApiKey | null>
@@ -164,7 +164,7 @@ export class SeatMemory {
     })
   }
 
-  #map<V>(budget: MemoryBudget, bytesOf: (value: V) => number): LruMap<Cached<V>> {
+  #map<V>(budget: LruBudget, bytesOf: (value: V) => number): LruMap<Cached<V>> {
     return new LruMap(budget, (tenant, id, { whole, byQuestion }) => {
       let bytes = whole === undefined ? 0 : bytesOf(whole)
       for (const [question, value] of byQuestion) bytes += entryBytes(question, bytesOf(value))
@@ -187,7 +187,7 @@ export class SeatMemory {
 
   /** Bytes of all cached entries; an upper estimate. */
   get bytes(): number {
-    return this.#budget.bytes + this.#missing.bytes
+    return this.#budget.weight + this.#missing.weight
   }
 
   /** Reads of the store that wait for their turn. */

@@ -10,7 +10,7 @@
 import { Lookups } from '../../model/cache-lookups.ts'
 import type { ChangeKind } from '../../../seats-admin/model/change.ts'
 import type { AwaitedRecord, Source, Trace } from '../../model/decision.ts'
-import type { LruMap } from './lru-maps.ts'
+import type { LruMap } from '../../lib/lru-maps.ts'
 import type { ReceivedChanges } from './received-changes.ts'
 
 /** A value, with the newest change that the store included when it read the value. */

@@ -7,7 +7,7 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { LRUCache } from 'lru-cache'
+import { LruBudget, LruMap } from '../../lib/lru-maps.ts'
 import { Refusal } from '../../model/errors.ts'
 import { type Failed, queryProvider, type Renewed } from './query-provider.ts'
 import { about, type Context, refusalOf } from '../context.ts'
@@ -24,6 +24,8 @@ const WAIT = 6_000
 const POLL = 100
 /** ms without a new query of this process after a failure. */
 const BACKOFF = 2_000
+/** Sessions whose failure is remembered. */
+const MAX_FAILED = 10_000
 
 /** The provider and the time, so that a simulation can control them. */
 export interface RenewalPorts {
@@ -44,8 +46,8 @@ const PORTS: RenewalPorts = {
 export class Renewals {
   readonly #ports: RenewalPorts
   readonly #pending = new Map<string, Promise<SessionRecord | Refusal>>()
-  /** Session key → end of the backoff, monotonic ms: the wall clock may be set back. */
-  readonly #failed = new LRUCache<string, number>({ max: 10_000 })
+  /** By session: the end of the backoff, monotonic ms, as the wall clock may be set back. */
+  readonly #failed = new LruMap<number>(new LruBudget(MAX_FAILED), () => 1)
 
   constructor(ports = PORTS) {
     this.#ports = ports
@@ -56,7 +58,8 @@ export class Renewals {
     const provider = context.providers.get(tenant)
     if (provider === undefined) return Promise.resolve(sessionEnded)
     const key = `${tenant}.${id}`
-    if ((this.#failed.get(key) ?? 0) > this.#ports.now()) return Promise.resolve(providerUnavailable)
+    if ((this.#failed.get(tenant, id)?.value ?? 0) > this.#ports.now())
+      return Promise.resolve(providerUnavailable)
     const pending = this.#pending.get(key) ?? this.#begin(context, key, provider, id)
     this.#pending.set(key, pending)
     return pending
@@ -70,7 +73,8 @@ export class Renewals {
   ): Promise<SessionRecord | Refusal> {
     try {
       const outcome = await claimAndRenew(this.#ports, context, provider, id)
-      if (outcome === providerUnavailable) this.#failed.set(key, this.#ports.now() + BACKOFF)
+      if (outcome === providerUnavailable)
+        this.#failed.set(provider.tenant.id, id, this.#ports.now() + BACKOFF)
       return outcome
     } finally {
       this.#pending.delete(key)

@@ -212,3 +212,25 @@ t.test('cached values are frozen', async (t) => {
   t.ok(Object.isFrozen(principal))
   t.ok(!(principal instanceof Refusal) && Object.isFrozen(principal.claims))
 })
+
+t.test('a token of another issuer is verified again once its time in the cache is over', async (t) => {
+  const payload = { ...claims, iss: 'https://other.example' }
+  const own = await authenticator().authenticate(credentials(line(sign())))
+  t.notOk(own instanceof Refusal)
+  if (own instanceof Refusal) return
+  for (const [cacheFor, verifications] of [
+    [0, 3],
+    [3_600_000, 1],
+  ] as const) {
+    let count = 0
+    const token = sign(payload, { secret: secrets.globex })
+    const verified = { principal: own, expiresAt: Infinity, validFrom: 0, leeway: 0, cacheFor }
+    const otherIssuer = async () => {
+      count++
+      return verified
+    }
+    const authn = authenticator({ otherIssuer })
+    for (let i = 0; i < 3; i++) t.equal(await authn.authenticate(credentials(line(token))), own)
+    t.equal(count, verifications, `cached for ${cacheFor} ms`)
+  }
+})

@@ -7,12 +7,12 @@ import {
   type Cached,
   WHOLE,
 } from '../../../src/decision/seats/read-through.ts'
-import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
+import { LruMap, LruBudget } from '../../../src/lib/lru-maps.ts'
 import { traceFrom } from '../trace.ts'
 import { ReceivedChanges } from '../../../src/decision/seats/received-changes.ts'
 
 /** A bound of eight values. */
-const remembered = () => new LruMap<Cached<string>>(new MemoryBudget(8), () => 1)
+const remembered = () => new LruMap<Cached<string>>(new LruBudget(8), () => 1)
 
 /** A source whose reads the test completes one by one. */
 function source() {
@@ -183,7 +183,7 @@ function partial() {
   const cache = new ReadThrough<string, Question>({
     kind: 'seat',
     received,
-    cache: new LruMap<Cached<string>>(new MemoryBudget(8), () => 1),
+    cache: new LruMap<Cached<string>>(new LruBudget(8), () => 1),
     load: (_tenant, key, { id }) =>
       new Promise<AsOf<string>>((answer) => loads.push({ key, query: id, answer })),
     isWhole: (value) => value.startsWith('all'),

@@ -1,7 +1,7 @@
 /** Several maps with one bound. */
 
 import t from 'tap'
-import { LruMap, MemoryBudget } from '../../../src/decision/seats/lru-maps.ts'
+import { LruMap, LruBudget } from '../../src/lib/lru-maps.ts'
 
 /** Takes `tenant NUL id` as one string. */
 class KeyedMap {
@@ -39,7 +39,7 @@ function fieldsOf(key: string): [tenant: string, id: string] {
 
 /** Two maps with one shared bound, and values that are their own weight. */
 function setUp(bytes: number) {
-  const maps = new MemoryBudget(bytes)
+  const maps = new LruBudget(bytes)
   const map = () => new KeyedMap(new LruMap<number>(maps, (_tenant, _id, value) => value))
   return { maps, a: map(), b: map() }
 }
@@ -50,9 +50,9 @@ t.test('together they hold no more than the bound', async (t) => {
     if (i % 3 === 0) a.set(`${i}`, 30)
     else b.set(`${i}`, 70)
     a.get(`${i - 9}`)
-    t.equal(maps.bytes, 30 * a.size + 70 * b.size)
-    t.ok(maps.bytes <= 1000, `${maps.bytes}`)
-    if (i > 50) t.ok(maps.bytes > 930, `${maps.bytes}`)
+    t.equal(maps.weight, 30 * a.size + 70 * b.size)
+    t.ok(maps.weight <= 1000, `${maps.weight}`)
+    if (i > 50) t.ok(maps.weight > 930, `${maps.weight}`)
   }
 })
 
@@ -87,7 +87,7 @@ t.test('deleting, replacing and clearing free memory', async (t) => {
   t.same([b.size, b.get('1'), b.get('2')], [0, undefined, undefined])
   b.delete('1')
   b.clear()
-  t.equal(maps.bytes, 100)
+  t.equal(maps.weight, 100)
   b.set('1', 7)
   t.equal(b.get('1')?.value, 7)
   t.equal(a.get('stays')?.value, 100)
@@ -97,7 +97,7 @@ t.test('an entry that would evict too many others is not held', async (t) => {
   const { maps, a, b } = setUp(800)
   for (let i = 0; i < 8; i++) a.set(`${i}`, 100)
   b.set('large', 101)
-  t.same([a.size, b.size, maps.bytes], [8, 0, 800])
+  t.same([a.size, b.size, maps.weight], [8, 0, 800])
   a.set('3', 101)
   t.equal(a.get('3'), undefined, 'nor is the value it replaces')
 })
@@ -111,7 +111,7 @@ t.test('a new bound applies at once', async (t) => {
   for (let i = 9; i < 50; i++) b.set(`${i}`, 100)
   t.equal(a.size + b.size, 40)
   maps.resize(0)
-  t.same([a.size, b.size, maps.bytes], [0, 0, 0])
+  t.same([a.size, b.size, maps.weight], [0, 0, 0])
   a.set('1', 1)
   t.equal(a.size, 0)
 })
@@ -143,19 +143,19 @@ t.test('after any operations, it holds the latest value', async (t) => {
       map.clear()
       set?.clear()
     }
-    if (maps.bytes < 0 || maps.bytes > 500) t.fail(`${maps.bytes} bytes`)
-    if (a.size + b.size === 0 && maps.bytes !== 0) t.fail(`${maps.bytes} bytes when empty`)
+    if (maps.weight < 0 || maps.weight > 500) t.fail(`${maps.weight} bytes`)
+    if (a.size + b.size === 0 && maps.weight !== 0) t.fail(`${maps.weight} bytes when empty`)
   }
   a.clear()
   b.clear()
-  t.equal(maps.bytes, 0)
+  t.equal(maps.weight, 0)
 })
 
 t.test('the tenant that holds the most is evicted from, least recently used first', async (t) => {
   const { maps, a, b } = setUp(1000)
   for (let i = 0; i < 3; i++) a.set(`honest\0${i}`, 100)
   for (let i = 0; i < 5000; i++) b.set(`greedy\0${i}`, 100)
-  t.same([a.size, b.size, maps.bytes], [3, 7, 1000])
+  t.same([a.size, b.size, maps.weight], [3, 7, 1000])
   t.ok(b.get('greedy\x004999') && b.get('greedy\x004993') && !b.get('greedy\x004992'))
   a.set('honest\x003', 100)
   t.same([a.size, b.size], [4, 6])
@@ -170,7 +170,7 @@ t.test('tenants that all exceed the bound hold about the same', async (t) => {
     t.ok(held >= 10_000 / 16 && held <= 10_000 / 4, `t${tenant} holds ${held}`)
   }
   a.clear()
-  t.equal(maps.bytes, 0)
+  t.equal(maps.weight, 0)
 })
 
 t.test('a removed tenant leaves nothing behind', async (t) => {
@@ -179,5 +179,5 @@ t.test('a removed tenant leaves nothing behind', async (t) => {
     a.set(`t${i}\0x`, 100)
     a.delete(`t${i - 3}\0x`)
   }
-  t.ok(maps.tenants <= 10, `${maps.tenants}`)
+  t.ok(maps.owners <= 10, `${maps.owners}`)
 })
