@@ -8,6 +8,7 @@ import type { RateLimit } from '../model/rate-limit.ts'
 import type { Place, Route } from '../model/route.ts'
 import type { buildSettings } from './build.ts'
 import type { OpenTelemetryConfig } from './open-telemetry.ts'
+import type { ProviderLimits } from './provider-limits.ts'
 import type { ProviderProxies } from './provider-proxies.ts'
 
 export type { Address } from './addresses.ts'
@@ -43,6 +44,8 @@ export interface Config extends Settings, TablesConfig {
   readonly openTelemetry: OpenTelemetryConfig
   /** From the environment alone: by which proxies identity providers and other issuers are asked. */
   readonly providerProxies: ProviderProxies
+  /** Of requests to them; left out: the defaults. Not from the files: for programs that start a gateway of their own. */
+  readonly providerLimits?: ProviderLimits
 }
 
 export type Limits = Config['limits']

@@ -19,11 +19,15 @@ export interface OtherIssuers {
 
 /** @param providerToken verifies tokens of the tenants' providers; null: they are not accepted */
 export function openOtherIssuers(
-  { tenants, providerProxies: proxies }: Config,
+  { tenants, providerProxies: proxies, providerLimits }: Config,
   log: OidcLog,
   providerToken: OtherIssuer | null,
 ): OtherIssuers {
-  const issuers = new Issuers(tenants.values(), { log, now: Date.now, limits: { proxies } })
+  const issuers = new Issuers(tenants.values(), {
+    log,
+    now: Date.now,
+    limits: { ...providerLimits, proxies },
+  })
   const verify: OtherIssuer = async (text, requestId) => {
     const found = await issuers.verify(text, requestId)
     // A provider may be the issuer too, of tokens for another audience.

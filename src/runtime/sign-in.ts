@@ -61,6 +61,7 @@ export function openSignIn(config: Config, parts: SignInOptions) {
   const oidc = new Oidc(ports, tenants, {
     cookieBytes: Math.min(SIGN_IN_COOKIES, Math.floor(config.limits.headerBytes / 2)),
     prefix: config.api.authPrefix,
+    ...config.providerLimits,
     proxies: config.providerProxies,
   })
   /** Whether to show a page: to a browser that navigates, and whose fault a sign-in may repair. */

@@ -12,7 +12,7 @@ import { openOidc, openStore } from './component.ts'
 import { callbackOf, CLIENT, HostileProvider } from './hostile-provider.ts'
 import { OIDC_DEFAULTS } from './provider.ts'
 import { CERTIFICATES } from '../support/servers/tls.ts'
-import type { HttpLimits } from '../../src/oidc/provider/http.ts'
+import type { ProviderLimits } from '../../src/config/provider-limits.ts'
 import { until } from '../support/until.ts'
 import { freshWorld, sessions, type SignInWorld } from './world.ts'
 
@@ -33,7 +33,7 @@ function recovered(ask: () => Promise<Page>, what: string): Promise<void> {
 }
 
 /** The limits of a case by its name. */
-function limitsOf(name: string): { readonly limits?: HttpLimits } {
+function limitsOf(name: string): { readonly limits?: ProviderLimits } {
   return name.startsWith('never') ? QUICK : {}
 }
 

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { OidcConfig } from '../../src/config/config.ts'
-import { defaults, type HttpLimits } from '../../src/oidc/provider/http.ts'
+import type { ProviderLimits } from '../../src/config/provider-limits.ts'
 import type { ProviderOptions } from '../oidc/provider.ts'
 import { routeTable } from '../support/configuration.ts'
 import { env as secretsOf, startWorld, type World, type WorldOptions } from '../support/world.ts'
@@ -18,7 +18,7 @@ import { SignInTenants, startProviders } from './tenants.ts'
 import { metricsOf } from '../support/operations.ts'
 
 /** A slow machine is no slow provider. */
-const PATIENT: HttpLimits = { ...defaults, connect: 30_000, total: 30_000, names: {} }
+const PATIENT: ProviderLimits = { connect: 30_000, total: 30_000 }
 
 /** Null: the tenant has no provider. Absent: its own, with the default configuration. */
 export interface Settings {
@@ -28,7 +28,7 @@ export interface Settings {
   readonly token?: readonly string[] | undefined
   readonly routes?: readonly string[] | undefined
   /** Of requests to the providers, where they differ from those of a patient gateway. */
-  readonly limits?: HttpLimits | undefined
+  readonly limits?: ProviderLimits | undefined
   /** Variables more of the environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
 }
@@ -60,11 +60,10 @@ export class SignInWorld extends SignInTenants {
   /** Writes a new configuration and reloads it. */
   async configure({ acme = {}, globex = {}, token = [], routes = ROUTES, ...more }: Settings = {}) {
     const { file } = this.gateway.config
-    Object.assign(defaults, PATIENT, more.limits)
     configureTenant(file, 'acme', acme && this.acme.config(acme), token)
     configureTenant(file, 'globex', globex && this.globex.config(globex))
     rewrite(join(this.gateway.folder, 'routes', 'main.yaml'), () => routeTable(routes))
-    await this.gateway.reload(more.env)
+    await this.gateway.reload(more.env, { providerLimits: { ...PATIENT, ...more.limits } })
   }
 
   /** For a further case on the same gateway: users, counts of requests and lines of the log begin anew. */

@@ -85,6 +85,7 @@ export class World {
   readonly client: Client
   readonly #load: (more: Readonly<Record<string, string>>) => Promise<Config>
   readonly #flush: () => void
+  #own: Partial<Config> = {}
 
   constructor(
     parts: Pick<World, 'gateway' | 'config' | 'folder' | 'upstream' | 'keys'>,
@@ -168,9 +169,14 @@ export class World {
     return readFileSync(join(this.folder, LOG), 'utf8')
   }
 
-  /** Reads the configuration again, from what the files and the environment say now. */
-  async reload(more: Readonly<Record<string, string>> = {}): Promise<void> {
-    await this.gateway.reload(await this.#load(more))
+  /**
+   * Reads the configuration again, from what the files and the environment say now.
+   *
+   * @param own what no file says; left out: as before
+   */
+  async reload(more: Readonly<Record<string, string>> = {}, own = this.#own): Promise<void> {
+    this.#own = own
+    await this.gateway.reload({ ...(await this.#load(more)), ...own })
   }
 }
 

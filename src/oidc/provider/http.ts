@@ -1,25 +1,17 @@
 /**
- * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured
- * (`endpoint-addresses.ts`), by the proxy that the environment names, with limits of time, size and number. Each tenant has its own client, so that a provider or a
- * name server that hangs does not delay other tenants.
+ * HTTP client for one tenant's provider: https, no redirects, inner addresses only where configured (`endpoint-addresses.ts`),
+ * by the proxy that the environment names, with limits of time, size and number. Each tenant has its own client, so that a
+ * provider or a name server that hangs does not delay other tenants.
  */
 
 import { Agent, request } from 'undici'
+import type { ProviderLimits } from '../../config/provider-limits.ts'
 import type { ProviderProxies } from '../../config/provider-proxies.ts'
-import { type NameLimits, NameLookup } from './name-lookup.ts'
+import { NameLookup } from './name-lookup.ts'
 import { EndpointAddresses, type ProviderPlace } from './endpoint-addresses.ts'
 import { codeOf, networkError, ProviderError } from './provider-errors.ts'
 
-export interface HttpLimits {
-  /** ms to connect, TLS included. */
-  readonly connect?: number
-  /** ms from the start of the request to the last byte of the response. */
-  readonly total?: number
-  /** Bytes of a response body. */
-  readonly maxBody?: number
-  /** Requests in flight. Further ones are rejected, because the provider is already slow. */
-  readonly maxRequests?: number
-  readonly names?: NameLimits
+export interface HttpLimits extends ProviderLimits {
   /** Left out: every address is asked directly. */
   readonly proxies?: ProviderProxies
 }
@@ -32,14 +24,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Tests set more time, so that a slow machine is no slow provider. */
-export const defaults: HttpLimits &
-  Required<Pick<HttpLimits, 'connect' | 'total' | 'maxBody' | 'maxRequests'>> = {
-  connect: 3_000,
-  total: 5_000,
-  maxBody: 1024 * 1024,
-  maxRequests: 256,
-}
+const DEFAULTS = { connect: 3_000, total: 5_000, maxBody: 1024 * 1024, maxRequests: 256 }
 
 const CONNECTIONS = 64
 const MAX_HEADER_BYTES = 32 * 1024
@@ -57,7 +42,7 @@ export class ProviderHttp {
   #inFlight = 0
 
   constructor(place: ProviderPlace & { readonly allowInsecure: boolean }, limits: HttpLimits = {}) {
-    const { connect, total, maxBody, maxRequests, names, proxies } = { ...defaults, ...limits }
+    const { connect, total, maxBody, maxRequests, names, proxies } = { ...DEFAULTS, ...limits }
     this.#allowInsecure = place.allowInsecure
     this.#addresses = new EndpointAddresses(place, new NameLookup(names), proxies)
     this.#total = total

@@ -12,22 +12,8 @@ import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { NameLimits } from '../../config/provider-limits.ts'
 import { codeOf, ProviderError } from './provider-errors.ts'
-
-export interface NameLimits {
-  /** ms of a whole look-up. */
-  readonly total?: number
-  /** ms until a query is repeated; the second query waits twice as long. */
-  readonly timeout?: number
-  /** ms that one family's result waits for the other's. */
-  readonly resolutionDelay?: number
-  /** Concurrent look-ups of different names. */
-  readonly maxInFlight?: number
-  /** Name servers such as `127.0.0.1:53`. Default: the system's. */
-  readonly servers?: readonly string[]
-  readonly hostsFile?: string
-  readonly resolvFile?: string
-}
 
 const TRIES = 2
 /** ms. RFC 8305, section 3, recommends 50 ms; name servers may be far. */
