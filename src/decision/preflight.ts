@@ -21,7 +21,7 @@ export interface EntriesAtPath {
   isServed(method: string): boolean
 }
 
-export interface PreflightAnswer {
+interface PreflightAnswer {
   /** That the announced request would match; null: none does. */
   readonly route: Route | null
   /** Null: granted. */

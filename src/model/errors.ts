@@ -61,7 +61,7 @@ export interface InputFault {
 }
 
 /** A refusal as an HTML document, for a browser that loads a page. */
-export interface RefusalPage {
+interface RefusalPage {
   html(requestId: string): string
   /** Name, value, name, value, …; sent beside the header fields of every refusal. */
   readonly headers: readonly string[]

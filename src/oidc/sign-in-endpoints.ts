@@ -106,7 +106,7 @@ export interface AnswersOf {
   readonly logout: ValueOf<typeof logoutAnswer>
 }
 
-export interface SignInEndpoint extends EndpointDescription<ErrorCode> {
+interface SignInEndpoint extends EndpointDescription<ErrorCode> {
   /** A browser gets refusals as a page. */
   readonly pages: boolean
   /** A browser's form gets this status with a page; left out: none. */

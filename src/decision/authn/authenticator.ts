@@ -16,7 +16,7 @@ import { BearerTokens, isBearer, type OtherIssuer } from './bearer.ts'
 import type { KeyUses } from './key-uses.ts'
 
 /** The session cookie as a credential; null without one. See `oidc/session/session-authentication.ts`. */
-export interface SessionCookies {
+interface SessionCookies {
   authenticate(
     cookieLines: readonly string[],
     browser: BrowserContext,

@@ -28,7 +28,7 @@ const unreadable = new Refusal('token_invalid', 'The Authorization header must b
  */
 export type OtherIssuer = (token: string, requestId: string | null) => Promise<VerifiedToken | Refusal | null>
 
-export interface BearerOptions extends TokenIssuers {
+interface BearerOptions extends TokenIssuers {
   /** Left out: only the gateway's own tokens are accepted. */
   readonly otherIssuer?: OtherIssuer | null
 

@@ -12,7 +12,7 @@ import { isJsonObject, parseJson } from '../../lib/json.ts'
 export const MAX_TOKEN = 16 * 1024
 
 /** A decoded token whose signature is not verified yet. */
-export interface Jws {
+interface Jws {
   /** What the signature is of (RFC 7515, section 5.1): the encoded header and payload. */
   readonly signed: string
   /** Header parameter `alg` (RFC 7515, section 4.1.1); not checked. */

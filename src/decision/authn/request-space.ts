@@ -32,7 +32,7 @@ const otherSpelling = new Refusal(
 )
 
 /** What the sources read beside the header `Space`. */
-export interface SpaceContext {
+interface SpaceContext {
   readonly params: PathParams
   /** With the `?`, as received. */
   readonly query: string

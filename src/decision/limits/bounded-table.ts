@@ -12,7 +12,7 @@ const LOOKED_AT = 8
 /** Keys of an owner that has no place share so many entries. */
 const SHARED = 1024
 
-export interface TableOptions<E> {
+interface TableOptions<E> {
   /**
    * @param key null: an entry that several keys of the owner share
    * @param like an entry whose tokens the new one must not exceed; null: a full one

@@ -37,7 +37,7 @@ export interface Surroundings {
 }
 
 /** One key: what is borrowed, and the process's own share in `Bucket`. */
-export class LimitedKey extends Bucket {
+class LimitedKey extends Bucket {
   /** Null: an entry that several keys share, which borrows nothing. */
   readonly key: string | null
   /** Its tenant; '': none. */

@@ -14,7 +14,7 @@ const MAX_ROUNDS = 8
 /** Milliseconds after which a request may come again that lost all of these. */
 const RETRY = 1000
 /** Milliseconds between rounds in which unused tokens go back. */
-export const GIVE_BACK_EVERY = 250
+const GIVE_BACK_EVERY = 250
 
 /** What a request needs to be counted. */
 export interface Counted {

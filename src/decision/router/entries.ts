@@ -16,7 +16,7 @@ import {
 } from './pattern.ts'
 import { insert, isFree, type Node } from './tree.ts'
 
-export interface UpstreamPaths extends PathExceptions {
+interface UpstreamPaths extends PathExceptions {
   /** Put before forwarded paths; left out: nothing. */
   readonly basePath?: string
 }

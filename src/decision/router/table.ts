@@ -62,7 +62,7 @@ export class RouteTable {
   }
 }
 
-export interface Compiled {
+interface Compiled {
   readonly table: RouteTable
   readonly faults: readonly Fault[]
   /** Legal entries that may be unintentional. */

@@ -10,7 +10,7 @@ export interface Leaf {
 }
 
 /** A route in the tree, with the names of its variable segments. */
-export interface Placed {
+interface Placed {
   /** Null only in {@link NOT_ALLOWED}. */
   readonly route: Route | null
   readonly names: readonly string[]

@@ -14,14 +14,14 @@ import type { Trace } from '../../model/decision.ts'
 import { ReadThrough, type ReadThroughOptions, WHOLE, type Question } from './read-through.ts'
 
 /** The blocks of a tenant; null: too many to be kept as a whole. */
-export type BlockList = {
+type BlockList = {
   /** User → the end, ms since the epoch; Infinity: never. */
   readonly ends: ReadonlyMap<string, number>
   readonly offset: number
 } | null
 
 /** The block of one user; null: not blocked. */
-export type BlockEnd = {
+type BlockEnd = {
   /** Ms since the epoch; Infinity: never. */
   readonly end: number
   /** What the monotonic clock is ahead of the store. */

@@ -68,7 +68,7 @@ const READS = { perTenant: 8, total: 64, waiting: 5000, maxWait: 2000, now: () =
 const SIGN_IN_READS = { ...READS, perTenant: 4, total: 16 }
 
 /** All may be left out. */
-export interface SeatMemoryOptions {
+interface SeatMemoryOptions {
   readonly lookups?: CacheLookups
   /** Monotonic ms, by which blocks end. */
   readonly now?: () => number

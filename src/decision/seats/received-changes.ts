@@ -42,7 +42,7 @@ export interface ReadRecord {
 const MAX_ARRIVED = 100_000
 
 /** Reads the feed up to a change. Rejects when the store can't be asked. */
-export type ReadUpTo = (seq: number) => Promise<void>
+type ReadUpTo = (seq: number) => Promise<void>
 
 export class ReceivedChanges {
   readonly #numbers = new ConsecutiveNumbers()

@@ -15,7 +15,7 @@ const unavailable = new Refusal(
   "The keys of the token's issuer are not available. Send the request again later.",
 )
 
-export interface IssuersOptions {
+interface IssuersOptions {
   readonly log: OidcLog
   /** ms since the epoch */
   readonly now: () => number

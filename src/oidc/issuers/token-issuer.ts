@@ -20,7 +20,7 @@ const DISCOVERY_TIMES = { fresh: 60 * 60_000, stale: 24 * 60 * 60_000, backoff: 
 /** Discovery needs a client in name only. */
 const NO_CLIENT = 'none'
 
-export type IssuerPlace = Pick<IssuerConfig, 'issuer' | 'jwksUri' | 'allowInsecure'>
+type IssuerPlace = Pick<IssuerConfig, 'issuer' | 'jwksUri' | 'allowInsecure'>
 
 /** The HTTP client of an issuer: the operator named the hosts of `issuer` and of `jwks_uri`, which may be inner ones. */
 export function issuerHttp(

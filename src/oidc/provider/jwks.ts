@@ -33,7 +33,7 @@ export type TokenSource = 'provider' | 'request'
  */
 type KeyMismatch = 'unknown' | 'signature'
 
-export interface KeySetOptions {
+interface KeySetOptions {
   /** The last discovered `jwks_uri`. Rejects when discovery fails. */
   readonly uri: () => Promise<string>
   /** The `jwks_uri` after revalidation of discovery. Rejects when that fails. */

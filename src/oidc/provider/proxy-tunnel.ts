@@ -7,7 +7,7 @@ import { request } from '../../lib/node-http.ts'
 import { codeOf, ProxyError } from './provider-errors.ts'
 import { sanitizeName } from './log-text.ts'
 
-export interface TunnelOptions {
+interface TunnelOptions {
   /** ms from the look-up of the proxy's name to its response. */
   readonly timeout: number
   readonly lookup: LookupFunction

@@ -42,7 +42,7 @@ export interface NewSignIn extends SignedIn {
 }
 
 /** A session without its secrets, not stored yet. */
-export type NewSession = ReturnType<typeof newSession>
+type NewSession = ReturnType<typeof newSession>
 
 /** @returns a value for Set-Cookie, or a Refusal when the user was logged out meanwhile */
 export async function openBrowserSession(

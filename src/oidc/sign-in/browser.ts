@@ -66,7 +66,7 @@ export function isCookieAccepted(
  * Whether a page of a listed origin on the same site sent the request. Other sites never send the cookie (SameSite=Lax): a
  * request that claims to come from one is not accepted.
  */
-export function isTrustedOrigin(rawHeaders: readonly string[], cors: CorsPolicy): boolean {
+function isTrustedOrigin(rawHeaders: readonly string[], cors: CorsPolicy): boolean {
   const [origin, ...others] = headerLines(rawHeaders, 'origin')
   const site = headerLines(rawHeaders, 'sec-fetch-site')
   if (origin === undefined || others.length > 0 || site.length > 1) return false

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks'
 import { randomBytes } from 'node:crypto'
 import type { Ephemeral } from '../ports.ts'
 
-export interface EphemeralLimits {
+interface EphemeralLimits {
   /** Ids reserved for each tenant. */
   readonly reserved?: number
   /** Further ids of all tenants together. */
@@ -104,7 +104,7 @@ export function boundedEphemeral(local: ProcessEphemeral, shared: Ephemeral): Ep
 }
 
 /** A channel between a worker and the primary; see `coherence/worker-link.ts`. */
-export interface WorkerChannel {
+interface WorkerChannel {
   /** Rejects when the other process does not respond in time. */
   ask(method: string, argument?: unknown): Promise<unknown>
   serve(method: string, handler: (argument: unknown) => unknown): void

@@ -35,7 +35,7 @@ const CLAIMED_TYPES = new Set([undefined, 'Bearer', 'ID'])
 const otherType = invalidToken('The token is of a type that is not accepted.')
 const otherParty = invalidToken('The token was issued to another party.')
 const keyBound = invalidToken('The token is bound to a key, and the request proves no possession of it.')
-export const noSub = invalidToken('The token has no valid sub.')
+const noSub = invalidToken('The token has no valid sub.')
 export const ambiguous = invalidToken('The token matches more than one tenant.')
 
 /** An accepted provider signed the token, whose claim names no tenant that has this provider. */

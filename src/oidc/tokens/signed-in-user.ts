@@ -40,7 +40,7 @@ export interface SignedInUser {
   readonly providerSid: string | null
 }
 
-export type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
+type UserChecks = Pick<IdTokenChecks, 'now' | 'nonce' | 'nonceOptional' | 'sub'>
 
 const NO_CLAIMS: Claims = Object.freeze({})
 /** Codes of openid-client: `sub` of userinfo differs, or is missing. */
