@@ -69,6 +69,9 @@ export interface Trace {
   outdated(): void
 }
 
+/** The current record of a tenant; null: there is none. Synchronous if memory has it. Rejects when the store can't be asked. */
+export type RecordLookup<R> = (tenant: string, id: string, trace?: Trace) => R | null | Promise<R | null>
+
 /** Microseconds, by stage and in total. 0 where a stage was not reached, or where only the total is measured. */
 export interface Timings {
   match: number

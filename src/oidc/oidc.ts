@@ -12,6 +12,7 @@ import { mapSeats } from './tokens/seat-mapping.ts'
 import type { HttpLimits } from './provider/http.ts'
 import { loginEndpoint, providerOf, signInRedirect } from './sign-in/login-endpoint.ts'
 import { type AnswersOf, validateFields } from './sign-in-endpoints.ts'
+import { PendingWork } from './pending-work.ts'
 import type { OidcPorts, OidcTenant, Reply } from './ports.ts'
 import type { PublicRequest } from '../model/route.ts'
 import { Provider } from './provider/provider.ts'
@@ -46,7 +47,7 @@ export class Oidc {
   readonly #renewals = new Renewals()
   /** The providers of tenants with `accept_provider_tokens`. */
   readonly #accepting: readonly Provider[]
-  readonly #inFlight = new Set<Promise<unknown>>()
+  readonly #work = new PendingWork()
 
   /** @param tenants the tenants with a provider */
   constructor(ports: OidcPorts, tenants: readonly OidcTenant[], limits: OidcLimits) {
@@ -64,7 +65,7 @@ export class Oidc {
     const name = `${request.method} ${path}`.replace(TENANT_ADDRESS, '$1')
     const endpoint = ENDPOINTS[name]
     if (endpoint === undefined) throw new Error(`no sign-in endpoint ${name}`)
-    return this.#track(endpoint(this.#contextOf(request.requestId), { ...request, path }))
+    return this.#work.track(endpoint(this.#contextOf(request.requestId), { ...request, path }))
   }
 
   /**
@@ -77,7 +78,7 @@ export class Oidc {
     tenant: string,
     { target, rawHeaders, requestId }: Pick<PublicRequest, 'rawHeaders' | 'requestId'> & { target: string },
   ): Promise<Reply> {
-    return this.#track(signInRedirect(this.#contextOf(requestId), tenant, target, rawHeaders))
+    return this.#work.track(signInRedirect(this.#contextOf(requestId), tenant, target, rawHeaders))
   }
 
   /** As it is where the tenant has no provider. @param target of a user of another tenant, path and query as received */
@@ -100,7 +101,7 @@ export class Oidc {
     id: string,
     requestId: string | null = null,
   ): Promise<SessionRecord | Refusal> =>
-    this.#track(this.#renewals.renew(this.#contextOf(requestId), tenant, id))
+    this.#work.track(this.#renewals.renew(this.#contextOf(requestId), tenant, id))
 
   /**
    * Verifies a bearer token that is not the gateway's own. Null when it is not from an accepted provider either.
@@ -114,7 +115,7 @@ export class Oidc {
     if (this.#accepting.length === 0) return null
     const { now, log } = this.#contextOf(requestId)
     try {
-      const found = await this.#track(verifyProviderToken(text, this.#accepting, now()))
+      const found = await this.#work.track(verifyProviderToken(text, this.#accepting, now()))
       if (!(found instanceof TokenOfNoTenant)) return found
       const fields = { event: 'provider_token_refused', reason: otherTenant.detail }
       log.warn(
@@ -132,15 +133,8 @@ export class Oidc {
 
   /** Waits for the requests in flight: after a reload they complete with the old configuration. */
   async close(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
+    await this.#work.ended()
     await Promise.all([...this.#context.providers.values()].map((provider) => provider.close()))
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    // The caller handles a rejection; here only completion matters.
-    const settled = work.catch(() => {}).then(() => void this.#inFlight.delete(settled))
-    this.#inFlight.add(settled)
-    return work
   }
 }
 

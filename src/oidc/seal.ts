@@ -4,6 +4,7 @@
  * opens only with the same ones.
  */
 
+import { getOrInsertComputed } from '../lib/get-or-insert.ts'
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
 const TAG = 16
@@ -94,11 +95,7 @@ const stateKey = derivation('seatgate/oidc/sign-in/v1')
 function derivation(label: string): (secret: Uint8Array) => Buffer {
   const keys = new WeakMap<Uint8Array, Buffer>()
   const derive = (secret: Uint8Array) => Buffer.from(hkdfSync('sha256', secret, new Uint8Array(0), label, 32))
-  return (secret) => {
-    const known = keys.get(secret) ?? derive(secret)
-    keys.set(secret, known)
-    return known
-  }
+  return (secret) => getOrInsertComputed(keys, secret, () => derive(secret))
 }
 
 /** @returns the ciphertext and the tag */

@@ -6,13 +6,13 @@
  * request. A record's principal is created once and dropped with the record.
  */
 
-import { timingSafeEqual } from 'node:crypto'
 import { hashApiKey, parseApiKey } from '../../../seats-admin/model/api-key.ts'
 import { LruBudget, LruMap, ONE_OWNER } from '../../lib/lru-maps.ts'
+import { areSameBytes } from '../../lib/same-bytes.ts'
 import { Lookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { StoredApiKey } from '../../../seats-admin/model/api-key.ts'
-import type { Trace } from '../../model/decision.ts'
+import type { RecordLookup, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { type KeyMark, KeyUses } from './key-uses.ts'
 
@@ -20,11 +20,7 @@ export interface ApiKeyOptions {
   /** Configured tenants, by id. */
   readonly tenants: { has(id: string): boolean }
   /** The current record; rejects when the store can't be asked. */
-  readonly apiKeyById: (
-    tenant: string,
-    id: string,
-    trace?: Trace,
-  ) => StoredApiKey | null | Promise<StoredApiKey | null>
+  readonly apiKeyById: RecordLookup<StoredApiKey>
   /** ms since the epoch */
   readonly now: () => number
   /** Bytes of the cache. */
@@ -92,7 +88,7 @@ export class ApiKeys {
     newKey: string | null,
     record: StoredApiKey | null,
   ): Principal | Refusal {
-    const same = equal(hash, record?.hash ?? NO_HASH)
+    const same = areSameBytes(hash, record?.hash ?? NO_HASH)
     if (record === null || !same) return invalidKey
     const refusal = refusalOf(record, this.#options.now())
     if (refusal !== null) return refusal
@@ -137,12 +133,12 @@ export function acceptedKey(record: StoredApiKey, now: number): Principal | Refu
 export async function verifiedKey(
   text: string,
   tenants: { has(id: string): boolean },
-  apiKeyById: (tenant: string, id: string) => StoredApiKey | null | Promise<StoredApiKey | null>,
+  apiKeyById: RecordLookup<StoredApiKey>,
 ): Promise<StoredApiKey | null> {
   const address = text.length > MAX_KEY ? null : parseApiKey(text)
   if (address === null || !tenants.has(address.tenant)) return null
   const record = await apiKeyById(address.tenant, address.id)
-  const same = equal(hashApiKey(text), record?.hash ?? NO_HASH)
+  const same = areSameBytes(hashApiKey(text), record?.hash ?? NO_HASH)
   return same ? record : null
 }
 
@@ -157,8 +153,4 @@ const TOKEN = /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/
 
 function unknown(text: string): Refusal {
   return TOKEN.test(text) ? tokenInstead : invalidKey
-}
-
-function equal(hash: Uint8Array, stored: Uint8Array): boolean {
-  return stored.length === hash.length && timingSafeEqual(hash, stored)
 }

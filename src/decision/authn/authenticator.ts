@@ -9,7 +9,7 @@ import type { CorsPolicy } from '../../model/cors.ts'
 import { CacheLookups } from '../../model/cache-lookups.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { BrowserContext, Credentials } from '../../model/authorization-request.ts'
-import type { Trace } from '../../model/decision.ts'
+import type { RecordLookup, Trace } from '../../model/decision.ts'
 import type { Principal } from '../../model/principal.ts'
 import { type ApiKeyOptions, ApiKeys } from './api-key-authentication.ts'
 import { BearerTokens, isBearer, type OtherIssuer } from './bearer.ts'
@@ -34,7 +34,7 @@ export interface AuthenticatorOptions {
   /** The current record of an API key; rejects when the store can't be asked. */
   readonly apiKeyById: ApiKeyOptions['apiKeyById']
   /** The session of a token that names one. */
-  readonly sessionById: SessionLookup
+  readonly sessionById: RecordLookup<SessionRecord>
   /** Left out: sign-in is not configured. */
   readonly sessions?: SessionCookies | null
   /** Verifies bearer tokens of identity providers; left out: none are accepted. */
@@ -46,13 +46,6 @@ export interface AuthenticatorOptions {
   /** Notes the API keys that authenticate. */
   readonly keyUses?: KeyUses
 }
-
-/** The current session; null: unknown. Rejects when the store can't be asked. */
-type SessionLookup = (
-  tenant: string,
-  id: string,
-  trace?: Trace,
-) => SessionRecord | null | Promise<SessionRecord | null>
 
 export const missingCredential = new Refusal(
   'credentials_missing',
@@ -71,7 +64,7 @@ export class Authenticator {
   readonly #apiKeys: ApiKeys
   readonly #bearer: BearerTokens
   readonly #sessions: SessionCookies | null
-  readonly #sessionById: SessionLookup
+  readonly #sessionById: RecordLookup<SessionRecord>
 
   constructor(options: AuthenticatorOptions) {
     this.#sessions = options.sessions ?? null
@@ -134,7 +127,7 @@ type Caller = Principal | Refusal
  */
 function requireLiveSession(
   caller: Caller,
-  sessionById: SessionLookup,
+  sessionById: RecordLookup<SessionRecord>,
   trace?: Trace,
 ): Caller | Promise<Caller> {
   if (caller instanceof Refusal || caller.session === null) return caller

@@ -3,10 +3,12 @@
  * members, which common libraries accept, are refused here, so that one token has one text.
  */
 
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { TokenConfig } from '../../config/config.ts'
+import { decodeJsonObject } from '../../lib/base64url.ts'
 import { detachedText } from '../../lib/heap-size.ts'
-import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
+import { areSameBytes } from '../../lib/same-bytes.ts'
 
 /** Characters. Longer than any header line that the gateway accepts. */
 export const MAX_TOKEN = 16 * 1024
@@ -42,8 +44,6 @@ const REFUSED_PARAMETERS = [
 /** Names for OpenSSL. */
 const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Null for any other text. Never throws. */
 export function readJws(text: string): Jws | null {
   if (text.length > MAX_TOKEN) return null
@@ -52,7 +52,7 @@ export function readJws(text: string): Jws | null {
   const [headerText = '', payloadText = '', signature = ''] = parts
   const header = headerText === lastHeader?.text ? lastHeader : readHeader(headerText)
   if (header === null) return null
-  const payload = readObject(payloadText)
+  const payload = decodeJsonObject(payloadText)
   if (payload === null) return null
   lastHeader = header
   const signed = text.slice(0, text.length - signature.length - 1)
@@ -62,7 +62,9 @@ export function readJws(text: string): Jws | null {
 /** The payload of a token that this gateway did not issue: its header is not read. Null for any other text. Never throws. */
 export function readPayload(text: string): Jws['payload'] | null {
   const [, payload, signature, ...more] = text.length > MAX_TOKEN ? [] : text.split('.', 4)
-  return payload === undefined || signature === undefined || more.length > 0 ? null : readObject(payload)
+  return payload === undefined || signature === undefined || more.length > 0
+    ? null
+    : decodeJsonObject(payload)
 }
 
 interface Header {
@@ -75,7 +77,7 @@ let lastHeader: Header | null = null
 
 /** Null for a header that no token of the gateway has. */
 function readHeader(text: string): Header | null {
-  const header = readObject(text)
+  const header = decodeJsonObject(text)
   if (header === null || !isOurHeader(header)) return null
   return { text: detachedText(text), algorithm: header.alg }
 }
@@ -84,25 +86,6 @@ function isOurHeader(header: Readonly<Record<string, unknown>>): boolean {
   for (const parameter of REFUSED_PARAMETERS) if (Object.hasOwn(header, parameter)) return false
   const { typ } = header
   return typ === undefined || (typeof typ === 'string' && typ.toUpperCase() === 'JWT')
-}
-
-function readObject(part: string): Readonly<Record<string, unknown>> | null {
-  const bytes = decode(part)
-  if (bytes === null) return null
-  let text: string
-  try {
-    text = utf8.decode(bytes)
-  } catch {
-    return null
-  }
-  const parsed = parseJson(text)
-  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
-}
-
-/** Canonical base64url without padding (RFC 7515, section 2): encoding the bytes gives the same text. */
-function decode(part: string): Buffer | null {
-  const bytes = Buffer.from(part, 'base64url')
-  return bytes.toString('base64url') === part ? bytes : null
 }
 
 /** Whether the header matches the tenant's one algorithm, whatever `alg` the token claims (RFC 8725, section 3.1). */
@@ -119,12 +102,9 @@ const keys = new WeakMap<TokenConfig, readonly HmacKey[]>()
 
 /** The secrets of a configuration, as keys. */
 function keysOf(config: TokenConfig): readonly HmacKey[] {
-  let known = keys.get(config)
-  if (known === undefined) {
-    known = config.secrets.map((secret) => new HmacKey(config.algorithm, secret))
-    keys.set(config, known)
-  }
-  return known
+  return getOrInsertComputed(keys, config, () =>
+    config.secrets.map((secret) => new HmacKey(config.algorithm, secret)),
+  )
 }
 
 /**
@@ -147,9 +127,7 @@ export class HmacKey {
 
   /** Whether it is the signature, in canonical base64url. The time depends on the lengths alone. */
   verifies(input: string, signature: string): boolean {
-    const expected = Buffer.from(this.sign(input))
     // As UTF-8, a character beyond ASCII has more bytes, so that it equals none of the expected ones.
-    const claimed = Buffer.from(signature)
-    return expected.length === claimed.length && timingSafeEqual(expected, claimed)
+    return areSameBytes(Buffer.from(this.sign(input)), Buffer.from(signature))
   }
 }

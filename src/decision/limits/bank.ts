@@ -1,5 +1,6 @@
 /** The buckets of one machine without Redis: its workers borrow of them through the primary. */
 
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import {
   type Lender,
   type Loan,
@@ -55,11 +56,12 @@ export class Bank implements Lender {
   }
 
   #ledger(limit: RateLimit): Ledger {
-    const known = this.#ledgers.get(limit.name)
-    if (known !== undefined) {
-      known.limit = limit
-      return known
-    }
+    const ledger = getOrInsertComputed(this.#ledgers, limit.name, () => this.#open(limit))
+    ledger.limit = limit
+    return ledger
+  }
+
+  #open(limit: RateLimit): Ledger {
     const filling = () => shareOf(ledger.limit, this.#instances())
     const level = (bucket: Bucket) => bucket.refill(filling(), this.#now())
     const buckets = new BoundedTable<Bucket>({
@@ -70,7 +72,6 @@ export class Bank implements Lender {
       poorer: (one, other) => (level(one) <= level(other) ? one : other),
     })
     const ledger: Ledger = { limit, buckets }
-    this.#ledgers.set(limit.name, ledger)
     return ledger
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { type Entry as Place, Ledger } from '../../lib/ledger.ts'
 
 /** Entries that are looked at for each one that finds the table full. */
@@ -69,8 +70,7 @@ export class BoundedTable<E> {
 
   /** @param like an entry whose tokens the shared one must not exceed; null: a full one */
   #share(owner: string, key: string, like: E | null): E {
-    const slots = this.#shared.get(owner) ?? new Map<number, E>()
-    this.#shared.set(owner, slots)
+    const slots = getOrInsertComputed(this.#shared, owner, () => new Map<number, E>())
     const [slot, created] = [slotOf(key), this.#options.create(null, owner, like)]
     const before = slots.get(slot)
     const entry = before === undefined ? created : this.#options.poorer(before, created)

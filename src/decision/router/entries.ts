@@ -1,6 +1,7 @@
 /** Makes the routes of entries and puts them into the trees of their hosts, with the built-in routes beside them. */
 
 import type { RouteEntry } from '../../config/config.ts'
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { CorsPolicy, corsKey } from '../../model/cors.ts'
 import { hostsLabel } from '../../model/host.ts'
 import type { PathRewrite, Route } from '../../model/route.ts'
@@ -88,20 +89,14 @@ export class Entries {
   }
 
   #compile(entry: RouteEntry): PlacedEntry | string {
-    const known = this.#compiled.get(entry)
-    if (known !== undefined) return known
-    const upstream = this.#upstreams.get(entry.upstream) ?? NO_EXCEPTIONS
-    const compiled = compile(entry, upstream, this.#policyOf(entry))
-    this.#compiled.set(entry, compiled)
-    return compiled
+    return getOrInsertComputed(this.#compiled, entry, () =>
+      compile(entry, this.#upstreams.get(entry.upstream) ?? NO_EXCEPTIONS, this.#policyOf(entry)),
+    )
   }
 
   #policyOf({ cors }: RouteEntry): CorsPolicy | null {
     if (cors === undefined) return null
-    const key = corsKey(cors)
-    const policy = this.#policies.get(key) ?? new CorsPolicy(cors)
-    this.#policies.set(key, policy)
-    return policy
+    return getOrInsertComputed(this.#policies, corsKey(cors), () => new CorsPolicy(cors))
   }
 
   #collides(pattern: Pattern): boolean {

@@ -8,7 +8,7 @@ import { EVERY_PERMISSION } from '../../../seats-admin/model/permission.ts'
 import type { Warning } from '../../config/faults.ts'
 import type { Requirement, Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
-import { find, type Leaf, type Node } from './tree.ts'
+import { find, type Leaf, type Node, placedIn } from './tree.ts'
 
 /** Of a file. Bounds the output: further warnings of this kind add nothing. */
 const MAX_WARNINGS = 100
@@ -109,7 +109,7 @@ function collect(
 ): void {
   const routeFor = (method: string) => find(root, method, path, 1, [])?.route ?? null
   if (routeFor(route.method === 'ANY' ? 'GET' : route.method) !== route) return
-  for (const { route: other } of [...leaf.methods.values(), ...(leaf.any === null ? [] : [leaf.any])]) {
+  for (const { route: other } of placedIn(leaf)) {
     if (other === null || strength(other.requirement) >= strength(route.requirement)) continue
     const methods = other.method === 'ANY' ? METHODS : [other.method]
     for (const method of methods) {

@@ -4,6 +4,7 @@
  */
 
 import type { RouteEntry } from '../../config/config.ts'
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
 import { hostMatches, wildcardOf } from '../../model/host.ts'
 import { Node } from './tree.ts'
 
@@ -47,24 +48,18 @@ export interface Branch {
 /** The first is that of hosts that no table names. @param apiHosts hosts of built-in endpoints; null: all */
 export function branchesOf(entries: readonly RouteEntry[], apiHosts: readonly string[] | null): Branch[] {
   const byHost = new Map<string | null, RouteEntry[]>([[null, []]])
-  for (const entry of entries) for (const host of entry.hosts ?? [null]) add(byHost, host, entry)
+  for (const entry of entries)
+    for (const host of entry.hosts ?? [null]) getOrInsertComputed(byHost, host, () => []).push(entry)
   const branches = new Map<string, Branch>()
   const groups = new Groups()
   for (const name of new Set([...byHost.keys(), ...(apiHosts ?? [])])) {
     const own = byHost.get(name) ?? byHost.get(wildcardOf(name ?? '')) ?? byHost.get(null) ?? []
     const builtIn = apiHosts === null || (name !== null && apiHosts.some((each) => hostMatches(each, name)))
     const key = `${groups.keyOf(own)} ${builtIn}`
-    const known = branches.get(key)
-    if (known === undefined) branches.set(key, { names: [name], root: new Node(), entries: own, builtIn })
-    else known.names.push(name)
+    const branch = (): Branch => ({ names: [], root: new Node(), entries: own, builtIn })
+    getOrInsertComputed(branches, key, branch).names.push(name)
   }
   return [...branches.values()]
-}
-
-function add(byHost: Map<string | null, RouteEntry[]>, host: string | null, entry: RouteEntry): void {
-  const known = byHost.get(host)
-  if (known === undefined) byHost.set(host, [entry])
-  else known.push(entry)
 }
 
 /** Numbers lists of entries. The entries of one table have one list of hosts, so that few numbers tell them apart. */
@@ -72,15 +67,8 @@ class Groups {
   readonly #numbers = new Map<unknown, number>()
 
   keyOf(entries: readonly RouteEntry[]): string {
-    const numbers = new Set(entries.map(({ hosts }) => this.#numberOf(hosts)))
-    return [...numbers].join(',')
-  }
-
-  #numberOf(hosts: unknown): number {
-    const known = this.#numbers.get(hosts)
-    if (known !== undefined) return known
-    this.#numbers.set(hosts, this.#numbers.size)
-    return this.#numbers.size - 1
+    const numberOf = (hosts: unknown) => getOrInsertComputed(this.#numbers, hosts, () => this.#numbers.size)
+    return [...new Set(entries.map(({ hosts }) => numberOf(hosts)))].join(',')
   }
 }
 

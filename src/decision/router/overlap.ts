@@ -7,7 +7,7 @@
 import type { Warning } from '../../config/faults.ts'
 import type { Route } from '../../model/route.ts'
 import type { Pattern, Segment } from './pattern.ts'
-import type { Leaf, Node } from './tree.ts'
+import { type Leaf, type Node, placedIn } from './tree.ts'
 
 /** Of a file. Bounds the output: further warnings add nothing. Those of one table, accepted perhaps, hide none of another. */
 const MAX_WARNINGS = 100
@@ -79,10 +79,9 @@ function visitEnds(node: Node, segments: readonly Segment[], at: number, visit: 
 }
 
 function collect(leaf: Leaf, route: Route, crossed: Set<Route>): void {
-  for (const { route: other } of [...leaf.methods.values(), ...(leaf.any === null ? [] : [leaf.any])]) {
+  for (const { route: other } of placedIn(leaf))
     if (other !== null && (other.method === route.method || other.method === 'ANY' || route.method === 'ANY'))
       crossed.add(other)
-  }
 }
 
 function answersAlike(one: Route, other: Route): boolean {

@@ -95,6 +95,11 @@ export function pick(leaf: Leaf | null, method: string): Placed | null {
   return leaf.methods.get(method) ?? (method === 'HEAD' ? leaf.methods.get('GET') : undefined) ?? leaf.any
 }
 
+/** The routes of a leaf, that for `ANY` last. */
+export function placedIn({ methods, any }: Leaf): Placed[] {
+  return [...methods.values(), ...(any === null ? [] : [any])]
+}
+
 /** Methods of all entries that match the path, HEAD by way of GET included; empty: no entry matches. */
 export function allowedMethods(root: Node, path: string): string[] {
   const found = new Set<string>()
@@ -109,7 +114,7 @@ export function allowedMethods(root: Node, path: string): string[] {
 /** Routes of all entries that match the path, whatever their methods. */
 export function routesAt(root: Node, path: string): Route[] {
   return leavesAt(root, path)
-    .flatMap(({ methods, any }) => [...methods.values(), ...(any === null ? [] : [any])])
+    .flatMap(placedIn)
     .flatMap(({ route }) => route ?? [])
 }
 
@@ -174,8 +179,8 @@ function child(node: Node, segment: Exclude<Segment, { kind: 'rest' }>): Node {
     node.param ??= new Node()
     return node.param
   }
-  const known = node.statics.get(segment.text)
-  if (known !== null) return known
+  const present = node.statics.get(segment.text)
+  if (present !== null) return present
   const created = new Node()
   node.statics.add(segment.text, created)
   return created

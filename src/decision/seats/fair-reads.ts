@@ -4,6 +4,8 @@
  * only itself.
  */
 
+import { getOrInsertComputed } from '../../lib/get-or-insert.ts'
+
 export interface FairReadsOptions {
   /** Reads in flight, of one tenant and of all. */
   readonly perTenant: number
@@ -28,6 +30,8 @@ interface TenantQueue {
   readonly waiting: Waiting[]
 }
 
+const newQueue = (): TenantQueue => ({ running: 0, waiting: [] })
+
 /** Milliseconds between checks for reads that have waited too long. */
 const CHECK_EVERY = 250
 
@@ -51,7 +55,7 @@ export class FairReads {
 
   /** Rejects as `read` does, and when the tenant has too many waiting reads or the read waits too long. */
   run<V>(tenant: string, read: () => Promise<V>): Promise<V> {
-    const queue = this.#queueOf(tenant)
+    const queue = getOrInsertComputed(this.#queues, tenant, newQueue)
     const { perTenant, total, waiting } = this.#options
     if (this.#running < total && queue.running < perTenant && queue.waiting.length === 0)
       return this.#start(tenant, queue, read)
@@ -64,14 +68,6 @@ export class FairReads {
       if (queue.running < perTenant) this.#ready.add(tenant)
       this.#timer ??= setInterval(() => this.#refuseOverdue(), CHECK_EVERY).unref()
     })
-  }
-
-  #queueOf(tenant: string): TenantQueue {
-    const known = this.#queues.get(tenant)
-    if (known !== undefined) return known
-    const queue: TenantQueue = { running: 0, waiting: [] }
-    this.#queues.set(tenant, queue)
-    return queue
   }
 
   #start<V>(tenant: string, queue: TenantQueue, read: () => Promise<V>): Promise<V> {

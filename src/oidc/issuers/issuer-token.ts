@@ -10,6 +10,7 @@ import { ProviderError } from '../provider/provider-errors.ts'
 import { LEEWAY } from '../provider/provider.ts'
 import { claimAt, claimMatches, readSeatsClaim } from '../tokens/id-token-claims.ts'
 import {
+  audiencesOf,
   checkSignature,
   type Claims,
   type CompactJws,
@@ -95,8 +96,8 @@ async function signatureRefusal(
 }
 
 /** A list with other elements than texts is no audience (RFC 7519, section 4.1.3). */
-function isForAudience({ aud }: Claims, audience: string): boolean {
-  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+function isForAudience(claims: Claims, audience: string): boolean {
+  const audiences = audiencesOf(claims)
   return audiences.includes(audience) && audiences.every((each) => typeof each === 'string')
 }
 

@@ -2,6 +2,7 @@
 
 import type { TenantConfig } from '../../config/config.ts'
 import { Refusal } from '../../model/errors.ts'
+import { PendingWork } from '../pending-work.ts'
 import type { OidcLog } from '../ports.ts'
 import type { HttpLimits } from '../provider/http.ts'
 import { ofRequest } from '../context.ts'
@@ -28,7 +29,7 @@ export class Issuers {
   readonly #accepted: readonly AcceptedIssuer[]
   readonly #keys: readonly IssuerKeys[]
   readonly #options: IssuersOptions
-  readonly #inFlight = new Set<Promise<unknown>>()
+  readonly #work = new PendingWork()
 
   constructor(tenants: Iterable<Pick<TenantConfig, 'id' | 'issuers'>>, options: IssuersOptions) {
     const shared = new Map<string, IssuerKeys>()
@@ -47,7 +48,7 @@ export class Issuers {
 
   /** Null when the token is of none of the issuers. `otherAudience` when it is for none of their entries. @param requestId of the request that has it */
   async verify(text: string, requestId: string | null = null): Promise<ProviderToken | Refusal | null> {
-    const found = await this.#track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
+    const found = await this.#work.track(verifyIssuerToken(text, this.#accepted, this.#options.now()))
     if (!(found instanceof IssuerOutage)) return found
     const { tenant, config } = found.issuer
     const fields = { event: 'issuer_token_unknown', tenant, issuer: sanitizeName(config.issuer) }
@@ -60,14 +61,7 @@ export class Issuers {
 
   /** Waits for the requests in flight: after a reload they complete with the old configuration. */
   async close(): Promise<void> {
-    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight)
+    await this.#work.ended()
     await Promise.all(this.#keys.map((each) => each.close()))
-  }
-
-  #track<T>(work: Promise<T>): Promise<T> {
-    // The caller handles a rejection; here only completion matters.
-    const settled = work.catch(() => {}).then(() => void this.#inFlight.delete(settled))
-    this.#inFlight.add(settled)
-    return work
   }
 }

@@ -13,7 +13,7 @@ import { isForm } from '../sign-in/body.ts'
 import type { Reply } from '../ports.ts'
 import type { Provider } from '../provider/provider.ts'
 import { sanitizeName } from '../provider/log-text.ts'
-import type { CompactJws } from '../tokens/compact-jws.ts'
+import { audiencesOf, type CompactJws } from '../tokens/compact-jws.ts'
 import { type LogoutToken, readLogoutToken, verifyLogoutToken } from '../tokens/logout-token.ts'
 import { endByProvider, type ProviderLogout, providerSessionDigest, tokenDigest } from './provider-logout.ts'
 
@@ -84,10 +84,9 @@ function issuerIn(request: PublicRequest, refusal: Refusal): { readonly issuer?:
  * which sends one token for all of them.
  */
 function tenantsOf({ providers }: Context, { path }: PublicRequest, { claims }: CompactJws) {
-  const { iss, aud } = claims
-  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+  const audiences = audiencesOf(claims)
   const matching = [...providers.values()].filter(
-    ({ tenant: { oidc } }) => oidc.issuer === iss && audiences.includes(oidc.clientId),
+    ({ tenant: { oidc } }) => oidc.issuer === claims.iss && audiences.includes(oidc.clientId),
   )
   const named = path === BACKCHANNEL_LOGOUT ? null : path.slice(BACKCHANNEL_LOGOUT.length + 1)
   const addressed = named === null ? matching : matching.filter(({ tenant }) => tenant.id === named)

@@ -1,9 +1,10 @@
 /** Ends sessions on all instances. */
 
+import { areSameBytes } from '../../lib/same-bytes.ts'
 import type { Context } from '../context.ts'
 import { headerLines } from '../sign-in/browser.ts'
 import { cookieValues, SESSION_COOKIE } from './cookies.ts'
-import { parseCookieText, sameHash } from './session-credentials.ts'
+import { parseCookieText } from './session-credentials.ts'
 import type { StoredSession, Writer } from '../../../seats-admin/index.ts'
 import type { OidcTenant } from '../ports.ts'
 
@@ -44,5 +45,5 @@ export async function sessionOfCookie(
   if (handle === null) return null
   const session = await sessions.sessionById(handle.tenant, handle.id)
   if (session === null || session.cookieHash === null) return null
-  return sameHash(session.cookieHash, handle.hash) ? session : null
+  return areSameBytes(session.cookieHash, handle.hash) ? session : null
 }

@@ -4,6 +4,7 @@
  */
 
 import * as client from 'openid-client'
+import { areSameBytes } from '../../lib/same-bytes.ts'
 import { Refusal } from '../../model/errors.ts'
 import { readFields } from '../sign-in/body.ts'
 import { hasOwnOrigin, headerLines } from '../sign-in/browser.ts'
@@ -11,7 +12,7 @@ import { about, type Context } from '../context.ts'
 import { type AnswersOf, logoutFields } from '../sign-in-endpoints.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE, setCookie } from './cookies.ts'
 import { endSession, sessionOfCookie } from './end-session.ts'
-import { parseHandleText, sameHash } from './session-credentials.ts'
+import { parseHandleText } from './session-credentials.ts'
 import { type ProviderGrant, openProviderGrant } from './open-session.ts'
 import type { Reply } from '../ports.ts'
 import type { PublicRequest } from '../../model/route.ts'
@@ -62,7 +63,7 @@ async function sessionOfHandle({ sessions }: Context, text: string): Promise<Sto
   const handle = parseHandleText(text)
   const session = handle === null ? null : await sessions.sessionById(handle.tenant, handle.id)
   if (handle === null || session === null || session.familyHash === null) return null
-  return sameHash(session.familyHash, handle.proof.family) ? session : null
+  return areSameBytes(session.familyHash, handle.proof.family) ? session : null
 }
 
 /** The provider's logout URL for the browser; null when unsupported or when discovery fails. Never rejects. */

@@ -4,15 +4,16 @@
  */
 
 import { readHashPerm } from '../../../seats-admin/model/hash-perm.ts'
+import { areSameBytes } from '../../lib/same-bytes.ts'
 import type { BrowserContext } from '../../model/authorization-request.ts'
 import { Refusal } from '../../model/errors.ts'
 import type { CorsPolicy } from '../../model/cors.ts'
-import type { Trace } from '../../model/decision.ts'
+import type { RecordLookup, Trace } from '../../model/decision.ts'
 import { foreignSub, isIssuerUser } from '../../model/issuer-user.ts'
 import type { Principal } from '../../model/principal.ts'
 import { hasOwnOrigin, isChange, isCookieAccepted } from '../sign-in/browser.ts'
 import { cookieValues, ownOriginsOf, SESSION_COOKIE } from './cookies.ts'
-import { type CookieHandle, parseCookieText, sameHash } from './session-credentials.ts'
+import { type CookieHandle, parseCookieText } from './session-credentials.ts'
 import type { OidcTenant } from '../ports.ts'
 import type { SessionRecord } from '../../../seats-admin/index.ts'
 
@@ -36,18 +37,12 @@ export const foreignOrigin = new Refusal(
   "The gateway's own endpoints accept a change with the session cookie only with the Origin of a page of the gateway. Programs send an API key or a token.",
 )
 
-type SessionLookup = (
-  tenant: string,
-  id: string,
-  trace?: Trace,
-) => SessionRecord | null | Promise<SessionRecord | null>
-
 export interface SessionOptions {
   readonly tenants: ReadonlyMap<string, OidcTenant>
   /** The current session, from memory under the lease. Rejects when the store is unavailable. */
-  readonly sessionById: SessionLookup
+  readonly sessionById: RecordLookup<SessionRecord>
   /** The session as the store has it now, whatever memory has. */
-  readonly readSession: SessionLookup
+  readonly readSession: RecordLookup<SessionRecord>
   /** Maps the session's Seats again. @param requestId of the request that needs it; null: none */
   readonly renew: (tenant: string, id: string, requestId: string | null) => Promise<SessionRecord | Refusal>
   /** ms since the epoch */
@@ -114,7 +109,7 @@ export class Sessions {
     requestId: string | null,
     trace: Trace | undefined,
   ): Principal | Refusal | Promise<Principal | Refusal> {
-    const same = sameHash(record?.cookieHash ?? NO_HASH, handle.hash)
+    const same = areSameBytes(record?.cookieHash ?? NO_HASH, handle.hash)
     if (record === null || !same) return sessionUnknown
     const now = this.#options.now()
     if (!(now < record.expiresAt)) return sessionExpired.of(record)
@@ -143,17 +138,13 @@ export class Sessions {
   #principal(record: SessionRecord): Principal {
     const cached = this.#principals.get(record)
     if (cached !== undefined) return cached
-    const principal = this.#principalOf(record)
-    this.#principals.set(record, principal)
-    return principal
-  }
-
-  #principalOf(record: SessionRecord): Principal {
     const { id, tenant, user, email } = record
     const leeway = this.#options.tenants.get(tenant)?.token.leeway ?? 0
     const issuedAt = Math.floor(record.issuedAt - leeway / 1000)
     const claims = { by: 'name' as const, entries: readHashPerm(record.hashPerm) ?? new Map(), issuedAt }
     const validUntil = Math.min(record.renewAt, record.expiresAt)
-    return Object.freeze({ method: 'session', tenant, user, email, claims, session: id, validUntil })
+    const principal = { method: 'session', tenant, user, email, claims, session: id, validUntil } as const
+    this.#principals.set(record, Object.freeze(principal))
+    return principal
   }
 }

@@ -3,7 +3,7 @@
  * that one point read finds the session, and secrets of which only SHA-256 hashes are stored.
  */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { isTenantId } from '../../../seats-admin/model/tenant.ts'
 import type { HandleProof } from '../../../seats-admin/index.ts'
 
@@ -36,10 +36,6 @@ export function newSecret(): string {
 
 export function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest()
-}
-
-export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /** All characters are valid in a cookie (RFC 6265, section 4.1.1). */

@@ -4,9 +4,8 @@
  * space, non-zero trailing bits and duplicate members.
  */
 
-import { isUtf8 } from 'node:buffer'
 import { compactVerify, decodeProtectedHeader, errors, type LocalJWKSet } from 'jose'
-import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { decodeBase64url, decodeJsonObject } from '../../lib/base64url.ts'
 import { Refusal } from '../../model/errors.ts'
 import { codeOf, ProviderError } from '../provider/provider-errors.ts'
 import type { KeySet, TokenSource } from '../provider/jwks.ts'
@@ -36,9 +35,9 @@ export function readCompact(text: string): CompactJws | null {
   const parts = text.split('.', 4)
   if (parts.length !== 3) return null
   const [headerText = '', payloadText = '', signatureText = ''] = parts
-  const header = readObject(headerText)
-  const claims = readObject(payloadText)
-  if (header === null || claims === null || decode(signatureText) === null) return null
+  const header = decodeJsonObject(headerText)
+  const claims = decodeJsonObject(payloadText)
+  if (header === null || claims === null || decodeBase64url(signatureText) === null) return null
   const { alg, typ = null } = header
   if (typeof alg !== 'string' || (typ !== null && typeof typ !== 'string')) return null
   if (REFUSED_PARAMETERS.some((name) => Object.hasOwn(header, name))) return null
@@ -46,20 +45,12 @@ export function readCompact(text: string): CompactJws | null {
   return { text, algorithm: alg, type, claims }
 }
 
-function readObject(part: string): Claims | null {
-  const bytes = decode(part)
-  if (bytes === null || !isUtf8(bytes)) return null
-  const parsed = parseJson(bytes.toString())
-  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : null
+/** The values of `aud`: a text or a list (RFC 7519, section 4.1.3). */
+export function audiencesOf({ aud }: Claims): readonly unknown[] {
+  return Array.isArray(aud) ? aud : [aud]
 }
 
-/** Accepts only canonical base64url without padding (RFC 7515, section 2). */
-function decode(part: string): Buffer | null {
-  const bytes = Buffer.from(part, 'base64url')
-  return bytes.toString('base64url') === part ? bytes : null
-}
-
-/** Of a token that is not accepted from any sender. */
+/** The refusal of a token that is not accepted from any sender. */
 export function invalidToken(detail: string): Refusal {
   return new Refusal('token_invalid', detail)
 }

@@ -2,11 +2,19 @@
  * Verifies an ID token by OpenID Connect Core 1.0, section 3.1.3.7. The signature is checked before the claims.
  */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { areSameBytes } from '../../lib/same-bytes.ts'
 import { Refusal } from '../../model/errors.ts'
 import { foreignSub, isIssuerUser, shownIssuer } from '../../model/issuer-user.ts'
 import { hashOf } from '../provider/algorithms.ts'
-import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
+import {
+  audiencesOf,
+  checkSignature,
+  type Claims,
+  type CompactJws,
+  invalidToken,
+  readCompact,
+} from './compact-jws.ts'
 import type { TokenSource } from '../provider/jwks.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -85,12 +93,16 @@ function isOtherType({ events, typ }: Claims): boolean {
 }
 
 /** `azp`, if present, must be this client. With several audiences it is required. */
-export function checkAudience({ aud, azp }: Claims, clientId: string): Refusal | null {
-  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
+export function checkAudience(claims: Claims, clientId: string): Refusal | null {
+  const audiences = audiencesOf(claims)
   if (!audiences.includes(clientId) || !audiences.every((each) => typeof each === 'string'))
     return otherAudience
-  if (azp === undefined ? audiences.length > 1 : azp !== clientId) return otherParty
-  return null
+  return isIssuedTo(claims, clientId, audiences) ? null : otherParty
+}
+
+/** Whether the token was issued to the client. With a single audience, `azp` may be left out. */
+export function isIssuedTo({ azp }: Claims, clientId: string, audiences: readonly unknown[]): boolean {
+  return azp === undefined ? audiences.length === 1 : azp === clientId
 }
 
 /** `exp` and `iat` are required, `nbf` is optional. JSON allows 1e400, which parses as Infinity: refused. */
@@ -118,9 +130,8 @@ function matchesAccessToken({ claims, algorithm }: CompactJws, accessToken: stri
   const hash = hashOf(algorithm)
   if (typeof claimed !== 'string' || hash === null) return false
   const whole = createHash(hash).update(accessToken, 'ascii').digest()
-  const half = Buffer.from(whole.subarray(0, whole.length / 2).toString('base64url'))
-  const given = Buffer.from(claimed)
-  return given.length === half.length && timingSafeEqual(given, half)
+  const half = whole.subarray(0, whole.length / 2).toString('base64url')
+  return areSameBytes(Buffer.from(claimed), Buffer.from(half))
 }
 
 /** Characters (Core 1.0, section 2). */

@@ -9,9 +9,16 @@
  */
 
 import type { Refusal } from '../../model/errors.ts'
-import { checkSignature, type Claims, type CompactJws, invalidToken, readCompact } from './compact-jws.ts'
+import {
+  audiencesOf,
+  checkSignature,
+  type Claims,
+  type CompactJws,
+  invalidToken,
+  readCompact,
+} from './compact-jws.ts'
 import { foreignSub } from '../../model/issuer-user.ts'
-import { checkTimes, isSubject, isUserId, userOf } from './id-token.ts'
+import { checkTimes, isIssuedTo, isSubject, isUserId, userOf } from './id-token.ts'
 import { identityOf, isOfTenant, readSeatsClaim } from './id-token-claims.ts'
 import { LEEWAY, type Provider } from '../provider/provider.ts'
 
@@ -77,11 +84,7 @@ export async function verifyProviderToken(
 
 function isFor(claims: Claims, oidc: Provider['tenant']['oidc']): boolean {
   if (!oidc.acceptProviderTokens || claims.iss !== oidc.issuer) return false
-  return audiencesOf(claims).some((each) => each === oidc.clientId || oidc.audience.includes(each))
-}
-
-function audiencesOf({ aud }: Claims): string[] {
-  return (Array.isArray(aud) ? aud : [aud]).filter((each) => typeof each === 'string')
+  return [oidc.clientId, ...oidc.audience].some((each) => audiencesOf(claims).includes(each))
 }
 
 /** `events` identifies a logout token without `typ` (OpenID Connect Back-Channel Logout 1.0, section 2.4). */
@@ -94,10 +97,10 @@ export function checkType({ type, claims }: CompactJws): Refusal | null {
 /** A token for a configured audience may be issued to any client. A token for the client id must have its `azp`. */
 function checkParty(claims: Claims, provider: Provider): Refusal | null {
   const { clientId, audience } = provider.tenant.oidc
-  const audiences = audiencesOf(claims)
+  // Elements that are no texts do not count.
+  const audiences = audiencesOf(claims).filter((each) => typeof each === 'string')
   if (audiences.some((each) => audience.includes(each))) return null
-  const isOther = claims.azp === undefined ? audiences.length > 1 : claims.azp !== clientId
-  return isOther ? otherParty : null
+  return isIssuedTo(claims, clientId, audiences) ? null : otherParty
 }
 
 function toProviderToken(claims: Claims, { tenant }: Provider): ProviderToken | Refusal {
