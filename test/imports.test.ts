@@ -119,6 +119,28 @@ t.test('no source imports what costs each start more than it gives', async (t) =
     t.notMatch(readFileSync(file, 'utf8'), /^import (?!type ).* from 'node:(?:http|process)'$/m, file)
 })
 
+/** Packages that may be replaced, and the only file of each that imports it. */
+const ONLY_IMPORTERS: Readonly<Record<string, string>> = {
+  pino: 'src/telemetry/logger.ts',
+  'pino-pretty': 'src/telemetry/logger.ts',
+  'prom-client': 'src/telemetry/metric-registry.ts',
+  '@opentelemetry/api': 'src/telemetry/tracing/server-span.ts',
+  'http-proxy-3': 'src/proxy/websocket/websocket-proxy.ts',
+  ioredis: 'src/redis/ioredis.ts',
+}
+
+t.test('one file imports each of these packages', async (t) => {
+  const texts = files.map((file) => [file, readFileSync(file, 'utf8')] as const)
+  for (const [name, importer] of Object.entries(ONLY_IMPORTERS)) {
+    const imports = new RegExp(`(?:from|import|import\\() ?'${name}'`)
+    t.same(
+      texts.filter(([, text]) => imports.test(text)).map(([file]) => file),
+      [importer],
+      name,
+    )
+  }
+})
+
 t.test('seats-admin imports nothing of src', async (t) => {
   for (const file of files.filter((each) => each.startsWith('seats-admin/')))
     for (const target of importsOf(file)) t.notOk(target.startsWith('src/'), `${file} imports ${target}`)

@@ -7,7 +7,7 @@ import type { ValidationLimits } from '../http/server/request-validation.ts'
 import type { SignedIdentity } from '../identity/signed-identity.ts'
 import type { TrustedProxies } from '../proxy/forwarded.ts'
 import type { Upstream } from '../proxy/upstream.ts'
-import type { WebSocketLimits } from '../proxy/websocket/opening.ts'
+import type { WebSocketLimits } from '../proxy/websocket/websocket-shares.ts'
 import type { Tracer } from '../telemetry/tracing/tracer.ts'
 import type { SignInPorts } from './stages/refuse-denied.ts'
 

@@ -6,7 +6,7 @@ import { openedWebSocket } from '../http/server/open-web-socket.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
 import type { Refusal } from '../model/errors.ts'
 import type { TrustedProxies } from '../proxy/forwarded.ts'
-import { type WebSocketLimits, WebSocketShares } from '../proxy/websocket/opening.ts'
+import { type WebSocketLimits, WebSocketShares } from '../proxy/websocket/websocket-shares.ts'
 import { GOING_AWAY } from '../proxy/websocket/websocket-protocol.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 

@@ -4,7 +4,7 @@
  */
 
 import { type ConnectionOptions, createSecureContext } from 'node:tls'
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from './ioredis.ts'
 import type { Address, RedisConfig } from '../config/config.ts'
 import { COMMAND_TIMEOUT, type RedisConnection, SUBSCRIBE_TIMEOUT } from './redis-connection.ts'
 import {

@@ -5,7 +5,7 @@
 
 import { connect as connectTcp, Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
-import { AbstractConnector, Redis } from 'ioredis'
+import { AbstractConnector, Redis } from './ioredis.ts'
 import type { Address, RedisConfig } from '../config/config.ts'
 import { GuardedSocket } from './guard.ts'
 import { failedAt } from './redis-errors.ts'

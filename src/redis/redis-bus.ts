@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import type { Acknowledgement, Announcement, Bus, BusReceiver } from '../coherence/bus.ts'
 import type { NumberedChange } from '../../seats-admin/model/change.ts'
-import type { Redis } from 'ioredis'
+import type { Redis } from './ioredis.ts'
 import { type RedisConnection, isReady } from './redis-connection.ts'
 import type { Keys } from './keys.ts'
 import { MAX_VALUE } from './resp.ts'

@@ -1,6 +1,6 @@
 /** Types and timeouts of connections, separate from `connect.ts` so that ioredis is loaded only when it is used. */
 
-import type { Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis } from './ioredis.ts'
 
 export type RedisConnection = Redis | Cluster
 

@@ -1,6 +1,5 @@
 /** The gateway's data planes: one in this process, or one in each worker on a shared port (`worker-data-planes.ts`). */
 
-import { Registry } from 'prom-client'
 import type { KeyUse } from '../../seats-admin/index.ts'
 import type { Config } from '../config/config.ts'
 import { DataPlane, type DataPlaneAddresses } from './data-plane.ts'
@@ -10,6 +9,7 @@ import type { Composition } from './extensions.ts'
 import type { FleetNode } from './fleet-node.ts'
 import { openLender } from './lender.ts'
 import type { Log } from '../telemetry/logger.ts'
+import { type Registry, textOf } from '../telemetry/metric-registry.ts'
 
 export interface DataPlanes {
   /** Called once, after the first reading of the change feed. Rejects, with all workers ended, if one of them can't start. */
@@ -57,7 +57,7 @@ export async function openInProcess(
       const activate = await dataPlane.prepare(next)
       activate()
     },
-    metrics: (own) => Registry.merge([own, dataPlane.metrics.registry]).metrics(),
+    metrics: (own) => textOf([own, dataPlane.metrics.registry]),
     takeKeyUses: () => Promise.resolve(decisionPoint.keyUses.take()),
     close: (drain) => dataPlane.close(drain),
   }

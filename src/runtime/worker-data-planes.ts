@@ -1,6 +1,5 @@
 /** Data planes in workers: a pool of processes that share one port and activate each configuration together. */
 
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
 import type { HealthState, KeyUse } from '../../seats-admin/index.ts'
 import { systemClock } from '../coherence/clock.ts'
 import { History } from '../coherence/history.ts'
@@ -19,6 +18,7 @@ import type { FleetNode } from './fleet-node.ts'
 import { serveEphemeral } from '../oidc/sign-in/completed-sign-ins.ts'
 import { kernelShares, listen } from '../http/server/listen.ts'
 import type { Log } from '../telemetry/logger.ts'
+import { aggregated, type Registry, type Snapshot } from '../telemetry/metric-registry.ts'
 import { explainListening, listenerSource } from './surroundings/listener-fault.ts'
 import { within } from './workers/channel.ts'
 import { GatheredActivity } from './workers/worker-activity.ts'
@@ -28,9 +28,6 @@ import { type PoolWorker, Pool } from './workers/worker-pool.ts'
 const ANSWER_WAIT = 1000
 /** Milliseconds after the drain for a worker to exit by itself. */
 const LAST_WAIT = 5000
-
-/** The result of `registry.getMetricsAsJSON()`, which the channel can carry. */
-type Snapshot = MetricObject[]
 
 export class WorkerDataPlanes implements DataPlanes {
   readonly #pool: Pool
@@ -254,7 +251,7 @@ class MergedMetrics {
     if (last === undefined) return
     const lasting = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
     const sum = this.#ended === null ? [lasting] : [this.#ended, lasting]
-    this.#ended = await merged(sum).getMetricsAsJSON()
+    this.#ended = await aggregated(sum).getMetricsAsJSON()
     this.#latest.delete(member)
   }
 
@@ -262,10 +259,6 @@ class MergedMetrics {
   async text(own: Snapshot): Promise<string> {
     await this.#adding
     const all = [own, ...this.#latest.values()]
-    return merged(this.#ended === null ? all : [...all, this.#ended]).metrics()
+    return aggregated(this.#ended === null ? all : [...all, this.#ended]).metrics()
   }
-}
-
-function merged(snapshots: readonly Snapshot[]): Registry {
-  return AggregatorRegistry.aggregate([...snapshots])
 }

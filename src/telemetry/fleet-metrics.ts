@@ -1,27 +1,24 @@
 /** Metrics of the instance in its fleet: the feed, announcements and acknowledgements. */
 
-import { Histogram } from 'prom-client'
 import type { Log } from './logger.ts'
 import { messageOf } from './readable.ts'
-import { MetricRegistry } from './tally.ts'
+import { MetricRegistry } from './metric-registry.ts'
 
 /** Seconds. */
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 1.25, 1.5, 2.5]
 
 export class FleetMetrics extends MetricRegistry {
-  readonly #answered = new Histogram({
-    name: 'seatgate_write_answered_seconds',
-    help: 'Time from the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
-    labelNames: ['by'],
-    buckets: BUCKETS,
-    registers: [this.registry],
-  })
-  readonly #acknowledged = new Histogram({
-    name: 'seatgate_acknowledgement_seconds',
-    help: 'Time from the commit of a change to the acknowledgement of another instance.',
-    buckets: BUCKETS,
-    registers: [this.registry],
-  })
+  readonly #answered = this.histogram(
+    'seatgate_write_answered_seconds',
+    'Time from the commit of a write to its response: acknowledged by all instances, or waited until no earlier lease was live.',
+    BUCKETS,
+    ['by'],
+  )
+  readonly #acknowledged = this.histogram(
+    'seatgate_acknowledgement_seconds',
+    'Time from the commit of a change to the acknowledgement of another instance.',
+    BUCKETS,
+  )
   readonly #losses = this.counter(
     'seatgate_feed_losses_total',
     'Number of times that the change feed of the store became unreadable.',

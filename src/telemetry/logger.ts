@@ -9,6 +9,8 @@ import pino, { type Logger } from 'pino'
 import { FileSink, type Sink, StreamSink } from './log-sinks.ts'
 import { messageOf, readable } from './readable.ts'
 
+export type { Logger }
+
 export interface Log extends Pick<Sink, 'dropped' | 'failure' | 'flush' | 'close'> {
   readonly logger: Logger
   /**

@@ -3,7 +3,6 @@
  * methods of fixed lists. Counters of every request are plain numbers (`tally.ts`).
  */
 
-import { collectDefaultMetrics } from 'prom-client'
 import type { Refusal } from '../model/errors.ts'
 import type { CacheLookups, Lookups } from '../model/cache-lookups.ts'
 import type { Exchange } from '../http/server/exchange.ts'
@@ -12,7 +11,8 @@ import type { WebSocketEnd } from '../http/server/open-web-socket.ts'
 import { type Route, upstreamOf } from '../model/route.ts'
 import { statusOf } from './access-log.ts'
 import type { SpanCounts } from './tracing/exporter.ts'
-import { histogramValues, MetricRegistry, RouteTally } from './tally.ts'
+import { MetricRegistry } from './metric-registry.ts'
+import { histogramValues, RouteTally } from './tally.ts'
 
 /** Seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -83,7 +83,7 @@ export class Metrics extends MetricRegistry {
 
   constructor() {
     super()
-    collectDefaultMetrics({ register: this.registry })
+    this.addProcess()
     this.gauge('seatgate_requests_in_flight', 'Requests in flight.', () => this.#inFlight)
     this.gauge('seatgate_websockets_open', 'Open WebSockets.', () => this.#webSockets)
     this.#addRequests()

@@ -1,6 +1,6 @@
 /** Log lines that an attack or an outage must not multiply. */
 
-import type { Logger } from 'pino'
+import type { Logger } from './logger.ts'
 
 /** Milliseconds between two lines of one kind, such as one reason of handshakes: an attack must not fill the disk. */
 const BETWEEN_LINES = 10_000

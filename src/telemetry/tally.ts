@@ -3,7 +3,7 @@
  * each time. They become metrics at a scrape.
  */
 
-import { Counter, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import type { Sample } from './metric-registry.ts'
 
 /** Durations in seconds and statuses of one route. */
 export class RouteTally {
@@ -46,7 +46,7 @@ export function histogramValues(
   bounds: readonly number[],
   labels: Readonly<Record<string, string>>,
   { buckets, sum }: RouteTally,
-): MetricValue<string>[] {
+): Sample[] {
   let count = 0
   const values = [...bounds, '+Inf'].map((le, i) => {
     count += buckets[i] ?? 0
@@ -54,50 +54,4 @@ export function histogramValues(
   })
   const [whole, number] = [{ metricName: `${name}_sum` }, { metricName: `${name}_count` }]
   return [...values, { labels, value: sum, ...whole }, { labels, value: count, ...number }]
-}
-
-/** The metrics of a part of the gateway. */
-export class MetricRegistry {
-  readonly registry = new Registry()
-
-  /**
-   * Adds a metric whose values are read at each scrape. The interface of prom-client has no such metric: its counters take one
-   * value at a time (5 to 90 ms of the event loop with 10,000 routes), and its histograms take no buckets.
-   *
-   * @param aggregator merges the values of several workers
-   */
-  read(
-    type: 'counter' | 'gauge' | 'histogram',
-    name: string,
-    help: string,
-    values: () => MetricValue<string>[],
-    aggregator: 'sum' | 'min' = 'sum',
-  ): void {
-    const metric = {
-      name,
-      get: async () =>
-        ({ name, help, type, aggregator, values: values() }) as unknown as MetricObjectWithValues<
-          MetricValue<string>
-        >,
-      reset: () => {},
-    }
-    // A registry uses only the name and these two methods.
-    this.registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0])
-  }
-
-  gauge(name: string, help: string, value: () => number, aggregator: 'sum' | 'min' = 'sum'): void {
-    this.read('gauge', name, help, () => [{ labels: {}, value: value() }], aggregator)
-  }
-
-  /** A gauge of value 1 with labels. */
-  info(name: string, help: string, labels: () => Readonly<Record<string, string>>): void {
-    this.read('gauge', name, help, () => [{ labels: labels(), value: 1 }])
-  }
-
-  /** A counter of what happens less often than requests. @param known values of its only label, which begin at 0 */
-  counter(name: string, help: string, labelNames: string[] = [], known: readonly string[] = []): Counter {
-    const counter = new Counter({ name, help, labelNames, registers: [this.registry] })
-    for (const value of known) counter.inc({ [labelNames[0] ?? '']: value }, 0)
-    return counter
-  }
 }

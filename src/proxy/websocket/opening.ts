@@ -1,28 +1,11 @@
 /**
- * Opens a WebSocket: {@link WebSocketShares} admits it, the handshake goes to the upstream, and the tunnel starts after a
+ * Opens a WebSocket that `websocket-shares.ts` admits: the handshake goes to the upstream, and the tunnel starts after a
  * valid 101. Any other response goes to the client as an HTTP response and ends the connection.
- *
- * http-proxy-3 sends the handshake, and pipes the two connections after its success. It sees neither the client's request
- * nor the client's connection, so that nothing it derives from a request is sent (a path normalized by `new URL`; joined,
- * forwarded and guessed headers), and nothing it writes reaches the client:
- *
- * | http-proxy-3 | the gateway |
- * |---|---|
- * | copies the fields of the request | gives it a `Placeholder`, which has none |
- * | announces its own request (`proxyReqWs`) | replaces path and header lines, and listens before http-proxy-3 does |
- * | writes a 101 to the client | has validated the response, and sent a 101 of its own; a `ClientSide` drops the other |
- * | pipes client and upstream | has a `ClientSide` in place of the client, and the tunnel behind it |
- * | relays any other response to the client | destroys the `ClientSide`, and relays the response itself |
  */
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
-import { Duplex } from 'node:stream'
-import { ProxyServer } from 'http-proxy-3'
-import type { Limits } from '../../config/config.ts'
-import { IncomingMessage as Message } from '../../lib/node-http.ts'
-import { type Entry, Ledger } from '../../lib/ledger.ts'
 import { forwardedTarget } from '../../model/decision.ts'
 import { Refusal } from '../../model/errors.ts'
 import { ConnectionLost } from '../../http/client/upstream-request.ts'
@@ -31,8 +14,6 @@ import { linesForUpstreamResponse } from '../../http/server/gateway-lines.ts'
 import { openedWebSocket } from '../../http/server/open-web-socket.ts'
 import type { ResponseListener } from '../../http/server/client-response.ts'
 import { type AttemptOwner, Attempts } from '../attempts.ts'
-import { knownNetwork } from '../client-network.ts'
-import type { TrustedProxies } from '../forwarded.ts'
 import { ResponseRelay } from '../response-relay.ts'
 import type { Refuse } from '../forward.ts'
 import type { Target } from '../target.ts'
@@ -40,18 +21,13 @@ import type { Upstream } from '../upstream.ts'
 import { abandoned, protocolError, timedOut } from '../upstream-faults.ts'
 import { handshakeHeaders, headOf, responseFault, switchingFields } from './websocket-protocol.ts'
 import { Tunnel } from './tunnel.ts'
+import { ClientSide, type HandshakeOwner, sendHandshake } from './websocket-proxy.ts'
 
 export interface WebSocketPipeline {
   readonly refuse: Refuse
   /** The 101 is sent: from here on `openedWebSocket` is filled. */
   opened(exchange: Exchange): void
 }
-
-/** The limit of a response header section, as for other requests. */
-const MAX_HEADER_BYTES = 64 * 1024
-
-/** The agent determines the address and TLS. */
-const NOWHERE = { protocol: 'http:', host: 'upstream.invalid', port: 80 }
 
 /** Opens a WebSocket for an allowed exchange to the upstream of its route. Returns at once. */
 export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: WebSocketPipeline): void {
@@ -61,7 +37,7 @@ export function openWebSocket(exchange: Exchange, upstream: Upstream, pipeline: 
   new Opening(exchange, upstream, pipeline).start(target, now)
 }
 
-class Opening implements AttemptOwner, ResponseListener {
+class Opening implements AttemptOwner, HandshakeOwner, ResponseListener {
   readonly #exchange: Exchange
   readonly #upstream: Upstream
   readonly #pipeline: WebSocketPipeline
@@ -96,21 +72,17 @@ class Opening implements AttemptOwner, ResponseListener {
     const trace = traceParent === null ? [] : ['traceparent', traceParent]
     this.#lines = [...host, ...this.#headers, ...trace]
     this.#clientSide = new ClientSide()
-    const placeholder = new Placeholder(this)
-    // http-proxy-3 copies `ssl` into the options of its request.
-    const options = { target: NOWHERE, agent, ssl: { maxHeaderSize: MAX_HEADER_BYTES } }
     try {
-      proxy.ws(placeholder, this.#clientSide, Buffer.alloc(0), options, (error) =>
-        this.#attempts.failed(asConnectionLost(error)),
-      )
+      sendHandshake(this.#clientSide, agent, this)
     } catch (error) {
       this.refused(protocolError, error)
     }
-    // http-proxy-3 references it for the life of the WebSocket.
-    placeholder.opening = null
   }
 
-  /** Nothing of this request is sent yet. Throws if the lines cannot be sent. */
+  failed(error: NodeJS.ErrnoException): void {
+    this.#attempts.failed(asConnectionLost(error))
+  }
+
   prepare(request: ClientRequest): void {
     const { evaluation } = this.#exchange
     this.#request = request
@@ -225,159 +197,4 @@ function asConnectionLost(error: NodeJS.ErrnoException): Error {
   const { code = '', message } = error
   const isEnd = 'syscall' in error || code === 'ECONNRESET'
   return isEnd ? new ConnectionLost(message, code, false, error) : error
-}
-
-const NOT_CONNECTED = new Socket()
-
-/** In place of the client's request: http-proxy-3 copies its fields, of which there are none but those of the handshake. */
-class Placeholder extends Message {
-  override method = 'GET'
-  override url = '/'
-  override httpVersion = '1.1'
-  override httpVersionMajor = 1
-  opening: Opening | null
-
-  constructor(opening: Opening) {
-    super(NOT_CONNECTED)
-    this.headers = { connection: 'Upgrade', upgrade: 'websocket' }
-    this.opening = opening
-  }
-}
-
-const proxy = new ProxyServer({})
-// Errors of the client connection, which http-proxy-3 does not have.
-proxy.on('error', () => {})
-proxy.on('proxyReqWs', (outgoing, request) => {
-  try {
-    if (request instanceof Placeholder) request.opening?.prepare(outgoing)
-  } catch (error) {
-    // The request has a connection already, whose end has no other listener.
-    outgoing.on('error', () => {}).destroy()
-    throw error
-  }
-})
-
-/**
- * In place of the client's connection: reads return the bytes of the client, writes go to the client. Before the tunnel is
- * open nothing here touches the client, which may still get an HTTP response.
- */
-export class ClientSide extends Duplex {
-  #tunnel: Tunnel | null = null
-  /** http-proxy-3 first writes a 101 with fields of the upstream. */
-  #headSeen = false
-
-  constructor() {
-    super({ allowHalfOpen: true })
-    // The connections themselves report their errors.
-    this.on('error', () => {})
-  }
-
-  open(tunnel: Tunnel): void {
-    this.#tunnel = tunnel
-  }
-
-  override _read(): void {
-    this.#tunnel?.resume()
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    if (this.#tunnel === null) return done()
-    if (this.#headSeen) return this.#tunnel.write(chunk, done)
-    this.#headSeen = true
-    done()
-  }
-
-  override _final(done: () => void): void {
-    this.#tunnel?.end()
-    done()
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#tunnel?.destroy()
-    done(error)
-  }
-
-  /** Methods of `net.Socket` that http-proxy-3 calls. */
-  setTimeout(): this {
-    return this
-  }
-
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
-  }
-
-  destroySoon(): void {
-    if (this.writable) this.end()
-    if (this.writableFinished) this.destroy()
-    else this.once('finish', () => this.destroy())
-  }
-}
-
-export type WebSocketLimits = Pick<Limits, 'websockets' | 'websocketsPerTenant' | 'websocketsPerCaller'>
-
-/** The bound that refused a handshake. */
-export type WebSocketBound = 'all' | 'tenant' | 'caller'
-
-const refusals: Readonly<Record<WebSocketBound, Refusal>> = {
-  all: new Refusal('unavailable', 'The gateway has reached its limit of WebSockets.'),
-  tenant: new Refusal('unavailable', 'The tenant has reached its limit of WebSockets.'),
-  caller: new Refusal('unavailable', 'The caller has reached its limit of WebSockets.'),
-}
-
-/**
- * Limits WebSockets that are open or in their handshake: of all, of each tenant and of each caller. WebSockets are
- * never evicted, so their number needs a bound.
- */
-export class WebSocketShares {
-  readonly #refused: (by: WebSocketBound) => void
-  readonly #open = new Ledger<Exchange>()
-  readonly #entries = new Map<Exchange, Entry<Exchange>>()
-
-  constructor(refused: (by: WebSocketBound) => void) {
-    this.#refused = refused
-  }
-
-  /**
-   * For an allowed handshake.
-   *
-   * @returns null if it is admitted
-   */
-  admit(exchange: Exchange, proxies: TrustedProxies, limits: WebSocketLimits): Refusal | null {
-    const [tenant, caller] = ownerOf(exchange, proxies)
-    const by =
-      this.#open.held(tenant, caller) >= limits.websocketsPerCaller
-        ? 'caller'
-        : this.#open.held(tenant) >= limits.websocketsPerTenant
-          ? 'tenant'
-          : this.#open.weight >= limits.websockets
-            ? 'all'
-            : null
-    if (by !== null) {
-      this.#refused(by)
-      return refusals[by]
-    }
-    this.#entries.set(exchange, this.#open.add(exchange, [tenant, caller]))
-    return null
-  }
-
-  ended(exchange: Exchange): void {
-    this.#entries.get(exchange)?.remove()
-    this.#entries.delete(exchange)
-  }
-}
-
-/** Callers of public routes are identified by their networks. */
-function ownerOf(
-  { request, evaluation }: Exchange,
-  proxies: TrustedProxies,
-): [tenant: string, caller: string] {
-  const principal = evaluation?.decision.principal ?? null
-  if (principal === null) return ['public', `address ${knownNetwork(request, proxies) ?? 'unknown'}`]
-  const { method, tenant, user } = principal
-  // The tokens and sessions of a user count together. The id of an API key is not the id of a user.
-  return [`tenant ${tenant}`, `${method === 'api-key' ? 'key' : 'user'} ${user}`]
 }

@@ -3,7 +3,7 @@
  * idle time and lifetime. Either end closes it, or the gateway, which sends Close to both ends at a frame boundary and
  * waits only briefly for their replies.
  *
- * http-proxy-3 pipes the upstream to a stand-in for the client (`opening.ts`). The tunnel is behind that: it alone reads
+ * http-proxy-3 pipes the upstream to a stand-in for the client (`websocket-proxy.ts`). The tunnel alone reads
  * from the client and writes to it.
  */
 

@@ -1,11 +1,10 @@
 /** The span of one attempt to reach an upstream, by the conventions for HTTP clients. */
 
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { forwardedTarget } from '../../model/decision.ts'
 import type { Attempt, RecordedTrace } from './recorded-trace.ts'
 import { methodAttributes, nanoseconds } from './server-span.ts'
-import { type Attribute, shortened, type Span } from './span.ts'
+import { type Attribute, CLIENT, ERROR, shortened, type Span, UNSET } from './span.ts'
 
 /** @param index of the attempt, from 0 @param toEpoch what makes a monotonic time one since the epoch */
 export function clientSpan(
@@ -25,12 +24,12 @@ export function clientSpan(
     isParentRemote: false,
     traceState: '',
     name: method.length === 1 ? exchange.request.method : 'HTTP',
-    kind: SpanKind.CLIENT,
+    kind: CLIENT,
     start: nanoseconds(startedAt + toEpoch),
     end: nanoseconds((endedAt === 0 ? Math.max(exchange.endedAt, startedAt) : endedAt) + toEpoch),
     attributes: [...method, ...attemptAttributes(exchange, attempt, index, error)],
     link: null,
-    status: error === null ? SpanStatusCode.UNSET : SpanStatusCode.ERROR,
+    status: error === null ? UNSET : ERROR,
   }
 }
 

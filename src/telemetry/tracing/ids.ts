@@ -1,23 +1,22 @@
 /** Random ids of traces and spans, in lower-case hex. */
 
 import { randomFillSync } from 'node:crypto'
-import { INVALID_SPANID, INVALID_TRACEID } from '@opentelemetry/api'
 
 const TRACE_BYTES = 16
 const SPAN_BYTES = 8
+/** Invalid as an id (W3C Trace Context, section 3.2.2). */
+const NO_ID = /^0+$/
 
 /** Many at once: a call of the generator takes longer than the few bytes of an id. */
 const random = Buffer.alloc(4096)
 let used = random.length
 
 export function newTraceId(): string {
-  const id = take(TRACE_BYTES)
-  return id === INVALID_TRACEID ? newTraceId() : id
+  return take(TRACE_BYTES)
 }
 
 export function newSpanId(): string {
-  const id = take(SPAN_BYTES)
-  return id === INVALID_SPANID ? newSpanId() : id
+  return take(SPAN_BYTES)
 }
 
 function take(bytes: number): string {
@@ -26,5 +25,6 @@ function take(bytes: number): string {
     used = 0
   }
   used += bytes
-  return random.toString('hex', used - bytes, used)
+  const id = random.toString('hex', used - bytes, used)
+  return NO_ID.test(id) ? take(bytes) : id
 }

@@ -5,7 +5,7 @@
 
 import { ProtobufReader } from '../../lib/protobuf/protobuf-reader.ts'
 import { ProtobufWriter } from '../../lib/protobuf/protobuf-writer.ts'
-import { type Attribute, flagsOf, kindNumber, type Span, type SpanLink } from './span.ts'
+import { type Attribute, flagsOf, type Span, type SpanLink, UNSET } from './span.ts'
 
 export const CONTENT_TYPE = 'application/x-protobuf'
 
@@ -45,11 +45,11 @@ function writeSpan(writer: ProtobufWriter, span: Span): ProtobufWriter {
   writer.bytes(1, Buffer.from(span.traceId, 'hex')).bytes(2, Buffer.from(span.spanId, 'hex'))
   if (span.traceState !== '') writer.string(3, span.traceState)
   if (span.parentSpanId !== null) writer.bytes(4, Buffer.from(span.parentSpanId, 'hex'))
-  writer.string(5, span.name).uint(6, kindNumber(span.kind)).fixed64(7, span.start).fixed64(8, span.end)
+  writer.string(5, span.name).uint(6, span.kind).fixed64(7, span.start).fixed64(8, span.end)
   writeAttributes(writer, 9, span.attributes)
   const { link } = span
   if (link !== null) writer.message(13, (written) => writeLink(written, link))
-  if (span.status !== 0) writer.message(15, (status) => status.uint(3, span.status))
+  if (span.status !== UNSET) writer.message(15, (status) => status.uint(3, span.status))
   return writer.fixed32(16, flagsOf(true, span.isParentRemote))
 }
 

@@ -3,7 +3,7 @@
  * (https://opentelemetry.io/docs/specs/semconv/http/http-spans/). Queries, credentials and other header values stay out.
  */
 
-import { createTraceState, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { createTraceState } from '@opentelemetry/api'
 import type { Exchange } from '../../http/server/exchange.ts'
 import { grpcStatus } from '../../http/server/grpc-exchange.ts'
 import { askedQuestion, type Question } from '../../http/server/question.ts'
@@ -11,7 +11,7 @@ import { fieldName } from '../../http/wire/field-name.ts'
 import { upstreamOf } from '../../model/route.ts'
 import { statusOf } from '../access-log.ts'
 import type { RecordedTrace } from './recorded-trace.ts'
-import { type Attribute, shortened, type Span } from './span.ts'
+import { type Attribute, ERROR, SERVER, shortened, type Span, UNSET } from './span.ts'
 
 const USER_AGENT = fieldName('user-agent')
 
@@ -73,7 +73,7 @@ export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number,
     // Valid members only.
     traceState: traceState === '' ? '' : createTraceState(traceState).serialize(),
     name: nameOf(exchange),
-    kind: SpanKind.SERVER,
+    kind: SERVER,
     start: nanoseconds(exchange.startedAt + toEpoch),
     end: nanoseconds(at + toEpoch),
     attributes: [
@@ -83,7 +83,7 @@ export function serverSpan(exchange: Exchange, trace: RecordedTrace, at: number,
       ...ownAttributes(exchange),
     ],
     link,
-    status: error === null ? SpanStatusCode.UNSET : SpanStatusCode.ERROR,
+    status: error === null ? UNSET : ERROR,
   }
 }
 

@@ -1,6 +1,10 @@
 /** A finished span as plain data: what the encoders write. */
 
-import type { SpanKind, SpanStatusCode } from '@opentelemetry/api'
+/** `SpanKind` and `Status.StatusCode` (opentelemetry/proto/trace/v1/trace.proto). */
+export const SERVER = 2
+export const CLIENT = 3
+export const UNSET = 0
+export const ERROR = 2
 
 export type Attribute = readonly [name: string, value: string | number]
 
@@ -21,18 +25,13 @@ export interface Span {
   /** The members of `tracestate`; '': none. */
   readonly traceState: string
   readonly name: string
-  readonly kind: SpanKind
+  readonly kind: typeof SERVER | typeof CLIENT
   /** Nanoseconds since the epoch. */
   readonly start: bigint
   readonly end: bigint
   readonly attributes: readonly Attribute[]
   readonly link: SpanLink | null
-  readonly status: SpanStatusCode
-}
-
-/** The API counts kinds from 0, OTLP from 1: 0 is "unspecified" there. */
-export function kindNumber(kind: SpanKind): number {
-  return kind + 1
+  readonly status: typeof UNSET | typeof ERROR
 }
 
 const SAMPLED = 0x01

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Logger } from 'pino'
 import type { SamplerConfig, TracesConfig } from '../../config/open-telemetry.ts'
 import type { RequestTrace } from '../../http/server/request-trace.ts'
 import type { FieldTable } from '../../http/wire/field-table.ts'
+import type { Logger } from '../logger.ts'
 import { rateLimited } from '../rate-limited.ts'
 import { messageOf, printable } from '../readable.ts'
 import { Collector } from './collector.ts'
