@@ -11,8 +11,8 @@ import { type OpenWebSocket, openedWebSocket } from '../http/server/open-web-soc
 import { askedQuestion } from '../http/server/question.ts'
 import { requestTrace } from '../http/server/request-trace.ts'
 import { fieldName } from '../http/wire/field-name.ts'
+import { decisionFields } from './decision-fields.ts'
 import { quoted, quotedOrNull } from './json-text.ts'
-import { decisionFields, hostText, senderFields, userAgentField } from './repeated-fields.ts'
 import { traceParentOf } from './tracing/trace-context.ts'
 
 /** Writes a line. @param fields as JSON text without the braces */
@@ -67,7 +67,7 @@ function exchangeFields(exchange: Exchange): string {
   const decision = exchange.evaluation?.decision
   const code = refusal?.code ?? decision?.code ?? null
   let text = `"request_id":"${id}","method":"${request.method}","path":${decision === undefined ? 'null' : quoted(decision.path)}`
-  text += `,"host":${hostText(request.host)},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
+  text += `,"host":${quotedOrNull(nameOf(request.host))},"status":${statusOf(exchange)},"code":${code === null ? 'null' : `"${code}"`}`
   if (grpc !== undefined) text += `,"grpc_status":${grpc}`
   // A refusal after the decision hides its code.
   if (decision !== undefined && decision.code !== code) text += `,"decision":"${decision.code}"`
@@ -86,6 +86,17 @@ function exchangeFields(exchange: Exchange): string {
   return text
 }
 
+/** Characters. Host names are shorter. */
+const MAX_HOST = 255
+
+/** The host in lower case and without port, as tables name hosts. */
+function nameOf(host: string | null): string | null {
+  if (host === null) return null
+  const colon = host.lastIndexOf(':')
+  const end = colon > host.lastIndexOf(']') ? colon : host.length
+  return host.slice(0, Math.min(end, MAX_HOST)).toLowerCase()
+}
+
 function webSocketFields({ endedBy, closeCode }: OpenWebSocket): string {
   const end = endedBy === null ? '' : `,"ended_by":"${endedBy}"`
   return closeCode === null ? end : `${end},"close_code":${closeCode}`
@@ -97,6 +108,8 @@ function fieldsOf(line: Record<string, unknown>): string {
 }
 
 const USER_AGENT = fieldName('user-agent')
+/** Characters. Browsers and tools send fewer than 300. */
+const MAX_USER_AGENT = 1024
 
 /** The client as trusted proxies name it, and the peer; of a question, the client that the asking proxy names, and the proxy. */
 function clientFields(exchange: Exchange, client: string | null): string {
@@ -106,8 +119,9 @@ function clientFields(exchange: Exchange, client: string | null): string {
   const userAgent = section.fields.values(USER_AGENT)[0] ?? null
   let text =
     question === undefined
-      ? senderFields(socket, client, peer, userAgent)
-      : `"asked_by":"${question.askedBy}","asked_from":${quotedOrNull(peer)},"client":${quotedOrNull(question.client)}${userAgentField(userAgent)}`
+      ? `"client":${quotedOrNull(client)},"peer":${quotedOrNull(peer)}`
+      : `"asked_by":"${question.askedBy}","asked_from":${quotedOrNull(peer)},"client":${quotedOrNull(question.client)}`
+  if (userAgent !== null) text += `,"user_agent":${quoted(userAgent.slice(0, MAX_USER_AGENT))}`
   // Without tracing of our own, the field passes to the upstream: the trace is that of the sender.
   const traceId = requestTrace.get(exchange)?.traceId ?? traceParentOf(section.fields)?.traceId
   if (traceId !== undefined) text += `,"trace_id":"${traceId}"`

@@ -140,6 +140,29 @@ t.test('a refusal behind the decision does not hide it', async (t) => {
   t.equal((await answer).status, 200)
 })
 
+t.test('the host is in lower case, without port, and cut', async (t) => {
+  const { port, asked } = await firstExchange(t)
+  const answer = fetch(`http://127.0.0.1:${port}/`)
+  const { request, response } = await asked
+  const cases: [host: string | null, name: string | null][] = [
+    ['A.example:8080', 'a.example'],
+    ['a.example', 'a.example'],
+    ['[::1]:80', '[::1]'],
+    ['[::1]', '[::1]'],
+    [`${'x'.repeat(300)}:1`, 'x'.repeat(255)],
+    ['\u00e9.example', '\u00e9.example'],
+    ['', ''],
+    [null, null],
+  ]
+  for (const [host, name] of cases) {
+    Object.defineProperty(request, 'host', { value: host, configurable: true })
+    t.equal(JSON.parse(`{${accessLine(new Exchange(request, response, 'id', 0))}}`).host, name)
+  }
+  response.writeHead(200, ResponseFields.of(['content-length', '0']))
+  response.end()
+  t.equal((await answer).status, 200)
+})
+
 t.test('of the same headers from many places, for many routes, each line is of its own', async (t) => {
   const { port, asked } = await firstExchange(t)
   const answer = fetch(`http://127.0.0.1:${port}/`)
