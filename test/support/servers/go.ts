@@ -35,19 +35,29 @@ export async function builtByGo(t: Test, source: string, libraries?: GoLibraries
 async function build(t: Test, program: string, source: string, libraries?: GoLibraries): Promise<void> {
   const isHere = libraries === undefined || existsSync(`/${libraries.folder}`)
   const sources = isHere ? '/' : await unpacked(libraries.name)
+  await goBuild(program, source, [join(sources, 'usr/share/gocode')], serverFolder(t, 'go'))
+  if (sources !== '/') rmSync(sources, { recursive: true })
+}
+
+/** @param source a file or a folder @param path the folders of `GOPATH` @param folder empty, for what arises on the way */
+export async function goBuild(
+  program: string,
+  source: string,
+  path: readonly string[],
+  folder: string,
+): Promise<void> {
   const go = hasGo() ? '/' : await unpacked('golang-go')
-  const folder = serverFolder(t, 'go')
   const env = {
     ...process.env,
     GO111MODULE: 'off',
-    GOPATH: join(sources, 'usr/share/gocode'),
+    GOPATH: path.join(delimiter),
     GOCACHE: join(folder, 'cache'),
     ...(go === '/' ? {} : { GOROOT: join(go, 'usr/lib/go') }),
   }
   const made = join(folder, 'made')
   const command = go === '/' ? 'go' : join(go, 'usr/lib/go/bin/go')
   execFileSync(command, ['build', '-o', made, source], { env, stdio: 'pipe' })
-  for (const packages of [sources, go]) if (packages !== '/') rmSync(packages, { recursive: true })
+  if (go !== '/') rmSync(go, { recursive: true })
   copyFileSync(made, `${program}.part`)
   renameSync(`${program}.part`, program)
 }
